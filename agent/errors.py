@@ -1,0 +1,69 @@
+"""The errors of the agent package; each carries its exit code, its message and a hint.
+
+ResearchError
+ ├── UsageError         2   a flag, a file or the configuration is wrong
+ ├── NotFound           3   no evidence (raised by the command line only; a run reports a status)
+ ├── WebOutOfReach      6   every provider failed, or the browser cannot be had
+ ├── ModelError         7   the model failed for good: key, quota, outage
+ │    ├── ModelUnauthorized
+ │    ├── ModelQuota
+ │    └── ModelUnavailable
+ ├── JournalError       1   the record cannot be written or read
+ └── ToolError          -   a tool call failed; becomes a result with a hint, never ends a run
+"""
+
+from __future__ import annotations
+
+
+class ResearchError(Exception):
+    """Base of all errors here. `hint` is one sentence that says what to do."""
+
+    exit_code = 1
+    hint = ""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        if hint is not None:
+            self.hint = hint
+
+
+class UsageError(ResearchError):
+    """A flag, a file or the configuration is wrong."""
+
+    exit_code = 2
+
+
+class WebOutOfReach(ResearchError):
+    """Every search provider failed, or the browser cannot be had."""
+
+    exit_code = 6
+    hint = "Run `research doctor` to see what can be reached."
+
+
+class ModelError(ResearchError):
+    """The model failed for good."""
+
+    exit_code = 7
+    hint = "Run `research doctor`, or use `--model extractive`, which needs no key."
+
+
+class ModelUnauthorized(ModelError):
+    """The key is missing or wrong."""
+
+
+class ModelQuota(ModelError):
+    """The account has no quota left."""
+
+
+class ModelUnavailable(ModelError):
+    """The provider is down, too slow, or answers garbage, after all retries."""
+
+
+class JournalError(ResearchError):
+    """The record of a run cannot be written or read."""
+
+
+class ToolError(ResearchError):
+    """A tool call failed; the model sees the message and the hint as the call's result."""
+
+    hint = "Tool failed. Try a different approach."

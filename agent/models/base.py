@@ -1,0 +1,54 @@
+"""The seam behind which every model stands: messages in, a reply out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the conversation, text only."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and USD of one call; `cached_tokens` are part of `input_tokens`."""
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What the model said, with what it cost and which model it was in the end."""
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+
+
+class Model(Protocol):
+    """A language model, or what speaks like one.
+
+    `reply` gets the system prompt and the messages so far, the last one from the user; it raises
+    a `ModelError` when it fails for good, retries being its own matter.
+    """
+
+    name: str
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        """Answer the last message."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        ...

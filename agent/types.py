@@ -1,0 +1,140 @@
+"""What the rooms of the agent hand each other: tool calls, replies, verdicts, the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+Status = Literal["answered", "not_found", "partial", "failed"]
+
+
+class VerdictState(StrEnum):
+    """What checking a sentence against its passages came to. People see undecided as not verified."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    UNDECIDED = "undecided"
+    UNCITED = "uncited"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call: `param` is the raw text between the tags, a JSON object or a bare string."""
+
+    name: str
+    param: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's reply, parsed: `text` is what is left when thoughts are taken out."""
+
+    thoughts: tuple[str, ...]
+    calls: tuple[ToolCall, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a saved text that can be cited: `text` is `source.text[start:end]`, literally.
+
+    `id` is `S3¶12` (source 3, passage 12, both from 1); `heading` the path of headings above it,
+    joined by ` › `; `page` the page number of a paged document; `kind` one of text, heading, list,
+    table, snippet.
+    """
+
+    id: str
+    source: int
+    text: str
+    start: int = 0
+    end: int = 0
+    heading: str = ""
+    page: int | None = None
+    kind: str = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A claim against passages: the quote that carries (or contradicts) it, and the reason."""
+
+    state: VerdictState
+    quote: str = ""
+    reason: str = ""
+    decided_by: Literal["code", "judge"] = "code"
+    passage: str | None = None
+
+
+class Sentence(BaseModel):
+    """A sentence of the answer; `citations` are source numbers of the report."""
+
+    text: str
+    citations: list[int] = Field(default_factory=list)
+    verdict: VerdictState = VerdictState.UNCITED
+    decided_by: Literal["code", "judge"] = "code"
+    reason: str = ""
+
+
+class ReportSource(BaseModel):
+    """A source that the answer cites; each quote stands literally in the saved text."""
+
+    n: int
+    url: str
+    title: str = ""
+    fetched_at: str
+    sha256: str
+    via: Literal["http", "browser", "file", "snippet"]
+    quotes: list[str] = Field(default_factory=list)
+
+
+class SearchLine(BaseModel):
+    """One line of the search trail."""
+
+    query: str
+    provider: str
+    outcome: str
+    results: int = 0
+    ms: int = 0
+    detail: str = ""
+
+
+class UsageTotals(BaseModel):
+    """What the run used; USD by the real price of the model, 0 where it is free or unknown."""
+
+    model: str = ""
+    model_calls: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+
+
+class ErrorInfo(BaseModel):
+    """Why a run failed: the error's type, what happened, what to do."""
+
+    type: str
+    message: str
+    hint: str = ""
+
+
+class Report(BaseModel):
+    """The result of a run, as `--json` prints it."""
+
+    run: str
+    question: str
+    status: Status
+    answer: str = ""
+    confidence: float = 0.0
+    sentences: list[Sentence] = Field(default_factory=list)
+    sources: list[ReportSource] = Field(default_factory=list)
+    searches: list[SearchLine] = Field(default_factory=list)
+    usage: UsageTotals = Field(default_factory=UsageTotals)
+    steps: int = 0
+    elapsed_s: float = 0.0
+    error: ErrorInfo | None = None
+
+    def to_json(self, **options: Any) -> str:
+        """Serialise as JSON, two spaces deep unless told otherwise."""
+        return self.model_dump_json(**{"indent": 2, **options})

@@ -1,0 +1,119 @@
+"""The errors of the browser package. Each says what happened (`str(error)`) and what to do (`hint`).
+
+BrowserError
+ ├── Refused            the guard or a host rule does not let this address through
+ ├── DeadlineExceeded   a call ran past its deadline
+ ├── FetchError         HTTP did not bring the page
+ │    ├── ConnectFailed     name unknown, connection refused, TLS failed
+ │    ├── TooLarge          more bytes than the limit, before or after decompression
+ │    ├── BadResponse       not HTTP, a chained or broken encoding, a redirect loop
+ ├── SearchError        a provider could not be asked at all (unreadable corpus, no such engine)
+ ├── ExtractError       the bytes could not be read as the document they claim to be
+ └── SessionError       the real browser
+      ├── BrowserMissing    no Chrome, Chromium or Edge found
+      ├── LaunchFailed      found, but did not start
+      ├── AttachFailed      no Chrome answers at the CDP address
+      ├── BrowserGone       killed, frozen, or its socket dropped
+      ├── PageCrashed       the renderer of this page died
+      ├── RefError          the ref names no element any more; `candidates` may
+      └── ActionError       the element is there, the action did not go through
+"""
+
+from __future__ import annotations
+
+
+class BrowserError(Exception):
+    """Base of all errors here. `hint` is one sentence for the user or the model."""
+
+    hint = ""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        if hint is not None:
+            self.hint = hint
+
+
+class Refused(BrowserError):
+    """The guard does not let this address through."""
+
+    hint = "Name the host with --allow-private HOST[:PORT] if it is yours."
+
+
+class DeadlineExceeded(BrowserError):
+    """A call ran past its deadline."""
+
+    hint = "The page is slow or stuck; try another source."
+
+
+class FetchError(BrowserError):
+    """HTTP did not bring the page."""
+
+    hint = "Try another source."
+
+
+class ConnectFailed(FetchError):
+    """Name unknown, connection refused, or TLS failed."""
+
+
+class TooLarge(FetchError):
+    """More bytes than the limit allows, before or after decompression."""
+
+
+class BadResponse(FetchError):
+    """Not HTTP, a chained or broken encoding, or a redirect loop."""
+
+
+class SearchError(BrowserError):
+    """A provider could not be asked at all."""
+
+    hint = "Run `research doctor` to see which providers can be reached."
+
+
+class ExtractError(BrowserError):
+    """The bytes could not be read as the document they claim to be."""
+
+
+class SessionError(BrowserError):
+    """Base of what goes wrong in the real browser."""
+
+
+class BrowserMissing(SessionError):
+    """No Chrome, Chromium or Edge was found."""
+
+    hint = "Install Chrome or Chromium, or run `playwright install chromium`."
+
+
+class LaunchFailed(SessionError):
+    """A browser was found but did not start."""
+
+    hint = "Run `research doctor` for what the browser printed."
+
+
+class AttachFailed(SessionError):
+    """No Chrome answers at the CDP address."""
+
+    hint = "Start one with `research chrome`, or allow debugging at chrome://inspect/#remote-debugging."
+
+
+class BrowserGone(SessionError):
+    """The browser was killed, froze, or its socket dropped."""
+
+
+class PageCrashed(SessionError):
+    """The renderer of this page died."""
+
+
+class RefError(SessionError):
+    """The ref names no element any more. `candidates` are lines with refs that may be meant."""
+
+    hint = "Take a new SNAPSHOT, or use one of the candidates."
+
+    def __init__(self, message: str, *, candidates: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.candidates = candidates
+
+
+class ActionError(SessionError):
+    """The element is there, but the action did not go through."""
+
+    hint = "Look at the SNAPSHOT again; something may cover the element."

@@ -1,0 +1,8 @@
+"""Words, sentences, ranking and hygiene of text: what FIND, READ, the corpus and memory share."""
+
+from browser.text.bm25 import BM25
+from browser.text.hygiene import clean
+from browser.text.sentences import Span, sentences
+from browser.text.tokens import STOP_WORDS, content_words, stem, words
+
+__all__ = ["BM25", "STOP_WORDS", "Span", "clean", "content_words", "sentences", "stem", "words"]

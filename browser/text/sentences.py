@@ -1,0 +1,59 @@
+"""Sentence boundaries with exact offsets."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+# A full stop after one of these, or after a single capital, ends no sentence.
+_ABBREVIATIONS = frozenset(
+    """adm al approx apr aug ave bros c ca capt cf ch co col corp dec dept dr e.g ed eds est etc
+    feb fig gen gov inc jan jr jul jun lt ltd mar mr mrs ms mt no nos nov oct op p pp prof pt rep
+    rev sen sep sept sgt sr st u.k u.s v viz vol vs""".split()
+)
+_BOUNDARY = re.compile(
+    r"""(?P<end>[.!?…]+["'”’)\]»]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？]["”」』]*\s*|\n{2,}"""
+)
+_LAST_WORD = re.compile(r"([\w.]+)\.$")
+
+
+class Span(NamedTuple):
+    """A piece of a text: `text[start:end]`."""
+
+    start: int
+    end: int
+
+
+def sentences(text: str) -> list[Span]:
+    """Cut a text into sentences; whitespace at their edges belongs to none of them."""
+    spans: list[Span] = []
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        if match["end"] and not _ends(text, start, match):
+            continue
+        _append(spans, text, start, match.end())
+        start = match.end()
+    _append(spans, text, start, len(text))
+    return spans
+
+
+def _ends(text: str, start: int, match: re.Match[str]) -> bool:
+    following = text[match.end() : match.end() + 1]
+    if following.islower():
+        return False
+    if match["end"] != ".":
+        return True
+    last = _LAST_WORD.search(text, start, match.end("end"))
+    if last is None:
+        return True
+    word = last[1]
+    initial = len(word) == 1 and word.isupper()
+    return not (initial or word.casefold() in _ABBREVIATIONS)
+
+
+def _append(spans: list[Span], text: str, start: int, end: int) -> None:
+    piece = text[start:end]
+    left = start + len(piece) - len(piece.lstrip())
+    right = start + len(piece.rstrip())
+    if left < right:
+        spans.append(Span(left, right))

@@ -1,0 +1,212 @@
+"""What crosses the border of the browser package: frozen data, no behaviour beyond small views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+Via = Literal["http", "browser", "file", "snippet"]
+"""How a page was got: plain HTTP, the real browser, a local file, or a search engine's snippet."""
+
+
+class Outcome(StrEnum):
+    """How asking the web ended. One enum for search engines, pages, walls and limits.
+
+    A search provider ends in one of the first nine; a page in any of them but `empty`-by-search.
+    Blocked is not empty: `empty` is an honest "nothing found", `blocked` means we were turned away.
+    """
+
+    OK = "ok"
+    EMPTY = "empty"
+    BLOCKED = "blocked"
+    RATE_LIMITED = "rate_limited"
+    QUOTA = "quota"
+    UNAUTHORIZED = "unauthorized"
+    TIMEOUT = "timeout"
+    ERROR = "error"
+    SKIPPED = "skipped"
+    CAPTCHA = "captcha"
+    BOT_CHECK = "bot_check"
+    CONSENT = "consent"
+    LOGIN = "login"
+    PAYWALL = "paywall"
+    NOT_FOUND = "not_found"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """What is asked of a search provider. `since` is an ISO date; `limit` counts results."""
+
+    text: str
+    site: str | None = None
+    since: str | None = None
+    lang: str | None = None
+    region: str | None = None
+    limit: int = 10
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One hit: `url` is the real target, never a redirect wrapper; `rank` starts at 1."""
+
+    url: str
+    title: str
+    snippet: str = ""
+    provider: str = ""
+    rank: int = 0
+    published: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """What one provider answered. `retry_after` is in seconds, where the provider named it."""
+
+    outcome: Outcome
+    results: tuple[SearchResult, ...] = ()
+    detail: str = ""
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAttempt:
+    """One line of the search trail: who was asked, how it ended, how long it took (ms)."""
+
+    query: str
+    provider: str
+    outcome: Outcome
+    results: int = 0
+    ms: int = 0
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of a page: absolute URL, visible text, and `rel` tokens such as `next`."""
+
+    url: str
+    text: str
+    rel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table as rows of cell texts; the first row is the header where `header` is true."""
+
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    header: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page's content as a reader sees it.
+
+    `text` is the saved text that evidence offsets point into: blocks separated by a blank line,
+    headings as `# …`, list items as `- …`, table rows as `| a | b |`; the characters of the page
+    otherwise unchanged but for whitespace. `markdown` adds emphasis and links. `pages` holds, for
+    paged documents, the offset in `text` at which each page begins (page 1 first).
+    Dates are ISO 8601 strings.
+    """
+
+    url: str
+    title: str = ""
+    text: str = ""
+    markdown: str = ""
+    author: str | None = None
+    published: str | None = None
+    modified: str | None = None
+    language: str | None = None
+    site: str | None = None
+    canonical_url: str | None = None
+    description: str | None = None
+    kind: str = "html"
+    links: tuple[Link, ...] = ()
+    tables: tuple[Table, ...] = ()
+    pages: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as it was read: where, when, how, what came, and how that ended.
+
+    `url` is the final URL, `body` the bytes as fetched (for the browser: the DOM serialised as
+    UTF-8 HTML), `reason` one line for people: why this way was taken, or what went wrong.
+    `document` is None where nothing readable came.
+    """
+
+    requested_url: str
+    url: str
+    via: Via
+    outcome: Outcome
+    fetched_at: datetime
+    status: int | None = None
+    content_type: str = ""
+    body: bytes = field(default=b"", repr=False)
+    document: Document | None = field(default=None, repr=False)
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageContext:
+    """What a person has before them: the visible tab of an attached browser, or our own page."""
+
+    url: str
+    title: str = ""
+    selection: str = ""
+    visible_text: str = ""
+    canonical_url: str | None = None
+    focused: str | None = None
+    language: str | None = None
+    published: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TabInfo:
+    """A tab as TABS lists it: `id` like `t2`; `ours` is false for the user's own tabs."""
+
+    id: str
+    url: str
+    title: str
+    active: bool = False
+    ours: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a model sees of a live page: text with refs, within a budget.
+
+    `refs` maps a ref such as `e12` or `f1e3` to its line's role and name; `tokens` is
+    characters / 4; `truncated` says that the budget cut something that FIND can still reach.
+    """
+
+    url: str
+    title: str
+    text: str = field(repr=False)
+    refs: dict[str, str] = field(default_factory=dict, repr=False)
+    truncated: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """Size in tokens, estimated as characters / 4."""
+        return len(self.text) // 4
+
+
+@dataclass(frozen=True, slots=True)
+class ActionOutcome:
+    """What an action did: one line, and what changed on the page.
+
+    `changes` is a diff with refs, or the new snapshot where that is shorter; `events` are
+    navigation, dialogs, downloads, new tabs and console errors, one line each.
+    """
+
+    did: str
+    changes: str = ""
+    url: str = ""
+    events: tuple[str, ...] = ()
