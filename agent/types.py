@@ -12,7 +12,7 @@ Status = Literal["answered", "not_found", "partial", "failed"]
 
 
 class VerdictState(StrEnum):
-    """What checking a sentence against its passages came to. People see undecided as not verified."""
+    """What checking a sentence came to. People see undecided as not verified."""
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"

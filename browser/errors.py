@@ -1,4 +1,4 @@
-"""The errors of the browser package. Each says what happened (`str(error)`) and what to do (`hint`).
+"""The errors of the browser package: what happened (`str(error)`) and what to do (`hint`).
 
 BrowserError
  ├── Refused            the guard or a host rule does not let this address through

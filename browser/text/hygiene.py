@@ -16,7 +16,7 @@ _ESCAPE_SEQUENCE = re.compile(
 
 
 def clean(text: str) -> str:
-    """Remove control, bidi, zero-width and tag characters; newlines become `\\n`.
+    r"""Remove control, bidi, zero-width and tag characters; newlines become `\\n`.
 
     Zero-width joiners stay: emoji and several scripts are spelt with them.
     """
