@@ -1,0 +1,186 @@
+"""What a run has read: its sources in order, their passages, and search over them."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urldefrag
+
+from agent.errors import ToolError
+from agent.evidence.passages import split_passages
+from agent.evidence.ranking import PassageIndex
+from browser.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from agent.types import Passage
+    from browser.types import Page, SearchResult, Via
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One text that was read, under one hash and one time; `n` counts from 1.
+
+    `sha256` is the hex digest of `text` in UTF-8; offsets of passages and quotes point into
+    `text`. `earlier` is the number of the source that held this URL's text before it changed.
+    """
+
+    n: int
+    url: str
+    title: str
+    text: str = field(repr=False)
+    sha256: str
+    fetched_at: datetime
+    via: Via
+    passages: tuple[Passage, ...] = field(repr=False)
+    published: str | None = None
+    earlier: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The source's name in citations: `S3`."""
+        return f"S{self.n}"
+
+
+class Evidence:
+    """The sources of a run, numbered in the order in which they were added.
+
+    The same text at the same URL is the same source again. A changed text (after a click on a
+    live page) is a new source: a citation is checked against one text with one hash and one
+    time, and text added later would stand under a hash that does not cover it.
+    """
+
+    def __init__(self) -> None:
+        self._sources: list[Source] = []
+        self._by_text: dict[tuple[str, str], Source] = {}
+        self._latest: dict[str, Source] = {}
+        self._passages: dict[str, tuple[Source, int]] = {}
+        self._index: PassageIndex | None = None
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All sources, in order."""
+        return tuple(self._sources)
+
+    def add(self, page: Page) -> Source:
+        """Register a page that was read; raises ToolError where nothing readable came."""
+        document = page.document
+        if document is None or not document.text.strip():
+            raise ToolError(f"Nothing to read on {page.url}.", hint=page.reason or ToolError.hint)
+        text, pages = _cleaned(document.text, document.pages)
+        return self._register(
+            url=page.url,
+            title=clean(document.title),
+            text=text,
+            pages=pages,
+            fetched_at=page.fetched_at,
+            via=page.via,
+            published=document.modified or document.published,
+        )
+
+    def add_snippet(self, result: SearchResult, at: datetime) -> Source:
+        """Register a search hit's title and snippet as a source, weaker than a page read."""
+        text = "\n\n".join(part for part in (clean(result.title), clean(result.snippet)) if part)
+        if not text.strip():
+            raise ToolError(f"The search result for {result.url} has no text.")
+        return self._register(
+            url=result.url,
+            title=clean(result.title),
+            text=text,
+            pages=(),
+            fetched_at=at,
+            via="snippet",
+            published=result.published,
+        )
+
+    def source(self, n: int) -> Source | None:
+        """Source number `n`, or None."""
+        return self._sources[n - 1] if 0 < n <= len(self._sources) else None
+
+    def by_url(self, url: str) -> Source | None:
+        """Find the latest source read from a URL, fragments aside."""
+        return self._latest.get(urldefrag(url).url)
+
+    def passage(self, passage_id: str) -> Passage | None:
+        """Look up the passage with this id (`S3¶12`); None where there is none."""
+        found = self._passages.get(passage_id)
+        return found[0].passages[found[1]] if found else None
+
+    def neighbours(self, passage_id: str, reach: int = 1) -> list[Passage]:
+        """Give the passages up to `reach` before and after this one, itself left out."""
+        found = self._passages.get(passage_id)
+        if found is None:
+            return []
+        source, place = found
+        return [
+            *source.passages[max(0, place - reach) : place],
+            *source.passages[place + 1 : place + 1 + reach],
+        ]
+
+    def search(self, query: str, limit: int = 8, source: int | None = None) -> list[Passage]:
+        """Rank passages against a query, best first; within one source, or over all of them."""
+        if self._index is None:
+            self._index = PassageIndex((s.title, s.passages) for s in self._sources)
+        return self._index.search(query, limit, source)
+
+    def _register(
+        self,
+        *,
+        url: str,
+        title: str,
+        text: str,
+        pages: Sequence[int],
+        fetched_at: datetime,
+        via: Via,
+        published: str | None,
+    ) -> Source:
+        place = urldefrag(url).url
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        known = self._by_text.get((place, digest))
+        if known:
+            return known
+        n = len(self._sources) + 1
+        earlier = self._latest.get(place)
+        source = Source(
+            n=n,
+            url=url,
+            title=title,
+            text=text,
+            sha256=digest,
+            fetched_at=fetched_at,
+            via=via,
+            passages=tuple(_passages(text, n, pages, via)),
+            published=published,
+            earlier=earlier.n if earlier else None,
+        )
+        self._keep(place, source)
+        return source
+
+    def _keep(self, place: str, source: Source) -> None:
+        self._sources.append(source)
+        self._by_text[place, source.sha256] = source
+        self._latest[place] = source
+        self._passages.update((p.id, (source, i)) for i, p in enumerate(source.passages))
+        self._index = None
+
+
+def _passages(text: str, n: int, pages: Sequence[int], via: Via) -> list[Passage]:
+    found = split_passages(text, n, pages)
+    if via != "snippet":
+        return found
+    return [dataclasses.replace(passage, kind="snippet") for passage in found]
+
+
+def _cleaned(text: str, pages: Sequence[int]) -> tuple[str, tuple[int, ...]]:
+    """Clean a text page by page, so that the pages' offsets stay true."""
+    if not pages:
+        return clean(text), ()
+    edges = [0, *pages[1:], len(text)]
+    slices = [clean(text[a:b]) for a, b in itertools.pairwise(edges)]
+    starts = [0, *itertools.accumulate(len(piece) for piece in slices)]
+    return "".join(slices), tuple(starts[: len(pages)])
