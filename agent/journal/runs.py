@@ -1,0 +1,115 @@
+"""The folder of all runs: making, finding, listing and deleting them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime, timedelta
+    from pathlib import Path
+
+_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no look-alikes: people read ids aloud
+_STAMP = "%Y%m%d-%H%M%S"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """A run on disk: `journal.jsonl`, `report.json`, and `blobs/<sha256>`."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        """The run's id, such as `20261121-054512-k3f9`."""
+        return self.path.name
+
+    @property
+    def journal(self) -> Path:
+        """Where the events stand."""
+        return self.path / "journal.jsonl"
+
+    @property
+    def report(self) -> Path:
+        """Where the finished report stands."""
+        return self.path / "report.json"
+
+    def keep(self, body: bytes) -> str:
+        """Keep bytes under their SHA-256 (hex), once; whole or not at all."""
+        digest = hashlib.sha256(body).hexdigest()
+        target = self.path / "blobs" / digest
+        if not target.exists():
+            _write_whole(target, body)
+        return digest
+
+    def blob(self, digest: str) -> bytes:
+        """Read bytes that were kept."""
+        return (self.path / "blobs" / digest).read_bytes()
+
+    def write_report(self, text: str) -> None:
+        """Put the finished report beside the journal, whole or not at all."""
+        _write_whole(self.report, text.encode())
+
+
+class Runs:
+    """All runs under a data folder, each in a folder of its own, readable by their owner only."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.root = data_dir / "runs"
+
+    def create(self, now: datetime) -> RunFolder:
+        """Make the folder of a new run."""
+        suffix = "".join(secrets.choice(_ALPHABET) for _ in range(4))
+        folder = RunFolder(self.root / f"{now.strftime(_STAMP)}-{suffix}")
+        (folder.path / "blobs").mkdir(parents=True, mode=0o700)
+        return folder
+
+    def __iter__(self) -> Iterator[RunFolder]:
+        """Go through the runs, newest first."""
+        if self.root.is_dir():
+            for path in sorted(self.root.iterdir(), reverse=True):
+                if (path / "journal.jsonl").is_file():
+                    yield RunFolder(path)
+
+    def find(self, name: str) -> RunFolder:
+        """Find a run by its id, an unambiguous part of it, or `last`."""
+        matches = [run for run in self if name == "last" or name in run.id]
+        if name != "last" and len(matches) > 1:
+            matches = [run for run in matches if run.id == name] or matches
+            if len(matches) > 1:
+                raise UsageError(f"{name} is the beginning of several runs", hint=_some(matches))
+        if not matches:
+            raise UsageError(f"no run {name}", hint="`research runs` lists them.")
+        return matches[0]
+
+    def remove(self, run: RunFolder) -> None:
+        """Delete a run with all its pages."""
+        shutil.rmtree(run.path)
+
+    def remove_older(self, age: timedelta, now: datetime) -> list[str]:
+        """Delete the runs older than `age`; gives their ids."""
+        horizon = (now - age).strftime(_STAMP)
+        old = [run for run in self if run.id < horizon]
+        for run in old:
+            self.remove(run)
+        return [run.id for run in old]
+
+
+def _some(runs: list[RunFolder]) -> str:
+    return "Say which: " + ", ".join(run.id for run in runs[:5])
+
+
+def _write_whole(target: Path, body: bytes) -> None:
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    with temporary.open("wb") as file:
+        file.write(body)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(target)

@@ -1,0 +1,85 @@
+"""What a tool has at hand during a run."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from agent.evidence import Evidence
+    from agent.memory import Memory
+    from browser.read import Reader
+    from browser.search.chain import Chain
+    from browser.session import Browser
+    from browser.types import PageContext
+
+T = TypeVar("T")
+Approve = Callable[[str], Awaitable[bool]]
+Record = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on tools: seconds for one call, sources for one run, tokens for one observation.
+
+    A call gets 60 s because a slow page may take 30 s to load and as long to settle; 24 sources
+    are more than an answer of a few sentences ever cites; 3,000 tokens hold the passages that
+    matter of a page and leave a 32k window room for ten steps.
+    """
+
+    call_seconds: float = 60.0
+    max_sources: int = 24
+    read_tokens: int = 3_000
+    snapshot_tokens: int = 3_000
+    max_results: int = 10
+
+
+@dataclass(slots=True)
+class Web:
+    """The web of a run; the browser starts when it is first asked for."""
+
+    chain: Chain
+    reader: Reader
+    start_browser: Callable[[], Awaitable[Browser]]
+    search_defaults: dict[str, Any] = field(default_factory=dict)
+    attached: bool = False
+    context: PageContext | None = None
+    tab: Any = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass(slots=True)
+class ToolContext:
+    """One run's means: the web, its evidence, memory, limits, and whom to tell and to ask.
+
+    `record(kind, place, **data)` writes a journal event, `keep(bytes)` keeps bytes with the run; `approve(what)` asks the person and is None
+    where nobody can be asked; `memory` is None with `--no-memory`.
+    """
+
+    question: str
+    evidence: Evidence
+    limits: Limits
+    record: Record
+    keep: Callable[[bytes], str]
+    web: Web | None = None
+    memory: Memory | None = None
+    run: str = ""
+    approve: Approve | None = None
+    deadline: float | None = None
+    _worker: ThreadPoolExecutor | None = None
+
+    def seconds_left(self, wanted: float) -> float:
+        """Tell how long a call may take: what it wants, or what is left of the run's time."""
+        if self.deadline is None:
+            return wanted
+        return max(0.1, min(wanted, self.deadline - time.monotonic()))
+
+    async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:
+        """Call the synchronous memory from its one worker thread."""
+        if self._worker is None:
+            self._worker = ThreadPoolExecutor(1, thread_name_prefix="memory")
+        return await asyncio.get_running_loop().run_in_executor(self._worker, function, *args)

@@ -1,0 +1,101 @@
+"""The one place where a tool call is decided, made and recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from agent.errors import ResearchError, ToolError
+from agent.protocol import CallResult
+from agent.tools.registry import Risk, Tool, ToolResult
+from browser.errors import BrowserError, RefError
+
+if TYPE_CHECKING:
+    from agent.tools.context import ToolContext
+    from agent.tools.registry import Registry
+    from agent.types import ToolCall
+
+Finished = Callable[[], CallResult]
+Check = Callable[["ToolContext", Tool, Any], Awaitable[None]]
+"""Looks at a call before it is made; raises `ToolError` to refuse it."""
+
+
+class Policy:
+    """Runs tool calls: only known tools, only what the checks let through, every one on record.
+
+    A failing call becomes a result with an error and a hint; it never ends the run.
+    """
+
+    def __init__(self, tools: Registry, context: ToolContext, checks: tuple[Check, ...]) -> None:
+        self._tools = tools
+        self._context = context
+        self._checks = checks
+
+    async def run(self, call: ToolCall, place: str) -> Finished:
+        """Make a call. The result comes from the function given back, to be asked in tag order."""
+        started = time.monotonic()
+        try:
+            made = await self._made(call, place)
+        # Whatever a tool raises becomes a result, a fault of ours too: a run is never lost to it.
+        except Exception as error:  # noqa: BLE001
+            made = _failure(error)
+        elapsed = int((time.monotonic() - started) * 1000)
+        return lambda: self._finish(call, place, made, elapsed)
+
+    async def _made(self, call: ToolCall, place: str) -> Any:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return ToolResult({"error": f"Unknown tool: {call.name}"})
+        arguments = tool.arguments(call.param)
+        for check in self._checks:
+            await check(self._context, tool, arguments)
+        if tool.risk is not Risk.READ:
+            self._context.record("tool.intent", place, name=call.name, param=call.param)
+        seconds = self._context.seconds_left(self._context.limits.call_seconds)
+        try:
+            async with asyncio.timeout(seconds):
+                return await tool.run(self._context, arguments)
+        except TimeoutError as error:
+            raise ToolError(f"no answer within {seconds:.0f} s") from error
+
+    def _finish(self, call: ToolCall, place: str, made: Any, ms: int) -> CallResult:
+        try:
+            result: ToolResult = made() if callable(made) else made
+        except (BrowserError, ResearchError) as error:
+            result = _failure(error)
+        tool = self._tools.get(call.name)
+        outcome = CallResult(
+            call.name,
+            result.data,
+            result.web,
+            result.label,
+            result.hint,
+            capped=tool.capped if tool else True,
+        )
+        self._context.record(
+            "tool.result",
+            place,
+            name=call.name,
+            param=call.param,
+            data=outcome.data,
+            web=outcome.web,
+            label=outcome.label,
+            hint=outcome.hint,
+            ms=ms,
+            blobs=dict(self._kept(result)),
+        )
+        return outcome
+
+    def _kept(self, result: ToolResult) -> list[tuple[str, str]]:
+        return [(name, self._context.keep(body)) for name, body in result.blobs]
+
+
+def _failure(error: Exception) -> ToolResult:
+    data: dict[str, Any] = {"error": str(error) or type(error).__name__}
+    if isinstance(error, RefError) and error.candidates:
+        data["candidates"] = list(error.candidates)
+    if isinstance(error, BrowserError | ResearchError):
+        return ToolResult(data, hint=error.hint)
+    return ToolResult(data)

@@ -1,0 +1,143 @@
+"""What a tool is, and the set of those that a run has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from agent.errors import ToolError
+
+if TYPE_CHECKING:
+    from agent.tools.context import ToolContext
+
+
+class Risk(StrEnum):
+    """What a call may change: nothing, our own store, or the world outside."""
+
+    READ = "read"
+    WRITE = "write"
+    EXTERNAL = "external"
+
+
+class Params(BaseModel):
+    """Parameters of a tool; a bare string fills the first field."""
+
+    model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call gives: JSON data for the first line, web text below it, `label` naming its source.
+
+    `blobs` are kept with the run (name to bytes), such as screenshots.
+    """
+
+    data: Any
+    web: str = ""
+    label: str = ""
+    hint: str = ""
+    blobs: tuple[tuple[str, bytes], ...] = ()
+
+
+Finish = Callable[[], ToolResult]
+"""The second half of a call, run in tag order when all calls of a step are done: what it numbers
+(sources) then does not depend on which call was faster."""
+Handler = Callable[["ToolContext", Any], Awaitable[ToolResult | Finish]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool; `capped` results are cut at the protocol's cap, the others hold budgets of their own."""
+
+    name: str
+    description: str
+    params: type[Params] | None
+    run: Handler
+    risk: Risk = Risk.READ
+    capped: bool = True
+
+    def arguments(self, param: str) -> Any:
+        """Read the raw parameter; raises `ToolError` that shows the form wanted."""
+        if self.params is None:
+            return param
+        try:
+            return self.params.model_validate(self._fields(param))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise ToolError(f"{where}: {first['msg']}", hint=f"Use {self.usage()}") from error
+
+    def usage(self) -> str:
+        """Show how the tool is called, optional fields with a question mark."""
+        if self.params is None or not self.params.model_fields:
+            return f"<<TOOL:{self.name}>>" if self.params else f"<<TOOL:{self.name}:…>>"
+        fields = ",".join(
+            f'"{name}"{"" if field.is_required() else "?"}:{_type_name(field.annotation)}'
+            for name, field in self.params.model_fields.items()
+        )
+        return f"<<TOOL:{self.name}:{{{fields}}}>>"
+
+    def _fields(self, param: str) -> dict[str, Any]:
+        if not param:
+            return {}
+        if param.startswith("{"):
+            value = _lenient_object(param)
+            if value is not None:
+                return value
+        first = next(iter(self.params.model_fields), None) if self.params else None
+        return {first: _unquoted(param)} if first else {}
+
+
+class Registry:
+    """The tools of a run by name; later ones replace earlier ones of the same name."""
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+
+    def get(self, name: str) -> Tool | None:
+        """Find a tool by its exact name."""
+        return self._tools.get(name)
+
+    def __iter__(self) -> Any:
+        return iter(self._tools.values())
+
+    def with_functions(self, functions: dict[str, Callable[[str], Awaitable[Any]]]) -> Registry:
+        """Add a caller's own async functions; each gets the raw parameter, its value is the data."""
+        return Registry([*self, *(_from_function(n, f) for n, f in functions.items())])
+
+
+def _from_function(name: str, function: Callable[[str], Awaitable[Any]]) -> Tool:
+    async def run(_: ToolContext, param: str) -> ToolResult:
+        return ToolResult(await function(param))
+
+    described = (function.__doc__ or "").strip().split("\n")[0]
+    return Tool(name, described, None, run, Risk.EXTERNAL)
+
+
+def _lenient_object(param: str) -> dict[str, Any] | None:
+    """Read a JSON object; raw newlines inside strings and trailing commas are forgiven."""
+    for text in (param, param.replace(",}", "}").replace(",]", "]")):
+        try:
+            value = json.loads(text, strict=False)
+        except ValueError:
+            continue
+        return value if isinstance(value, dict) else None
+    return None
+
+
+def _unquoted(param: str) -> str:
+    quoted = len(param) > 1 and param[0] == param[-1] == '"'
+    return param[1:-1] if quoted else param
+
+
+def _type_name(annotation: Any) -> str:
+    names = {str: "text", int: "number", float: "number", bool: "true|false"}
+    for kind, name in names.items():
+        if annotation is kind or kind in getattr(annotation, "__args__", ()):
+            return name
+    return "value"
