@@ -1,8 +1,8 @@
 """One event of a run, and how it is written.
 
 A line of `journal.jsonl` is `{"v", "seq", "at", "type", "place", "data", "prev", "hash"}`: `v` the
-version of this schema, `seq` from 0, `at` UTC, `place` (`subtask/step/call`) names an effect apart from
-when it finished, `hash` is SHA-256 over the line without it, `prev` the hash before it.
+version of this schema, `seq` from 0, `at` UTC, `place` (`subtask/step/call`) names an effect
+apart from when it finished, `hash` is SHA-256 over the line without it, `prev` the hash before it.
 
 Types: run.started · message.user · model.request · model.reply · thought · tool.intent ·
 tool.result · search.attempt · source.added · policy.refused · note · answer.draft ·

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from browser.read import Reader
+
     from agent.evidence import Evidence
     from agent.memory import Memory
-    from browser.read import Reader
     from browser.search.chain import Chain
     from browser.session import Browser
     from browser.types import PageContext
@@ -56,8 +57,8 @@ class Web:
 class ToolContext:
     """One run's means: the web, its evidence, memory, limits, and whom to tell and to ask.
 
-    `record(kind, place, **data)` writes a journal event, `keep(bytes)` keeps bytes with the run; `approve(what)` asks the person and is None
-    where nobody can be asked; `memory` is None with `--no-memory`.
+    `record(kind, place, **data)` writes a journal event, `keep(bytes)` keeps bytes with the run;
+    `approve(what)` asks the person and is None where nobody can be asked; `memory` is None with `--no-memory`.
     """
 
     question: str

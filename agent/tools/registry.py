@@ -32,9 +32,9 @@ class Params(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call gives: JSON data for the first line, web text below it, `label` naming its source.
+    """What a call gives: JSON data for the first line, and web text below it.
 
-    `blobs` are kept with the run (name to bytes), such as screenshots.
+    `label` names the source of the web text; `blobs` are kept with the run (name to bytes), such as screenshots.
     """
 
     data: Any
@@ -52,7 +52,7 @@ Handler = Callable[["ToolContext", Any], Awaitable[ToolResult | Finish]]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool; `capped` results are cut at the protocol's cap, the others hold budgets of their own."""
+    """A tool; `capped` results are cut at the protocol's cap, others hold budgets of their own."""
 
     name: str
     description: str
@@ -107,7 +107,7 @@ class Registry:
         return iter(self._tools.values())
 
     def with_functions(self, functions: dict[str, Callable[[str], Awaitable[Any]]]) -> Registry:
-        """Add a caller's own async functions; each gets the raw parameter, its value is the data."""
+        """Add a caller's async functions; each gets the raw parameter, its value is the data."""
         return Registry([*self, *(_from_function(n, f) for n, f in functions.items())])
 
 

@@ -1,0 +1,138 @@
+"""One resolver of settings: flag > environment > file > default.
+
+The command line reads flags and environment itself (click) and the file as its default map; the
+Python front door takes keyword arguments and reads environment and file only when asked to.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from agent.errors import UsageError
+
+APP = "urchin-research"
+ENV_PREFIX = "RESEARCH_"
+_LISTS = ("search", "fallback", "file", "allow", "deny", "allow_private", "export", "search_url")
+
+
+class Options(BaseModel):
+    """What a run is told: the flags of the contract with underscores, and their defaults."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str | None = None
+    base_url: str | None = None
+    fallback: tuple[str, ...] = ()
+    judge: str | None = None
+    depth: Literal["quick", "standard", "deep"] = "standard"
+    search: tuple[str, ...] = ()
+    searxng_url: str | None = None
+    search_url: tuple[str, ...] = ()
+    site: str | None = None
+    since: str | None = None
+    lang: str | None = None
+    region: str | None = None
+    corpus: Path | None = None
+    file: tuple[Path, ...] = ()
+    attach: bool = False
+    cdp: str | None = None
+    headed: bool = False
+    storage_state: Path | None = None
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    allow_private: tuple[str, ...] = ()
+    proxy: str | None = None
+    max_steps: int = Field(12, ge=1, le=200)
+    budget: float | None = Field(None, gt=0)
+    timeout: float | None = Field(None, gt=0)
+    max_sources: int = Field(24, ge=1)
+    continue_run: str | None = None
+    session: str | None = None
+    memory: bool = True
+    data_dir: Path | None = None
+    namespace: str = "default"
+    fresh: bool = False
+    require_verified: bool = False
+    dry_run: bool = False
+
+    @field_validator(*_LISTS[:-2], "search_url", mode="before", check_fields=False)
+    @classmethod
+    def _several(cls, value: Any) -> Any:
+        """Take one value, or names separated by commas, where several may stand."""
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return (value,) if isinstance(value, Path) else value
+
+    @property
+    def data(self) -> Path:
+        """The data folder: runs, memory, caches."""
+        return self.data_dir or default_data_dir()
+
+
+def options(given: dict[str, Any], *, config: bool = False) -> Options:
+    """Check settings; `config` also reads environment and file below what is given.
+
+    Raises `UsageError` that names the setting and what is wrong with it.
+    """
+    below = {**read_file(), **read_environment(os.environ)} if config else {}
+    named = {key: value for key, value in given.items() if value is not None}
+    try:
+        return Options(**{**below, **named})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else "settings"
+        hint = "See `research --help` for the settings there are."
+        raise UsageError(f"{name.replace('_', '-')}: {first['msg']}", hint=hint) from error
+
+
+def config_path() -> Path:
+    """The settings file, in the user's config folder unless RESEARCH_CONFIG names another."""
+    named = os.environ.get(f"{ENV_PREFIX}CONFIG")
+    return Path(named) if named else platformdirs.user_config_path(APP) / "config.toml"
+
+
+def default_data_dir() -> Path:
+    """The data folder of this user."""
+    return platformdirs.user_data_path(APP)
+
+
+def private_folder(path: Path) -> Path:
+    """Make a folder that only its owner can read; raises `UsageError` where that fails."""
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o700)
+    except OSError as error:
+        raise UsageError(
+            f"cannot use the data folder {path}: {error.strerror}",
+            hint="Name another one with --data-dir.",
+        ) from error
+    return path
+
+
+def read_file(path: Path | None = None) -> dict[str, Any]:
+    """Read the settings file; `{}` where there is none, `UsageError` where it is broken."""
+    path = path or config_path()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {error}") from error
+    try:
+        return {key.replace("-", "_"): value for key, value in tomllib.loads(text).items()}
+    except tomllib.TOMLDecodeError as error:
+        hint = "Mend the line, or move the file away."
+        raise UsageError(f"{path} is not valid TOML: {error}", hint=hint) from error
+
+
+def read_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, Any]:
+    """Read RESEARCH_… variables that name a setting; unset and empty ones are left out."""
+    names = {f"{ENV_PREFIX}{name.upper()}": name for name in Options.model_fields}
+    return {names[key]: value for key, value in environ.items() if key in names and value}

@@ -1,0 +1,65 @@
+"""What a run may spend: steps, seconds, dollars. A reserve is kept for the final answer."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent.models import Usage
+
+RESERVE = 0.2
+"""Share of the time and money kept for the last call, which answers from what is known."""
+
+
+class LimitReached(Exception):
+    """A bound of the run is reached; `limit` names it: steps, timeout or budget."""
+
+    def __init__(self, limit: str) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+@dataclass(slots=True)
+class Budget:
+    """Counts what a run spends. `usd` and `seconds` are None where there is no bound."""
+
+    max_steps: int = 12
+    usd: float | None = None
+    seconds: float | None = None
+    clock: Callable[[], float] = time.monotonic
+    spent: float = 0.0
+    steps: int = 0
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    def begin_step(self) -> int:
+        """Count a step, or raise `LimitReached` where only the final answer may still be made."""
+        if self.steps >= self.max_steps:
+            raise LimitReached("steps")
+        if self.seconds is not None and self.elapsed() >= self.seconds * (1 - RESERVE):
+            raise LimitReached("timeout")
+        if self.usd is not None and self.spent > 0 and self.spent >= self.usd * (1 - RESERVE):
+            raise LimitReached("budget")
+        self.steps += 1
+        return self.steps
+
+    def add(self, usage: Usage) -> None:
+        """Count what a model call cost."""
+        self.spent += usage.usd
+
+    def elapsed(self) -> float:
+        """Seconds since the run began."""
+        return self.clock() - self.started
+
+    def seconds_left(self, *, reserve: bool = True) -> float | None:
+        """Seconds left before the reserve, or before the very end; None without a bound."""
+        if self.seconds is None:
+            return None
+        whole = self.seconds * (1 - RESERVE) if reserve else self.seconds
+        return max(0.0, whole - self.elapsed())

@@ -1,0 +1,157 @@
+"""Models behind an OpenAI-compatible endpoint, through the official client."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import openai
+from openai import AsyncOpenAI
+from openai.types.chat import ChatCompletion
+
+from agent.errors import (
+    ModelError,
+    ModelQuota,
+    ModelUnauthorized,
+    ModelUnavailable,
+    ResearchError,
+    UsageError,
+)
+from agent.models.base import Message, ModelReply, Usage
+from agent.models.retry import Transient, retrying
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.models.providers import Endpoint
+
+CALL_SECONDS = 120.0
+"""The reference engine's bound on one call; long answers of slow models stay below it."""
+
+
+class OpenAIModel:
+    """A model at an endpoint; `proxy` is the guarded way out, None for a direct connection."""
+
+    def __init__(self, endpoint: Endpoint, *, proxy: str | None = None) -> None:
+        self.name = endpoint.name
+        self._endpoint = endpoint
+        self._model = endpoint.model
+        self._client = AsyncOpenAI(
+            api_key=endpoint.key or "none",
+            base_url=endpoint.base_url,
+            max_retries=0,
+            timeout=CALL_SECONDS,
+            http_client=httpx2.AsyncClient(proxy=proxy, trust_env=False, timeout=CALL_SECONDS),
+        )
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        """Ask once, with retries of what may pass; raises `ModelError` or `UsageError`."""
+        rows: list[Any] = [{"role": "system", "content": system}]
+        rows += [{"role": message.role, "content": message.content} for message in messages]
+        try:
+            async for attempt in retrying():
+                with attempt:
+                    return self._read(await self._ask(rows))
+        except Transient as error:
+            raise _final(error.cause, self._endpoint) from error
+        raise ModelUnavailable(f"{self.name} gave no answer")
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def _ask(self, rows: list[Any]) -> ChatCompletion:
+        try:
+            self._model = self._model or await self._first_model()
+            return await self._client.chat.completions.create(model=self._model, messages=rows)
+        except openai.APIStatusError as error:
+            raise _classified(error, self._endpoint) from error
+        except (openai.APIConnectionError, openai.APIResponseValidationError) as error:
+            raise Transient(error) from error
+        except ValueError as error:  # a body that is no JSON
+            raise Transient(error) from error
+
+    async def _first_model(self) -> str:
+        listed = await self._client.models.list()
+        if not listed.data:
+            raise UsageError(f"{self._endpoint.base_url} lists no model", hint="Name it: --model.")
+        return listed.data[0].id
+
+    def _read(self, completion: Any) -> ModelReply:
+        if not isinstance(completion, ChatCompletion) or not completion.choices:
+            raise Transient(ModelUnavailable(f"{self.name} answered without a choice"))
+        message = completion.choices[0].message
+        usage = completion.usage
+        if usage is None:
+            return ModelReply(message.content or "", Usage(), completion.model or self._model)
+        cached = usage.prompt_tokens_details.cached_tokens if usage.prompt_tokens_details else 0
+        counted = Usage(usage.prompt_tokens, cached or 0, usage.completion_tokens)
+        return ModelReply(
+            message.content or "",
+            priced(counted, completion.model or self._model, self._endpoint.prices),
+            completion.model or self._model,
+        )
+
+
+def priced(usage: Usage, model: str, provider: str | None) -> Usage:
+    """Add the real price; 0 where the model's price is not known."""
+    if provider is None:
+        return usage
+    import genai_prices  # noqa: PLC0415 - its tables load only where there is something to price
+
+    tokens = genai_prices.Usage(
+        input_tokens=usage.input_tokens,
+        cache_read_tokens=usage.cached_tokens,
+        output_tokens=usage.output_tokens,
+    )
+    try:
+        usd = float(genai_prices.calc_price(tokens, model, provider_id=provider).total_price)
+    except LookupError:
+        return usage
+    return Usage(usage.input_tokens, usage.cached_tokens, usage.output_tokens, usd)
+
+
+def _classified(error: openai.APIStatusError, endpoint: Endpoint) -> Exception:
+    code = str(getattr(error, "code", "") or "")
+    if error.status_code in (408, 409, 425, 429) or error.status_code >= 500:
+        if "quota" in code or "billing" in code:
+            return _final(error, endpoint)
+        return Transient(error, _retry_after(error))
+    return _final(error, endpoint)
+
+
+def _final(error: Exception, endpoint: Endpoint) -> ResearchError:
+    if isinstance(error, ModelError):
+        return error
+    status = getattr(error, "status_code", 0)
+    said = _said(error)
+    if status in (401, 403):
+        key = endpoint.key_name or "the key"
+        return ModelUnauthorized(
+            f"{endpoint.name} refused the key ({status}): {said}",
+            hint=f"Set {key} to a valid key, or use --model extractive, which needs none.",
+        )
+    if status == 404:
+        return UsageError(
+            f"{endpoint.base_url} knows no model {endpoint.model!r}: {said}",
+            hint="Check --model, and that --base-url ends where the API begins (often /v1).",
+        )
+    if status in (402, 429):
+        return ModelQuota(f"{endpoint.name} has no quota left ({status}): {said}")
+    if status and status < 500:
+        return ModelError(f"{endpoint.name} refused the request ({status}): {said}")
+    return ModelUnavailable(f"{endpoint.name} at {endpoint.base_url} cannot be reached: {said}")
+
+
+def _said(error: Exception) -> str:
+    body = getattr(error, "body", None)
+    message = body.get("message") if isinstance(body, dict) else None
+    return " ".join(str(message or error or type(error).__name__).split())[:200]
+
+
+def _retry_after(error: openai.APIStatusError) -> float | None:
+    value = error.response.headers.get("retry-after", "")
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        return None

@@ -1,0 +1,106 @@
+"""A model whose replies stand in a file: for tests, CI and demonstrations.
+
+The file is JSON Lines: each line a reply, as a JSON string or as `{"reply": "…"}` with, if wanted,
+`"expect": "regex"` that the last message must match (else the script fails, saying so). A plain
+text file whose replies are separated by lines of `---` works too. `{{1}}` in a reply is the first
+passage id of the last message, `{{ref:NAME}}` the ref of the first line that contains NAME, so
+that a script survives other numbering.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.errors import ModelUnavailable, UsageError
+from agent.models.base import Message, ModelReply, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PASSAGE = re.compile(r"S\d+¶\d+")
+_FILL = re.compile(r"\{\{(?:(\d+)|ref:([^}]+))\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedReply:
+    """One line of a script."""
+
+    reply: str
+    expect: str | None = None
+
+
+class ScriptedModel:
+    """Answers from a script, one line a call."""
+
+    def __init__(self, replies: Sequence[ScriptedReply], name: str = "scripted") -> None:
+        self.name = name
+        self._replies = list(replies)
+        self._next = 0
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> ScriptedModel:
+        """Read a script; raises `UsageError` where it cannot be read."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"cannot read the script {path}: {error}") from error
+        return cls(_read(text, str(path)), f"scripted:{path}")
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        """Give the next reply; `ModelUnavailable` at the script's end or a broken expectation."""
+        if self._next >= len(self._replies):
+            raise ModelUnavailable(
+                f"the script has no reply {self._next + 1}", hint="Add a line to the script."
+            )
+        line = self._replies[self._next]
+        self._next += 1
+        seen = messages[-1].content if messages else ""
+        if line.expect and not re.search(line.expect, seen):
+            raise ModelUnavailable(
+                f"reply {self._next} expects /{line.expect}/, but the message is: {seen[:200]}",
+                hint="The run went another way than the script.",
+            )
+        sent = len(system) + sum(len(message.content) for message in messages)
+        text = _filled(line.reply, seen)
+        return ModelReply(text, Usage(sent // 4, 0, len(text) // 4), self.name)
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""
+
+
+def _read(text: str, name: str) -> list[ScriptedReply]:
+    lines = [line for line in text.splitlines() if line.strip()]
+    if lines and lines[0].lstrip()[:1] in ('"', "{"):
+        return [_line(line, number, name) for number, line in enumerate(lines, 1)]
+    return [ScriptedReply(part.strip()) for part in re.split(r"(?m)^---\s*$", text)]
+
+
+def _line(line: str, number: int, name: str) -> ScriptedReply:
+    try:
+        value: Any = json.loads(line)
+        if isinstance(value, str):
+            return ScriptedReply(value)
+        return ScriptedReply(str(value["reply"]), value.get("expect"))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{name}:{number} is no reply: {error}",
+            hint='Write a JSON string, or {"reply": "…", "expect": "regex"}.',
+        ) from error
+
+
+def _filled(reply: str, seen: str) -> str:
+    passages = list(dict.fromkeys(_PASSAGE.findall(seen)))
+
+    def fill(match: re.Match[str]) -> str:
+        if match[1]:
+            index = int(match[1]) - 1
+            return passages[index] if index < len(passages) else match[0]
+        line = next((row for row in seen.splitlines() if match[2] in row and "[ref=" in row), "")
+        found = re.search(r"\[ref=(\w+)\]", line)
+        return found[1] if found else match[0]
+
+    return _FILL.sub(fill, reply)

@@ -1,0 +1,1 @@
+"""Prompts: Markdown files, readable as prose, assembled by need."""
