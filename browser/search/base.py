@@ -1,0 +1,162 @@
+"""What every search engine here has in common: how it is asked and how its answer is judged."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlsplit, urlunsplit
+
+from browser.errors import BrowserError, DeadlineExceeded
+from browser.search.outcomes import judge_refusal
+from browser.search.tidy import tidy
+from browser.types import Outcome, SearchPage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from browser.net.http import HttpClient, Response
+    from browser.types import SearchQuery
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+
+# A search page is 20-600 KB; ten times the largest seen is surely not one.
+MAX_BYTES = 6_000_000
+
+# These say that this form of asking is not understood; another form may be.
+_TRY_ANOTHER_FORM = (Outcome.ERROR, Outcome.UNAUTHORIZED)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One HTTP request to an engine: GET with `params`, or POST where `json` or `form` is given."""
+
+    url: str
+    params: Mapping[str, str] | None = None
+    form: Mapping[str, str] | None = None
+    json: Mapping[str, object] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Provider(ABC):
+    """A search engine: class attributes, `request` and `parse`.
+
+    `url` is its endpoint, `key_env` the environment variable that holds its key (empty: it needs
+    none), `lifetime` how many seconds its answers may be kept, `interval` the least number of
+    seconds between two requests that its operator asks for.
+    """
+
+    name: ClassVar[str]
+    url: ClassVar[str] = ""
+    key_env: ClassVar[str] = ""
+    is_api: ClassVar[bool] = True
+    lifetime: ClassVar[float] = HOUR
+    interval: ClassVar[float] = 0.0
+
+    def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
+        self.key = key or ""
+        self.endpoint = place(self.url, url)
+
+    @property
+    def identity(self) -> str:
+        """Names the engine together with its address and key, without revealing the key."""
+        digest = sha256(f"{self.endpoint}\n{self.key}".encode()).hexdigest()[:12]
+        return f"{self.name}:{digest}"
+
+    def unavailable(self) -> str:
+        """Why it cannot be asked at all; empty if it can."""
+        if self.key_env and not self.key:
+            return f"no key; set {self.key_env}"
+        return "" if self.endpoint else "no address"
+
+    @abstractmethod
+    def request(self, query: SearchQuery) -> Request:
+        """Say how to ask the engine for a query."""
+
+    @abstractmethod
+    def parse(self, body: str, url: str) -> SearchPage:
+        """Read an answer that came with status 200 from `url`."""
+
+    def requests(self, query: SearchQuery) -> Iterator[Request]:
+        """Yield forms of asking; a later one is used where an earlier is not understood."""
+        yield self.request(query)
+
+    async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
+        """Ask the engine; `deadline` in seconds. Failures become outcomes, none are raised."""
+        page = SearchPage(Outcome.ERROR, detail="nothing to ask")
+        for request in self.requests(query):
+            try:
+                response = await _send(request, http, deadline)
+            except DeadlineExceeded as error:
+                return SearchPage(Outcome.TIMEOUT, detail=str(error))
+            except BrowserError as error:
+                return SearchPage(Outcome.ERROR, detail=f"{error} {error.hint}".strip())
+            page = self.read(decode(response.body), response.status, response.url, response.headers)
+            if page.outcome not in _TRY_ANOTHER_FORM:
+                break
+        return replace(page, results=page.results[: query.limit])
+
+    def read(
+        self,
+        body: str,
+        status: int = 200,
+        url: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> SearchPage:
+        """Judge an answer: refused, limited, empty, of unknown layout, or results."""
+        refusal = self.refusal(body, status, url or self.endpoint, headers or {})
+        if refusal is not None:
+            return refusal
+        page = self.parse(body, url or self.endpoint)
+        results = tidy(page.results, self.name)
+        if page.outcome is Outcome.OK and not results:
+            return SearchPage(Outcome.ERROR, detail="no result could be read; changed layout?")
+        return replace(page, results=results)
+
+    def refusal(
+        self, body: str, status: int, url: str, headers: Mapping[str, str]
+    ) -> SearchPage | None:
+        """Recognise an answer that is no answer; None where it may be parsed."""
+        del url
+        return judge_refusal(status, headers, body, is_api=self.is_api)
+
+
+async def _send(request: Request, http: HttpClient, deadline: float) -> Response:
+    options: dict[str, Any] = {
+        "headers": dict(request.headers),
+        "deadline": deadline,
+        "max_bytes": MAX_BYTES,
+    }
+    if request.json is not None:
+        return await http.post(request.url, json=dict(request.json), **options)
+    if request.form is not None:
+        return await http.post(request.url, form=dict(request.form), **options)
+    return await http.get(request.url, params=dict(request.params or {}), **options)
+
+
+def place(default: str, given: str | None) -> str:
+    """Put an endpoint elsewhere: a given address without a path gets the default's path."""
+    if not given:
+        return default
+    parts = urlsplit(given if "://" in given else f"http://{given}")
+    if parts.path in ("", "/"):
+        parts = parts._replace(path=urlsplit(default).path)
+    return urlunsplit(parts)
+
+
+def decode(body: bytes | str) -> str:
+    """Decode a search page: UTF-8, as all engines send today, else as older ones did."""
+    if isinstance(body, str):
+        return body
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        declared = b"charset=iso-8859-1" in body[:2048].lower()
+        return body.decode("cp1252" if declared else "utf-8", errors="replace")
+
+
+def with_site(query: SearchQuery) -> str:
+    """Write the site filter as the operator that nearly all engines know."""
+    return f"{query.text} site:{query.site}" if query.site else query.text

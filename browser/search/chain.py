@@ -1,0 +1,202 @@
+"""The search chain: engines asked in order until one answers, with a trail of what each did."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
+
+from browser.search.merge import merge
+from browser.search.rests import Rests
+from browser.types import Outcome, SearchAttempt, SearchPage, SearchQuery, SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from browser.net.http import HttpClient
+    from browser.search.cache import SearchCache
+
+# An engine answers in 0.3-2 s; one that has not after 8 s costs more than the next one.
+DEADLINE = 8.0
+
+_HONEST = (Outcome.OK, Outcome.EMPTY)
+
+
+class Source(Protocol):
+    """What a chain asks: an engine on the web, or the local corpus."""
+
+    @property
+    def name(self) -> str:
+        """What the trail calls it."""
+        ...
+
+    @property
+    def lifetime(self) -> float:
+        """Seconds that its answers may be kept; 0 for not at all."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """Names it together with its address and key."""
+        ...
+
+    def unavailable(self) -> str:
+        """Why it cannot be asked at all; empty if it can."""
+        ...
+
+    async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
+        """Ask it; failures are outcomes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChainResult:
+    """What came of a search: the results, and one attempt for each engine looked at."""
+
+    results: tuple[SearchResult, ...]
+    attempts: tuple[SearchAttempt, ...]
+
+    @property
+    def answered(self) -> bool:
+        """Whether any engine answered honestly, be it with nothing found."""
+        return any(attempt.outcome in _HONEST for attempt in self.attempts)
+
+    @property
+    def provider(self) -> str:
+        """The engines whose results these are, joined by `+`."""
+        return "+".join(a.provider for a in self.attempts if a.outcome is Outcome.OK)
+
+
+class Chain:
+    """Asks `providers` in order over `http`.
+
+    `state` is the file that remembers who rests, `cache` keeps good answers for their lifetime;
+    both are optional. `deadline` is for one engine, in seconds.
+    """
+
+    def __init__(
+        self,
+        providers: Sequence[Source],
+        http: HttpClient,
+        state: Path | None = None,
+        *,
+        cache: SearchCache | None = None,
+        deadline: float = DEADLINE,
+    ) -> None:
+        self.providers = tuple(providers)
+        self.rests = Rests(state)
+        self._http = http
+        self._cache = cache
+        self._deadline = deadline
+
+    async def search(
+        self, query: SearchQuery, *, several: int = 1, fresh: bool = False
+    ) -> ChainResult:
+        """Ask until `several` engines have given results, as many at once; `fresh` skips the cache.
+
+        An engine that rests or cannot be asked is passed over, and the trail says why; one that
+        rests softly (slow or broken a moment ago) is asked when the others gave no answer.
+        """
+        run = _Run(query, several, fresh=fresh)
+        await self._ask_until_enough(self.providers, run)
+        if not run.answered and run.soft:
+            await self._ask_until_enough(tuple(run.soft), run, even_soft=True)
+        return run.result()
+
+    def close(self) -> None:
+        """Let go of the state and the cache."""
+        self.rests.close()
+        if self._cache is not None:
+            self._cache.close()
+
+    async def _ask_until_enough(
+        self, providers: Sequence[Source], run: _Run, *, even_soft: bool = False
+    ) -> None:
+        queue = (p for p in providers if self._may_ask(p, run, even_soft=even_soft))
+        while batch := tuple(islice(queue, run.missing)):
+            answers = await asyncio.gather(*(self._ask(p, run) for p in batch))
+            for provider, (page, seconds) in zip(batch, answers, strict=True):
+                run.note(provider, page, seconds)
+
+    def _may_ask(self, provider: Source, run: _Run, *, even_soft: bool) -> bool:
+        why = provider.unavailable()
+        rest = None if why else self.rests.of(provider.identity)
+        if rest is not None and not self._kept(provider, run) and not (rest.soft and even_soft):
+            why = f"rests {_span(self.rests.left(rest))} more after {rest.outcome.value}"
+            run.soft += [provider] if rest.soft else []
+        if why:
+            run.note(provider, SearchPage(Outcome.SKIPPED, detail=why), 0.0)
+        return not why
+
+    async def _ask(self, provider: Source, run: _Run) -> tuple[SearchPage, float]:
+        began = time.monotonic()
+        page = self._kept(provider, run)
+        if page is None:
+            page = await self._ask_now(provider, run.query)
+        return page, time.monotonic() - began
+
+    async def _ask_now(self, provider: Source, query: SearchQuery) -> SearchPage:
+        try:
+            async with asyncio.timeout(self._deadline):
+                page = await provider.search(query, self._http, deadline=self._deadline)
+        except TimeoutError:
+            page = SearchPage(Outcome.TIMEOUT, detail=f"no answer in {self._deadline:g} s")
+        self.rests.note(provider.identity, page)
+        if self._cache is not None:
+            self._cache.put(provider.identity, query, page, provider.lifetime)
+        return page
+
+    def _kept(self, provider: Source, run: _Run) -> SearchPage | None:
+        if self._cache is None or run.fresh:
+            return None
+        return self._cache.get(provider.identity, run.query)
+
+
+class _Run:
+    """One search under way: what was asked so far and what came."""
+
+    def __init__(self, query: SearchQuery, several: int, *, fresh: bool) -> None:
+        self.query = query
+        self.fresh = fresh
+        self.soft: list[Source] = []
+        self._several = several
+        self._pages: list[SearchPage] = []
+        self._trail: dict[str, SearchAttempt] = {}
+
+    @property
+    def missing(self) -> int:
+        """How many engines must still give results."""
+        return max(0, self._several - len(self._pages))
+
+    @property
+    def answered(self) -> bool:
+        """Whether anyone answered honestly."""
+        return any(attempt.outcome in _HONEST for attempt in self._trail.values())
+
+    def note(self, provider: Source, page: SearchPage, seconds: float) -> None:
+        """Add a line to the trail, and the results if there are any."""
+        if page.outcome is Outcome.OK:
+            self._pages.append(page)
+        self._trail.pop(provider.name, None)
+        self._trail[provider.name] = SearchAttempt(
+            query=self.query.text,
+            provider=provider.name,
+            outcome=page.outcome,
+            results=len(page.results),
+            ms=round(seconds * 1000),
+            detail=page.detail,
+        )
+
+    def result(self) -> ChainResult:
+        """Merge what came."""
+        lists = [page.results for page in self._pages]
+        return ChainResult(merge(lists, self.query.limit), tuple(self._trail.values()))
+
+
+def _span(seconds: float) -> str:
+    if seconds < 90:
+        return f"{round(seconds)} s"
+    return f"{round(seconds / 60)} min" if seconds < 2 * 3600 else f"{round(seconds / 3600)} h"

@@ -1,0 +1,5 @@
+"""A folder of files as a search provider."""
+
+from browser.search.corpus.provider import Corpus
+
+__all__ = ["Corpus"]

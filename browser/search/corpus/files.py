@@ -1,0 +1,124 @@
+"""The files of a folder that can be searched, and the text in them."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from browser.errors import BrowserError, SearchError
+from browser.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from browser.types import Document
+
+    Extractor = Callable[[bytes, str, str], Document]
+
+KINDS = {
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".txt": "text/plain",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".pdf": "application/pdf",
+}
+
+# A text file beyond this is a log or a dump: its beginning is indexed. Ten long novels.
+LONGEST_TEXT = 10_000_000
+# PDFs and pages are parsed whole; beyond this that takes longer than anyone waits.
+LARGEST_FILE = 100_000_000
+
+_HEADING = re.compile(r"^#{1,3}\s+(.+?)\s*#*\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file as the folder lists it; `modified` in nanoseconds since the epoch."""
+
+    path: Path
+    modified: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What a file says; `note` tells why it says nothing."""
+
+    title: str
+    body: str
+    note: str = ""
+
+
+def checked_folder(folder: Path) -> Path:
+    """Give the absolute folder; raise `SearchError` where it cannot be listed."""
+    hint = "Give an existing folder of .md, .txt, .html or .pdf files with --corpus DIR."
+    try:
+        absolute = folder.expanduser().resolve(strict=True)
+        with os.scandir(absolute) as entries:
+            next(entries, None)
+    except (OSError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise SearchError(f"cannot read the corpus {folder}: {reason}", hint=hint) from error
+    return absolute
+
+
+def walk(folder: Path) -> Iterator[Entry]:
+    """Yield the searchable files below a folder in the order of their names, hidden ones apart.
+
+    Symbolic links to folders are not followed; files that vanish or refuse meanwhile are left out.
+    """
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(parent, name)
+            if path.suffix.lower() not in KINDS or name.startswith("."):
+                continue
+            try:
+                status = path.stat()
+            except OSError:
+                continue
+            yield Entry(path, status.st_mtime_ns, status.st_size)
+
+
+def read_text(path: Path, body: bytes, extract: Extractor | None) -> Text:
+    """Turn a file's bytes into title and text; a file that is no text gets a note instead."""
+    suffix = path.suffix.lower()
+    if suffix != ".pdf" and _is_binary(body):
+        return Text(path.stem, "", "binary data")
+    if suffix in (".pdf", ".html", ".htm"):
+        return _extracted(path, body, extract)
+    text = clean(_decoded(body[:LONGEST_TEXT]))
+    heading = _HEADING.search(text) if KINDS[suffix] == "text/markdown" else None
+    return Text(heading[1] if heading else path.stem, text)
+
+
+def _extracted(path: Path, body: bytes, extract: Extractor | None) -> Text:
+    if extract is None:
+        return Text(path.stem, "", "no extractor for this kind of file")
+    try:
+        document = extract(body, KINDS[path.suffix.lower()], path.as_uri())
+    except BrowserError as error:
+        return Text(path.stem, "", str(error))
+    note = "" if document.text.strip() else "; ".join(document.notes) or "no text in it"
+    return Text(" ".join(clean(document.title).split()) or path.stem, clean(document.text), note)
+
+
+def _is_binary(body: bytes) -> bool:
+    head = body[:8192]
+    return b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+def _decoded(body: bytes) -> str:
+    if body.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return body.decode("utf-16", errors="replace")
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # A cut at LONGEST_TEXT may split the last character; anything earlier is another charset.
+        if error.start >= len(body) - 4:
+            return body.decode("utf-8", errors="ignore")
+        return body.decode("cp1252", errors="replace")

@@ -1,0 +1,185 @@
+"""The corpus index: passages in SQLite FTS5, brought up to date file by file.
+
+Several processes may use one index: each file is one transaction, and readers see whole files.
+A passage's row id is its file's id times 2^20 plus its number, so that a file's passages are a
+range of ids and can be dropped without a second index.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from browser.errors import SearchError
+from browser.search.corpus.files import LARGEST_FILE, Text, read_text, walk
+from browser.search.corpus.passages import split, unspaced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from browser.search.corpus.files import Entry, Extractor
+
+PASSAGE_BITS = 20
+MOST_PASSAGES = (1 << PASSAGE_BITS) - 1
+# A file changed this shortly before it was indexed may change again within one tick of its clock
+# (FAT counts two seconds); its content is then compared as well.
+_RACY_NS = 2_000_000_000
+_VERSION = 1
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS file (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, modified INTEGER NOT NULL,
+    size INTEGER NOT NULL, sha256 TEXT NOT NULL, indexed INTEGER NOT NULL,
+    title TEXT NOT NULL, note TEXT NOT NULL
+);
+CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5(
+    title, text, unspaced, tokenize = 'porter unicode61 remove_diacritics 2'
+);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """What bringing the index up to date did; `left` files await the next time."""
+
+    files: int = 0
+    indexed: int = 0
+    dropped: int = 0
+    left: int = 0
+
+
+class Index:
+    """The index of one folder in one SQLite file, made anew where that file is damaged."""
+
+    def __init__(self, folder: Path, path: Path) -> None:
+        self.folder = folder
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._prepare()
+        except (OSError, sqlite3.OperationalError) as error:
+            raise SearchError(
+                f"cannot write the corpus index {path}: {error}",
+                hint="Choose a data folder that can be written with --data-dir DIR.",
+            ) from error
+
+    @contextmanager
+    def connect(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for one piece of work; threads and processes each have their own."""
+        with closing(sqlite3.connect(self.path, timeout=30.0, isolation_level=None)) as db:
+            db.execute("PRAGMA synchronous=NORMAL")
+            yield db
+
+    def sync(self, extract: Extractor | None, *, seconds: float | None = None) -> Synced:
+        """Index new and changed files and drop deleted ones, for `seconds` at most."""
+        until = None if seconds is None else time.monotonic() + seconds
+        entries = list(walk(self.folder))
+        with self.connect() as db:
+            dropped = self._drop_missing(db, {str(entry.path) for entry in entries})
+            stale = [entry for entry in entries if _is_stale(db, entry)]
+            indexed = 0
+            for entry in stale:
+                if until is not None and time.monotonic() >= until:
+                    break
+                _index_file(db, entry, extract)
+                indexed += 1
+        return Synced(len(entries), indexed, dropped, len(stale) - indexed)
+
+    def _prepare(self) -> None:
+        try:
+            self._create()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            self.path.unlink()
+            self._create()
+
+    def _create(self) -> None:
+        with self.connect() as db:
+            db.execute("PRAGMA journal_mode=WAL")
+            if db.execute("PRAGMA user_version").fetchone()[0] not in (0, _VERSION):
+                db.executescript("DROP TABLE IF EXISTS file; DROP TABLE IF EXISTS passage;")
+            db.executescript(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
+
+    def _drop_missing(self, db: sqlite3.Connection, present: set[str]) -> int:
+        known = db.execute("SELECT id, path FROM file").fetchall()
+        gone = [number for number, path in known if path not in present]
+        for number in gone:
+            with _transaction(db):
+                _drop(db, number)
+        return len(gone)
+
+
+def _is_stale(db: sqlite3.Connection, entry: Entry) -> bool:
+    row = db.execute(
+        "SELECT modified, size, indexed FROM file WHERE path = ?", (str(entry.path),)
+    ).fetchone()
+    if row is None or row[:2] != (entry.modified, entry.size):
+        return True
+    return bool(entry.modified > row[2] - _RACY_NS)
+
+
+def _index_file(db: sqlite3.Connection, entry: Entry, extract: Extractor | None) -> None:
+    now = time.time_ns()
+    body, failure = _read(entry)
+    digest = sha256(body).hexdigest()
+    path = str(entry.path)
+    known = db.execute("SELECT id, sha256 FROM file WHERE path = ?", (path,)).fetchone()
+    if known is not None and known[1] == digest:
+        db.execute(
+            "UPDATE file SET modified = ?, size = ?, indexed = ? WHERE id = ?",
+            (entry.modified, entry.size, now, known[0]),
+        )
+        return
+    text = failure or read_text(entry.path, body, extract)
+    with _transaction(db):
+        again = db.execute("SELECT id FROM file WHERE path = ?", (path,)).fetchone()
+        if again is not None:
+            _drop(db, again[0])
+        number = db.execute(
+            "INSERT INTO file (path, modified, size, sha256, indexed, title, note)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (path, entry.modified, entry.size, digest, now, text.title, text.note),
+        ).lastrowid
+        db.executemany(
+            "INSERT INTO passage (rowid, title, text, unspaced) VALUES (?, ?, ?, ?)",
+            _rows(number or 0, text),
+        )
+
+
+def _rows(number: int, text: Text) -> Iterator[tuple[int, str, str, str]]:
+    for position, passage in enumerate(split(text.body)):
+        if position > MOST_PASSAGES:
+            return
+        yield (number << PASSAGE_BITS) + position, text.title, passage, unspaced(passage)
+
+
+def _read(entry: Entry) -> tuple[bytes, Text | None]:
+    if entry.size > LARGEST_FILE:
+        return b"", Text(entry.path.stem, "", f"larger than {LARGEST_FILE // 1_000_000} MB")
+    try:
+        return entry.path.read_bytes(), None
+    except OSError as error:
+        return b"", Text(entry.path.stem, "", f"cannot be read: {error.strerror}")
+
+
+def _drop(db: sqlite3.Connection, number: int) -> None:
+    first = number << PASSAGE_BITS
+    db.execute("DELETE FROM passage WHERE rowid BETWEEN ? AND ?", (first, first + MOST_PASSAGES))
+    db.execute("DELETE FROM file WHERE id = ?", (number,))
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")

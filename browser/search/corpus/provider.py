@@ -1,0 +1,98 @@
+"""`--corpus DIR`: local files, found by their words, as results with `file://` addresses."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from browser.search.corpus import ranking
+from browser.search.corpus.files import checked_folder
+from browser.search.corpus.index import Index, Synced
+from browser.search.corpus.passages import snippet
+from browser.search.dates import since_day
+from browser.search.tidy import tidy
+from browser.text import stem
+from browser.types import Outcome, SearchPage, SearchResult
+
+if TYPE_CHECKING:
+    from browser.net.http import HttpClient
+    from browser.search.corpus.files import Extractor
+    from browser.types import SearchQuery
+
+# The share of a search's deadline that may go into indexing; the rest of it is for the answer.
+_INDEXING = 0.7
+
+
+class Corpus:
+    """The files below `folder` (.md .txt .html .pdf), indexed in the SQLite file `index_path`.
+
+    `extract(body, content_type, url)` gives the `Document` of an HTML page or a PDF; without it
+    those are left out. Raises `SearchError` where the folder or the index cannot be used.
+    """
+
+    name = "corpus"
+    lifetime = 0.0
+
+    def __init__(
+        self, folder: Path | str, index_path: Path | str, extract: Extractor | None = None
+    ) -> None:
+        self.folder = checked_folder(Path(folder))
+        self._index = Index(self.folder, Path(index_path))
+        self._extract = extract
+
+    @property
+    def identity(self) -> str:
+        """The folder that it is."""
+        return f"corpus:{self.folder}"
+
+    def unavailable(self) -> str:
+        """Say nothing: what could be wrong was found when it was made."""
+        return ""
+
+    def sync(self, *, seconds: float | None = None) -> Synced:
+        """Bring the index up to date, for `seconds` at most; a search does so by itself."""
+        return self._index.sync(self._extract, seconds=seconds)
+
+    async def search(
+        self, query: SearchQuery, http: HttpClient | None = None, *, deadline: float = 60.0
+    ) -> SearchPage:
+        """Find the files that answer best; `site` excludes them all, for they belong to none."""
+        del http
+        if query.site:
+            return SearchPage(Outcome.EMPTY, detail="local files belong to no site")
+        try:
+            return await asyncio.to_thread(self._search, query, deadline)
+        except sqlite3.Error as error:
+            return SearchPage(Outcome.ERROR, detail=f"the corpus index failed: {error}")
+
+    def _search(self, query: SearchQuery, deadline: float) -> SearchPage:
+        synced = self.sync(seconds=deadline * _INDEXING)
+        first = (query.page - 1) * query.limit
+        with self._index.connect() as db:
+            asked = ranking.terms(db, query.text)
+            hits = ranking.find(db, asked, first + query.limit)
+        weights = {stem(term.word): term.weight for term in asked}
+        since = since_day(query.since)
+        kept = [hit for hit in hits if since is None or _modified(hit) >= since.isoformat()]
+        results = tuple(_result(hit, weights) for hit in kept[first:])
+        detail = f"{synced.left} of {synced.files} files not indexed yet" if synced.left else ""
+        if not synced.files:
+            detail = f"no .md, .txt, .html or .pdf file in {self.folder}"
+        return SearchPage(
+            Outcome.OK if results else Outcome.EMPTY, tidy(results, self.name), detail=detail
+        )
+
+
+def _result(hit: ranking.Hit, weights: dict[str, float]) -> SearchResult:
+    return SearchResult(
+        url=Path(hit.path).as_uri(),
+        title=hit.title,
+        snippet=snippet(hit.passage, weights),
+    )
+
+
+def _modified(hit: ranking.Hit) -> str:
+    return datetime.fromtimestamp(hit.modified / 1e9, UTC).date().isoformat()

@@ -1,0 +1,129 @@
+"""From a question to the files of a corpus that speak of it, and where in them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from browser.search.corpus.index import PASSAGE_BITS
+from browser.search.corpus.passages import unspaced
+from browser.text import STOP_WORDS
+
+if TYPE_CHECKING:
+    import sqlite3
+
+# A title is short and chosen: a word in it counts this often.
+_TITLE_WEIGHT = 3.0
+# A word in more than this share of passages says nothing about which of them is meant.
+_COMMON = 0.25
+_MOST_TERMS = 12
+# Passages looked at for one query: 20 for each of ten results.
+_LOOKED_AT = 200
+# What a file's second-best passage adds: two places that match are better than one.
+_SECOND = 0.25
+
+# Only constants are put into these statements; what is asked is always bound.
+_FILES_WITH = f"SELECT rowid >> {PASSAGE_BITS} FROM passage WHERE passage MATCH ?"  # noqa: S608
+_SCORED = (
+    f"SELECT rowid, -bm25(passage, {_TITLE_WEIGHT}, 1.0, 1.0) AS score"  # noqa: S608
+    " FROM passage WHERE passage MATCH ?"
+)
+
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of the query as FTS5 is asked for it, and its weight (inverse document frequency)."""
+
+    word: str
+    match: str
+    weight: float
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A file that matches: its path and title, its best passage, and its score."""
+
+    path: str
+    title: str
+    passage: str
+    score: float
+    modified: int
+
+
+def terms(db: sqlite3.Connection, text: str) -> list[Term]:
+    """Give the query's words that carry meaning, the rarest first."""
+    (passages,) = db.execute("SELECT count(*) FROM passage").fetchone()
+    result = []
+    for word in dict.fromkeys(_WORD.findall(text.casefold())):
+        if word in STOP_WORDS:
+            continue
+        match = '"' + (unspaced(word) or word) + '"'
+        (found,) = db.execute(
+            "SELECT count(*) FROM passage WHERE passage MATCH ?", (match,)
+        ).fetchone()
+        weight = math.log(1 + (passages - found + 0.5) / (found + 0.5))
+        result.append(Term(word, match, weight, found))
+    result.sort(key=lambda term: -term.weight)
+    telling = [term for term in result if term.found <= _COMMON * passages]
+    return (telling or result)[:_MOST_TERMS]
+
+
+def find(db: sqlite3.Connection, asked: list[Term], limit: int) -> list[Hit]:
+    """Give the best files: those that have all the words first, then those that have the rarest."""
+    found = [term for term in asked if term.found]
+    if not found:
+        return []
+    passages = _passages(db, found, everywhere=True) if len(found) == len(asked) else []
+    whole = {row >> PASSAGE_BITS for row, _ in passages}
+    if len(whole) < limit:
+        passages += _passages(db, found, everywhere=False)
+    return _files(db, passages, whole, limit)
+
+
+def _passages(
+    db: sqlite3.Connection, found: list[Term], *, everywhere: bool
+) -> list[tuple[int, float]]:
+    """Score passages by BM25, best first, as (row id, score).
+
+    With `everywhere` only those of files in which every term is found, in whatever passage.
+    """
+    matches = [term.match for term in found]
+    sql, parameters = _SCORED, [" OR ".join(matches)]
+    if everywhere:
+        files = " INTERSECT ".join([_FILES_WITH] * len(matches))
+        sql, parameters = f"{sql} AND rowid >> {PASSAGE_BITS} IN ({files})", parameters + matches
+    return db.execute(f"{sql} ORDER BY score DESC, rowid LIMIT {_LOOKED_AT}", parameters).fetchall()
+
+
+def _files(
+    db: sqlite3.Connection, passages: list[tuple[int, float]], whole: set[int], limit: int
+) -> list[Hit]:
+    by_file: dict[int, dict[int, float]] = defaultdict(dict)
+    for row, score in passages:
+        by_file[row >> PASSAGE_BITS][row] = score
+    ranked = sorted(by_file, key=lambda number: (number not in whole, -_score(by_file[number])))
+    hits = []
+    for number in ranked[:limit]:
+        scores = by_file[number]
+        best = max(scores, key=lambda row: scores[row])
+        hits.append(_hit(db, number, best, _score(scores)))
+    return hits
+
+
+def _score(scores: dict[int, float]) -> float:
+    best, *others = sorted(scores.values(), reverse=True)
+    return best + _SECOND * (others[0] if others else 0.0)
+
+
+def _hit(db: sqlite3.Connection, number: int, row: int, score: float) -> Hit:
+    path, title, modified = db.execute(
+        "SELECT path, title, modified FROM file WHERE id = ?", (number,)
+    ).fetchone()
+    (passage,) = db.execute("SELECT text FROM passage WHERE rowid = ?", (row,)).fetchone()
+    return Hit(path, title, passage, score, modified)

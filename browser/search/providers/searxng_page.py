@@ -1,0 +1,33 @@
+"""The result page of a SearXNG instance, for those that refuse JSON."""
+
+from __future__ import annotations
+
+import re
+
+from browser.search.base import Request, with_site
+from browser.search.page import HtmlProvider, Layout, class_
+from browser.types import SearchQuery  # noqa: TC001 - part of a public signature
+
+
+class SearXNGPage(HtmlProvider):
+    """The `simple` theme, and `oscar` before it."""
+
+    name = "searxng"
+    containers = "//*[@id='urls' or @id='main_results' or @id='results']"
+    nothing = re.compile(r"No results were found|we didn't find any results", re.IGNORECASE)
+    layouts = (
+        Layout(
+            item=f"//article[{class_('result')}]",
+            link=".//h3/a[@href] | .//h4/a[@href]",
+            snippet=(f".//p[{class_('content')}]",),
+        ),
+        Layout(
+            item=f"//div[{class_('result')}]",
+            link=f".//*[{class_('result_header')}]//a[@href]",
+            snippet=(f".//p[{class_('result-content')}]", ".//p"),
+        ),
+    )
+
+    def request(self, query: SearchQuery) -> Request:
+        """Ask for the page."""
+        return Request(self.endpoint, params={"q": with_site(query)})
