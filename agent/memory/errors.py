@@ -1,0 +1,30 @@
+"""What goes wrong in memory, typed.
+
+ResearchError
+ ├── UsageError
+ │    ├── ReservedKey       the key belongs to the engine itself
+ │    └── BadImport         the file is not in the form that an import takes
+ └── MemoryUnavailable      the store cannot be opened, or is of a newer version
+"""
+
+from __future__ import annotations
+
+from agent.errors import ResearchError, UsageError
+
+
+class ReservedKey(UsageError):
+    """The key belongs to the engine itself, or is no key at all."""
+
+    hint = "Choose a key that begins neither with `_` nor with `session_`."
+
+
+class BadImport(UsageError):
+    """The file is not in the form that an import takes."""
+
+    hint = "Give a JSON object with keys such as `urchinMemory`, as `memory export` writes it."
+
+
+class MemoryUnavailable(ResearchError):
+    """The store cannot be opened, or was written by a newer version."""
+
+    hint = "Check --data-dir, or run with --no-memory."

@@ -1,0 +1,124 @@
+"""Values as JavaScript sees them: strings, lengths, order of keys.
+
+The layout of the layers, and the storage that is imported and exported, come from an engine
+written in JavaScript; these are the places where it differs from Python.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# ECMA-262: WhiteSpace and LineTerminator. Python's set has U+001C-1F and U+0085, not U+FEFF.
+WHITESPACE = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_SPACES = re.compile(f"[{WHITESPACE}]+")
+_EDGES = re.compile(f"^[{WHITESPACE}]+|[{WHITESPACE}]+$(?![\\s\\S])")
+_ARRAY_INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
+_LAST_INDEX = 2**32 - 2  # ECMA-262: array indices end below 2**32 - 1
+
+
+class Undefined:
+    """The value of what is not there."""
+
+
+UNDEFINED = Undefined()
+_CONSTANTS = ((None, "null"), (True, "true"), (False, "false"), (UNDEFINED, "undefined"))
+
+
+def to_string(value: Any) -> str:
+    """Convert a JSON value the way a template string does."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return join(value, ",")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return number_to_string(value)
+    for constant, spelling in _CONSTANTS:
+        if value is constant:
+            return spelling
+    return "[object Object]"
+
+
+def join(values: list[Any] | tuple[Any, ...], separator: str) -> str:
+    """Join as `Array.join` does: null and undefined become nothing."""
+    return separator.join("" if v is None or v is UNDEFINED else to_string(v) for v in values)
+
+
+def number_to_string(number: float) -> str:
+    """Spell a number as ECMA-262 `Number::toString` does: 1.0 is `1`, 1e21 is `1e+21`."""
+    value = float(number)
+    if value != value:  # noqa: PLR0124 - the definition of NaN
+        return "NaN"
+    if value in (float("inf"), float("-inf")):
+        return "Infinity" if value > 0 else "-Infinity"
+    if value == 0:
+        return "0"
+    sign = "-" if value < 0 else ""
+    mantissa, exponent = f"{abs(value)!r}e0".split("e")[:2]
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    point = len(whole) + int(exponent) - (len(whole + fraction) - len(digits))
+    return sign + _place_point(digits.rstrip("0"), point)
+
+
+def _place_point(digits: str, point: int) -> str:
+    """Lay out `0.digits × 10**point` by the thresholds of the standard (21 and -6)."""
+    if len(digits) <= point <= 21:
+        return digits + "0" * (point - len(digits))
+    if 0 < point <= 21:
+        return f"{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return "0." + "0" * -point + digits
+    shown = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
+    return f"{shown}e{point - 1:+d}"
+
+
+def length(text: str) -> int:
+    """Count UTF-16 code units."""
+    return len(text) + sum(char > "\uffff" for char in text)
+
+
+def cut(text: str, units: int) -> str:
+    """Keep the first `units` UTF-16 code units; a pair that is cut leaves its first half."""
+    if len(text) <= units and length(text) <= units:
+        return text
+    return text.encode("utf-16-le", "surrogatepass")[: 2 * units].decode(
+        "utf-16-le", "surrogatepass"
+    )
+
+
+def well_formed(text: str) -> str:
+    """Drop halves of pairs, which cannot be encoded: what a cut may leave behind."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+
+
+def trim(text: str) -> str:
+    """Strip what JavaScript calls white space."""
+    return _EDGES.sub("", text)
+
+
+def split_words(text: str) -> list[str]:
+    """Split on white space; leading or trailing space gives an empty word, as there."""
+    return _SPACES.split(text)
+
+
+def sort_key(text: str) -> bytes:
+    """Order strings by UTF-16 code units, as `Array.sort` does."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def truthy(value: Any) -> bool:
+    """Tell what an `if` takes for true: empty lists and objects are."""
+    if isinstance(value, list | tuple | dict):
+        return True
+    return value is not UNDEFINED and bool(value)
+
+
+def ordered(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """Order an object's keys: those like array indices first, ascending, then as inserted."""
+    indices = [k for k in mapping if _ARRAY_INDEX.fullmatch(k) and int(k) <= _LAST_INDEX]
+    first = sorted(indices, key=int)
+    return {key: mapping[key] for key in [*first, *(k for k in mapping if k not in set(first))]}

@@ -1,0 +1,19 @@
+"""The kinds of memories that the engine itself writes; others are free words."""
+
+from __future__ import annotations
+
+NOTE = "note"
+REMEMBERED = "memory"
+"""What a person or a model saved under a key (REMEMBER)."""
+SUMMARY = "summary"
+"""The summary of a past session; its key is `session_<milliseconds>`."""
+INTERNAL = "internal"
+"""Counters of the engine; their keys begin with `_`."""
+PROFILE = "profile"
+SKILL = "skill"
+PROJECT = "project"
+STATE = "state"
+"""What else an imported storage held, by the name of its key."""
+
+UNSEARCHED = frozenset({INTERNAL, PROFILE, SKILL, PROJECT, STATE})
+"""Laid before a model whole, or never: nobody needs to search them."""

@@ -1,0 +1,227 @@
+"""The layers of memory as the messages that a model sees.
+
+Order: condensed history with its acknowledgement, recent messages, one message with page, captured
+context and question, to which profile, session summaries, saved memories and skills are appended.
+Pure functions: what is stored is read and written elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agent.memory import jsvalues as js
+from agent.models.base import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from agent.memory.types import Turn
+    from browser.types import PageContext
+
+# The limits of the reference engine, in entries and UTF-16 units.
+RECENT_TURNS = 30
+PAGE_UNITS = 3_000
+PROFILE_KEYS = 50
+MANUAL_MEMORIES = 100
+SESSION_SUMMARIES = 20
+SHOWN_WITHOUT_FILTER = 6
+SHOWN_SESSIONS = 10
+RELEVANT = 10
+RELEVANCE_UNITS = 500
+RELEVANCE_FLOOR = 0.2
+KEYWORD_WEIGHT = 0.5
+SMALL_STORE = 10
+SKILL_SCORE = 50
+SKILL_FLOOR = 15
+ACKNOWLEDGEMENT = "Understood — I remember our previous conversations."
+
+Entries = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    key: str
+    value: Any
+    score: float
+
+
+def build_messages(
+    question: str,
+    *,
+    condensed: str = "",
+    history: Sequence[Turn] = (),
+    profile: Mapping[str, Any] | None = None,
+    memories: Mapping[str, Any] | None = None,
+    sessions: Mapping[str, Any] | None = None,
+    skills: Sequence[Mapping[str, Any]] = (),
+    page_context: PageContext | None = None,
+    context: Sequence[tuple[str, str]] = (),
+    recalled: str = "",
+    similarity: Callable[[str, str], float | None] | None = None,
+    frame: Callable[[str], str] | None = None,
+) -> tuple[list[Message], list[str]]:
+    """Lay out the layers; returns the messages, and the names of the skills that are shown.
+
+    `context` holds (type, value) pairs. `similarity(key, text)` gives the cosine of an entry and
+    the question, None where there is none: keywords decide then. `frame` delimits what the page
+    says; `recalled` follows the skills. None of the inputs is changed.
+    """
+    messages = _earlier(condensed, history)
+    skill_block, active = _skills(skills)
+    current = js.trim(_page(page_context, frame) + _captured(context) + "\n" + question)
+    current += _profile(profile or {})
+    current += _remembered(question, memories or {}, sessions or {}, similarity)
+    current += skill_block + (f"\n\n{recalled}" if recalled else "")
+    return [*messages, Message("user", current)], active
+
+
+def _earlier(condensed: str, history: Sequence[Turn]) -> list[Message]:
+    messages: list[Message] = []
+    if condensed:
+        text = f"[Previous conversation history (condensed):\n{condensed}]"
+        messages += [Message("user", text), Message("assistant", ACKNOWLEDGEMENT)]
+    for turn in history[-RECENT_TURNS:]:
+        messages.append(Message("user" if turn.role == "user" else "assistant", turn.text))
+    return messages
+
+
+def _page(page: PageContext | None, frame: Callable[[str], str] | None) -> str:
+    if page is None or not page.url:
+        return ""
+    said = (lambda text: frame(js.well_formed(text))) if frame else (lambda text: text)
+    lines = f"[Page: {said(page.title) if page.title else ''} — {page.url}]\n"
+    if page.selection:
+        lines += f"[Selected text: {said(page.selection)}]\n"
+    if page.visible_text:
+        lines += f"[Page content: {said(js.cut(page.visible_text, PAGE_UNITS))}]\n"
+    return lines
+
+
+def _captured(context: Sequence[tuple[str, str]]) -> str:
+    if not context:
+        return ""
+    return (
+        "\nCaptured context:\n" + "\n".join(f"[{kind}] {value}" for kind, value in context) + "\n"
+    )
+
+
+def _profile(profile: Mapping[str, Any]) -> str:
+    shown = newest_profile(profile)
+    return f"\n\n[User profile (permanent):\n{_lines(shown)}]" if shown else ""
+
+
+def _remembered(
+    question: str,
+    memories: Mapping[str, Any],
+    sessions: Mapping[str, Any],
+    similarity: Callable[[str, str], float | None] | None,
+) -> str:
+    manual = newest_manual(memories)
+    summaries = newest_sessions(sessions)
+    candidates = js.ordered({**dict(list(summaries.items())[:SESSION_SUMMARIES]), **manual})
+    if len(candidates) <= SHOWN_WITHOUT_FILTER:
+        return _all_sessions(summaries) + _all_manual(manual)
+    found = relevant(question, candidates, similarity)
+    return _found_sessions(found, summaries) + _found_manual(found, manual)
+
+
+def _all_sessions(summaries: Entries) -> str:
+    if not summaries:
+        return ""
+    return f"\n\n[Past session summaries:\n{_summaries(list(summaries.values())[:SHOWN_SESSIONS])}]"
+
+
+def _all_manual(manual: Entries) -> str:
+    return f"\n\n[Saved memories:\n{_lines(manual)}]" if manual else ""
+
+
+def _found_sessions(found: list[_Scored], summaries: Entries) -> str:
+    keys = dict.fromkeys(f.key for f in found if f.key in summaries)
+    keys.update(dict.fromkeys(list(summaries)[:1]))
+    if not keys:
+        return ""
+    shown = [summaries[k] for k in keys if js.truthy(summaries[k])]
+    count = f"({len(keys)}/{len(summaries)} total)"
+    return f"\n\n[Relevant session summaries {count}:\n{_summaries(shown)}]"
+
+
+def _found_manual(found: list[_Scored], manual: Entries) -> str:
+    shown = {f.key: f.value for f in found if f.key in manual}
+    if shown:
+        return f"\n\n[Relevant memories ({len(shown)}/{len(manual)} total):\n{_lines(shown)}]"
+    return _all_manual(manual) if len(manual) <= SMALL_STORE else ""
+
+
+def _summaries(values: list[Any]) -> str:
+    return js.join(values, "\n---\n")
+
+
+def _lines(entries: Mapping[str, Any]) -> str:
+    return "\n".join(f"  {key}: {js.to_string(value)}" for key, value in entries.items())
+
+
+def _skills(skills: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
+    shown = [skill for skill in skills if viable(skill)]
+    if not shown:
+        return "", []
+    lines = [
+        f"  • {_field(s, 'name')} [score:{js.to_string(_score(s))}]: {_field(s, 'instruction')}"
+        for s in shown
+    ]
+    return "\n\n[Learned skills (apply these):\n" + "\n".join(lines) + "]", [
+        _field(s, "name") for s in shown
+    ]
+
+
+def _field(skill: Mapping[str, Any], name: str) -> str:
+    return js.to_string(skill.get(name, js.UNDEFINED))
+
+
+def _score(skill: Mapping[str, Any]) -> Any:
+    score = skill.get("score")
+    return SKILL_SCORE if score is None else score
+
+
+def viable(skill: Mapping[str, Any]) -> bool:
+    """Tell whether a skill's score is high enough to be shown."""
+    score = _score(skill)
+    return isinstance(score, int | float) and score > SKILL_FLOOR
+
+
+def newest_profile(profile: Mapping[str, Any]) -> Entries:
+    """Keep the last 50 entries of a profile."""
+    return dict(list(js.ordered(profile).items())[-PROFILE_KEYS:])
+
+
+def newest_manual(memories: Mapping[str, Any]) -> Entries:
+    """Keep the last 100 memories, in the order in which they were first written."""
+    return dict(list(js.ordered(memories).items())[-MANUAL_MEMORIES:])
+
+
+def newest_sessions(sessions: Mapping[str, Any]) -> Entries:
+    """Order the session summaries by key, newest first."""
+    return {key: sessions[key] for key in sorted(sessions, key=js.sort_key, reverse=True)}
+
+
+def relevant(
+    question: str,
+    entries: Mapping[str, Any],
+    similarity: Callable[[str, str], float | None] | None = None,
+) -> list[_Scored]:
+    """Find the (at most ten) entries that bear on the question, best first."""
+    keywords = [w for w in js.split_words(question.lower()) if js.length(w) > 2]
+    scored = []
+    for key, value in entries.items():
+        text = f"{key}: {js.cut(js.to_string(value), RELEVANCE_UNITS)}"
+        near = similarity(key, text) if similarity else None
+        scored.append(_Scored(key, value, _overlap(keywords, text) if near is None else near))
+    best = sorted(scored, key=lambda entry: -entry.score)
+    return [entry for entry in best if entry.score > RELEVANCE_FLOOR][:RELEVANT]
+
+
+def _overlap(keywords: list[str], text: str) -> float:
+    if not keywords:
+        return 0.0
+    lowered = text.lower()
+    return sum(word in lowered for word in keywords) / len(keywords) * KEYWORD_WEIGHT

@@ -1,0 +1,176 @@
+"""Memory as the rest of the program sees it: one object, synchronous, safe to share by threads."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from agent.memory.errors import ReservedKey
+from agent.memory.kinds import PROFILE, REMEMBERED, SKILL, SUMMARY
+from agent.memory.types import Layers, Origin, Turn
+from agent.memory.values import pack, unpack
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+    from agent.memory.conversations import Conversations
+    from agent.memory.entries import Entries
+    from agent.memory.store import Store
+    from agent.memory.types import Hit, Session
+
+DEFAULT_KIND = "note"
+IMPORTED = "imported"
+RECENT_TURNS = 30
+
+
+class Memory:
+    """A namespace of a store. Open with `Memory.open`, close when done, or use `with`."""
+
+    def __init__(self, store: Store, entries: Entries, conversations: Conversations) -> None:
+        self._store = store
+        self._entries = entries
+        self._conversations = conversations
+
+    @classmethod
+    def open(cls, place: str | os.PathLike[str], namespace: str = "default") -> Memory:
+        """Open a file, a folder (its `memory.db`), `:memory:` or a database URL.
+
+        What is not there is created, readable by its owner alone. Raises `MemoryUnavailable`.
+        """
+        from agent.memory.conversations import Conversations  # noqa: PLC0415 - loads SQLAlchemy
+        from agent.memory.entries import Entries  # noqa: PLC0415
+        from agent.memory.store import Store  # noqa: PLC0415
+
+        store = Store.open(place)
+        number = store.namespace(namespace)
+        return cls(store, Entries(store, number), Conversations(store, number))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the database. Everything written is already on disk."""
+        self._store.close()
+
+    def add(
+        self,
+        text: str,
+        kind: str = DEFAULT_KIND,
+        key: str | None = None,
+        at: datetime | str | float | None = None,
+        source: str | None = None,
+        *,
+        origin: Origin | None = None,
+    ) -> int:
+        """Write a memory, searchable at once; returns its id.
+
+        `at` says when it happened (a naive time is UTC), `source` where: memories with the same
+        source, or close in time, form a session.
+        """
+        from agent.memory.entries import Draft  # noqa: PLC0415
+
+        draft = Draft(text, kind, key, at=_seconds(at), source=source, origin=origin or Origin())
+        return self._entries.add([draft])[0]
+
+    def remember(self, key: str, value: Any, *, origin: Origin | None = None) -> int:
+        """Save a value under a key; an earlier one goes into the history.
+
+        Raises `ReservedKey` for keys that belong to the engine.
+        """
+        from agent.memory.entries import Draft  # noqa: PLC0415
+
+        _check_key(key)
+        text, packed = pack(value)
+        return self._entries.put(Draft(text, REMEMBERED, key, packed, origin=origin or Origin()))
+
+    def recall(self, key: str) -> Any | None:
+        """Read what was remembered under a key, or None."""
+        row = self._entries.get([REMEMBERED], key)
+        return None if row is None else unpack(row)
+
+    def remembered(self) -> dict[str, Any]:
+        """All that was remembered, by key, in the order in which it was first written."""
+        return {row.key: unpack(row) for row in self._entries.all([REMEMBERED])}
+
+    def former_values(self, key: str) -> list[Any]:
+        """What a key meant before, oldest first."""
+        row = self._entries.get([REMEMBERED], key)
+        return [] if row is None else [unpack(old) for old in self._entries.earlier(row.id)]
+
+    def forget(self, key: str) -> bool:
+        """Delete what was remembered under a key, and its history, for good."""
+        return self._entries.delete([REMEMBERED], key) > 0
+
+    def search(self, query: str, limit: int = 10, kinds: Sequence[str] | None = None) -> list[Hit]:
+        """Find memories by words, names and dates, best first."""
+        return self._entries.search(query, limit, kinds)
+
+    def append_turn(self, session: str, role: str, text: str) -> None:
+        """Add a message to a conversation, which is opened if it is new."""
+        self._conversations.append(session, [Turn(role, text)])
+
+    def turns(self, session: str, limit: int = RECENT_TURNS) -> list[Turn]:
+        """List the last messages of a conversation, oldest first."""
+        return self._conversations.turns(session, limit)
+
+    def sessions(self) -> list[Session]:
+        """List the conversations, the one last spoken in first."""
+        return self._conversations.list()
+
+    def latest_session(self) -> str | None:
+        """Name the conversation last spoken in, None if there is none yet."""
+        return self._conversations.latest()
+
+    def layers(self, question: str, session: str | None = None) -> Layers:
+        """Gather what a run is given; without a session, history begins anew."""
+        return Layers(
+            condensed=self._conversations.condensed(session)[0] if session else "",
+            history=tuple(self.turns(session)) if session else (),
+            profile={row.key: unpack(row) for row in self._entries.all([PROFILE])},
+            memories=self.remembered(),
+            sessions={row.key: unpack(row) for row in self._entries.all([SUMMARY])},
+            skills=tuple(unpack(row) for row in self._entries.all([SKILL])),
+        )
+
+    def export(self, session: str | None = None) -> dict[str, Any]:
+        """Give everything in the reference engine's storage form.
+
+        The conversation is the named one, or the one last spoken in.
+        """
+        from agent.memory.exchange import export  # noqa: PLC0415
+
+        return export(self._entries, self._conversations, session or self.latest_session())
+
+    def load(self, storage: Mapping[str, Any], session: str = IMPORTED) -> None:
+        """Take over a storage in the reference engine's form; raises `BadImport`.
+
+        What has the same key is replaced, its former value kept in the history; the chat history
+        becomes the conversation `session`.
+        """
+        from agent.memory.exchange import load  # noqa: PLC0415
+
+        load(self._entries, self._conversations, storage, session)
+
+
+def _check_key(key: str) -> None:
+    if not key:
+        raise ReservedKey("a memory needs a key")
+    if key.startswith(("_", "session_")):
+        raise ReservedKey(f"the key {key!r} belongs to the engine")
+
+
+def _seconds(at: datetime | str | float | None) -> float | None:
+    if at is None or isinstance(at, int | float):
+        return at
+    moment = datetime.fromisoformat(at) if isinstance(at, str) else at
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,114 @@
+"""The one schema of the store, for SQLite and Postgres alike.
+
+Only the search index differs, and stands in its dialect's module. Ids of memories carry their
+namespace (`namespace << 40 | n`, n counting from 1), so that a range of ids is a namespace, and
+neighbours in time are neighbours by id.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+VERSION = 1
+NAMESPACE_SHIFT = 40
+
+metadata = MetaData()
+BigId = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts only INTEGER keys by itself
+
+migrations = Table(
+    "migrations",
+    metadata,
+    Column("version", Integer, primary_key=True),
+    Column("applied", Float, nullable=False),
+)
+
+namespaces = Table(
+    "namespaces",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String, nullable=False, unique=True),
+    Column("last", BigInteger, nullable=False),  # the highest id ever given, so that none returns
+)
+
+memories = Table(
+    "memories",
+    metadata,
+    Column("id", BigId, primary_key=True, autoincrement=False),
+    Column("kind", String, nullable=False),
+    Column("key", String),
+    Column("text", Text, nullable=False),
+    Column("value", Text),  # JSON, where the value is more than its text
+    Column("at", Float, nullable=False),  # when it happened, seconds since the epoch
+    Column("written", Float, nullable=False),
+    Column("source", Text),
+    Column("session", BigInteger, nullable=False),  # id of the first memory of its session
+    Column("terms", Text, nullable=False),  # the words of the text as the index knows them
+    Column("run", String),
+    Column("url", Text),
+    Column("trusted", Boolean, nullable=False),
+    Column("state", String, nullable=False),
+    Column("confidence", Float),
+    Column("expires", Float),
+    Column("uses", Integer, nullable=False, server_default="0"),
+    Column("used", Float),
+)
+Index("memories_by_kind", memories.c.kind, memories.c.id)
+Index("memories_by_key", memories.c.key, memories.c.kind)
+
+history = Table(
+    "history",
+    metadata,
+    Column("id", BigId, primary_key=True),
+    Column("memory", BigInteger, nullable=False, index=True),
+    Column("text", Text, nullable=False),
+    Column("value", Text),
+    Column("source", Text),
+    Column("run", String),
+    Column("url", Text),
+    Column("trusted", Boolean, nullable=False),
+    Column("written", Float, nullable=False),
+    Column("replaced", Float, nullable=False),
+)
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", BigId, primary_key=True),
+    Column("namespace", Integer, nullable=False),
+    Column("name", String, nullable=False),
+    Column("started", Float, nullable=False),
+    Column("updated", Float, nullable=False),
+    Column("condensed", Text, nullable=False, server_default=""),
+    Column("watermark", BigInteger, nullable=False, server_default="0"),
+    UniqueConstraint("namespace", "name"),
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("id", BigId, primary_key=True),
+    Column("conversation", BigInteger, nullable=False, index=True),
+    Column("role", String, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+state = Table(
+    "state",
+    metadata,
+    Column("namespace", Integer, primary_key=True),
+    Column("name", String, primary_key=True),
+    Column("value", Text, nullable=False),  # JSON
+)

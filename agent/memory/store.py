@@ -1,0 +1,127 @@
+"""One database behind memory: opening it, reading from it, writing to it.
+
+A `Store` is shared by threads; each read and each write takes a connection of its own. A write is
+one transaction that holds the write lock from its first statement, so two processes never find
+themselves each waiting for the other.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+from sqlalchemy.pool import StaticPool
+
+from agent.memory import schema, sqlite
+from agent.memory.errors import MemoryUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILE_NAME = "memory.db"
+_BEGIN_SQLITE = ("BEGIN IMMEDIATE",)
+# One writer at a time, as in SQLite: 0x757263 spells "urc".
+_BEGIN_POSTGRES = ("BEGIN", "SELECT pg_advisory_xact_lock(7696995)")
+
+
+class Store:
+    """An open database. `open` takes a file, a folder, `:memory:` or a database URL."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self.sqlite = engine.dialect.name == "sqlite"
+        self._turn: AbstractContextManager[Any] = (
+            RLock() if isinstance(engine.pool, StaticPool) else nullcontext()
+        )
+
+    @classmethod
+    def open(cls, place: str | os.PathLike[str]) -> Store:
+        """Open, and create or migrate where needed; raises `MemoryUnavailable`."""
+        try:
+            store = cls(_engine(os.fspath(place)))
+            store._migrate()
+        except (exc.SQLAlchemyError, OSError, ImportError) as error:
+            raise MemoryUnavailable(f"cannot open the memory at {place}: {error}") from error
+        return store
+
+    @contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """Lend a connection whose statements each see what is committed at that moment."""
+        with self._turn, self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[sa.Connection]:
+        """Lend a connection for one transaction: all of it happens, or nothing."""
+        with self._turn, self._engine.connect() as connection:
+            for statement in _BEGIN_SQLITE if self.sqlite else _BEGIN_POSTGRES:
+                connection.exec_driver_sql(statement)
+            try:
+                yield connection
+            except BaseException:
+                connection.exec_driver_sql("ROLLBACK")
+                raise
+            connection.exec_driver_sql("COMMIT")
+
+    def namespace(self, name: str) -> int:
+        """Find the number of a namespace, a new one if the name is new."""
+        known = sa.select(schema.namespaces.c.id).where(schema.namespaces.c.name == name)
+        with self.read() as connection:
+            found = connection.scalar(known)
+        if found is not None:
+            return int(found)
+        with self.write() as connection:
+            found = connection.scalar(known)
+            return self._new_namespace(connection, name) if found is None else int(found)
+
+    def _new_namespace(self, connection: sa.Connection, name: str) -> int:
+        highest = connection.scalar(sa.select(sa.func.max(schema.namespaces.c.id)))
+        number = 0 if highest is None else int(highest) + 1
+        row = {"id": number, "name": name, "last": number << schema.NAMESPACE_SHIFT}
+        connection.execute(schema.namespaces.insert(), row)
+        return number
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._engine.dispose()
+
+    def _migrate(self) -> None:
+        with self.read() as connection:
+            if sa.inspect(connection).has_table("migrations") and self._version(connection):
+                return
+        with self.write() as connection:
+            schema.metadata.create_all(connection)
+            if self.sqlite:
+                connection.exec_driver_sql(sqlite.CREATE_INDEX)
+            if not self._version(connection):
+                row = {"version": schema.VERSION, "applied": time.time()}
+                connection.execute(schema.migrations.insert(), row)
+
+    def _version(self, connection: sa.Connection) -> int:
+        known = connection.scalar(sa.select(sa.func.max(schema.migrations.c.version))) or 0
+        if known > schema.VERSION:
+            raise MemoryUnavailable(
+                f"the memory is of version {known}, this program knows {schema.VERSION}",
+                hint="Update urchin-research.",
+            )
+        return int(known)
+
+
+def _engine(place: str) -> sa.Engine:
+    if "://" not in place:
+        folder = place != ":memory:" and (place.endswith(os.sep) or Path(place).is_dir())
+        return sqlite.engine(str(Path(place) / FILE_NAME) if folder else place)
+    parsed = sa.make_url(place)
+    if parsed.get_backend_name() == "sqlite":
+        return sqlite.engine(parsed.database or ":memory:")
+    if parsed.get_backend_name() in {"postgresql", "postgres"}:
+        return sa.create_engine(
+            parsed.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
+        )
+    raise MemoryUnavailable(f"no such kind of memory: {parsed.get_backend_name()}")

@@ -1,0 +1,74 @@
+"""What crosses the border of memory: frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a memory comes from: the run that wrote it, the page it was read on.
+
+    `trusted` is true for what the person or our own code said, false for what the web said:
+    such a memory never gains authority, and is delimited wherever a model sees it.
+    """
+
+    run: str | None = None
+    url: str | None = None
+    trusted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that a search found; higher scores are better, `at` is when it happened (UTC)."""
+
+    id: int
+    key: str | None
+    text: str
+    kind: str
+    score: float
+    at: datetime | None = None
+    source: str | None = None
+    origin: Origin = field(default_factory=Origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a conversation: `role` is `user` or `assistant`."""
+
+    role: str
+    text: str
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A conversation as `sessions()` lists it; `title` is its first question, `turns` a count."""
+
+    name: str
+    title: str
+    turns: int
+    started: datetime
+    updated: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The layers of one run, as `build_messages` takes them.
+
+    `memories` and `sessions` map keys to values in the order in which they were first written;
+    `recalled` is the curated block of what earlier runs left, ready to be put before a model.
+    """
+
+    condensed: str = ""
+    history: tuple[Turn, ...] = ()
+    profile: Mapping[str, Any] = field(default_factory=dict)
+    memories: Mapping[str, Any] = field(default_factory=dict)
+    sessions: Mapping[str, Any] = field(default_factory=dict)
+    skills: tuple[Mapping[str, Any], ...] = ()
+    recalled: str = ""
