@@ -1,0 +1,192 @@
+"""One walk over a page: what a person sees, as blocks in reading order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from browser.extract.inline import Inline
+from browser.extract.regions import Regions
+from browser.extract.tables import is_data_table, read_table, table_markdown, table_text
+from browser.extract.tree import raw_text
+
+if TYPE_CHECKING:
+    from browser.types import Table
+
+SILENT = frozenset(
+    """script style noscript template head iframe frame svg canvas object embed audio video map
+    input select datalist textarea meter progress button annotation annotation-xml rp rt optgroup
+    option noembed noframes applet""".split()
+)
+BLOCKS = frozenset(
+    """address article aside blockquote body caption center dd details dialog dir div dl dt
+    fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend
+    li main menu nav ol p pre search section summary table tbody tfoot thead td th tr ul
+    template""".split()
+)
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_KINDS = {
+    **dict.fromkeys(_HEADINGS, "heading"), "li": "item", "pre": "code", "blockquote": "quote",
+    "figcaption": "caption", "dt": "term", "dd": "detail", "listing": "code",
+}  # fmt: skip
+_REFERENCE = re.compile(
+    r"\s*(?:[\[(]?\s*(?:\d{1,3}|[a-z]|[*†‡§]+)\s*[\])]?[,\s]*)+|\s*\[[^\]]{1,24}\]\s*"
+)
+_PERMALINKS = frozenset(
+    ("headerlink", "anchor", "anchorjs-link", "heading-anchor", "permalink", "hash-link")
+)
+
+
+@dataclass(slots=True)
+class Block:
+    """One paragraph, heading, list item, code block or table.
+
+    `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail or table;
+    `region` numbers the part of the page it stands in (see Regions), -1 for none; `level` is the
+    heading's; `link_chars` counts the characters that are links.
+    """
+
+    kind: str
+    text: str
+    markdown: str
+    node: etree._Element
+    region: int = -1
+    level: int = 0
+    link_chars: int = 0
+    table: Table | None = None
+
+    @property
+    def link_density(self) -> float:
+        """The share of the text that is links, 0 to 1."""
+        return self.link_chars / max(1, len(self.text))
+
+
+@dataclass(slots=True)
+class Walk:
+    """What one walk found: the blocks, and the regions that they stand in."""
+
+    blocks: list[Block]
+    regions: Regions
+
+
+def walk(root: etree._Element, base: str) -> Walk:
+    """Cut a page into blocks; scripts, form controls and reference marks are left out."""
+    return _Walker(base).run(root)
+
+
+class _Walker:
+    def __init__(self, base: str) -> None:
+        self._base = base
+        self._inline = Inline(base)
+        self._blocks: list[Block] = []
+        self._regions = Regions()
+        self._kinds: list[tuple[str, etree._Element]] = []
+
+    def run(self, root: etree._Element) -> Walk:
+        self._kinds.append(("paragraph", root))
+        walker = etree.iterwalk(root, events=("start", "end"))
+        skipped = None
+        for event, node in walker:
+            if event == "start":
+                if self._start(node):
+                    continue
+                skipped = node
+                walker.skip_subtree()
+            else:
+                if node is not skipped:
+                    self._end(node)
+                if node is not root:
+                    self._inline.add(node.tail)
+        self._flush(root)
+        return Walk(self._blocks, self._regions)
+
+    def _start(self, node: etree._Element) -> bool:
+        """Enter an element; false where nothing in it is to be read."""
+        tag = node.tag
+        if tag == "br":
+            self._inline.line_break()
+            return True
+        if tag in SILENT and not _is_open(node):
+            return False
+        if tag in BLOCKS:
+            return self._start_block(node, tag)
+        if tag in {"sup", "a", "span"} and _is_mark(node):
+            return False
+        self._inline.open(tag, node.get("href"))
+        self._inline.add(node.text)
+        return True
+
+    def _start_block(self, node: etree._Element, tag: str) -> bool:
+        self._flush(node)
+        self._regions.enter(node)
+        if tag == "table" and is_data_table(node):
+            self._add_table(node)
+            self._regions.leave(node)
+            return False
+        if tag in _KINDS:
+            self._kinds.append((_KINDS[tag], node))
+        self._inline.add(node.text)
+        return True
+
+    def _end(self, node: etree._Element) -> None:
+        tag = node.tag
+        if tag not in BLOCKS:
+            if tag != "br":
+                self._inline.close(tag, node.get("href"))
+            return
+        self._flush(node)
+        if tag in _KINDS and len(self._kinds) > 1:
+            self._kinds.pop()
+        self._regions.leave(node)
+
+    def _flush(self, node: etree._Element) -> None:
+        kind, owner = self._kinds[-1]
+        for piece in self._inline.take(verbatim=kind == "code"):
+            block = Block(kind, piece.text, piece.markdown, owner if kind != "paragraph" else node)
+            block.link_chars = piece.link_chars
+            block.level = _HEADINGS.get(owner.tag, 0) if kind == "heading" else 0
+            self._append(block)
+            if kind == "item":
+                kind = "item-rest"
+                self._kinds[-1] = (kind, owner)
+
+    def _append(self, block: Block) -> None:
+        block.region = self._regions.current
+        self._regions.count(len(block.text))
+        self._blocks.append(block)
+
+    def _add_table(self, node: etree._Element) -> None:
+        table = read_table(node, self._cell_text)
+        if table.rows:
+            text = table_text(table)
+            self._append(Block("table", text, table_markdown(table), node, table=table))
+
+    def _cell_text(self, cell: etree._Element) -> str:
+        blocks = _Walker(self._base).run(cell).blocks
+        return " ".join(" ".join(block.text.split()) for block in blocks)
+
+
+def _is_open(node: etree._Element) -> bool:
+    """Declarative shadow roots, and buttons that carry a heading, are read."""
+    if node.tag == "template":
+        return node.get("shadowrootmode") in {"open", "closed"}
+    if node.tag == "button":
+        parent = node.getparent()
+        return parent is not None and (parent.tag in _HEADINGS or parent.tag == "summary")
+    return False
+
+
+def _is_mark(node: etree._Element) -> bool:
+    """Reference numbers, edit links and permalink signs: no words of the text."""
+    names = (node.get("class") or "").split()
+    if node.tag == "span":
+        return "mw-editsection" in names
+    if node.tag == "a":
+        return not _PERMALINKS.isdisjoint(names) and len(raw_text(node).strip()) <= 2
+    if not _REFERENCE.fullmatch(raw_text(node)):
+        return False
+    link = next(node.iterdescendants("a"), None)
+    return "reference" in names or (link is not None and "#" in (link.get("href") or ""))

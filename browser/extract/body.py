@@ -1,0 +1,55 @@
+"""Whatever came over the wire into a Document."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from browser.errors import ExtractError
+from browser.extract.charset import decode
+from browser.extract.html import extract
+from browser.extract.sniff import BINARY, sniff
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from browser.types import Document
+
+
+def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document:
+    """Read a body of any kind: HTML, PDF, plain text, Markdown, JSON, XML, RSS, Atom or CSV.
+
+    `content_type` is the header as it came; the bytes are believed over it. `Document.kind` says
+    what it was. Raises ExtractError for pictures, archives and broken documents.
+    """
+    kind = sniff(body, content_type, url)
+    if kind == "html":
+        return extract(body, url, content_type=content_type)
+    if kind == "pdf":
+        from browser.extract.pdf import extract_pdf  # noqa: PLC0415 - pypdfium2 only for PDFs
+
+        return extract_pdf(body, url, name=_name(url))
+    if kind in {BINARY, "zip"}:
+        message = f"{content_type or 'the body'} is no document that can be read"
+        raise ExtractError(
+            message, hint="Pictures, archives and Office files are not read; try another source."
+        )
+    return _text_reader(kind)(decode(body, content_type), url, _name(url))
+
+
+def _text_reader(kind: str) -> Callable[[str, str, str], Document]:
+    from browser.extract import data, feed, plain  # noqa: PLC0415 - the few pages that are no HTML
+
+    readers: dict[str, Callable[[str, str, str], Document]] = {
+        "md": plain.extract_markdown,
+        "json": data.extract_json,
+        "csv": data.extract_csv,
+        "feed": feed.extract_feed,
+        "xml": feed.extract_xml,
+    }
+    return readers.get(kind, plain.extract_plain)
+
+
+def _name(url: str) -> str:
+    return unquote(PurePosixPath(urlsplit(url).path).name)

@@ -1,0 +1,58 @@
+"""An HTML page into a Document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from browser.extract.article import content_blocks
+from browser.extract.blocks import walk
+from browser.extract.hidden import strip_hidden
+from browser.extract.links import read_links
+from browser.extract.metadata import read_metadata
+from browser.extract.render import render_markdown, render_text
+from browser.extract.tree import parse_html
+from browser.types import Document
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+
+def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
+    """Read a page as a person sees it: its content, and what it says of itself.
+
+    `html` as bytes is decoded as browsers do it (`content_type` is the header). Hidden text,
+    navigation, cookie bars and footers are left out; of an article, its body is kept.
+    Raises ExtractError where the input holds no element at all.
+    """
+    root = parse_html(html, content_type)
+    meta = read_metadata(root, url)
+    base = _base(root, url)
+    strip_hidden(root)
+    links = read_links(root, base)
+    blocks = content_blocks(walk(root, base), root, article=meta.is_article)
+    return Document(
+        url=url,
+        title=meta.title,
+        text=render_text(blocks),
+        markdown=render_markdown(blocks),
+        author=meta.author,
+        published=meta.published,
+        modified=meta.modified,
+        language=meta.language,
+        site=meta.site,
+        canonical_url=meta.canonical_url,
+        description=meta.description,
+        kind="html",
+        links=links,
+        tables=tuple(block.table for block in blocks if block.table is not None),
+    )
+
+
+def _base(root: etree._Element, url: str) -> str:
+    element = next(root.iter("base"), None)
+    href = element.get("href") if element is not None else None
+    try:
+        return urljoin(url, href.strip()) if href else url
+    except ValueError:
+        return url

@@ -1,0 +1,212 @@
+"""Title, author, dates, language and canonical URL, from what the page declares about itself."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from browser.extract.dates import iso_date
+from browser.extract.jsonld import article_node, names, read_jsonld, text_of
+from browser.extract.tree import text_content
+from browser.text import clean
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+    from browser.extract.jsonld import Node
+
+_AUTHOR_META = (
+    "author", "article:author", "parsely-author", "dc.creator", "sailthru.author",
+    "citation_author", "byl", "dcterms.creator",
+)  # fmt: skip
+_PUBLISHED_META = (
+    "article:published_time", "og:article:published_time", "datepublished", "date", "pubdate",
+    "publishdate", "publish-date", "publication_date", "parsely-pub-date", "dc.date",
+    "dc.date.issued", "dcterms.created", "dcterms.date", "sailthru.date",
+    "citation_publication_date", "citation_online_date", "citation_date",
+    "article.published", "cxenseparse:recs:publishtime",
+)  # fmt: skip
+_MODIFIED_META = (
+    "article:modified_time", "og:updated_time", "datemodified", "last-modified", "lastmod",
+    "dcterms.modified", "dc.date.modified", "article.updated",
+)  # fmt: skip
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*", re.IGNORECASE)
+_URL = re.compile(r"^https?://", re.IGNORECASE)
+_BY = re.compile(r"^\s*(?:by|von|par|por|written by)\s+", re.IGNORECASE)
+_BYLINES = frozenset(("byline", "author", "byline-name", "author-name", "p-author"))
+# A byline is a name or a few, not a paragraph.
+_LONGEST_NAME = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What the page says about itself; `types` are its JSON-LD and Open Graph types."""
+
+    title: str = ""
+    author: str | None = None
+    published: str | None = None
+    modified: str | None = None
+    language: str | None = None
+    site: str | None = None
+    canonical_url: str | None = None
+    description: str | None = None
+    types: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def is_article(self) -> bool:
+        """Whether the page declares itself an article."""
+        return any(name.endswith(("article", "posting", "report")) for name in self.types)
+
+
+def read_metadata(root: etree._Element, url: str) -> Metadata:
+    """Read a page's own declarations: JSON-LD first, then meta elements, then the markup."""
+    nodes = read_jsonld(root)
+    node = article_node(nodes)
+    meta = _meta(root)
+    return Metadata(
+        title=_title(root, meta, node),
+        author=_author(root, meta, node),
+        published=_date(node, ("datePublished", "dateCreated", "uploadDate"), meta, _PUBLISHED_META)
+        or _time(root),
+        modified=_date(node, ("dateModified",), meta, _MODIFIED_META),
+        language=_language(root, meta, node),
+        site=_clean(meta.get("og:site_name") or meta.get("application-name")) or _publisher(node),
+        canonical_url=_canonical(root, meta, url),
+        description=_clean(
+            meta.get("og:description") or meta.get("description") or meta.get("twitter:description")
+        ),
+        types=_types(nodes, meta),
+    )
+
+
+def _meta(root: etree._Element) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for element in root.iter("meta"):
+        name = (
+            element.get("property")
+            or element.get("name")
+            or element.get("itemprop")
+            or element.get("http-equiv")
+        )
+        content = (element.get("content") or "").strip()
+        if name and content:
+            found.setdefault(name.strip().lower(), content)
+    return found
+
+
+def _title(root: etree._Element, meta: dict[str, str], node: Node) -> str:
+    head = next((e for e in root.iter("title") if not _within_svg(e)), None)
+    whole = text_content(head) if head is not None else None
+    headline = _clean(
+        text_of(node.get("headline")) or meta.get("og:title") or meta.get("twitter:title")
+    )
+    first = next(root.iter("h1"), None)
+    heading = text_content(first) if first is not None else None
+    # The visible heading is what people call the page; the head's title only adds the site's name.
+    if heading and whole and heading in whole:
+        return heading
+    return headline or whole or heading or ""
+
+
+def _within_svg(element: etree._Element) -> bool:
+    parent = element.getparent()
+    return parent is not None and parent.tag in {"svg", "symbol", "g"}
+
+
+def _author(root: etree._Element, meta: dict[str, str], node: Node) -> str | None:
+    if found := names(node.get("author") or node.get("creator")):
+        return ", ".join(found)
+    for key in _AUTHOR_META:
+        value = _name(meta.get(key))
+        if value:
+            return value
+    return _byline(root)
+
+
+def _byline(root: etree._Element) -> str | None:
+    for element in root.iter("a", "span", "div", "p", "address", "li", "strong"):
+        if _is_byline(element) and (value := _name(text_content(element))):
+            return value
+    return None
+
+
+def _is_byline(element: etree._Element) -> bool:
+    declared = f"{element.get('rel') or ''} {element.get('itemprop') or ''}".lower().split()
+    named = (element.get("class") or "").lower().split()
+    return "author" in declared or not _BYLINES.isdisjoint(named)
+
+
+def _name(value: str | None) -> str | None:
+    text = _BY.sub("", _clean(value) or "")
+    return text if text and len(text) <= _LONGEST_NAME and not _URL.match(text) else None
+
+
+def _date(
+    node: Node, keys: tuple[str, ...], meta: dict[str, str], names_: tuple[str, ...]
+) -> str | None:
+    values = [text_of(node.get(key)) for key in keys] + [meta.get(name) for name in names_]
+    return next((date for value in values if value and (date := iso_date(value))), None)
+
+
+def _time(root: etree._Element) -> str | None:
+    for element in root.iter("time"):
+        value = element.get("datetime") or text_content(element)
+        if date := iso_date(value):
+            return date
+    return None
+
+
+def _language(root: etree._Element, meta: dict[str, str], node: Node) -> str | None:
+    declared = (
+        root.get("lang")
+        or root.get("{http://www.w3.org/XML/1998/namespace}lang")
+        or root.get("xml:lang")
+        or meta.get("content-language")
+        or text_of(node.get("inLanguage"))
+        or meta.get("og:locale")
+        or meta.get("language")
+    )
+    match = _LANGUAGE.match(declared.strip()) if declared else None
+    return match[0].replace("_", "-") if match else None
+
+
+def _publisher(node: Node) -> str | None:
+    found = names(node.get("publisher"))
+    return found[0] if found else None
+
+
+def _canonical(root: etree._Element, meta: dict[str, str], url: str) -> str | None:
+    for element in root.iter("link"):
+        if "canonical" in (element.get("rel") or "").lower().split() and element.get("href"):
+            return _absolute(url, element.get("href", ""))
+    return _absolute(url, meta["og:url"]) if meta.get("og:url") else None
+
+
+def _absolute(base: str, href: str) -> str | None:
+    try:
+        joined = urljoin(base, href.strip())
+    except ValueError:
+        return None
+    return joined if _URL.match(joined) else None
+
+
+def _types(nodes: list[Node], meta: dict[str, str]) -> frozenset[str]:
+    found = {kind.lower() for node in nodes for kind in node_types(node)}
+    if og_type := meta.get("og:type"):
+        found.add(og_type.lower())
+    if "article:published_time" in meta:
+        found.add("article")
+    return frozenset(found)
+
+
+def node_types(node: Node) -> list[str]:
+    """The @type of a JSON-LD node, as a list."""
+    kind = node.get("@type")
+    values = kind if isinstance(kind, list) else [kind]
+    return [value for value in values if isinstance(value, str)]
+
+
+def _clean(value: str | None) -> str | None:
+    return clean(" ".join(value.split())) or None if value else None

@@ -1,0 +1,41 @@
+"""HTML bytes or text into an lxml tree."""
+
+from __future__ import annotations
+
+from lxml import etree, html
+
+from browser.errors import ExtractError
+from browser.extract.charset import decode
+from browser.text import clean
+
+
+def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
+    """Parse as leniently as browsers do; comments and processing instructions are dropped.
+
+    Bytes are decoded by BOM, the header's charset, the page's own meta, then by guess.
+    Raises ExtractError where nothing at all can be made of the input.
+    """
+    text = decode(page, content_type) if isinstance(page, bytes) else page
+    data = text.replace("\x00", "").encode("utf-8", "replace")
+    parser = html.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, collect_ids=False
+    )
+    try:
+        root = etree.fromstring(data or b"<html></html>", parser)
+    except etree.XMLSyntaxError as error:
+        message = f"not readable as HTML: {error}"
+        raise ExtractError(message) from error
+    if root is None:
+        message = "not readable as HTML: no element in it"
+        raise ExtractError(message)
+    return root
+
+
+def raw_text(element: etree._Element) -> str:
+    """All text in an element, as it stands."""
+    return "".join(map(str, element.itertext()))
+
+
+def text_content(element: etree._Element) -> str:
+    """All text in an element, whitespace collapsed."""
+    return clean(" ".join(raw_text(element).split()))
