@@ -1,1 +1,1 @@
-"""net."""
+"""The one way out: addresses classified, URLs parsed as browsers do, HTTP through one guard."""

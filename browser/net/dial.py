@@ -1,0 +1,100 @@
+"""Connecting to addresses that the guard has passed, and to no others."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING
+
+from browser.errors import ConnectFailed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from browser.net.address import Address
+
+# RFC 8305: a quarter of a second before the next address is tried beside the first.
+_STAGGER_S = 0.25
+CONNECT_TIMEOUT_S = 10.0
+# Bytes read ahead on a stream before its sender is made to wait.
+STREAM_LIMIT = 256 * 1024
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def dial(
+    addresses: Sequence[Address], port: int, *, within: float = CONNECT_TIMEOUT_S
+) -> Streams:
+    """Connect to whichever address answers first. Raises ConnectFailed with the first reason."""
+    try:
+        async with asyncio.timeout(within):
+            sock = await _race(_interleaved(addresses), port)
+    except TimeoutError as error:
+        raise ConnectFailed(f"no answer from port {port} of {addresses[0]}") from error
+    return await asyncio.open_connection(sock=sock, limit=STREAM_LIMIT)
+
+
+async def _race(addresses: Sequence[Address], port: int) -> socket.socket:
+    attempts: set[asyncio.Task[socket.socket]] = set()
+    errors: list[OSError] = []
+    async with _closing_losers(attempts):
+        for address in addresses:
+            attempts.add(asyncio.create_task(_connect(address, port)))
+            if sock := await _first(attempts, errors, within=_STAGGER_S):
+                return sock
+        if sock := await _first(attempts, errors, within=None):
+            return sock
+    raise ConnectFailed(f"port {port} of {addresses[0]}: {errors[0].strerror or errors[0]}")
+
+
+async def _first(
+    attempts: set[asyncio.Task[socket.socket]], errors: list[OSError], *, within: float | None
+) -> socket.socket | None:
+    """Wait for the first attempt that succeeds, dropping those that fail."""
+    while attempts:
+        done, _ = await asyncio.wait(attempts, timeout=within, return_when=asyncio.FIRST_COMPLETED)
+        for attempt in done:
+            attempts.discard(attempt)
+            error = attempt.exception()
+            if error is None:
+                return attempt.result()
+            if not isinstance(error, OSError):
+                raise error
+            errors.append(error)
+        if not done:
+            break
+    return None
+
+
+@contextlib.asynccontextmanager
+async def _closing_losers(attempts: set[asyncio.Task[socket.socket]]) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        for attempt in attempts:
+            attempt.cancel()
+        for outcome in await asyncio.gather(*attempts, return_exceptions=True):
+            if isinstance(outcome, socket.socket):
+                outcome.close()
+
+
+async def _connect(address: Address, port: int) -> socket.socket:
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        await asyncio.get_running_loop().sock_connect(sock, (str(address), port))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _interleaved(addresses: Sequence[Address]) -> list[Address]:
+    """Alternate the families, beginning with the one that the resolver prefers."""
+    first = [a for a in addresses if a.version == addresses[0].version]
+    second = [a for a in addresses if a.version != addresses[0].version]
+    return [a for a in chain.from_iterable(zip_longest(first, second)) if a is not None]

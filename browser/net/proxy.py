@@ -1,0 +1,166 @@
+"""The proxy's side of one client connection: CONNECT tunnels, plain HTTP, upgrades."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import h11
+
+from browser.errors import ConnectFailed, Refused
+from browser.net.url import Url, parse
+from browser.net.wire import Wire, end_to_end, splice
+
+if TYPE_CHECKING:
+    from browser.net.dial import Streams
+    from browser.net.route import Route, Router
+
+# How our own client tells the guard's answers from a server's: never passed on from outside.
+VERDICT = "x-egress-verdict"
+REFUSED, UNREACHABLE = "refused", "unreachable"
+
+
+class ProxyConnection:
+    """Serves one client until it leaves."""
+
+    def __init__(self, streams: Streams, router: Router) -> None:
+        self._client = Wire(h11.SERVER, streams)
+        self._router = router
+        self._server: Wire | None = None
+        self._route: tuple[str, Route] | None = None
+
+    async def serve(self) -> None:
+        """Answer requests one after the other; ends when either side does."""
+        try:
+            while await self._serve_one() and self._client.reusable():
+                pass
+        except h11.RemoteProtocolError as error:
+            await self._answer(400, str(error), "")
+        finally:
+            self._drop_server()
+            self._client.close()
+
+    async def _serve_one(self) -> bool:
+        request = await self._client.receive()
+        if not isinstance(request, h11.Request):
+            return False
+        connect = request.method == b"CONNECT"
+        target = request.target.decode("latin-1")
+        url = parse(f"http://{target}" if connect else target)
+        if url is None or url.scheme not in {"http", "ws"} or not url.host:
+            return await self._answer(400, "Not a proxy request", "")
+        try:
+            return await (self._tunnel(url) if connect else self._forward(request, url))
+        except Refused as refused:
+            return await self._answer(403, str(refused), REFUSED)
+        except ConnectFailed as failed:
+            return await self._answer(502, str(failed), UNREACHABLE)
+
+    async def _tunnel(self, url: Url) -> bool:
+        route = await self._router.tunnel(url.host, url.port)
+        self._server = Wire(h11.CLIENT, route.streams)
+        await self._client.receive()
+        await self._client.send(h11.Response(status_code=200, reason=b"Connected", headers=[]))
+        await splice(self._client, self._server)
+        return False
+
+    async def _forward(self, request: h11.Request, url: Url) -> bool:
+        server, route = await self._connect(url)
+        await server.send(_outgoing(request, url, route))
+        uplink = asyncio.create_task(self._uplink(server))
+        downlink = asyncio.create_task(self._downlink(server))
+        try:
+            await asyncio.wait({uplink, downlink}, return_when=asyncio.FIRST_COMPLETED)
+            if uplink.done() and uplink.exception() is None and uplink.result():
+                return False
+            reusable = await downlink
+        except (h11.RemoteProtocolError, OSError) as error:
+            self._drop_server()
+            return await self._answer(502, f"{url.host}: {error}", UNREACHABLE)
+        finally:
+            await _cancelled(uplink, downlink)
+        if not (reusable and server.reusable()):
+            self._drop_server()
+        return reusable
+
+    async def _connect(self, url: Url) -> tuple[Wire, Route]:
+        """Return the last request's connection if it went to the same place, else a new one."""
+        if self._server and self._route and self._route[0] == url.netloc:
+            return self._server, self._route[1]
+        self._drop_server()
+        route = await self._router.forward(url.host, url.port)
+        self._server, self._route = Wire(h11.CLIENT, route.streams), (url.netloc, route)
+        return self._server, route
+
+    async def _uplink(self, server: Wire) -> bool:
+        """Carry the request's body out; then True if the client leaves before its answer came."""
+        while not isinstance(event := await self._client.receive(), h11.EndOfMessage):
+            if not isinstance(event, h11.Data):
+                return True
+            await server.send(event)
+        await server.send(event)
+        return await self._client.gone()
+
+    async def _downlink(self, server: Wire) -> bool:
+        """Carry the answer back; True if both connections may serve another request."""
+        while True:
+            event = await server.receive()
+            match event:
+                case h11.InformationalResponse(status_code=101):
+                    await self._client.send(event)
+                    await splice(self._client, server)
+                    return False
+                case h11.InformationalResponse():
+                    await self._client.send(event)
+                case h11.Response():
+                    await self._client.send(_incoming(event))
+                case h11.Data():
+                    await self._client.send(event)
+                case h11.EndOfMessage():
+                    await self._client.send(event)
+                    return True
+                case _:
+                    raise h11.RemoteProtocolError("the server closed without an answer")
+
+    async def _answer(self, status: int, reason: str, verdict: str) -> bool:
+        """Answer in the guard's own name, if the client still waits for an answer."""
+        if self._client.http.our_state not in {h11.SEND_RESPONSE, h11.IDLE}:
+            return False
+        text = reason.encode("ascii", "replace").replace(b"\r", b" ").replace(b"\n", b" ")[:300]
+        headers = [(VERDICT, verdict), ("content-length", str(len(text))), ("connection", "close")]
+        await self._client.send(h11.Response(status_code=status, reason=text, headers=headers))
+        await self._client.send(h11.Data(data=text))
+        await self._client.send(h11.EndOfMessage())
+        return False
+
+    def _drop_server(self) -> None:
+        if self._server:
+            self._server.close()
+        self._server = self._route = None
+
+
+def _outgoing(request: h11.Request, url: Url, route: Route) -> h11.Request:
+    """The request for the far end: its own host in `Host`, nothing that was meant for us."""
+    headers = [(b"Host", url.netloc.encode()), *end_to_end(request.headers, dropping=[b"host"])]
+    upgrade = dict(request.headers).get(b"upgrade")
+    if upgrade:
+        headers += [(b"Connection", b"Upgrade"), (b"Upgrade", upgrade)]
+    target = url.target
+    if route.via_proxy is not None:
+        headers += route.via_proxy
+        target = f"http://{url.netloc}{url.target}"
+    return h11.Request(method=request.method, target=target.encode(), headers=headers)
+
+
+def _incoming(response: h11.Response) -> h11.Response:
+    return h11.Response(
+        status_code=response.status_code,
+        reason=response.reason,
+        headers=end_to_end(response.headers, dropping=[VERDICT.encode()]),
+    )
+
+
+async def _cancelled(*tasks: asyncio.Task[bool]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
