@@ -2,5 +2,14 @@
 
 from agent.evidence.passages import passage_id, split_passages
 from agent.evidence.store import Evidence, Source
+from agent.evidence.verify import Judge, verify_claim, verify_claim_async
 
-__all__ = ["Evidence", "Source", "passage_id", "split_passages"]
+__all__ = [
+    "Evidence",
+    "Judge",
+    "Source",
+    "passage_id",
+    "split_passages",
+    "verify_claim",
+    "verify_claim_async",
+]

@@ -1,0 +1,162 @@
+"""Text as tokens that compare equal across typography, spelling, inflection and number forms."""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from typing import Literal, NamedTuple
+
+from agent.evidence import numerals
+from agent.evidence.spelling import expand_contraction, root
+
+Kind = Literal["word", "number", "ordinal", "clock", "punct"]
+
+
+class Token(NamedTuple):
+    """One word, number or mark. `root` is what comparisons use; `form` keeps the inflection.
+
+    `raw` is as printed (typography aside); `value` is the number that a figure or ordinal names.
+    """
+
+    root: str
+    form: str
+    raw: str
+    kind: Kind
+    value: float | None = None
+
+
+_VULGAR = re.compile(r"(\d*)\s?([¼½¾⅓⅔⅛])")
+_VULGAR_VALUE = {"¼": 0.25, "½": 0.5, "¾": 0.75, "⅓": 0.333, "⅔": 0.667, "⅛": 0.125}
+_THIN_THOUSANDS = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")
+_DASHES = re.compile("[\u2010-\u2015\u2212]")
+_QUOTES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\u0060\u00b4\u2032", "'"))
+_ABBREVIATION = re.compile(r"\b(?:[A-Za-z]\.){2,}")
+_PER_CENT = re.compile(r"\bper cent\b", re.IGNORECASE)
+_CITATION_MARK = re.compile(r"\[\d{1,3}\]")
+_SIGNS = {"%": "percent", "£": "pound", "$": "dollar", "€": "euro", "&": "and", "°": "degree"}
+
+_TOKEN = re.compile(
+    r"""(?P<clock>\d{1,2}:\d\d)(?!\d)
+    |(?P<ordinal>\d+(?:st|nd|rd|th)\b)
+    |(?P<number>\d+(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?)
+    |(?P<word>[^\W\d_]+\d{1,2}(?![\d.,:]\d|\w)|[^\W\d_]+(?:'[^\W\d_]+)*)
+    |(?P<sign>[%£$€&°])
+    |(?P<punct>[,;:.!?()\[\]"/-]|\u2026)""",
+    re.VERBOSE,
+)
+
+
+def tokenise(text: str) -> list[Token]:
+    """Cut a text into tokens; number words and scales become one number (`8.2 million`)."""
+    found: list[Token] = []
+    for match in _TOKEN.finditer(_flat(text)):
+        found.extend(_tokens(match.lastgroup or "", match[0]))
+    return _joined(found)
+
+
+def words_of(tokens: list[Token]) -> list[Token]:
+    """Leave punctuation out."""
+    return [token for token in tokens if token.kind != "punct"]
+
+
+def number_form(value: float) -> str:
+    """Write a number so that equal values are equal strings: `1,304.0` → `1304`."""
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def _flat(text: str) -> str:
+    """Undo typography: quotes, dashes, ligatures, accents, thin spaces, vulgar fractions."""
+    text = _VULGAR.sub(_decimal, _THIN_THOUSANDS.sub("", text))
+    text = text.translate(_QUOTES).replace("\u2026", " \u2026 ").replace("...", " \u2026 ")
+    if not text.isascii():
+        kept = text.replace("\u2026", "\0")
+        decomposed = unicodedata.normalize("NFKD", kept)
+        text = "".join(c for c in decomposed if not unicodedata.combining(c))
+        text = _DASHES.sub("-", text.replace("\0", "\u2026"))
+    text = _ABBREVIATION.sub(lambda m: m[0].replace(".", ""), text)
+    return _PER_CENT.sub("percent", _CITATION_MARK.sub("", text))
+
+
+def _decimal(match: re.Match[str]) -> str:
+    whole = int(match[1]) if match[1] else 0
+    return f"{whole + _VULGAR_VALUE[match[2]]} "
+
+
+@functools.lru_cache(maxsize=65_536)
+def _tokens(group: str, raw: str) -> tuple[Token, ...]:
+    if group == "word":
+        return tuple(_words(raw))
+    if group == "number":
+        value = float(raw.replace(",", ""))
+        form = number_form(value)
+        return (Token(form, form, raw, "number", value),)
+    if group == "ordinal":
+        form = f"{raw[:-2]}th"
+        return (Token(form, form, raw, "ordinal", float(raw[:-2])),)
+    if group == "sign":
+        return (Token(_SIGNS[raw], _SIGNS[raw], raw, "word"),)
+    kind: Kind = "clock" if group == "clock" else "punct"
+    return (Token(raw, raw, raw, kind),)
+
+
+def _words(raw: str) -> list[Token]:
+    folded = raw.casefold()
+    expanded = expand_contraction(folded)
+    if expanded != folded:
+        return [Token(root(part), part, part, "word") for part in expanded.split()]
+    form = folded.removesuffix("'s").removesuffix("'")
+    place = numerals.ordinal(form)
+    if place is not None:
+        return [Token(f"{place}th", f"{place}th", raw, "ordinal", float(place))]
+    return [Token(root(form.replace("'", "")), form, raw, "word")]
+
+
+def _joined(tokens: list[Token]) -> list[Token]:
+    """Put number words, and digits with a scale, together."""
+    found: list[Token] = []
+    i = 0
+    while i < len(tokens):
+        token = tokens[i]
+        if token.kind == "number":
+            i = _digits_with_scale(tokens, i, found)
+        elif token.kind == "word" and numerals.is_number_word(token.form):
+            i = _written_number(tokens, i, found)
+        else:
+            found.append(token)
+            i += 1
+    return found
+
+
+def _digits_with_scale(tokens: list[Token], i: int, found: list[Token]) -> int:
+    token, value = tokens[i], tokens[i].value or 0.0
+    after = i + 1
+    while after < len(tokens) and numerals.is_scale(tokens[after].form):
+        value = numerals.scaled(value, tokens[after].form)
+        after += 1
+    form = number_form(value)
+    raw = " ".join(t.raw for t in tokens[i:after])
+    found.append(Token(form, form, raw, "number", value) if after > i + 1 else token)
+    return after
+
+
+def _written_number(tokens: list[Token], i: int, found: list[Token]) -> int:
+    """Read `forty-one` or `two hundred and six`; a lone scale (`millions`, `a hundred`) counts."""
+    parts: list[str] = []
+    places: list[int] = []
+    for j in range(i, min(i + 12, len(tokens))):
+        form = tokens[j].form
+        if form == "-" or (form == "and" and parts and parts[-1] in {"hundred", "thousand"}):
+            continue
+        if not numerals.is_number_word(form):
+            break
+        parts.append(form)
+        places.append(j)
+    value, taken = numerals.read(parts)
+    if not taken:
+        value, taken = numerals.scaled(1.0, parts[0]), 1
+    end = places[taken - 1] + 1
+    form = number_form(value)
+    raw = " ".join(t.raw for t in tokens[i:end] if t.kind != "punct")
+    found.append(Token(form, form, raw, "number", value))
+    return end

@@ -1,0 +1,127 @@
+"""Passages as statements: sentences with their tokens, ready to be compared with a claim."""
+
+from __future__ import annotations
+
+import functools
+import math
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.evidence.normalise import Token, tokenise, words_of
+from agent.evidence.vocabulary import FUNCTION
+from agent.types import Passage
+from browser.text import clean, sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+CACHED_TEXTS = 4096
+"""Passages whose analysis is kept: a run cites the same passages again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a text, `text[start:end]`, as tokens; `words` are those but punctuation."""
+
+    start: int
+    end: int
+    tokens: tuple[Token, ...]
+    words: tuple[Token, ...]
+    roots: tuple[str, ...]
+    content: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of a passage, at its place in reading order."""
+
+    passage: Passage
+    sentence: Sentence
+    place: int
+
+    @property
+    def quote(self) -> str:
+        """The sentence as it stands in the passage, literally."""
+        return self.passage.text[self.sentence.start : self.sentence.end]
+
+
+class Run(NamedTuple):
+    """Where a sequence of words stands in a ground's stream of roots."""
+
+    start: int
+    end: int
+
+
+class Ground:
+    """All that a claim is compared with: the statements of the passages, in reading order."""
+
+    def __init__(self, passages: Iterable[Passage | str]) -> None:
+        self.passages = [_as_passage(p, i) for i, p in enumerate(passages, 1)]
+        pairs = [(p, sentence) for p in self.passages for sentence in analyse(p.text)]
+        self.statements = [Statement(p, s, place) for place, (p, s) in enumerate(pairs)]
+        self._found_in = Counter(root for _, sentence in pairs for root in sentence.content)
+        self._stream, self._edges = " ", [0]
+        for _, sentence in pairs:
+            if sentence.roots:
+                self._stream += " ".join(sentence.roots) + " "
+            self._edges.append(len(self._stream) - 1)
+
+    def weight(self, root: str) -> float:
+        """Rarity of a root among the statements; what stands in every one weighs little."""
+        return math.log(1 + len(self.statements) / (0.5 + self._found_in[root]))
+
+    def frequency(self, root: str) -> float:
+        """Share of statements in which a root stands, 0 to 1."""
+        return self._found_in[root] / len(self.statements) if self.statements else 0.0
+
+    def occurrences(self, roots: Sequence[str]) -> Iterator[Run]:
+        """Find every place where these roots stand one after the other, across sentences too."""
+        wanted = f" {' '.join(roots)} "
+        at = self._stream.find(wanted) if roots else -1
+        while at >= 0:
+            yield Run(at, at + len(wanted) - 1)
+            at = self._stream.find(wanted, at + 1)
+
+    def covering(self, run: Run) -> list[Statement]:
+        """Give the statements that a run of words touches."""
+        first = bisect_right(self._edges, run.start) - 1
+        last = bisect_left(self._edges, run.end) - 1
+        return self.statements[first : max(first, last) + 1]
+
+    def before(self, run: Run) -> list[str]:
+        """Roots between the start of the run's sentence and the run."""
+        first = bisect_right(self._edges, run.start) - 1
+        return self._stream[self._edges[first] : run.start].split()
+
+    def between(self, left: Run, right: Run) -> list[str]:
+        """Roots between two runs."""
+        return self._stream[left.end : right.start].split()
+
+    def __contains__(self, root: str) -> bool:
+        return root in self._found_in
+
+
+@functools.lru_cache(maxsize=CACHED_TEXTS)
+def analyse(text: str) -> tuple[Sentence, ...]:
+    """Cut a text into sentences with their tokens; offsets are into `text`."""
+    return tuple(_sentence(text, start, end) for start, end in sentences(text))
+
+
+def _sentence(text: str, start: int, end: int) -> Sentence:
+    tokens = tokenise(clean(text[start:end]))
+    words = words_of(tokens)
+    roots = tuple(token.root for token in words)
+    return Sentence(start, end, tuple(tokens), tuple(words), roots, frozenset(roots) - FUNCTION)
+
+
+def _as_passage(passage: Passage | str, number: int) -> Passage:
+    if isinstance(passage, Passage):
+        return passage
+    return Passage(id=f"S0¶{number}", source=0, text=passage, end=len(passage))
+
+
+def content_of(words: Sequence[Token]) -> list[str]:
+    """Roots of the words that carry meaning, in order."""
+    return [token.root for token in words if token.root not in FUNCTION]

@@ -1,0 +1,71 @@
+"""Check a claim against the passages it cites: in code first, then, where undecided, by a judge."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Protocol
+
+from agent.evidence.findings import Finding, undecided
+from agent.evidence.statements import Ground
+from agent.evidence.verbatim import check_verbatim
+from agent.types import Passage, Verdict, VerdictState
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+KEPT_GROUNDS = 64
+"""Sets of passages whose analysis is kept; the sentences of an answer share a few."""
+
+
+class Judge(Protocol):
+    """Decides a claim from the passages alone, where code could not."""
+
+    def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict:
+        """Give a verdict whose quote stands literally in one of the passages."""
+        ...
+
+
+def verify_claim(
+    claim: str, passages: Sequence[Passage | str], judge: Judge | None = None
+) -> Verdict:
+    """Check one claim against passages (or plain strings): supported, contradicted, undecided.
+
+    The verdict's quote stands literally in a passage. A judge is asked only what the code left
+    undecided, so it never overrules a contradiction found in code.
+    """
+    ground = _ground(tuple(passages))
+    verdict = _check(claim, ground).verdict()
+    if judge is None or verdict.state is not VerdictState.UNDECIDED or not ground.passages:
+        return verdict
+    return _judged(judge(claim, ground.passages), ground)
+
+
+async def verify_claim_async(
+    claim: str,
+    passages: Sequence[Passage | str],
+    judge: Callable[[str, Sequence[Passage]], Awaitable[Verdict]] | None = None,
+) -> Verdict:
+    """Do what `verify_claim` does, with a judge that is awaited."""
+    ground = _ground(tuple(passages))
+    verdict = _check(claim, ground).verdict()
+    if judge is None or verdict.state is not VerdictState.UNDECIDED or not ground.passages:
+        return verdict
+    return _judged(await judge(claim, ground.passages), ground)
+
+
+@functools.lru_cache(maxsize=KEPT_GROUNDS)
+def _ground(passages: tuple[Passage | str, ...]) -> Ground:
+    return Ground(passages)
+
+
+def _check(claim: str, ground: Ground) -> Finding:
+    if not claim.strip() or not ground.statements:
+        return undecided((), "there is nothing to compare")
+    return check_verbatim(claim, ground) or undecided((), "the page does not say it in these words")
+
+
+def _judged(verdict: Verdict, ground: Ground) -> Verdict:
+    """Take a judge's verdict; a quote that stands nowhere is not passed on."""
+    literal = any(verdict.quote in passage.text for passage in ground.passages)
+    quote = verdict.quote if literal else ""
+    return Verdict(verdict.state, quote, verdict.reason, "judge", verdict.passage)
