@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.memory import Memory
     from browser.search.chain import Chain
     from browser.session import Browser
-    from browser.types import PageContext
+    from browser.types import Page, PageContext
 
 T = TypeVar("T")
 Approve = Callable[[str], Awaitable[bool]]
@@ -33,6 +33,7 @@ class Limits:
     """
 
     call_seconds: float = 60.0
+    read_seconds: float = 30.0
     max_sources: int = 24
     read_tokens: int = 3_000
     snapshot_tokens: int = 3_000
@@ -48,9 +49,17 @@ class Web:
     start_browser: Callable[[], Awaitable[Browser]]
     search_defaults: dict[str, Any] = field(default_factory=dict)
     attached: bool = False
+    fresh: bool = False
     context: PageContext | None = None
+    page: Page | None = None
     tab: Any = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def read_tab(self) -> Page:
+        """Read the page that is open, as it stands now: our own tab, else the person's."""
+        if self.tab is None and self.page is not None:
+            return self.page
+        return await self.reader.read_rendered(self.tab)
 
 
 @dataclass(slots=True)
@@ -58,7 +67,8 @@ class ToolContext:
     """One run's means: the web, its evidence, memory, limits, and whom to tell and to ask.
 
     `record(kind, place, **data)` writes a journal event, `keep(bytes)` keeps bytes with the run;
-    `approve(what)` asks the person and is None where nobody can be asked; `memory` is None with `--no-memory`.
+    `approve(what)` asks the person and is None where nobody can be asked; `memory` is None with
+    `--no-memory`.
     """
 
     question: str
@@ -84,3 +94,8 @@ class ToolContext:
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="memory")
         return await asyncio.get_running_loop().run_in_executor(self._worker, function, *args)
+
+    def close(self) -> None:
+        """Let the memory's thread go."""
+        if self._worker is not None:
+            self._worker.shutdown(wait=False)

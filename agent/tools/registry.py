@@ -34,7 +34,8 @@ class Params(BaseModel):
 class ToolResult:
     """What a call gives: JSON data for the first line, and web text below it.
 
-    `label` names the source of the web text; `blobs` are kept with the run (name to bytes), such as screenshots.
+    `label` names where the web text came from.
+    `blobs` are kept with the run (name to bytes), such as screenshots.
     """
 
     data: Any

@@ -1,0 +1,173 @@
+"""One run, from the question to the report."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from agent.config import private_folder
+from agent.errors import ResearchError
+from agent.evidence import Evidence
+from agent.guard import Budget
+from agent.journal import Journal, Runs
+from agent.journal.writer import utc_now
+from agent.loop import Loop, LoopResult
+from agent.messages import system_prompt
+from agent.models.resolve import endpoint_of, local_model
+from agent.run.outcome import INTERRUPT, Ledger, failed, finished
+from agent.run.question import opening_messages, session_of
+from agent.run.web import open_remote_model, open_web
+from agent.tools import Limits, Policy, Registry, ToolContext
+from agent.tools.checks import CHECKS
+from agent.tools.families import tools_for
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from agent.config import Options
+    from agent.journal import Event, RunFolder
+    from agent.memory import Memory
+    from agent.models import Model
+    from agent.models.providers import Endpoint
+    from agent.types import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a caller brings beside the settings; None where the settings decide."""
+
+    model: Model | None = None
+    memory: Memory | None = None
+    tools: dict[str, Callable[[str], Awaitable[Any]]] = field(default_factory=dict)
+    on_event: Callable[[Event], None] | None = None
+    approve: Callable[[str], Awaitable[bool]] | None = None
+    config: bool = False
+
+
+async def execute(question: str, options: Options, given: Given) -> Report:
+    """Run a question to its report. Raises `UsageError` for what is wrong before the run begins."""
+    data = private_folder(options.data)
+    environ = os.environ if given.config else {}
+    where = None if given.model else endpoint_of(options.model, options.base_url, environ)
+    local = given.model or (None if where else local_model(options.model))
+    journal = Journal(Runs(data).create(utc_now()))
+    if given.on_event:
+        journal.listen(given.on_event)
+    try:
+        return await _Run(question, options, given, journal).to_report(local, where)
+    finally:
+        journal.close()
+
+
+class _Run:
+    """The parts of one run while it lasts."""
+
+    def __init__(self, question: str, options: Options, given: Given, journal: Journal) -> None:
+        self._question = question
+        self._options = options
+        self._given = given
+        self._journal = journal
+        self._folder: RunFolder = journal.folder
+        self._evidence = Evidence()
+        self._ledger = Ledger(question, self._folder.id)
+        self._budget = Budget(options.max_steps, options.budget, options.timeout)
+        journal.listen(self._ledger.note)
+
+    async def to_report(self, local: Model | None, where: Endpoint | None) -> Report:
+        """Answer; a failure becomes a failed report, an interrupt leaves its record behind."""
+        try:
+            async with AsyncExitStack() as stack:
+                report = await self._answered(stack, local, where)
+        except ResearchError as error:
+            report = failed(self._ledger, self._evidence, error, self._budget)
+        except asyncio.CancelledError:
+            self._journal.write("run.interrupted")
+            self._close(self._finished(LoopResult("", INTERRUPT)))
+            raise
+        return self._close(report)
+
+    async def _answered(
+        self, stack: AsyncExitStack, local: Model | None, where: Endpoint | None
+    ) -> Report:
+        context = self._context()
+        stack.callback(context.close)
+        context.memory = await self._memory(stack, context)
+        session = await context.in_memory_thread(
+            session_of, self._options, self._folder.id, context.memory
+        )
+        self._started(local.name if local else where.name if where else "", session)
+        context.web = await stack.enter_async_context(open_web(self._options, self._options.data))
+        model = local or await open_remote_model(stack, where, self._options.proxy)
+        registry = Registry(tools_for(context)).with_functions(self._given.tools)
+        policy = Policy(registry, context, CHECKS)
+        loop = Loop(model, policy, self._budget, system_prompt(registry), self._record)
+        messages = await opening_messages(self._question, self._options, context, session)
+        report = self._finished(await loop.run(messages))
+        await self._remember(context, session, report)
+        return report
+
+    def _started(self, model: str, session: str) -> None:
+        self._journal.write(
+            "run.started",
+            run=self._folder.id,
+            question=self._question,
+            model=model,
+            session=session,
+            options=self._options.model_dump(mode="json"),
+            python=sys.version.split()[0],
+        )
+
+    def _finished(self, result: LoopResult) -> Report:
+        self._journal.write("answer.draft", text=result.text, limit=result.limit)
+        report = finished(self._ledger, self._evidence, result, self._budget)
+        self._journal.write(
+            "answer.verified",
+            status=report.status,
+            confidence=report.confidence,
+            sentences=[sentence.model_dump(mode="json") for sentence in report.sentences],
+        )
+        return report
+
+    def _context(self) -> ToolContext:
+        seconds = self._options.timeout
+        return ToolContext(
+            question=self._question,
+            evidence=self._evidence,
+            limits=Limits(max_sources=self._options.max_sources),
+            record=self._record,
+            keep=self._folder.keep,
+            run=self._folder.id,
+            approve=self._given.approve,
+            deadline=time.monotonic() + seconds if seconds else None,
+        )
+
+    async def _memory(self, stack: AsyncExitStack, context: ToolContext) -> Memory | None:
+        if not self._options.memory:
+            return None
+        if self._given.memory is not None:
+            return self._given.memory
+        from agent.memory import Memory  # noqa: PLC0415 - a run without memory does not load it
+
+        place = self._options.data / "memory.db"
+        memory = await context.in_memory_thread(Memory.open, place, self._options.namespace)
+        stack.push_async_callback(context.in_memory_thread, memory.close)
+        return memory
+
+    async def _remember(self, context: ToolContext, session: str, report: Report) -> None:
+        if context.memory is not None:
+            append = context.memory.append_turn
+            await context.in_memory_thread(append, session, "user", self._question)
+            await context.in_memory_thread(append, session, "assistant", report.answer)
+
+    def _close(self, report: Report) -> Report:
+        self._journal.write("run.finished", report=report.model_dump(mode="json"))
+        self._folder.write_report(report.to_json())
+        return report
+
+    def _record(self, kind: str, place: str = "", **data: Any) -> None:
+        self._journal.write(kind, place, **data)

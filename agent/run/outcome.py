@@ -1,0 +1,147 @@
+"""From what happened to the report: status, sentences with verdicts, sources, trail, usage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from agent.errors import ResearchError, WebOutOfReach
+from agent.evidence import check_answer
+from agent.protocol import NOT_FOUND
+from agent.types import ErrorInfo, Report, SearchLine, Status, UsageTotals, VerdictState
+
+if TYPE_CHECKING:
+    from agent.evidence import CheckedAnswer, Evidence
+    from agent.guard import Budget
+    from agent.journal import Event
+    from agent.loop import LoopResult
+
+INTERRUPT: Final = "interrupt"
+_HONEST = ("ok", "empty")
+EXIT_CODES: dict[str, int] = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
+
+
+class Ledger:
+    """Adds up a run's events: the search trail, the calls, tokens and dollars."""
+
+    def __init__(self, question: str, run: str) -> None:
+        self.question = question
+        self.run = run
+        self.searches: list[SearchLine] = []
+        self.usage = UsageTotals()
+        self.failed_reads: list[str] = []
+
+    def note(self, event: Event) -> None:
+        """Count an event."""
+        data = event.data
+        if event.type == "run.started":
+            self.usage.model = data["model"]
+        elif event.type == "search.attempt":
+            self.searches.append(SearchLine(**data))
+        elif event.type == "model.reply":
+            self.usage.model = data["model"]
+            self.usage.model_calls += 1
+            self.usage.input_tokens += data["input_tokens"]
+            self.usage.cached_tokens += data["cached_tokens"]
+            self.usage.output_tokens += data["output_tokens"]
+            self.usage.usd += data["usd"]
+
+    @property
+    def out_of_reach(self) -> bool:
+        """Whether search was tried and no provider ever answered honestly."""
+        asked = [line for line in self.searches if line.outcome != "skipped"]
+        return bool(self.searches) and not any(line.outcome in _HONEST for line in asked)
+
+
+def finished(ledger: Ledger, evidence: Evidence, result: LoopResult, budget: Budget) -> Report:
+    """Report on a run that came to its end, or to one of its limits."""
+    if not evidence.sources and ledger.out_of_reach:
+        return failed(ledger, evidence, _out_of_reach(ledger), budget)
+    text, gave_up = _verdict_word(result.text)
+    checked = check_answer(text, evidence)
+    status = _status(checked, result, gave_up=gave_up)
+    report = _report(ledger, budget, status)
+    report.answer = checked.answer
+    if status != "not_found":
+        report.sentences = list(checked.sentences)
+        report.sources = list(checked.sources)
+        report.confidence = checked.confidence
+    if not report.answer:
+        report.answer = _what_was_tried(ledger, evidence)
+    return report
+
+
+def failed(ledger: Ledger, evidence: Evidence, error: ResearchError, budget: Budget) -> Report:
+    """Report on a run that an error ended; what was read stays in its record."""
+    report = _report(ledger, budget, "failed")
+    report.answer = _what_was_tried(ledger, evidence) if evidence.sources else ""
+    report.error = ErrorInfo(type=type(error).__name__, message=str(error), hint=error.hint)
+    return report
+
+
+def exit_code(report: Report, *, require_verified: bool = False) -> int:
+    """The exit code of the contract for a report."""
+    if report.status == "failed" and report.error is not None:
+        return _codes_by_error().get(report.error.type, 1)
+    code = EXIT_CODES[report.status]
+    if code == 0 and require_verified and not verified(report):
+        return 4
+    return code
+
+
+def verified(report: Report) -> bool:
+    """Whether every sentence of the answer is supported."""
+    return bool(report.sentences) and all(
+        sentence.verdict is VerdictState.SUPPORTED for sentence in report.sentences
+    )
+
+
+def _verdict_word(text: str) -> tuple[str, bool]:
+    stripped = text.strip().lstrip("*_`# ")
+    if not stripped.startswith(NOT_FOUND):
+        return text, False
+    return stripped.removeprefix(NOT_FOUND).strip(" :—-*_`\n"), True
+
+
+def _status(checked: CheckedAnswer, result: LoopResult, *, gave_up: bool) -> Status:
+    if result.limit is not None:
+        return "partial"
+    if gave_up or not checked.sources:
+        return "not_found"
+    return "answered"
+
+
+def _report(ledger: Ledger, budget: Budget, status: Status) -> Report:
+    return Report(
+        run=ledger.run,
+        question=ledger.question,
+        status=status,
+        searches=ledger.searches,
+        usage=ledger.usage,
+        steps=budget.steps,
+        elapsed_s=round(budget.elapsed(), 3),
+    )
+
+
+def _what_was_tried(ledger: Ledger, evidence: Evidence) -> str:
+    queries = list(dict.fromkeys(line.query for line in ledger.searches))
+    searched = "; ".join(queries) or "nothing"
+    read = ", ".join(source.title or source.url for source in evidence.sources) or "no page"
+    return f"No answer was found. Searched: {searched}. Read: {read}."
+
+
+def _out_of_reach(ledger: Ledger) -> WebOutOfReach:
+    seen: dict[str, str] = {}
+    for line in ledger.searches:
+        detail = f" ({line.detail})" if line.detail else ""
+        seen[line.provider] = f"{line.provider}: {line.outcome}{detail}"
+    return WebOutOfReach("no search provider could be asked: " + "; ".join(seen.values()))
+
+
+def _codes_by_error() -> dict[str, int]:
+    found: dict[str, int] = {}
+    pending: list[type[ResearchError]] = [ResearchError]
+    while pending:
+        kind = pending.pop()
+        found[kind.__name__] = kind.exit_code
+        pending.extend(kind.__subclasses__())
+    return found

@@ -1,0 +1,194 @@
+"""Wiring the web of a run: the guarded way out, search, reading, and the browser when needed."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from browser.net.http import HttpClient
+from browser.read import Reader
+
+from agent.errors import UsageError, WebOutOfReach
+from agent.models.resolve import remote_model
+from agent.tools import Web
+from browser.errors import SearchError, SessionError
+from browser.net.egress import Egress, EgressPolicy
+from browser.net.url import host_port
+from browser.search import build_providers
+from browser.search.cache import SearchCache
+from browser.search.chain import Chain
+from browser.search.corpus import Corpus
+from browser.types import Document, Outcome, Page
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from agent.config import Options
+    from agent.models import Model
+    from agent.models.providers import Endpoint
+    from browser.search.chain import Source
+    from browser.session import Browser
+    from browser.types import PageContext
+
+DEFAULT_CDP = "http://127.0.0.1:9222"
+"""Where `research chrome` and most guides put the debugging port."""
+
+
+@asynccontextmanager
+async def open_web(options: Options, folder: Path) -> AsyncIterator[Web]:
+    """Open the web of a run; what it started is ended when the block is left.
+
+    `folder` is the data folder, for caches and indexes. Raises `UsageError` for a provider or a
+    corpus that cannot be used, `WebOutOfReach` where no Chrome answers to attach to.
+    """
+    async with AsyncExitStack() as stack:
+        egress = await stack.enter_async_context(Egress(_egress_policy(options)))
+        http = await stack.enter_async_context(HttpClient(egress))
+        browsers = _Browsers(options, egress, stack)
+        chain = Chain(
+            _providers(options, folder),
+            http,
+            folder / "search-rests.json",
+            cache=SearchCache(folder / "search-cache.db"),
+        )
+        reader = Reader(http, browser=browsers.get, files=_files(options), state=folder)
+        web = Web(chain, reader, browsers.get, _search_defaults(options), fresh=options.fresh)
+        if options.attach or options.cdp:
+            await _take_context(web, browsers)
+        yield web
+
+
+async def open_remote_model(
+    stack: AsyncExitStack, where: Endpoint | None, upstream: str | None
+) -> Model:
+    """Open a model behind an endpoint, through a way out of its own.
+
+    The endpoint's address is the user's word, so it may be private; pages get no such right,
+    which is why the web's way out is another one.
+    """
+    assert where is not None, "a model that is not local has an endpoint"
+    allowed = EgressPolicy(allow_private=(host_port(where.base_url),), upstream_proxy=upstream)
+    egress = await stack.enter_async_context(Egress(allowed))
+    model = await asyncio.to_thread(remote_model, where, egress.proxy_url)
+    stack.push_async_callback(model.aclose)
+    return model
+
+
+class _Browsers:
+    """Starts the one browser of a run when it is first asked for."""
+
+    def __init__(self, options: Options, egress: Egress, stack: AsyncExitStack) -> None:
+        self._options = options
+        self._egress = egress
+        self._stack = stack
+        self._lock = asyncio.Lock()
+        self._browser: Browser | None = None
+
+    async def get(self) -> Browser:
+        """Give the browser; raises a `SessionError` where it cannot be had."""
+        async with self._lock:
+            if self._browser is None:
+                self._browser = await self._start()
+            return self._browser
+
+    async def _start(self) -> Browser:
+        from browser.session import Browser  # noqa: PLC0415 - Playwright only where it is used
+
+        if self._options.attach or self._options.cdp:
+            opening = Browser.attach(self._options.cdp or DEFAULT_CDP)
+        else:
+            opening = Browser.launch(
+                headless=not self._options.headed,
+                proxy=self._egress.proxy_url,
+                storage_state=self._options.storage_state,
+            )
+        return await self._stack.enter_async_context(opening)
+
+
+async def _take_context(web: Web, browsers: _Browsers) -> None:
+    """Make the page that the person has before them the context of the run."""
+    try:
+        browser = await browsers.get()
+        web.attached = True
+        web.context = await browser.visible_context()
+    except SessionError as error:
+        raise WebOutOfReach(str(error), hint=error.hint) from error
+    if web.context is not None:
+        web.page = _as_page(web.context)
+
+
+def _as_page(context: PageContext) -> Page:
+    """Make a page of what the person sees, so that it can be cited like any other."""
+    document = Document(
+        url=context.url,
+        title=context.title,
+        text=context.visible_text,
+        canonical_url=context.canonical_url,
+        language=context.language,
+        published=context.published,
+    )
+    return Page(
+        requested_url=context.url,
+        url=context.url,
+        via="browser",
+        outcome=Outcome.OK,
+        fetched_at=datetime.now(UTC),
+        content_type="text/plain",
+        body=context.visible_text.encode(),
+        document=document,
+        reason="the tab before the person",
+    )
+
+
+def _egress_policy(options: Options) -> EgressPolicy:
+    named = [options.searxng_url, *(value.partition("=")[2] for value in options.search_url)]
+    private = [*options.allow_private, *(host_port(url) for url in named if url)]
+    return EgressPolicy(
+        allow_private=tuple(private),
+        allow_hosts=options.allow,
+        deny_hosts=options.deny,
+        upstream_proxy=options.proxy,
+    )
+
+
+def _providers(options: Options, folder: Path) -> list[Source]:
+    urls = dict(_named_url(value) for value in options.search_url)
+    if options.searxng_url:
+        urls["searxng"] = options.searxng_url
+    try:
+        corpus = _corpus(options, folder)
+        return build_providers(options.search or None, urls=urls, corpus=corpus)
+    except SearchError as error:
+        raise UsageError(str(error), hint=error.hint) from error
+
+
+def _named_url(value: str) -> tuple[str, str]:
+    name, sign, url = value.partition("=")
+    if not sign or not url:
+        raise UsageError(f"--search-url {value!r} is not NAME=URL")
+    return name, url
+
+
+def _corpus(options: Options, folder: Path) -> Corpus | None:
+    if options.corpus is None:
+        return None
+    from browser.extract import extract_body  # noqa: PLC0415 - only a corpus needs it this early
+
+    return Corpus(options.corpus, folder / "corpus", extract_body)
+
+
+def _files(options: Options) -> tuple[Path, ...]:
+    return (*options.file, *([options.corpus] if options.corpus else []))
+
+
+def _search_defaults(options: Options) -> dict[str, object]:
+    named = {
+        "site": options.site,
+        "since": options.since,
+        "lang": options.lang,
+        "region": options.region,
+    }
+    return {key: value for key, value in named.items() if value}

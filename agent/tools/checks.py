@@ -1,0 +1,48 @@
+"""What a call must pass before it is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent.errors import ToolError
+from agent.tools.registry import Risk, Tool
+
+if TYPE_CHECKING:
+    from agent.tools.context import ToolContext
+
+
+async def attached_needs_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:
+    """In a person's own Chrome, submitting, uploading and posting need that person's yes.
+
+    Raises `ToolError` where the person says no, or where nobody can be asked.
+    """
+    web = context.web
+    if web is None or not web.attached or tool.risk is not Risk.EXTERNAL or web.tab is None:
+        return
+    effect = await _effect(web.tab, tool.name, arguments)
+    if not effect:
+        return
+    if context.approve is None:
+        context.record("policy.refused", name=tool.name, effect=effect)
+        raise ToolError(
+            f"{tool.name} {effect}: that needs a person's yes, and nobody can be asked here",
+            hint="Go on without it, or run in a terminal.",
+        )
+    if not await context.approve(effect):
+        context.record("policy.refused", name=tool.name, effect=effect)
+        raise ToolError(f"the person said no: {tool.name} {effect}", hint="Go on without it.")
+
+
+async def _effect(tab: Any, name: str, arguments: Any) -> str:
+    """Say what an action would do to the world; empty where it only looks or fills in."""
+    if name == "UPLOAD":
+        return f"uploads {arguments.path}"
+    ref = getattr(arguments, "ref", None)
+    submits = name == "CLICK" or getattr(arguments, "submit", False) or name == "PRESS"
+    if not submits:
+        return ""
+    effect: str = await tab.effect(ref, keys=getattr(arguments, "keys", None))
+    return effect
+
+
+CHECKS = (attached_needs_a_yes,)

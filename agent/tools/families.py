@@ -1,0 +1,21 @@
+"""Which tools a run has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.tools.memory import MEMORY_TOOLS
+from agent.tools.page import PAGE_TOOLS
+from agent.tools.web import WEB_TOOLS
+
+if TYPE_CHECKING:
+    from agent.tools.context import ToolContext
+    from agent.tools.registry import Tool
+
+
+def tools_for(context: ToolContext) -> list[Tool]:
+    """Choose the tools by the means of the run: no memory, no memory tools."""
+    tools = [*WEB_TOOLS, *PAGE_TOOLS]
+    if context.memory is not None:
+        tools += MEMORY_TOOLS
+    return tools

@@ -1,0 +1,194 @@
+"""Searching and reading: WEB_SEARCH, READ, FETCH_URL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from agent.errors import ToolError
+from agent.tools.registry import Params, Tool, ToolResult
+from agent.tools.sources import passages_block, register
+from browser.text import content_words
+from browser.types import Outcome, Page, SearchQuery
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent.tools.context import ToolContext, Web
+    from browser.search.chain import ChainResult
+    from browser.types import Document, SearchAttempt
+
+RELATED_LINKS = 6
+PREVIEW_CHARS = 8_000
+"""What the reference engine's FETCH_URL gives of a page."""
+
+
+class SearchParams(Params):
+    """`since` is an ISO date; `site` a domain."""
+
+    query: str = Field(min_length=1)
+    site: str | None = None
+    since: str | None = None
+
+
+class ReadParams(Params):
+    """Without `url` the page that is open in the browser; `start` is a passage number."""
+
+    url: str = ""
+    query: str = ""
+    start: int = 1
+
+
+class FetchParams(Params):
+    """The reference engine's form."""
+
+    url: str = Field(min_length=1)
+
+
+async def web_search(context: ToolContext, params: SearchParams) -> Callable[[], ToolResult]:
+    """Ask the search chain."""
+    web = web_of(context)
+    asked: dict[str, Any] = {**web.search_defaults, "limit": context.limits.max_results}
+    asked.update({k: v for k, v in params.model_dump().items() if v and k != "query"})
+    result = await web.chain.search(SearchQuery(params.query, **asked), fresh=web.fresh)
+    return lambda: _search_result(context, params.query, result)
+
+
+async def read(context: ToolContext, params: ReadParams) -> Callable[[], ToolResult]:
+    """Read a page, over HTTP or in the browser as it needs; or the page that is open."""
+    page = await _page(context, params.url)
+    return lambda: _read_result(context, page, params)
+
+
+async def fetch_url(context: ToolContext, params: FetchParams) -> Callable[[], ToolResult]:
+    """Read a page in the reference engine's form."""
+    page = await _page(context, params.url)
+    return lambda: _fetch_result(context, page)
+
+
+def web_of(context: ToolContext) -> Web:
+    """The web of a run; raises `ToolError` where the run has none."""
+    if context.web is None:
+        raise ToolError("this run has no web", hint="Answer from what is known.")
+    return context.web
+
+
+async def _page(context: ToolContext, url: str) -> Page:
+    web = web_of(context)
+    if not url:
+        if web.tab is None and web.page is None:
+            raise ToolError("no page is open", hint="Give a url, or OPEN a page first.")
+        return await web.read_tab()
+    if len(context.evidence.sources) >= context.limits.max_sources:
+        raise ToolError(
+            f"the limit of {context.limits.max_sources} sources is reached",
+            hint="Answer from the sources that were read.",
+        )
+    return await web.reader.read(url, deadline=context.seconds_left(context.limits.read_seconds))
+
+
+def _search_result(context: ToolContext, query: str, result: ChainResult) -> ToolResult:
+    for attempt in result.attempts:
+        context.record("search.attempt", **_trail_line(attempt))
+    if not result.results:
+        return _nothing_found(query, result)
+    lines = [
+        f"{n}. {hit.title} — {hit.url}" + (f"\n   {hit.snippet}" if hit.snippet else "")
+        for n, hit in enumerate(result.results, 1)
+    ]
+    data = {"query": query, "provider": result.provider, "results": len(result.results)}
+    return ToolResult(data, "\n".join(lines), "search")
+
+
+def _trail_line(attempt: SearchAttempt) -> dict[str, Any]:
+    return {
+        "query": attempt.query,
+        "provider": attempt.provider,
+        "outcome": attempt.outcome.value,
+        "results": attempt.results,
+        "ms": attempt.ms,
+        "detail": attempt.detail,
+    }
+
+
+def _nothing_found(query: str, result: ChainResult) -> ToolResult:
+    trail = {attempt.provider: attempt.outcome.value for attempt in result.attempts}
+    if result.answered:
+        return ToolResult({"query": query, "results": 0, "providers": trail})
+    names = ", ".join(f"{name}: {outcome}" for name, outcome in trail.items())
+    error = f"no search provider could be asked ({names})" if trail else "no search provider is set"
+    return ToolResult(
+        {"error": error, "query": query, "providers": trail},
+        hint="Searching again will not help; READ addresses that are known, or say NOT_FOUND.",
+    )
+
+
+def _read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolResult:
+    if page.document is None or not page.document.text.strip():
+        return _unread(page)
+    source = register(context, page)
+    block, shown = passages_block(context, source, query=params.query, start=params.start)
+    data: dict[str, Any] = {
+        "source": source.name,
+        "url": source.url,
+        "title": source.title,
+        "via": page.via,
+        "passages": len(source.passages),
+        "shown": shown,
+        **_extras(page, page.document),
+    }
+    if params.query:
+        data["links"] = _related_links(page.document, params.query)
+    return ToolResult(
+        {k: v for k, v in data.items() if v not in ("", None, [])}, block, source.name
+    )
+
+
+def _extras(page: Page, document: Document) -> dict[str, Any]:
+    following = next((link.url for link in document.links if "next" in link.rel.split()), None)
+    walled = page.outcome.value if page.outcome is not Outcome.OK else None
+    return {"published": document.published, "next": following, "outcome": walled}
+
+
+def _fetch_result(context: ToolContext, page: Page) -> ToolResult:
+    if page.document is None or not page.document.text.strip():
+        return _unread(page)
+    source = register(context, page)
+    preview = "\n".join(f"{p.id} {p.text}" for p in source.passages)[:PREVIEW_CHARS]
+    data = {"success": True, "url": source.url, "source": source.name, "title": source.title}
+    return ToolResult(data, preview, source.name)
+
+
+def _unread(page: Page) -> ToolResult:
+    what = page.outcome.value if page.outcome is not Outcome.OK else Outcome.EMPTY.value
+    reason = page.reason or "the page holds no text"
+    data = {"error": f"{page.url}: {reason}", "outcome": what, "status": page.status}
+    hint = "Read another result." if what != Outcome.EMPTY.value else "OPEN it in the browser."
+    return ToolResult({k: v for k, v in data.items() if v is not None}, hint=hint)
+
+
+def _related_links(document: Document, query: str) -> list[dict[str, str]]:
+    wanted = set(content_words(query))
+    scored = [
+        (len(wanted & set(content_words(link.text))), -n, link)
+        for n, link in enumerate(document.links)
+        if link.text
+    ]
+    best = sorted((row for row in scored if row[0]), key=lambda row: row[:2], reverse=True)
+    unique = {row[2].url: row[2].text for row in best}
+    return [{"text": text[:80], "url": url} for url, text in [*unique.items()][:RELATED_LINKS]]
+
+
+WEB_TOOLS = (
+    Tool("WEB_SEARCH", "searches the web.", SearchParams, web_search, capped=False),
+    Tool(
+        "READ",
+        "reads a page or PDF; with a query only its best passages, else from passage `start` on. "
+        "Without url: the page that is open.",
+        ReadParams,
+        read,
+        capped=False,
+    ),
+    Tool("FETCH_URL", "reads a page from its beginning.", FetchParams, fetch_url, capped=False),
+)
