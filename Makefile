@@ -1,0 +1,9 @@
+# Each target sets up what it needs first (dev/setup.sh) and does nothing twice.
+.PHONY: demo research test check bench
+export Q DATA
+
+demo:      ; @sh dev/task.sh demo
+research:  ; @sh dev/task.sh research
+test:      ; @sh dev/task.sh test
+check:     ; @sh dev/task.sh check
+bench:     ; @sh dev/task.sh bench

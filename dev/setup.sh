@@ -1,0 +1,61 @@
+#!/bin/sh
+# Make the working folder ready: .venv with this project and its development tools, and a browser.
+# Needs Python 3.11 or newer and a network; says what it does; does nothing that is done already.
+#   PYTHON=/path/to/python3 sh dev/setup.sh      takes that Python
+set -eu
+cd "$(dirname "$0")/.."
+
+venv=.venv
+[ -d "$venv/Scripts" ] && bin=$venv/Scripts || bin=$venv/bin
+# Ready means: these files, this folder (an environment does not survive being moved).
+ready=$venv/.ready-$({ pwd; cat pyproject.toml dev/setup.sh dev/browser.sh; } | cksum | tr ' ' -)
+
+say() { printf '\033[2m·\033[0m %s\n' "$*" >&2; }
+fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+# Root on Debian or Ubuntu may install packages; a fresh container has no package lists yet.
+may_apt() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }
+apt_install() {
+  say "apt-get install $*"
+  apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >&2
+}
+
+suits() { "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] or sys.version_info.releaselevel != "final")' 2>/dev/null; }
+
+find_python() {
+  for name in ${PYTHON:-python3.14 python3.13 python3.12 python3.11 python3 python}; do
+    if suits "$name"; then echo "$name"; return; fi
+  done
+  return 1
+}
+
+make_venv() {
+  if [ -e "$bin/python" ] && suits "$bin/python" && "$bin/python" -m pip --version >/dev/null 2>&1; then return; fi
+  if ! python=$(find_python); then
+    may_apt && apt_install python3 python3-venv
+    python=$(find_python) || fail "no Python 3.11 or newer was found. Install one (https://www.python.org/downloads/) or name it: PYTHON=/path/to/python3 make …"
+  fi
+  say "creating $venv with $("$python" --version)"
+  if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+    may_apt || fail "$python has no venv module. On Debian or Ubuntu: sudo apt install python3-venv"
+    apt_install python3-venv
+  fi
+  "$python" -m venv --clear "$venv"
+  [ -d "$venv/Scripts" ] && bin=$venv/Scripts || bin=$venv/bin
+}
+
+install_project() {
+  say "installing the project and its development tools"
+  # An old pip fails on some extras and knows no dependency groups (25.1 does).
+  "$bin/python" -m pip install --quiet --disable-pip-version-check --upgrade pip
+  "$bin/python" -m pip install --quiet --editable . --group dev
+}
+
+[ -e "$ready" ] && exit 0
+make_venv
+install_project
+. dev/browser.sh
+ensure_browser
+rm -f "$venv"/.ready-*
+: >"$ready"
+say "ready"
