@@ -21,8 +21,8 @@ _LABELS = {
     "ascii": "cp1252", "us-ascii": "cp1252", "iso-8859-9": "cp1254", "latin5": "cp1254",
     "tis-620": "cp874", "iso-8859-11": "cp874", "gb2312": "gb18030", "gbk": "gb18030",
     "x-gbk": "gb18030", "shift_jis": "cp932", "sjis": "cp932", "x-sjis": "cp932",
-    "ks_c_5601-1987": "cp949", "euc-kr": "cp949", "big5": "big5hkscs", "x-user-defined": "cp1252", "utf8": "utf-8",
-    "utf-16": "utf-16-le", "unicode": "utf-16-le",
+    "ks_c_5601-1987": "cp949", "euc-kr": "cp949", "big5": "big5hkscs", "x-user-defined": "cp1252",
+    "utf8": "utf-8", "utf-16": "utf-16-le", "unicode": "utf-16-le",
 }  # fmt: skip
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from lxml import etree, html
 
 from browser.errors import ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.tree import text_content
+from browser.net.url import join
 from browser.text import clean
 from browser.types import Document, Link
 
@@ -91,7 +91,7 @@ def _link(entry: etree._Element, base: str) -> str | None:
         if _tag(child) == "link" and (child.get("rel") or "alternate") == "alternate":
             href = child.get("href") or (child.text or "").strip()
             if href:
-                return urljoin(base, href)
+                return join(base, href) or None
     return None
 
 

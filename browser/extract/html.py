@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from browser.extract.article import content_blocks
 from browser.extract.blocks import walk
@@ -12,6 +11,7 @@ from browser.extract.links import read_links
 from browser.extract.metadata import read_metadata
 from browser.extract.render import render_markdown, render_text
 from browser.extract.tree import parse_html
+from browser.net.url import join
 from browser.types import Document
 
 if TYPE_CHECKING:
@@ -52,7 +52,4 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
 def _base(root: etree._Element, url: str) -> str:
     element = next(root.iter("base"), None)
     href = element.get("href") if element is not None else None
-    try:
-        return urljoin(url, href.strip()) if href else url
-    except ValueError:
-        return url
+    return (join(url, href) or url) if href else url

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from typing import NamedTuple
-from urllib.parse import urljoin
 
+from browser.net.url import join
 from browser.text import clean
 
 # Stands for <br>. Pages cannot bring it: the parser drops NUL.
@@ -55,7 +55,8 @@ class Inline:
     def close(self, tag: str, href: str | None) -> None:
         """Leave an inline element."""
         if tag == "a" and href is not None and self._links:
-            self._markdown.append(f"]({_absolute(self._base, self._links.pop())})")
+            link = self._links.pop()
+            self._markdown.append(f"]({join(self._base, link) or link})")
         elif tag in _MARKS:
             self._markdown.append(_MARKS[tag])
 
@@ -87,10 +88,3 @@ def _paragraphs(raw: str) -> list[str]:
         elif found[-1]:
             found.append([])
     return ["\n".join(lines) for lines in found if lines]
-
-
-def _absolute(base: str, href: str) -> str:
-    try:
-        return urljoin(base, href.strip())
-    except ValueError:  # a broken IPv6 literal in the page's link
-        return href.strip()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import urldefrag
 
 from browser.extract.tree import text_content
+from browser.net.url import join
 from browser.text import clean
 from browser.types import Link
 
@@ -46,10 +47,7 @@ def _target(element: etree._Element, base: str) -> str | None:
         return None
     if element.tag == "link" and "next" not in (element.get("rel") or "").lower().split():
         return None
-    try:
-        url = urljoin(base, href)
-    except ValueError:
-        return None
+    url = join(base, href)
     if not url.lower().startswith(("http://", "https://", "file://")):
         return None
     same_page = urldefrag(url)[0] == urldefrag(base)[0] and "#" in url

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from browser.extract.dates import iso_date
 from browser.extract.jsonld import article_node, names, read_jsonld, text_of
 from browser.extract.tree import text_content
+from browser.net.url import is_web_url, join
 from browser.text import clean
 
 if TYPE_CHECKING:
@@ -185,11 +185,8 @@ def _canonical(root: etree._Element, meta: dict[str, str], url: str) -> str | No
 
 
 def _absolute(base: str, href: str) -> str | None:
-    try:
-        joined = urljoin(base, href.strip())
-    except ValueError:
-        return None
-    return joined if _URL.match(joined) else None
+    joined = join(base, href)
+    return joined if is_web_url(joined) else None
 
 
 def _types(nodes: list[Node], meta: dict[str, str]) -> frozenset[str]:

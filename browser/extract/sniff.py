@@ -27,8 +27,8 @@ _PICTURES = (
     b"\x1aE\xdf\xa3",
 )
 _HTML = re.compile(
-    rb"\s*(?:<!--.{0,2000}?-->\s*)*<(?:!doctype html|html|head|body|title|script|style|meta|link|div"
-    rb"|table|h1|p|a|br|main|article|section|nav|header|ul|iframe)[\s>/]",
+    rb"\s*(?:<!--.{0,2000}?-->\s*)*<(?:!doctype html|html|head|body|title|script|style|meta|link"
+    rb"|div|table|h1|p|a|br|main|article|section|nav|header|ul|iframe)[\s>/]",
     re.IGNORECASE | re.DOTALL,
 )
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")

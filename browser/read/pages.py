@@ -1,0 +1,73 @@
+"""Responses, live pages and errors as Pages with a typed outcome."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from browser.errors import BrowserError, DeadlineExceeded, Refused
+from browser.extract import extract, extract_body
+from browser.extract.charset import decode
+from browser.read.walls import find_wall
+from browser.types import Outcome, Page
+
+if TYPE_CHECKING:
+    from browser.read.seams import HttpResponse, Tab
+    from browser.types import Document
+
+
+def page_of_response(requested: str, response: HttpResponse) -> Page:
+    """Read what HTTP brought; a body that is no document makes the outcome `error`."""
+    kind = next((v for k, v in response.headers.items() if k.lower() == "content-type"), "")
+    page = Page(
+        requested_url=requested, url=response.url, via="http", outcome=Outcome.OK,
+        fetched_at=datetime.now(UTC), status=response.status, content_type=kind,
+        body=response.body, reason="plain HTTP",
+    )  # fmt: skip
+    try:
+        document = extract_body(response.body, kind, response.url) if response.body else None
+    except BrowserError as error:
+        wall = find_wall(response.status, requested, response.url, "", None)
+        return replace(
+            page,
+            outcome=wall.outcome if wall else Outcome.ERROR,
+            reason=wall.reason if wall else str(error),
+        )
+    html = decode(response.body, kind) if document and document.kind == "html" else ""
+    wall = find_wall(response.status, requested, response.url, html, document)
+    if wall:
+        return replace(page, outcome=wall.outcome, reason=wall.reason, document=document)
+    return replace(page, outcome=_outcome(document), document=document)
+
+
+async def read_rendered(tab: Tab) -> Page:
+    """Read a live page as it stands now. Raises SessionError where the page is gone."""
+    html = await tab.html()
+    url = tab.url
+    document = await asyncio.to_thread(extract, html, url)
+    wall = find_wall(None, url, url, html, document)
+    return Page(
+        requested_url=url, url=url, via="browser",
+        outcome=wall.outcome if wall else _outcome(document), fetched_at=datetime.now(UTC),
+        content_type="text/html; charset=utf-8", body=html.encode("utf-8", "replace"),
+        document=document, reason=wall.reason if wall else "",
+    )  # fmt: skip
+
+
+def page_of_error(url: str, error: BrowserError) -> Page:
+    """Say in a Page what kept it from being read."""
+    outcome = Outcome.ERROR
+    if isinstance(error, Refused):
+        outcome = Outcome.REFUSED
+    elif isinstance(error, DeadlineExceeded):
+        outcome = Outcome.TIMEOUT
+    return Page(
+        requested_url=url, url=url, via="file" if url.lower().startswith("file:") else "http",
+        outcome=outcome, fetched_at=datetime.now(UTC), reason=str(error),
+    )  # fmt: skip
+
+
+def _outcome(document: Document | None) -> Outcome:
+    return Outcome.OK if document and document.text.strip() else Outcome.EMPTY
