@@ -11,6 +11,7 @@ import snowballstemmer
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # Scripts written without spaces: each character is a word of its own.
 _UNSPACED = re.compile(r"([\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
+_LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 _STEMMER = snowballstemmer.stemmer("english")
 
 STOP_WORDS = frozenset(
@@ -27,9 +28,16 @@ STOP_WORDS = frozenset(
 
 def words(text: str) -> list[str]:
     """Split into case-folded words, in order; `O'Brien's` keeps its apostrophe-less parts."""
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    folded = _without_accents(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
     found = _WORD.findall(_UNSPACED.sub(r" \1 ", folded))
     return [w.removesuffix("'s").replace("'", "") for w in found]
+
+
+def _without_accents(text: str) -> str:
+    """Take the accents off Latin letters: `perez` finds Pérez. Other scripts stay as they are."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _LATIN_ACCENT.sub("", unicodedata.normalize("NFD", text)))
 
 
 @functools.lru_cache(maxsize=65_536)
