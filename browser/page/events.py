@@ -1,0 +1,136 @@
+"""What happens on a page of ours beside its content: dialogs, downloads, new tabs, errors."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from playwright.async_api import (
+        ConsoleMessage,
+        Dialog,
+        Download,
+        Frame,
+        Page,
+        Request,
+    )
+
+_RELEVANT = frozenset({"document", "xhr", "fetch", "script", "stylesheet"})
+_STREAMING_SECONDS = 2.0  # a request still open after this is a stream or a long poll
+_MESSAGE = 200
+_CONSOLE_KEPT = 3
+
+
+class Events:
+    """Listens to one page. Dialogs are answered at once: alerts and leaving are accepted, questions
+    are declined unless `answer` says otherwise for the action under way.
+    """
+
+    def __init__(self, page: Page, save: Callable[[Download], asyncio.Task[Path | None]]) -> None:
+        self._page = page
+        self._save = save
+        self._seen: list[str] = []
+        self._errors = 0
+        self._open: dict[Request, float] = {}
+        self.answer: str | None = None
+        self.navigating = False
+        self.navigations = 0
+        self.crashed = False
+        self.closed = False
+        self.popups: list[Page] = []
+        self.downloads: list[asyncio.Task[Path | None]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        page.on("dialog", self._dialog)
+        page.on("download", self._download)
+        page.on("popup", self._popup)
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self._error(f"page error: {error}"))
+        page.on("crash", self._crash)
+        page.on("close", self._close)
+        page.on("request", self._request)
+        page.on("requestfinished", self._request_done)
+        page.on("requestfailed", self._request_done)
+        page.on("framenavigated", self._navigated)
+
+    def drain(self) -> tuple[str, ...]:
+        """Take what happened since the last call, one line each."""
+        seen, self._seen = tuple(self._seen), []
+        self._errors = 0
+        return seen
+
+    def add(self, line: str) -> None:
+        """Report something at the next observation."""
+        self._seen.append(clean(line).replace("\n", " ")[: _MESSAGE + 80])
+
+    def pending(self) -> bool:
+        """Whether requests are open that the page's content may wait for."""
+        now = time.monotonic()
+        return any(now - begun < _STREAMING_SECONDS for begun in self._open.values())
+
+    def _dialog(self, dialog: Dialog) -> None:
+        task = asyncio.ensure_future(self._answer(dialog))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, dialog: Dialog) -> None:
+        kind, answer = dialog.type, self.answer
+        accept = kind in {"alert", "beforeunload"} or answer not in {None, "dismiss"}
+        try:
+            if accept and kind == "prompt" and answer not in {None, "accept"}:
+                await dialog.accept(answer)
+            elif accept:
+                await dialog.accept()
+            else:
+                await dialog.dismiss()
+        except PlaywrightError:
+            return  # the page went away with its dialog
+        done = "accepted" if accept else "dismissed"
+        self.add(f'dialog: {kind} "{dialog.message[:_MESSAGE]}" was {done}')
+
+    def _download(self, download: Download) -> None:
+        self.downloads.append(self._save(download))
+        self.add(f"download: {download.suggested_filename[:100]} from {download.url[:100]}")
+
+    def _popup(self, page: Page) -> None:
+        self.popups.append(page)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self._error(f"console error: {message.text}")
+
+    def _error(self, line: str) -> None:
+        self._errors += 1
+        if self._errors <= _CONSOLE_KEPT:
+            self.add(line)
+
+    def _crash(self, _page: Page) -> None:
+        self.crashed = True
+        self.add("the page crashed")
+
+    def _close(self, _page: Page) -> None:
+        self.closed = True
+
+    def _request(self, request: Request) -> None:
+        if request.resource_type in _RELEVANT:
+            self._open[request] = time.monotonic()
+        if request.is_navigation_request() and request.frame == self._page.main_frame:
+            self.navigating = True
+
+    def _request_done(self, request: Request) -> None:
+        self._open.pop(request, None)
+        if request.is_navigation_request() and request.failure:
+            self.navigating = False
+
+    def _navigated(self, frame: Frame) -> None:
+        if frame == self._page.main_frame:
+            self.navigating = False
+            self.navigations += 1
+            self._open.clear()

@@ -1,0 +1,96 @@
+// What a person can see: colours, clipping, opacity, geometry.
+const TRANSPARENT = 0.08; // text fainter than this cannot be read
+const SAME_COLOUR = 24; // sum of channel distances below which text melts into its background
+const TINY_FONT_PX = 2;
+const colours = new Map();
+
+const parseColour = (text) => {
+  let found = colours.get(text);
+  if (found === undefined) {
+    const numbers = /^rgba?\(([^)]+)\)/.exec(text)?.[1].split(/[\s,/]+/).filter(Boolean).map(Number);
+    found = numbers && numbers.length >= 3 ? [numbers[0], numbers[1], numbers[2], numbers[3] ?? 1] : null;
+    colours.set(text, found);
+  }
+  return found;
+};
+
+const sameColour = (a, b) =>
+  Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) + Math.abs(a[2] - b[2]) <= SAME_COLOUR;
+
+// What an element hands down to what is inside it.
+const ROOT_LOOK = { opacity: 1, back: [255, 255, 255, 1], clip: null, fixedClip: null, gone: '' };
+
+const clippedAway = (style) => {
+  const path = style.clipPath;
+  if (path !== 'none') {
+    const inset = /^inset\(([\d.]+)(%|px)?(?:\s+([\d.]+)%)?/.exec(path);
+    if (inset && inset[2] === '%' && Number(inset[1]) >= 50) return true;
+    if (/^(circle|ellipse)\(0(px|%)?[\s)]/.test(path)) return true;
+    if (/^polygon\((0(px|%)? 0(px|%)?(, )?)+\)$/.test(path)) return true;
+  }
+  if (style.clip !== 'auto' && style.clip !== '') {
+    const sides = style.clip.match(/-?[\d.]+/g)?.map(Number);
+    if (sides?.length === 4 && (sides[2] - sides[0] <= 1 || sides[1] - sides[3] <= 1)) return true;
+  }
+  return false;
+};
+
+const cut = (a, b) => ({
+  left: Math.max(a.left, b.left), top: Math.max(a.top, b.top),
+  right: Math.min(a.right, b.right), bottom: Math.min(a.bottom, b.bottom),
+});
+
+const overlaps = (rect, clip) =>
+  Math.min(rect.right, clip.right) - Math.max(rect.left, clip.left) > 1 &&
+  Math.min(rect.bottom, clip.bottom) - Math.max(rect.top, clip.top) > 1;
+
+const HIDING_OVERFLOW = new Set(['hidden', 'clip']);
+
+const lookInside = (element, style, outer) => {
+  const look = { ...outer };
+  look.opacity = outer.opacity * Number(style.opacity);
+  if (style.filter !== 'none' && /opacity\(0(\.0\d*)?%?\)/.test(style.filter)) look.opacity = 0;
+  if (clippedAway(style)) look.gone = 'invisible';
+  if (style.maskImage && /^linear-gradient\((rgba\(0, 0, 0, 0\)|transparent)[^#]*\)$/.test(style.maskImage)
+      && !/rgb\(/.test(style.maskImage)) look.gone = 'invisible';
+  const back = parseColour(style.backgroundColor);
+  if (style.backgroundImage !== 'none') look.back = null;
+  else if (back && back[3] > 0.9) look.back = back;
+  else if (back && back[3] > 0.02) look.back = null;
+  if (style.position === 'fixed') look.clip = null;
+  else if (style.position === 'absolute') look.clip = outer.fixedClip;
+  if (HIDING_OVERFLOW.has(style.overflowX) || HIDING_OVERFLOW.has(style.overflowY)) {
+    if (element !== document.body && element !== document.documentElement) {
+      const box = element.getBoundingClientRect();
+      look.clip = look.clip ? cut(look.clip, box) : box;
+    }
+  }
+  if (style.position !== 'static') look.fixedClip = look.clip;
+  return look;
+};
+
+// '' when the text can be seen, else why not. Positions below the fold can be seen by scrolling.
+const textHidden = (style, look, rect) => {
+  if (look.gone) return look.gone;
+  if (look.opacity <= TRANSPARENT) return 'invisible';
+  if (parseFloat(style.fontSize) <= TINY_FONT_PX) return 'invisible';
+  const fill = parseColour(style.webkitTextFillColor) ?? parseColour(style.color);
+  const paintedByBackground = style.webkitBackgroundClip === 'text' || style.backgroundClip === 'text';
+  const shaded = style.textShadow !== 'none' || parseFloat(style.webkitTextStrokeWidth) > 0;
+  if (fill && !shaded && !paintedByBackground) {
+    if (fill[3] <= TRANSPARENT) return 'invisible';
+    if (look.back && sameColour(fill, look.back)) return 'invisible';
+  }
+  return boxHidden(look, rect);
+};
+
+const boxHidden = (look, rect) => {
+  if (look.gone) return look.gone;
+  if (look.opacity <= TRANSPARENT) return 'invisible';
+  if (rect.width < 2 || rect.height < 2) return 'invisible';
+  const root = document.scrollingElement ?? document.documentElement;
+  if (rect.right + scrollX <= 1 || rect.bottom + scrollY <= 1) return 'off-screen';
+  if (rect.left + scrollX >= Math.max(root.scrollWidth, innerWidth)) return 'off-screen';
+  if (look.clip && !overlaps(rect, look.clip)) return 'invisible';
+  return '';
+};

@@ -1,0 +1,116 @@
+// A ref belongs to its element for as long as the document lives. When the element is replaced, the
+// ref finds its successor by fingerprint, if exactly one element carries that fingerprint.
+const registry = new Map(); // ref -> { element: WeakRef, print }
+const refOf = new WeakMap(); // element -> ref
+let refCount = 0;
+let refPrefix = 'e';
+const ROW = 'li,tr,article,option,[role=row],[role=listitem],[role=option],[role=treeitem],[role=article]';
+const ROW_TEXT = 160;
+const KEY_ATTRIBUTES = ['id', 'name', 'type', 'href', 'value', 'for', 'aria-controls'];
+
+const composedParent = (element) => element.parentElement ?? element.getRootNode().host ?? null;
+
+const closestRow = (element) => {
+  for (let at = element, hops = 0; at && hops < 12; at = composedParent(at), hops += 1) {
+    if (at.matches(ROW)) return at;
+  }
+  return null;
+};
+
+const ownName = (element) => attributeName(element) ||
+  (EDITABLE.has(roleOf(element)) ? '' : squash(element.textContent).slice(0, 120)) || spare(element);
+
+// Attributes that name the thing; ids and values that frameworks count up would only mislead.
+const keyOf = (element) => {
+  const parts = [element.tagName];
+  for (const { name, value } of element.attributes) {
+    if (name === 'value' && EDITABLE.has(roleOf(element))) continue;
+    if (KEY_ATTRIBUTES.includes(name) || name.startsWith('data-')) parts.push(`${name}=${value.slice(0, 80)}`);
+  }
+  return parts.join('|');
+};
+
+const printOf = (element) => {
+  const row = closestRow(element);
+  return {
+    role: roleOf(element), name: ownName(element), key: keyOf(element),
+    classes: element.getAttribute('class') ?? '',
+    row: row && row !== element ? squash(row.textContent).slice(0, ROW_TEXT) : '',
+  };
+};
+
+const samePrint = (a, b) => a.role === b.role && a.name === b.name && a.key === b.key && a.row === b.row;
+
+const register = (element) => {
+  let ref = refOf.get(element);
+  if (!ref) {
+    ref = refPrefix + (refCount += 1);
+    refOf.set(element, ref);
+  }
+  registry.set(ref, { element: new WeakRef(element), print: null });
+  return ref;
+};
+
+// Fingerprints are taken together, after the walk, from elements that still stand.
+const everyElement = function* (root = document) {
+  for (const element of root.querySelectorAll('*')) {
+    yield element;
+    const shadow = shadowOf(element);
+    if (shadow) yield* everyElement(shadow);
+  }
+};
+
+const candidatesFor = (print) => {
+  const tag = print.key.split('|')[0];
+  const found = [];
+  for (const element of everyElement()) {
+    if (element.tagName === tag && roleOf(element) === print.role) found.push(element);
+  }
+  return found;
+};
+
+const similar = (a, b) => {
+  const words = new Set(a.toLowerCase().match(/[\p{L}\p{N}]+/gu));
+  const others = b.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  if (!words.size || !others.length) return words.size === others.length ? 1 : 0;
+  return others.filter((word) => words.has(word)).length / Math.max(words.size, others.length);
+};
+
+const line = (element) => `${roleOf(element) || 'clickable'} "${ownName(element).slice(0, 60)}"`;
+
+const nameCandidates = (print) => candidatesFor(print)
+  .map((element) => ({ element, score: similar(print.name + ' ' + print.row, ownName(element) + ' ' + printOf(element).row) }))
+  .filter((entry) => entry.score > 0 || !print.name)
+  .sort((a, b) => b.score - a.score).slice(0, 5)
+  .map(({ element }) => `[${register(element)}] ${line(element)}`);
+
+const rebind = (ref, element) => {
+  refOf.set(element, ref);
+  registry.set(ref, { element: new WeakRef(element), print: printOf(element) });
+  return { element, note: '' };
+};
+
+const gone = (ref, why, print) => ({ element: null, why: `${ref} ${why}`, candidates: print ? nameCandidates(print) : [] });
+
+// A connected element may have been given another meaning (recycled rows): then its old meaning is looked for.
+const resolve = (ref) => {
+  const entry = registry.get(ref);
+  if (!entry) return gone(ref, 'is not a ref of this page', null);
+  const element = entry.element.deref();
+  const print = entry.print;
+  if (element?.isConnected) {
+    if (!print) return { element, note: '' };
+    const now = printOf(element);
+    if (samePrint(print, now)) return { element, note: '' };
+    const moved = candidatesFor(print).filter((other) => other !== element && samePrint(print, printOf(other)));
+    if (moved.length === 1) return rebind(ref, moved[0]);
+    if (moved.length > 1) return gone(ref, 'was given to another element, and several look like it now', print);
+    if (now.key !== print.key && now.name !== print.name) return gone(ref, `is now ${line(element)}`, print);
+    if (similar(now.row, print.row) < 0.5) return gone(ref, `now stands in another row: "${now.row.slice(0, 60)}"`, print);
+    return { element, note: now.name === print.name ? '' : `it now reads "${now.name.slice(0, 60)}"` };
+  }
+  if (!print) return gone(ref, 'left the page', null);
+  const matches = candidatesFor(print).filter((other) => samePrint(print, printOf(other)));
+  if (matches.length === 1) return rebind(ref, matches[0]);
+  return gone(ref, matches.length ? `left the page, and ${matches.length} elements look like it` : 'left the page', print);
+};

@@ -1,0 +1,360 @@
+// One walk over the composed tree, without recursion, gives the page as lines of pieces.
+const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'META', 'LINK', 'TITLE', 'BASE', 'PARAM', 'SOURCE', 'TRACK', 'DATALIST',
+  'title', 'desc', 'defs', 'symbol', 'clipPath', 'metadata', 'style', 'script']);
+const OPTIONS_SHOWN = 300;
+const TEXT_NODE_LIMIT = 20000;
+const REPEAT_FROM = 6;
+const HITS_LIMIT = 700;
+const CONTROLS_WITHOUT_CONTENT = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'CANVAS', 'VIDEO', 'AUDIO', 'IFRAME', 'FRAME', 'METER', 'PROGRESS', 'OBJECT', 'EMBED']);
+
+class Lines {
+  constructor(limits) {
+    this.limits = limits;
+    this.all = [];
+    this.line = null;
+    this.chars = 0;
+    this.pending = null; // kind of the next line: heading level, list item, row
+    this.space = false;
+    this.depth = 0;
+    this.region = 0;
+    this.group = null;
+  }
+  open() {
+    if (this.line && this.pending) {
+      this.line.k = this.pending;
+      this.pending = null;
+    }
+    if (!this.line) {
+      this.line = { d: this.depth, k: this.pending ?? 'p', p: [], g: this.group };
+      this.pending = null;
+    }
+    return this.line;
+  }
+  text(text, hidden) {
+    const line = this.open();
+    const last = line.p[line.p.length - 1];
+    const lead = this.space && line.p.length ? ' ' : '';
+    if (typeof last === 'string' && !hidden) line.p[line.p.length - 1] = last + lead + text;
+    else line.p.push(hidden ? { t: text, x: hidden, w: lead } : lead + text);
+    this.chars += text.length;
+    this.space = false;
+  }
+  piece(piece) {
+    const line = this.open();
+    if (this.space && line.p.length && !piece.e) piece.w = ' ';
+    line.p.push(piece);
+    this.chars += 24 + (piece.n?.length ?? 0);
+    if (!piece.e) this.space = false;
+  }
+  // A line that so far only opens a control goes on: the control's first text belongs to it.
+  end() {
+    if (this.line?.p.length && this.line.p.every((piece) => piece.open)) return;
+    this.flush();
+  }
+  flush() {
+    if (this.line?.p.length) this.all.push(this.line);
+    this.line = null;
+    this.space = false;
+  }
+  full() {
+    return this.chars > this.limits.chars || performance.now() > this.limits.until;
+  }
+}
+
+const isBlock = (display) => display !== 'inline' && display !== 'contents' && !display.startsWith('inline') && !display.startsWith('ruby');
+
+const optionTexts = (select) => [...select.options].slice(0, OPTIONS_SHOWN).map((option) => squash(option.label || option.text));
+
+const hitTester = () => {
+  let left = HITS_LIMIT;
+  return (element, rect, opaqueOnly) => {
+    const x = rect.left + rect.width / 2, y = rect.top + rect.height / 2;
+    if (left <= 0 || x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
+    left -= 1;
+    let hit = document.elementFromPoint(x, y);
+    for (let shadow = hit && shadowOf(hit); shadow; shadow = hit && shadowOf(hit)) {
+      const inner = shadow.elementFromPoint(x, y);
+      if (!inner || inner === hit) break;
+      hit = inner;
+    }
+    if (!hit || related(hit, element)) return false;
+    return opaqueOnly ? paints(hit, element) : true;
+  };
+};
+
+const related = (hit, element) => {
+  for (let at = hit; at; at = composedParent(at)) if (at === element) return true;
+  for (let at = element; at; at = composedParent(at)) if (at === hit) return true;
+  return !!element.labels && [...element.labels].some((label) => label.contains(hit));
+};
+
+const paints = (hit, element) => {
+  for (let at = hit; at && !at.contains(element); at = composedParent(at)) {
+    if (/^(IMG|VIDEO|CANVAS|IFRAME)$/.test(at.tagName)) return true;
+    const style = getComputedStyle(at);
+    const back = parseColour(style.backgroundColor);
+    if (Number(style.opacity) < 0.9) return false;
+    if ((back && back[3] > 0.95) || /url\(/.test(style.backgroundImage)) return true;
+  }
+  return false;
+};
+
+// A table that lays out a page is read as blocks, one that holds data as rows.
+const layoutTables = new WeakMap();
+const isLayout = (table) => {
+  if (!table) return true;
+  if (!layoutTables.has(table)) layoutTables.set(table, !!table.querySelector('table,h1,h2,h3,ul,ol,iframe,form,p+p'));
+  return layoutTables.get(table);
+};
+
+const repeats = (element) => {
+  if (element.childElementCount < REPEAT_FROM) return '';
+  const counts = new Map();
+  let children = 0;
+  for (let child = element.firstElementChild; child && children < 60; child = child.nextElementSibling, children += 1) {
+    const shape = child.tagName + '.' + (child.classList[0] ?? '');
+    counts.set(shape, (counts.get(shape) ?? 0) + 1);
+  }
+  const [shape, count] = [...counts].sort((a, b) => b[1] - a[1])[0];
+  return count >= REPEAT_FROM ? shape : '';
+};
+
+const shortLink = (element) => {
+  const href = element.getAttribute('href') ?? '';
+  if (!href || /^(javascript:|#|data:|blob:)/i.test(href)) return href.startsWith('#') ? href.slice(0, 40) : '';
+  try {
+    const url = new URL(href, document.baseURI);
+    return /^https?:$/.test(url.protocol) ? url.href : url.protocol;
+  } catch {
+    return '';
+  }
+};
+
+class Walk {
+  constructor(options) {
+    findReact();
+    this.delegated = delegatedTargets();
+    this.lines = new Lines({ chars: options.chars, until: performance.now() + options.ms });
+    this.covered = hitTester();
+    this.range = document.createRange();
+    this.frames = [];
+    this.shown = [];
+    this.groups = 0;
+    this.names = [];
+    this.cut = false;
+  }
+
+  run(root) {
+    const stack = [{ node: root, look: ROOT_LOOK, cursor: '', repeat: null }];
+    let visited = 0;
+    while (stack.length) {
+      const job = stack.pop();
+      if (job.leave) job.leave();
+      else if ((visited += 1) % 64 === 0 && this.lines.full()) {
+        this.cut = true;
+        stack.length = 0;
+      } else this.visit(job, stack);
+    }
+    this.lines.flush();
+    return this.result();
+  }
+
+  result() {
+    for (const { element, ref } of this.shown) registry.get(ref).print = printOf(element);
+    return {
+      lines: this.lines.all, cut: this.cut, frames: this.frames, title: document.title,
+      url: location.href, quirks: document.readyState,
+    };
+  }
+
+  visit(job, stack) {
+    const { node } = job;
+    if (node.nodeType === Node.TEXT_NODE) this.text(job);
+    else if (node.nodeType === Node.ELEMENT_NODE) this.element(job, stack);
+  }
+
+  text({ node, parent, style, look }) {
+    const raw = node.data.length > TEXT_NODE_LIMIT ? node.data.slice(0, TEXT_NODE_LIMIT) + '…' : node.data;
+    const text = squash(raw);
+    if (!text) {
+      if (raw) this.lines.space = true;
+      return;
+    }
+    if (style.visibility !== 'visible') return;
+    this.range.selectNode(node);
+    const rect = this.range.getBoundingClientRect();
+    let hidden = textHidden(style, look, rect);
+    if (hidden === 'invisible' && rect.width === 0 && rect.height === 0 && !this.range.getClientRects().length) return;
+    if (!hidden && this.covered(parent, rect, true)) hidden = 'covered';
+    if (/^\s/.test(raw)) this.lines.space = true;
+    if (style.whiteSpace.startsWith('pre') && raw.includes('\n')) this.preformatted(raw, hidden);
+    else this.lines.text(text, hidden);
+    if (/\s$/.test(raw)) this.lines.space = true;
+  }
+
+  preformatted(raw, hidden) {
+    for (const row of raw.split('\n')) {
+      if (row.trim()) {
+        this.lines.pending ??= 'pre';
+        this.lines.text(row.trimEnd(), hidden);
+      }
+      if (!this.inRow) this.lines.end();
+    }
+  }
+
+  element(job, stack) {
+    const element = job.node;
+    if (SKIPPED.has(element.tagName)) return;
+    const style = getComputedStyle(element);
+    if (style.display === 'none' || style.contentVisibility === 'hidden') return;
+    const look = lookInside(element, style, job.look);
+    const role = roleOf(element);
+    const block = isBlock(style.display) || element.tagName === 'BR';
+    const leave = []; // what closes when the element ends, in the order of opening
+    if (block) this.boundary();
+    this.structure(element, role, job, leave);
+    if (block) leave.push(() => this.boundary());
+    const done = this.control(element, role, style, look, job, leave);
+    for (const step of leave) stack.push({ leave: step });
+    if (!done) this.descend(element, style, look, stack);
+  }
+
+  boundary() {
+    if (this.inRow) this.lines.space = true;
+    else this.lines.end();
+  }
+
+  // Headings, list items, rows, regions and frames give their lines a kind, a depth, a group.
+  structure(element, role, job, leave) {
+    const lines = this.lines;
+    if (job.repeat && element.tagName + '.' + (element.classList[0] ?? '') === job.repeat.shape) {
+      const before = lines.group;
+      lines.group = [job.repeat.id, (job.repeat.count += 1)];
+      leave.push(() => { lines.group = before; });
+    }
+    if (role === 'heading') {
+      this.boundary();
+      lines.pending = 'h' + (Number(element.getAttribute('aria-level')) || Number(element.tagName[1]) || 2);
+      leave.push(() => { lines.pending = null; });
+    } else if (element.tagName === 'LI' || role === 'listitem' || role === 'treeitem') {
+      if (!this.inRow) lines.pending = 'li';
+    } else if (element.tagName === 'UL' || element.tagName === 'OL') {
+      lines.depth += 1;
+      leave.push(() => { lines.depth -= 1; });
+    } else if ((element.tagName === 'TR' || role === 'row') && !this.inRow && !isLayout(element.closest('table,[role=grid],[role=table]'))) {
+      lines.end();
+      lines.pending = element.querySelector('th,[role=columnheader]') && !element.querySelector('td,[role=cell],[role=gridcell]') ? 'th' : 'row';
+      this.inRow = true;
+      leave.push(() => { this.inRow = false; lines.end(); });
+    } else if (this.inRow && /^(TD|TH)$/.test(element.tagName) || (this.inRow && /^(cell|gridcell|columnheader|rowheader)$/.test(role))) {
+      if (lines.line?.p.length) lines.piece({ c: 1 });
+    } else if (REGIONS.has(role) && !this.inRow) this.region(element, role, leave);
+  }
+
+  region(element, role, leave) {
+    const name = attributeName(element);
+    if (!name && !ALWAYS_SHOWN.has(role)) return;
+    const lines = this.lines;
+    lines.flush();
+    const mark = lines.all.length;
+    lines.all.push({ d: lines.depth, k: 'region', p: [name], r: role, g: lines.group });
+    lines.depth += 1;
+    leave.push(() => {
+      lines.end();
+      lines.depth -= 1;
+      if (lines.all.length === mark + 1) lines.all.pop();
+    });
+  }
+
+  // Returns true when the element's own content must not be walked.
+  control(element, role, style, look, job, leave) {
+    const tag = element.tagName;
+    if (tag === 'IFRAME' || tag === 'FRAME') return this.frame(element, style, look);
+    if (tag === 'IMG' || role === 'img') this.image(element, style, look);
+    const why = style.visibility === 'visible' ? actionable(element, role, style, job.cursor, this.delegated) : '';
+    if (!why && !(tag === 'PROGRESS' || tag === 'METER')) return tag === 'IMG' || (tag === 'OPTION' && !WIDGETS.has(role));
+    const rect = element.getBoundingClientRect();
+    const piece = this.describePiece(element, role, why, style, look, rect);
+    if (!piece) return false;
+    this.lines.piece(piece);
+    if (piece.open) leave.push(() => this.lines.piece({ e: piece.r }));
+    return CONTROLS_WITHOUT_CONTENT.has(tag) || (!piece.open && piece.n !== undefined && piece.whole);
+  }
+
+  describePiece(element, role, why, style, look, rect) {
+    const piece = { r: register(element), k: role || (why === 'widget' ? '' : 'clickable') };
+    this.shown.push({ element, ref: piece.r });
+    const value = valueOf(element, role);
+    const states = statesOf(element, role);
+    if (value) piece.v = value.slice(0, 500);
+    if (states.length) piece.s = states;
+    const hidden = this.controlHidden(element, role, look, rect);
+    if (hidden) piece.x = hidden;
+    if (role === 'link') piece.u = shortLink(element);
+    if (element.tagName === 'SELECT') piece.o = optionTexts(element);
+    const name = attributeName(element);
+    const text = CONTROLS_WITHOUT_CONTENT.has(element.tagName) ? '' : element.textContent;
+    const visibleText = text.trim() ? true : false;
+    if (!visibleText || EDITABLE.has(role)) {
+      piece.n = name || spare(element) || this.imageName(element);
+      if (!piece.n) piece.a = describe(element, style);
+      piece.whole = EDITABLE.has(role) && role !== 'listbox' && role !== 'combobox';
+      return piece;
+    }
+    if (name && !squash(text).includes(name) && name.length <= 80) piece.l = name;
+    piece.open = true;
+    return piece;
+  }
+
+  imageName(element) {
+    const image = element.querySelector('img[alt],svg title,[aria-label],[title]');
+    return image ? attributeName(image) || spare(image) || squash(image.textContent) : '';
+  }
+
+  controlHidden(element, role, look, rect) {
+    const hidden = boxHidden(look, rect);
+    if (hidden) return hidden;
+    return this.covered(element, rect, false) ? 'covered' : '';
+  }
+
+  image(element, style, look) {
+    const name = attributeName(element) || spare(element);
+    const rect = element.getBoundingClientRect();
+    const owner = element.closest('a,button');
+    if (owner && (!owner.textContent.trim() || owner.textContent.includes(name))) return; // it names the control
+    if (name && rect.width > 8 && !boxHidden(look, rect)) this.lines.piece({ i: name.slice(0, 150) });
+  }
+
+  frame(element, style, look) {
+    const rect = element.getBoundingClientRect();
+    if (rect.width < 4 || rect.height < 4 || style.visibility !== 'visible' || look.opacity <= TRANSPARENT) return true;
+    const ref = register(element);
+    this.shown.push({ element, ref });
+    this.lines.flush();
+    this.lines.all.push({ d: this.lines.depth, k: 'frame', p: [attributeName(element) || squash(element.title) || element.name], f: ref });
+    this.frames.push(ref);
+    return true;
+  }
+
+  descend(element, style, look, stack) {
+    const shape = repeats(element);
+    const repeat = shape ? { shape, id: (this.groups += 1), count: 0 } : null;
+    const jobs = [];
+    const shadow = shadowOf(element);
+    const assigned = element.tagName === 'SLOT' ? element.assignedNodes() : [];
+    const source = shadow ? shadow.childNodes : assigned.length ? assigned : element.childNodes;
+    for (const node of source) {
+      jobs.push({ node, parent: element, style, look, cursor: style.cursor, repeat });
+    }
+    for (let i = jobs.length - 1; i >= 0; i -= 1) stack.push(jobs[i]);
+  }
+}
+
+const walk = (options) => {
+  refPrefix = options.prefix;
+  refCount = Math.max(refCount, options.start);
+  const root = document.body ?? document.documentElement;
+  if (!root) return { lines: [], frames: [], count: refCount, title: '', url: location.href };
+  const result = new Walk(options).run(root);
+  return { ...result, count: refCount };
+};

@@ -1,0 +1,40 @@
+// What a person has before them: address, title, selection, focus, text, dates.
+const meta = (...names) => {
+  for (const name of names) {
+    const found = document.querySelector(`meta[property="${name}"],meta[name="${name}"],meta[itemprop="${name}"]`);
+    if (found?.content) return found.content.trim();
+  }
+  return null;
+};
+
+const linkedData = () => {
+  for (const script of document.querySelectorAll('script[type="application/ld+json"]')) {
+    const found = /"datePublished"\s*:\s*"([^"]{4,40})"/.exec(script.textContent);
+    if (found) return found[1];
+  }
+  return null;
+};
+
+const selectedText = () => {
+  const active = document.activeElement;
+  if (active && typeof active.selectionStart === 'number' && active.type !== 'password') {
+    const text = active.value.slice(active.selectionStart, active.selectionEnd);
+    if (text) return text;
+  }
+  return String(getSelection() ?? '');
+};
+
+const context = ({ limit }) => {
+  const active = document.activeElement;
+  const focused = active && active !== document.body && active !== document.documentElement;
+  return {
+    url: location.href, title: document.title, selection: selectedText().slice(0, limit),
+    visible_text: (document.body?.innerText ?? '').slice(0, limit),
+    canonical_url: document.querySelector('link[rel~="canonical"]')?.href ?? null,
+    focused: focused ? line(active) : null,
+    language: document.documentElement.lang || meta('og:locale', 'content-language'),
+    published: meta('article:published_time', 'datePublished', 'date', 'pubdate', 'dc.date') ?? linkedData()
+      ?? document.querySelector('time[datetime]')?.getAttribute('datetime') ?? null,
+    visible: document.visibilityState === 'visible', focus: document.hasFocus(),
+  };
+};

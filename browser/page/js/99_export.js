@@ -1,0 +1,19 @@
+const take = (ref) => {
+  arm();
+  const found = resolve(ref);
+  lastNote = found.note ?? '';
+  return found.element ?? { why: found.why, candidates: found.candidates };
+};
+let lastNote = '';
+
+watchListeners();
+openShadowRoots();
+watchTimers();
+watchNavigation();
+
+const library = {
+  walk: (options) => JSON.stringify(walk(options)),
+  take, arm, quietIn, context, register,
+  note: () => lastNote,
+};
+library.known = (element) => refOf.get(element) ?? null;

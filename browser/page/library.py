@@ -1,0 +1,68 @@
+"""The JavaScript that runs inside pages, and the bridge to it.
+
+The parts in `js/` make one closure. It is installed before a page's own scripts, in every frame;
+where that was not possible (a document that was there before us) at the first call. The page sees
+one symbol on its window and no change in its DOM.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Error as PlaywrightError
+
+if TYPE_CHECKING:
+    from playwright.async_api import Frame, JSHandle
+
+# Unguessable, so that a page cannot wait for it by name.
+_KEY = f"Symbol.for('u{secrets.token_hex(8)}')"
+_MISSING = "urchin-library-missing"
+
+
+def _source() -> str:
+    folder = resources.files("browser.page") / "js"
+    parts = sorted(folder.iterdir(), key=lambda part: part.name)
+    body = "\n".join(part.read_text("utf-8") for part in parts if part.name.endswith(".js"))
+    return (
+        f"(() => {{ 'use strict'; if (globalThis[{_KEY}]) return;\n{body}\n"
+        f"Object.defineProperty(globalThis, {_KEY}, {{ value: library }}); }})()"
+    )
+
+
+SOURCE = _source()
+"""The init script, to be added to each context or page that is ours."""
+
+_CALL = (
+    f"([name, argument]) => {{ const library = globalThis[{_KEY}];"
+    f" if (!library) throw new Error('{_MISSING}'); return library[name](argument); }}"
+)
+
+
+async def call(frame: Frame, name: str, argument: object = None) -> Any:
+    """Call a function of the library in a frame; its result must be JSON."""
+    try:
+        return await frame.evaluate(_CALL, [name, argument])
+    except PlaywrightError as error:
+        if _MISSING not in error.message:
+            raise
+    await frame.evaluate(SOURCE)
+    return await frame.evaluate(_CALL, [name, argument])
+
+
+async def call_json(frame: Frame, name: str, argument: object = None) -> Any:
+    """Call a function that gives JSON text: much quicker than handing over large objects."""
+    return json.loads(await call(frame, name, argument))
+
+
+async def call_handle(frame: Frame, name: str, argument: object = None) -> JSHandle:
+    """Call a function whose result stays in the page."""
+    try:
+        return await frame.evaluate_handle(_CALL, [name, argument])
+    except PlaywrightError as error:
+        if _MISSING not in error.message:
+            raise
+    await frame.evaluate(SOURCE)
+    return await frame.evaluate_handle(_CALL, [name, argument])

@@ -1,0 +1,157 @@
+"""The page as lines: what one walk over it brought, rendered for a model.
+
+A line is a block of the page: a heading, a paragraph, a list item, a table row. Links and controls
+stand inside the text where the page has them, as `[e7: link text]` or `[e8 button: Save, disabled]`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from browser.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OPTIONS_SHOWN = 12  # a select's options; more are reachable by expand
+NAME_SHOWN = 160  # characters of a control's name
+VALUE_SHOWN = 200
+# Text of the page that looks like one of our refs could pass for a control.
+_SPACES = re.compile(" {2,}")
+_FORGED = re.compile(r"\[(?=(?:f\d+)?[ex]\d+\b)")
+_WEAK_NAMES = frozenset("here link more read continue click this learn details next >".split())
+
+
+@dataclass(slots=True)
+class Line:
+    """One line. `group` is (repeater, item) for rows that repeat; `region` names its landmark."""
+
+    text: str
+    kind: str = "p"
+    depth: int = 0
+    refs: dict[str, str] = field(default_factory=dict)
+    group: tuple[str, int] | None = None
+    region: str = ""
+    hidden: bool = False
+    options: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def rendered(self) -> str:
+        """The line as it is shown, with its indentation and block mark."""
+        return " " * min(self.depth, 6) + _MARKS.get(self.kind, "") + self.text
+
+
+_MARKS = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
+
+
+def plain(text: str) -> str:
+    """Text of the page as it may stand in a line: cleaned, and nothing that passes for a ref."""
+    return _FORGED.sub("(", clean(text).replace("\n", " ⏎ "))
+
+
+def build(raw: dict[str, Any], base_url: str) -> Line:
+    """Make a line from what the walk brought for it."""
+    line = Line("", raw["k"], raw["d"])
+    if raw.get("g"):
+        line.group = (str(raw["g"][0]), int(raw["g"][1]))
+    if raw["k"] == "region":
+        name = plain(raw["p"][0])[:NAME_SHOWN]
+        line.text = f"{raw['r']} {name}:" if name else f"{raw['r']}:"
+        return line
+    pieces = raw["p"]
+    line.text = _join(line, pieces, urlsplit(base_url).netloc)
+    line.hidden = all(isinstance(p, dict) and (p.get("x") or "e" in p) for p in pieces)
+    return line
+
+
+def _join(line: Line, pieces: Sequence[str | dict[str, Any]], host: str) -> str:
+    parts: list[str] = []
+    opened: list[tuple[int, dict[str, Any]]] = []
+    cells = line.kind in {"row", "th"}
+    for piece in pieces:
+        if isinstance(piece, str):
+            parts.append(plain(piece))
+            continue
+        gap = piece.get("w") or ""
+        if "t" in piece:
+            parts.append(f"{gap}({piece['x']}: {plain(piece['t'])})")
+        elif "i" in piece:
+            parts.append(f"{gap}(image: {plain(piece['i'])})")
+        elif "c" in piece:
+            parts.append(" | ")
+        elif "e" in piece:
+            _close(line, parts, opened, piece["e"], host)
+        elif piece.get("open"):
+            opened.append((len(parts), piece))
+            parts.append("")
+        else:
+            parts.append(gap + _control(line, piece, _named(piece), host))
+    for at, piece in opened:  # the control's content goes on in the lines below
+        parts[at] = (
+            (piece.get("w") or "") + _control(line, piece, plain(piece.get("l", "")), host) + " "
+        )
+    text = _SPACES.sub(" ", "".join(parts)).strip()
+    return f"| {text} |" if cells else text
+
+
+def _close(
+    line: Line,
+    parts: list[str],
+    opened: list[tuple[int, dict[str, Any]]],
+    ref: str,
+    host: str,
+) -> None:
+    """Turn everything since the control was opened into its name."""
+    if not opened or opened[-1][1]["r"] != ref:
+        return
+    at, piece = opened.pop()
+    inside = "".join(parts[at + 1 :]).strip()
+    label = plain(piece.get("l", ""))
+    name = f"{label} ({inside})" if label and inside else label or inside
+    del parts[at:]
+    parts.append((piece.get("w") or "") + _control(line, piece, name, host))
+
+
+def _named(piece: dict[str, Any]) -> str:
+    name = plain(piece.get("n") or "")[:NAME_SHOWN]
+    return name or (f"({plain(piece['a'])})" if piece.get("a") else "")
+
+
+def _control(line: Line, piece: dict[str, Any], name: str, host: str) -> str:
+    ref, role = piece["r"], piece["k"] or "clickable"
+    line.refs[ref] = f"{role} {name}".strip()
+    head = ref if role == "link" else f"{ref} {role}"
+    facts = _facts(line, piece, name, host)
+    body = f"{name}{facts}" if name else facts.lstrip(", ")
+    return f"[{head}: {body}]" if body else f"[{head}]"
+
+
+def _facts(line: Line, piece: dict[str, Any], name: str, host: str) -> str:
+    facts = ""
+    if piece.get("v"):
+        facts += f" = {plain(piece['v'])[:VALUE_SHOWN]}"
+    if piece.get("u"):
+        facts += _target(piece["u"], name, host)
+    for state in [*piece.get("s", ()), *([piece["x"]] if piece.get("x") else ())]:
+        facts += f", {state}"
+    if piece.get("o"):
+        options = tuple(plain(option) for option in piece["o"])
+        line.options[piece["r"]] = options
+        more = f" +{len(options) - OPTIONS_SHOWN}" if len(options) > OPTIONS_SHOWN else ""
+        facts += f", options: {'; '.join(o[:40] for o in options[:OPTIONS_SHOWN])}{more}"
+    return facts
+
+
+def _target(url: str, name: str, host: str) -> str:
+    """Where a link goes, as far as that says more than its text: other hosts, unnamed links."""
+    split = urlsplit(url)
+    if split.netloc and split.netloc != host:
+        return f" → {split.netloc.removeprefix('www.')}"
+    if name and name.casefold().strip(" .…»→") not in _WEAK_NAMES and len(name) > 2:
+        return ""
+    tail = (split.path.rstrip("/").rsplit("/", 1)[-1] or "/") + (
+        f"?{split.query}" if split.query else ""
+    )
+    return f" → {plain(tail)[:60]}"

@@ -1,0 +1,34 @@
+"""From a ref to its element, or a named failure at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from playwright.async_api import ElementHandle
+
+from browser.errors import RefError
+from browser.page import library
+from browser.page.deadline import within
+
+if TYPE_CHECKING:
+    from browser.page.view import Frames
+
+RESOLVE_SECONDS = 5.0  # only a page whose own script runs without end takes as long
+
+
+async def element_of(frames: Frames, ref: str) -> ElementHandle:
+    """Find the element of a ref, also after it was re-rendered, when that is unambiguous.
+
+    Raises RefError, with lines of candidates, when it is gone or no longer certain. The page is
+    watched for changes from here on, so that settling knows what the action did.
+    """
+    frame = frames.of(ref)
+    if frame is None:
+        raise RefError(f"{ref} is not a ref of this page")
+    async with within(RESOLVE_SECONDS, f"find {ref}"):
+        found = await library.call_handle(frame, "take", ref)
+        if isinstance(found, ElementHandle):
+            return found
+        failure = await found.json_value()
+    candidates = tuple(str(line) for line in failure["candidates"])
+    raise RefError(str(failure["why"]), candidates=candidates)

@@ -1,0 +1,144 @@
+"""One look at a live page: all its frames walked at once and put together in order."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser.page import library
+from browser.page.lines import Line, build
+
+if TYPE_CHECKING:
+    from playwright.async_api import Frame, Page
+
+# A page of 300,000 links must not take the session with it (scorecard 15): the walk stops at either.
+WALK_CHARS = 190_000
+WALK_MS = 2_500
+FRAME_SECONDS = 3.0  # a frame that does not answer by then is named as such
+FRAMES_READ = 30
+
+
+@dataclass(slots=True)
+class View:
+    """What the page showed at one moment, whole."""
+
+    url: str
+    title: str
+    lines: list[Line]
+    cut: bool = False
+    refs: dict[str, str] = field(default_factory=dict)
+
+
+class Frames:
+    """Numbers the frames of a tab and keeps their ref counters, so that no ref is given twice."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Frame, int] = {}
+        self._counts: dict[int, int] = {}
+        self._by_prefix: dict[str, Frame] = {}
+
+    def options(self, frame: Frame) -> dict[str, Any]:
+        """Give the walk of a frame its prefix and the first free number."""
+        number = self._numbers.setdefault(frame, len(self._numbers))
+        prefix = f"f{number}e" if number else "e"
+        self._by_prefix[prefix] = frame
+        start = self._counts.get(number, 0)
+        return {"prefix": prefix, "start": start, "chars": WALK_CHARS, "ms": WALK_MS}
+
+    def counted(self, frame: Frame, count: int) -> None:
+        """Remember how far a frame's refs went."""
+        self._counts[self._numbers[frame]] = count
+
+    def of(self, ref: str) -> Frame | None:
+        """Find the frame that a ref lives in."""
+        frame = self._by_prefix.get(ref.rstrip("0123456789"))
+        return None if frame is None or frame.is_detached() else frame
+
+
+async def look(page: Page, frames: Frames) -> View:
+    """Walk the main frame and, where it has any, the frames inside it."""
+    main = page.main_frame
+    raw = await _walk(main, frames)
+    inner: dict[str, list[dict[str, Any]]] = {}
+    if raw["frames"]:
+        await _walk_children(main, frames, inner, depth=1)
+    lines = list(_flatten(raw, inner, page.url, ""))
+    view = View(raw["url"], raw["title"], lines, cut=bool(raw.get("cut")))
+    _name_regions(lines)
+    for line in lines:
+        view.refs.update(line.refs)
+    return view
+
+
+async def _walk(frame: Frame, frames: Frames) -> dict[str, Any]:
+    raw: dict[str, Any] = await library.call_json(frame, "walk", frames.options(frame))
+    frames.counted(frame, raw["count"])
+    return raw
+
+
+async def _walk_children(parent: Frame, frames: Frames, found: dict[str, Any], depth: int) -> None:
+    if depth > 5:
+        return
+    children = parent.child_frames[:FRAMES_READ]
+    await asyncio.gather(*(_walk_child(child, frames, found, depth) for child in children))
+
+
+async def _walk_child(frame: Frame, frames: Frames, found: dict[str, Any], depth: int) -> None:
+    try:
+        async with asyncio.timeout(FRAME_SECONDS):
+            owner = await frame.frame_element()
+            parent = frame.parent_frame
+            if parent is None:
+                return
+            frames.options(frame)
+            ref = await library.call(parent, "known", owner)
+            if not ref:
+                return  # its element is not shown
+            raw = await _walk(frame, frames)
+            found[ref] = raw
+            if raw["frames"]:
+                await _walk_children(frame, frames, found, depth + 1)
+    except (TimeoutError, PlaywrightError):
+        return  # the frame's line stays, and says that it did not answer
+
+
+def _flatten(raw: dict[str, Any], inner: dict[str, Any], url: str, prefix: str) -> list[Line]:
+    lines: list[Line] = []
+    for entry in raw["lines"]:
+        if entry["k"] != "frame":
+            line = build(entry, url)
+            if line.group and prefix:
+                line.group = (prefix + line.group[0], line.group[1])
+            if line.text:
+                lines.append(line)
+            continue
+        lines += _frame_lines(entry, inner)
+    return lines
+
+
+def _frame_lines(entry: dict[str, Any], inner: dict[str, Any]) -> list[Line]:
+    ref, depth = entry["f"], entry["d"]
+    name = str(entry["p"][0] or "")[:60]
+    head = Line(f"[{ref} frame: {name}]" if name else f"[{ref} frame]", "frame", depth)
+    head.refs[ref] = f"frame {name}".strip()
+    child = inner.get(ref)
+    if child is None:
+        head.text += " (did not answer)"
+        return [head]
+    below = _flatten(child, inner, child["url"], ref)
+    for line in below:
+        line.depth += depth + 1
+    return [head, *below]
+
+
+def _name_regions(lines: list[Line]) -> None:
+    stack: list[Line] = []
+    for line in lines:
+        while stack and line.depth <= stack[-1].depth:
+            stack.pop()
+        line.region = " > ".join(region.text.rstrip(":") for region in stack)
+        if line.kind == "region":
+            stack.append(line)
