@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TYPE_CHECKING
 
-from browser.errors import ConnectFailed, Refused
+from browser.errors import Refused
 from browser.net.address import Address, AddressKind, classify
+from browser.net.resolve import NameUnknown
 from browser.net.rules import HostPattern, HostRules
 from browser.net.url import WEB_SCHEMES, WEBSOCKET_SCHEMES, parse
 
@@ -103,12 +104,12 @@ class Guard:
     async def addresses(self, host: str, port: int) -> tuple[Address, ...]:
         """Return the addresses that may be dialled for `host`: at least one, each classified.
 
-        Raises Refused where all are out of bounds, ConnectFailed where the name has none.
+        Raises Refused where all are out of bounds, NameUnknown where the name has none.
         """
         self.check(host, port)
         found = _literal(host) or tuple(await self._resolve(host))
         if not found:
-            raise ConnectFailed(f"the name {host} has no address")
+            raise NameUnknown(f"the name {host} has no address")
         return self._check_addresses(host, port, found)
 
     def is_named(self, host: str, port: int) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import h11
 
 from browser.errors import ConnectFailed, Refused
+from browser.net.resolve import NameUnknown
 from browser.net.url import Url, parse
 from browser.net.wire import Wire, end_to_end, splice
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 # How our own client tells the guard's answers from a server's: never passed on from outside.
 VERDICT = "x-egress-verdict"
-REFUSED, UNREACHABLE = "refused", "unreachable"
+REFUSED, UNREACHABLE, UNKNOWN = "403", "502", "503"
+"""The verdicts are the statuses: those of a tunnel are all that its client gets to see."""
 
 
 class ProxyConnection:
@@ -35,7 +37,7 @@ class ProxyConnection:
             while await self._serve_one() and self._client.reusable():
                 pass
         except h11.RemoteProtocolError as error:
-            await self._answer(400, str(error), "")
+            await self._answer("400", str(error))
         finally:
             self._drop_server()
             self._client.close()
@@ -46,15 +48,17 @@ class ProxyConnection:
             return False
         connect = request.method == b"CONNECT"
         target = request.target.decode("latin-1")
-        url = parse(f"http://{target}" if connect else target)
+        url = parse(f"http://{_bracketed(target)}" if connect else target)
         if url is None or url.scheme not in {"http", "ws"} or not url.host:
-            return await self._answer(400, "Not a proxy request", "")
+            return await self._answer("400", "not a proxy request")
         try:
             return await (self._tunnel(url) if connect else self._forward(request, url))
         except Refused as refused:
-            return await self._answer(403, str(refused), REFUSED)
+            return await self._answer(REFUSED, str(refused))
+        except NameUnknown as unknown:
+            return await self._answer(UNKNOWN, str(unknown))
         except ConnectFailed as failed:
-            return await self._answer(502, str(failed), UNREACHABLE)
+            return await self._answer(UNREACHABLE, str(failed))
 
     async def _tunnel(self, url: Url) -> bool:
         route = await self._router.tunnel(url.host, url.port)
@@ -76,7 +80,7 @@ class ProxyConnection:
             reusable = await downlink
         except (h11.RemoteProtocolError, OSError) as error:
             self._drop_server()
-            return await self._answer(502, f"{url.host}: {error}", UNREACHABLE)
+            return await self._answer(UNREACHABLE, f"{url.host}: {error}")
         finally:
             await _cancelled(uplink, downlink)
         if not (reusable and server.reusable()):
@@ -85,7 +89,8 @@ class ProxyConnection:
 
     async def _connect(self, url: Url) -> tuple[Wire, Route]:
         """Return the last request's connection if it went to the same place, else a new one."""
-        if self._server and self._route and self._route[0] == url.netloc:
+        same = self._route is not None and self._route[0] == url.netloc
+        if self._server and self._route and same and not self._server.reader.at_eof():
             return self._server, self._route[1]
         self._drop_server()
         route = await self._router.forward(url.host, url.port)
@@ -122,13 +127,15 @@ class ProxyConnection:
                 case _:
                     raise h11.RemoteProtocolError("the server closed without an answer")
 
-    async def _answer(self, status: int, reason: str, verdict: str) -> bool:
+    async def _answer(self, verdict: str, reason: str) -> bool:
         """Answer in the guard's own name, if the client still waits for an answer."""
         if self._client.http.our_state not in {h11.SEND_RESPONSE, h11.IDLE}:
             return False
         text = reason.encode("ascii", "replace").replace(b"\r", b" ").replace(b"\n", b" ")[:300]
         headers = [(VERDICT, verdict), ("content-length", str(len(text))), ("connection", "close")]
-        await self._client.send(h11.Response(status_code=status, reason=text, headers=headers))
+        await self._client.send(
+            h11.Response(status_code=int(verdict), reason=text, headers=headers)
+        )
         await self._client.send(h11.Data(data=text))
         await self._client.send(h11.EndOfMessage())
         return False
@@ -137,6 +144,12 @@ class ProxyConnection:
         if self._server:
             self._server.close()
         self._server = self._route = None
+
+
+def _bracketed(authority: str) -> str:
+    """Mend `::1:443`, as httpcore writes the target of a tunnel."""
+    host, _, port = authority.rpartition(":")
+    return f"[{host}]:{port}" if ":" in host and not host.startswith("[") else authority
 
 
 def _outgoing(request: h11.Request, url: Url, route: Route) -> h11.Request:

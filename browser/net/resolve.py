@@ -23,8 +23,12 @@ _KEEP_S = 60.0
 _TIMEOUT_S = 10.0
 
 
+class NameUnknown(ConnectFailed):
+    """There is no such host: asking again will not help."""
+
+
 class Resolve(Protocol):
-    """Answer a host name (ASCII form) with its addresses; raise ConnectFailed if it has none."""
+    """Answer a host name (ASCII form) with its addresses; raise NameUnknown if it has none."""
 
     async def __call__(self, host: str) -> Sequence[Address]:
         """Return at least one address, the preferred one first."""
@@ -61,7 +65,7 @@ class SystemResolver:
         except TimeoutError as error:
             raise ConnectFailed(f"no name server answered for {host}") from error
         except (OSError, UnicodeError) as error:
-            raise ConnectFailed(f"the name {host} is unknown: {error}") from error
+            raise NameUnknown(f"the name {host} is unknown: {error}") from error
         return tuple(dict.fromkeys(ip_address(text.partition("%")[0]) for text in found))
 
 

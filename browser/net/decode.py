@@ -1,0 +1,167 @@
+"""Undoing `Content-Encoding` under a limit: a few kilobytes must not become gigabytes.
+
+Each decoder is asked for a bounded piece at a time, so that memory is limited by the cap, never
+by what the sender packed. Chained encodings (`gzip, gzip`) are refused: no honest server
+sends them, and they multiply the ratio.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from io import BytesIO
+from typing import TYPE_CHECKING, Protocol
+
+import brotli  # type: ignore[import-untyped]  # it comes without stubs
+
+from browser.errors import BadResponse, TooLarge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+
+_PIECE = 64 * 1024
+# RFC 9659: content coding zstd keeps its window within 8 MB
+_ZSTD_WINDOW_LOG = 23
+
+
+class Decoder(Protocol):
+    """A stream decoder: compressed bytes in, pieces of at most `_PIECE` bytes (or so) out."""
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield what `data` makes readable. Raises one of `_BROKEN`."""
+        ...
+
+
+class Body:
+    """A body as it arrives: decoded, kept, and cut off at `limit` bytes of either form."""
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        """Raises BadResponse for chained encodings."""
+        self._decoder = _decoder(encoding)
+        self._encoding = encoding
+        self._limit = limit
+        self._raw = 0
+        self._kept = BytesIO()
+
+    def feed(self, data: bytes) -> None:
+        """Take raw bytes. Raises TooLarge past the limit, BadResponse for broken encodings."""
+        self._raw += len(data)
+        self._check(self._raw)
+        try:
+            for piece in self._decoder.feed(data):
+                self._check(self._kept.tell() + len(piece))
+                self._kept.write(piece)
+        except _BROKEN as error:
+            raise BadResponse(f"the body is not the {self._encoding} it claims: {error}") from error
+
+    def content(self) -> bytes:
+        """Return what has come; a stream cut short by its sender counts as far as it goes."""
+        return self._kept.getvalue()
+
+    def _check(self, size: int) -> None:
+        if size > self._limit:
+            raise TooLarge(f"the body is larger than {self._limit:,} bytes")
+
+
+class _Identity:
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        yield data
+
+
+class _Zlib:
+    """Gzip (several members one after the other) and deflate (with its header, or bare)."""
+
+    def __init__(self, window_bits: int) -> None:
+        self._window_bits = window_bits
+        self._inflate = zlib.decompressobj(window_bits)
+        self._started = False
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        full = False  # a full piece may leave output waiting with no input left
+        while data or full:
+            if self._inflate.eof and not self._next_member(data):
+                return
+            piece = self._piece(data)
+            full = len(piece) == _PIECE
+            data = self._inflate.unconsumed_tail or self._inflate.unused_data
+            yield piece
+
+    def _next_member(self, data: bytes) -> bool:
+        """Make ready for another gzip member; what else follows the end is padding."""
+        if self._window_bits != _GZIP or not data.startswith(b"\x1f\x8b"):
+            return False
+        self._inflate = zlib.decompressobj(_GZIP)
+        return True
+
+    def _piece(self, data: bytes) -> bytes:
+        try:
+            piece = self._inflate.decompress(data, _PIECE)
+        except zlib.error:
+            if self._started or self._window_bits != zlib.MAX_WBITS:
+                raise
+            self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+            piece = self._inflate.decompress(data, _PIECE)
+        self._started = True
+        return piece
+
+
+class _Brotli:
+    def __init__(self) -> None:
+        self._decompressor = brotli.Decompressor()
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        # `can_accept_more_data` tells of unread input only; output may be waiting all the same
+        while not self._decompressor.is_finished():
+            piece = self._decompressor.process(data, output_buffer_limit=_PIECE)
+            if not piece and self._decompressor.can_accept_more_data():
+                return
+            data = b""
+            yield piece
+
+
+class _Zstd:
+    def __init__(self) -> None:
+        self._decompressor = self._fresh()
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        while data or not self._decompressor.needs_input:
+            if self._decompressor.eof:
+                data = data or self._decompressor.unused_data
+                if not data:
+                    return
+                self._decompressor = self._fresh()
+            yield self._decompressor.decompress(data, max_length=_PIECE)
+            data = self._decompressor.unused_data
+
+    def _fresh(self) -> zstd.ZstdDecompressor:
+        limit: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
+        return zstd.ZstdDecompressor(options=limit)
+
+
+_GZIP = zlib.MAX_WBITS | 16
+_BROKEN = (zlib.error, brotli.error, zstd.ZstdError)
+
+
+def _decoder(encoding: str) -> Decoder:
+    names = [name.strip().lower() for name in encoding.split(",")]
+    names = [name for name in names if name not in {"", "identity", "none"}]
+    if len(names) > 1:
+        raise BadResponse(f"chained content encodings are refused: {encoding[:100]}")
+    match names:
+        case ["gzip" | "x-gzip"]:
+            return _Zlib(_GZIP)
+        case ["deflate"]:
+            return _Zlib(zlib.MAX_WBITS)
+        case ["br"]:
+            return _Brotli()
+        case ["zstd"]:
+            return _Zstd()
+        case _:
+            return _Identity()  # `utf-8` and other misunderstandings, as browsers take them

@@ -1,0 +1,101 @@
+"""httpx through the egress: connections, TLS and pools. Nothing above it knows httpx's errors.
+
+A cache (RFC 9111) wraps `EgressTransport`: it is an ordinary `httpx.AsyncBaseTransport`.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
+
+import httpx
+
+from browser.errors import BadResponse, BrowserError, ConnectFailed, FetchError, Refused
+from browser.net.proxy import REFUSED, UNKNOWN, VERDICT
+from browser.net.resolve import NameUnknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# One pool per client: as many as the limits above it let through at once, kept for a page's while.
+_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30.0)
+
+
+class EgressTransport(httpx.AsyncBaseTransport):
+    """Sends requests through the proxy at `proxy_url`, which decides what may be reached.
+
+    TLS is set up at the first https request: its certificate store takes 20-50 ms to load,
+    which a run on plain HTTP need not spend.
+    """
+
+    def __init__(self, proxy_url: str) -> None:
+        self._proxy_url = proxy_url
+        self._by_scheme: dict[str, httpx.AsyncHTTPTransport] = {}
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request. Raises what httpx raises; `typed_errors` makes it ours."""
+        response = await self._transport(request.url.scheme).handle_async_request(request)
+        if response.headers.get(VERDICT) is None:
+            return response
+        await response.aclose()
+        raise _verdict(response.headers[VERDICT], response.reason_phrase)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for transport in self._by_scheme.values():
+            await transport.aclose()
+
+    def _transport(self, scheme: str) -> httpx.AsyncHTTPTransport:
+        if scheme not in self._by_scheme:
+            secure = scheme == "https"
+            self._by_scheme[scheme] = httpx.AsyncHTTPTransport(
+                verify=certificates() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+                proxy=self._proxy_url,
+                http2=secure,
+                limits=_LIMITS,
+            )
+        return self._by_scheme[scheme]
+
+
+@cache
+def certificates() -> ssl.SSLContext:
+    """Return whom we trust: SSL_CERT_FILE or SSL_CERT_DIR where set, else the system's store."""
+    if os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"):
+        return ssl.create_default_context()
+    import truststore  # noqa: PLC0415 - only where the system's store is asked
+
+    return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def client(proxy_url: str) -> httpx.AsyncClient:
+    """Return a client that neither follows redirects nor knows a timeout: its owner does."""
+    transport = EgressTransport(proxy_url)
+    return httpx.AsyncClient(transport=transport, timeout=None, trust_env=False)  # noqa: S113
+
+
+def _verdict(status: str, reason: str) -> BrowserError:
+    known = {REFUSED: Refused, UNKNOWN: NameUnknown}
+    return known.get(status, ConnectFailed)(reason)
+
+
+@contextmanager
+def typed_errors(url: str) -> Iterator[None]:
+    """Turn every error of httpx into one of ours that names `url`."""
+    try:
+        yield
+    except httpx.ProxyError as error:
+        status, _, reason = str(error).partition(" ")  # so httpcore words a refused CONNECT
+        raise _verdict(status, reason or status) from error
+    except (httpx.ConnectError, httpx.ReadError, httpx.WriteError) as error:
+        raise ConnectFailed(f"{url}: {error or type(error).__name__}") from error
+    except httpx.RemoteProtocolError as error:
+        # a kept connection that the server has closed meanwhile is as good as none
+        hung_up = "disconnected" in str(error)
+        raise (ConnectFailed if hung_up else BadResponse)(f"{url}: {error}") from error
+    except (httpx.ProtocolError, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+        raise BadResponse(f"{url}: {error}") from error
+    except (httpx.HTTPError, httpx.StreamError) as error:
+        raise FetchError(f"{url}: {error or type(error).__name__}") from error
