@@ -10,7 +10,8 @@ venv=.venv
 # Ready means: these files, this folder (an environment does not survive being moved).
 ready=$venv/.ready-$({ pwd; cat pyproject.toml dev/setup.sh dev/browser.sh; } | cksum | tr ' ' -)
 
-say() { printf '\033[2m·\033[0m %s\n' "$*" >&2; }
+if [ -t 2 ]; then dot='\033[2m·\033[0m'; else dot='·'; fi
+say() { printf "$dot %s\n" "$*" >&2; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
 # Root on Debian or Ubuntu may install packages; a fresh container has no package lists yet.
