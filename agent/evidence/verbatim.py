@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
 from agent.evidence.findings import Finding, contradicts, supports, undecided
 from agent.evidence.normalise import tokenise, words_of
-from agent.evidence.vocabulary import CONDITIONS, HEDGES, NEGATORS
+from agent.evidence.vocabulary import CONDITIONS, EMBEDDING, HEDGES, NEGATORS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,10 @@ SHORTEST_PART = 2
 """A part of an elliptic quotation has at least two words; one word stands anywhere."""
 
 GUARD = 6
-"""Words before a quoted clause that are looked at for `it is not true that`, `may`, `if`."""
+"""Words before a clause quoted after `that` or `if` that are looked at: `nobody believes that`."""
+
+NEAR_GUARD = 2
+"""Words directly before any quoted words that are looked at: `not`, `may`, `none of`."""
 
 _ELLIPSIS = re.compile(r"\s*[\[(]?(?:…|\.\.\.+|\. \. \.)[\])]?\s*")
 
@@ -51,7 +55,8 @@ def _check_whole(roots: Sequence[str], ground: Ground) -> Finding | None:
 
 def _qualifier(before: Sequence[str]) -> str | None:
     """Find what turns a clause cut from its sentence into something else than a statement."""
-    return next((w for w in before[-GUARD:] if w in NEGATORS | HEDGES | CONDITIONS), None)
+    reach = GUARD if before and before[-1] in EMBEDDING else NEAR_GUARD
+    return next((w for w in before[-reach:] if w in NEGATORS | HEDGES | CONDITIONS), None)
 
 
 def _check_parts(parts: Sequence[Sequence[str]], ground: Ground) -> Finding | None:
@@ -62,7 +67,7 @@ def _check_parts(parts: Sequence[Sequence[str]], ground: Ground) -> Finding | No
         if runs is None:
             continue
         statements = ground.covering(runs[0]._replace(end=runs[-1].end))
-        if any(_hides_negation(ground.between(a, b)) for a, b in zip(runs, runs[1:], strict=False)):
+        if any(_hides_negation(ground.between(a, b)) for a, b in itertools.pairwise(runs)):
             return contradicts(statements, "the ellipsis leaves out a negation")
         return supports(statements, "its parts stand on the page in this order")
     return None

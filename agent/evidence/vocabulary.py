@@ -68,6 +68,9 @@ QUANTIFIERS = _roots(
 
 CONDITIONS = _roots("if unless whether provided except when until apart")
 
+EMBEDDING = CONDITIONS | _roots("that")
+"""Words after which a clause is thought, doubted or supposed, not stated."""
+
 ORDERINGS = _roots(
     """before after earlier later since until because due thanks despite although more less than
     fewer higher lower over under above below least most first last previous next former latter

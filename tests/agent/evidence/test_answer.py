@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.evidence import Evidence, check_answer
+from agent.evidence.layout import units
+from agent.types import VerdictState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from browser.types import Page
+
+FIRST = """# Grey Holm
+
+The tower was designed by Ada Renwick. It is 31 metres high and painted white.
+
+The ferry to Tern Point leaves from Pier 4 at noon."""
+
+SECOND = "Grey Holm burned whale oil until 1862.\n\nIts keeper was paid in coal."
+
+
+@pytest.fixture
+def evidence(make_page: Callable[..., Page]) -> Evidence:
+    found = Evidence()
+    found.add(make_page(FIRST))
+    found.add(make_page(SECOND, url="https://archive.test/oil"))
+    return found
+
+
+DESIGNED = "The tower was designed by Ada Renwick"
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        f"{DESIGNED} [S1¶2].",
+        f"{DESIGNED}. [S1¶2]",
+        f"{DESIGNED}.[S1¶2]",
+        f"{DESIGNED} (S1¶2).",
+        f"{DESIGNED} S1¶2.",
+        f"{DESIGNED} [S1].",
+        f"{DESIGNED} [1].",
+        f"{DESIGNED} [^1].",
+        f"{DESIGNED} [S1¶1-3].",
+        f"{DESIGNED} [S1¶2; ¶3].",
+        f"{DESIGNED} [S1¶2][S1¶3].",
+        f"{DESIGNED} [source](https://harbour.test/page).",
+        f"{DESIGNED} [^a].\n\n[^a]: https://harbour.test/page",
+    ],
+)
+def test_every_form_of_marker_becomes_a_number(marked: str, evidence: Evidence) -> None:
+    checked = check_answer(marked, evidence)
+    assert checked.answer == f"{DESIGNED}. [1]"
+    assert [s.citations for s in checked.sentences] == [[1]]
+    assert checked.sentences[0].verdict is VerdictState.SUPPORTED
+
+
+def test_sources_are_numbered_by_first_citation(evidence: Evidence) -> None:
+    checked = check_answer(f"Its keeper was paid in coal [S2¶2]. {DESIGNED} [S1¶2].", evidence)
+    assert checked.answer == f"Its keeper was paid in coal. [1] {DESIGNED}. [2]"
+    assert [(s.n, s.url) for s in checked.sources] == [
+        (1, "https://archive.test/oil"),
+        (2, "https://harbour.test/page"),
+    ]
+
+
+def test_two_citations_of_one_sentence_give_both_sources(evidence: Evidence) -> None:
+    checked = check_answer(f"{DESIGNED} [S1¶2, S2¶1].", evidence)
+    assert checked.sentences[0].citations == [1, 2]
+    assert all(source.quotes for source in checked.sources)
+
+
+def test_quotes_stand_literally_and_are_single_sentences(evidence: Evidence) -> None:
+    checked = check_answer("It is 31 metres high and painted white [S1¶2].", evidence)
+    assert checked.sources[0].quotes == ["It is 31 metres high and painted white."]
+    assert evidence.source(1).text.count(checked.sources[0].quotes[0]) == 1
+
+
+def test_unknown_passages_are_dropped_and_named(evidence: Evidence) -> None:
+    checked = check_answer("The lamp was stolen by pirates [S7¶3].", evidence)
+    assert checked.answer == "The lamp was stolen by pirates."
+    assert checked.sentences[0].verdict is VerdictState.UNCITED
+    assert "S7¶3" in checked.sentences[0].reason
+    assert checked.sources == ()
+    assert checked.confidence == 0
+
+
+def test_links_to_pages_that_were_not_read_are_no_citation(evidence: Evidence) -> None:
+    checked = check_answer("It glows [at night](https://made-up.test/).", evidence)
+    assert checked.answer == "It glows at night."
+    assert "https://made-up.test/" in checked.sentences[0].reason
+
+
+def test_a_sentence_without_marker_is_cited_where_a_page_carries_it(evidence: Evidence) -> None:
+    checked = check_answer("The ferry to Tern Point leaves from Pier 4 at noon.", evidence)
+    assert checked.answer.endswith("at noon. [1]")
+    assert checked.sentences[0].verdict is VerdictState.SUPPORTED
+
+
+def test_a_wrong_passage_of_the_right_source_is_put_right(evidence: Evidence) -> None:
+    checked = check_answer(f"{DESIGNED} [S1¶3].", evidence)
+    assert checked.sentences[0].verdict is VerdictState.SUPPORTED
+    assert checked.sources[0].quotes == [f"{DESIGNED}."]
+
+
+def test_lists_tables_headings_and_code_survive(evidence: Evidence) -> None:
+    answer = """## The light [S1¶1]
+
+Facts about it:
+
+- **Designed** by Ada Renwick [S1¶2]
+- It burned oil until 1862 [S2¶1]
+
+| Place | Height |
+|---|---|
+| Grey Holm | 31 metres [S1¶2] |
+
+```
+light [S1¶2]
+```"""
+    expected = """## The light [1]
+
+Facts about it:
+
+- **Designed** by Ada Renwick [1]
+- It burned oil until 1862 [2]
+
+| Place | Height |
+|---|---|
+| Grey Holm | 31 metres [1] |
+
+```
+light [S1¶2]
+```"""
+    checked = check_answer(answer, evidence)
+    assert checked.answer == expected
+    assert len(checked.sentences) == 3
+
+
+def test_confidence_falls_with_what_is_not_carried(evidence: Evidence) -> None:
+    sure = check_answer(f"{DESIGNED} [S1¶2].", evidence).confidence
+    mixed = check_answer(f"{DESIGNED} [S1¶2]. Gulls admire it greatly [S1¶2].", evidence).confidence
+    two = check_answer(f"{DESIGNED} [S1¶2]. Its keeper was paid in coal [S2¶2].", evidence)
+    assert mixed < sure < two.confidence <= 1
+
+
+def test_footnote_marks_copied_from_the_page_do_not_become_citations(evidence: Evidence) -> None:
+    checked = check_answer(f"{DESIGNED}.[2] [S1¶2]", evidence)
+    assert checked.sentences[0].citations == [1]
+
+
+@given(st.text(alphabet="ab.|-# `\n[]1S¶*>", max_size=300))
+def test_units_joined_are_the_answer(answer: str) -> None:
+    assert "".join(u.prefix + u.text + u.suffix for u in units(answer)) == answer
+
+
+@given(st.text(alphabet="ab. [](S1¶2)\n|-`^:", max_size=120))
+def test_any_answer_can_be_checked(answer: str) -> None:
+    check_answer(answer, Evidence())
