@@ -1,4 +1,4 @@
-"""The shape of a Markdown answer: which of its lines make claims, and which are left as they are."""
+"""The shape of a Markdown answer: which lines make claims, and which are left as they are."""
 
 from __future__ import annotations
 

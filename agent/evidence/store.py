@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent.errors import ToolError
 from agent.evidence.passages import split_passages
 from agent.evidence.ranking import PassageIndex
-from browser.net.url import is_web_url, normalize
+from browser.net.url import normalize
 from browser.text import clean
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Evidence:
 
     def by_url(self, url: str) -> Source | None:
         """Find the latest source read from a URL, fragments aside."""
-        return self._latest.get(_place(url))
+        return self._latest.get(normalize(url))
 
     def passage(self, passage_id: str) -> Passage | None:
         """Look up the passage with this id (`S3¶12`); None where there is none."""
@@ -139,7 +139,7 @@ class Evidence:
         via: Via,
         published: str | None,
     ) -> Source:
-        place = _place(url)
+        place = normalize(url)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         known = self._by_text.get((place, digest))
         if known:
@@ -167,11 +167,6 @@ class Evidence:
         self._latest[place] = source
         self._passages.update((p.id, (source, i)) for i, p in enumerate(source.passages))
         self._index = None
-
-
-def _place(url: str) -> str:
-    """Name a URL so that its spellings are one; other addresses (files) stay as they are."""
-    return normalize(url).partition("#")[0] if is_web_url(url) else url
 
 
 def _passages(text: str, n: int, pages: Sequence[int], via: Via) -> list[Passage]:
