@@ -1,1 +1,45 @@
-"""cli."""
+"""The command line: the only place that prints."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run `research`; the exit codes are those of the contract."""
+    from agent.cli.group import cli  # noqa: PLC0415 - nothing is loaded before it is needed
+
+    code = run(cli)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Everything that holds state is closed by now; tearing the interpreter down would only make
+    # the person wait a third of a second more.
+    os._exit(code)
+
+
+def run(command: object) -> int:
+    """Run a click command; errors become one or two lines with a hint, never a traceback."""
+    import click  # noqa: PLC0415 - as above
+
+    from agent.cli.say import complain  # noqa: PLC0415 - as above
+    from agent.errors import ResearchError  # noqa: PLC0415 - as above
+
+    assert isinstance(command, click.Command)
+    try:
+        result = command.main(standalone_mode=False)
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        complain("interrupted")
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except ResearchError as error:
+        complain(str(error), error.hint)
+        return error.exit_code
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - till the exit
+        return 0
+    return result if isinstance(result, int) else 0

@@ -1,1 +1,32 @@
-"""export."""
+"""Writing a run for others: Markdown, one HTML file, report as JSON, record as JSON Lines."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from agent.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMATS = {".md": "markdown", ".html": "html", ".json": "json", ".jsonl": "json"}
+"""Ending to the module that writes it; each has a function `render(folder, ending) -> bytes`."""
+
+
+def ending(path: Path) -> str:
+    """The ending that tells the format."""
+    return path.suffix.lower()
+
+
+def export(folder: Path, path: Path) -> None:
+    """Write the run in `folder` to `path`; raises `UsageError` where that cannot be done."""
+    module = import_module(f"agent.export.{FORMATS[ending(path)]}")
+    body: bytes = module.render(folder, ending(path))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(body)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {path}: {error.strerror}", hint="Name a file in a folder of yours."
+        ) from error

@@ -7,15 +7,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from browser.net.http import HttpClient
-from browser.read import Reader
-
 from agent.errors import UsageError, WebOutOfReach
 from agent.models.resolve import remote_model
 from agent.tools import Web
 from browser.errors import SearchError, SessionError
 from browser.net.egress import Egress, EgressPolicy
-from browser.net.url import host_port
+from browser.net.http import HttpClient
+from browser.net.url import parse as parse_url
+from browser.read import Reader
 from browser.search import build_providers
 from browser.search.cache import SearchCache
 from browser.search.chain import Chain
@@ -54,8 +53,10 @@ async def open_web(options: Options, folder: Path) -> AsyncIterator[Web]:
             folder / "search-rests.json",
             cache=SearchCache(folder / "search-cache.db"),
         )
-        reader = Reader(http, browser=browsers.get, files=_files(options), state=folder)
-        web = Web(chain, reader, browsers.get, _search_defaults(options), fresh=options.fresh)
+        reader = Reader(
+            http, browser=browsers.get, files=_files(options), habits=folder / "habits.json"
+        )
+        web = Web(http, chain, reader, browsers.get, _search_defaults(options), fresh=options.fresh)
         if options.attach or options.cdp:
             await _take_context(web, browsers)
         yield web
@@ -70,7 +71,7 @@ async def open_remote_model(
     which is why the web's way out is another one.
     """
     assert where is not None, "a model that is not local has an endpoint"
-    allowed = EgressPolicy(allow_private=(host_port(where.base_url),), upstream_proxy=upstream)
+    allowed = EgressPolicy(allow_private=(_host_port(where.base_url),), upstream_proxy=upstream)
     egress = await stack.enter_async_context(Egress(allowed))
     model = await asyncio.to_thread(remote_model, where, egress.proxy_url)
     stack.push_async_callback(model.aclose)
@@ -145,13 +146,20 @@ def _as_page(context: PageContext) -> Page:
 
 def _egress_policy(options: Options) -> EgressPolicy:
     named = [options.searxng_url, *(value.partition("=")[2] for value in options.search_url)]
-    private = [*options.allow_private, *(host_port(url) for url in named if url)]
+    private = [*options.allow_private, *(_host_port(url) for url in named if url)]
     return EgressPolicy(
         allow_private=tuple(private),
         allow_hosts=options.allow,
         deny_hosts=options.deny,
         upstream_proxy=options.proxy,
     )
+
+
+def _host_port(url: str) -> str:
+    parsed = parse_url(url)
+    if parsed is None:
+        raise UsageError(f"{url!r} is not a web address", hint="Write it as http://host:port/path.")
+    return parsed.netloc
 
 
 def _providers(options: Options, folder: Path) -> list[Source]:

@@ -9,11 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-if TYPE_CHECKING:
-    from browser.read import Reader
+from browser.read.pages import read_rendered
 
+if TYPE_CHECKING:
     from agent.evidence import Evidence
     from agent.memory import Memory
+    from browser.net.http import HttpClient
+    from browser.read import Reader
     from browser.search.chain import Chain
     from browser.session import Browser
     from browser.types import Page, PageContext
@@ -44,6 +46,7 @@ class Limits:
 class Web:
     """The web of a run; the browser starts when it is first asked for."""
 
+    http: HttpClient
     chain: Chain
     reader: Reader
     start_browser: Callable[[], Awaitable[Browser]]
@@ -59,7 +62,7 @@ class Web:
         """Read the page that is open, as it stands now: our own tab, else the person's."""
         if self.tab is None and self.page is not None:
             return self.page
-        return await self.reader.read_rendered(self.tab)
+        return await read_rendered(self.tab)
 
 
 @dataclass(slots=True)

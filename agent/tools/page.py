@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -45,11 +45,11 @@ class FindParams(Params):
 
 
 class ClickParams(Params):
-    """`button` is left or right; `double` for a double click."""
+    """`count` 2 is a double click."""
 
     ref: str
-    button: str = "left"
-    double: bool = False
+    button: Literal["left", "right", "middle"] = "left"
+    count: int = Field(1, ge=1, le=3)
 
 
 class TypeParams(Params):
@@ -88,9 +88,9 @@ class DragParams(Params):
 
 
 class ScrollParams(Params):
-    """`to` is down, up, top, bottom, or a text to scroll to; `ref` scrolls that element."""
+    """By screens, negative is up; `ref` scrolls that element."""
 
-    to: str = "down"
+    pages: float = 1.0
     ref: str | None = None
 
 
@@ -259,7 +259,7 @@ PAGE_TOOLS = (
         "CLICK",
         "clicks.",
         ClickParams,
-        acting(lambda tab, p: tab.click(p.ref, button=p.button, double=p.double)),
+        acting(lambda tab, p: tab.click(p.ref, button=p.button, count=p.count)),
         Risk.EXTERNAL,
         capped=False,
     ),
@@ -298,9 +298,9 @@ PAGE_TOOLS = (
     ),
     Tool(
         "SCROLL",
-        "scrolls: down, up, top, bottom, or to a text.",
+        "scrolls by screens; negative is up.",
         ScrollParams,
-        acting(lambda tab, p: tab.scroll(p.to, ref=p.ref)),
+        acting(lambda tab, p: tab.scroll(p.pages, p.ref)),
         capped=False,
     ),
     Tool("BACK", "goes back.", NoParams, acting(lambda tab, _: tab.back()), capped=False),

@@ -1,0 +1,90 @@
+"""`research config`: settings, where they stand, and changing one."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+from agent.config import (
+    Options,
+    config_path,
+    options,
+    private_folder,
+    read_environment,
+    read_file,
+)
+from agent.errors import UsageError
+
+
+@click.group()
+def config() -> None:
+    """Show and change settings; flags and RESEARCH_… variables go before the file."""
+
+
+@config.command()
+def path() -> None:
+    """Print where the settings file is."""
+    print(config_path())
+
+
+@config.command()
+def show() -> None:
+    """Print every setting, its value and where it comes from."""
+    in_file, in_environment = read_file(), read_environment(os.environ)
+    settings = options({}, config=True)
+    for name in Options.model_fields:
+        value = getattr(settings, name)
+        origin = "environment" if name in in_environment else "file" if name in in_file else ""
+        print(f"{name.replace('_', '-'):<16} {_shown(value):<40} {origin}".rstrip())
+
+
+@config.command()
+@click.argument("name")
+def get(name: str) -> None:
+    """Print one setting."""
+    print(_shown(getattr(options({}, config=True), _field(name))))
+
+
+@config.command(name="set")
+@click.argument("name")
+@click.argument("value")
+def set_(name: str, value: str) -> None:
+    """Write one setting to the file; a value that is not valid changes nothing."""
+    field = _field(name)
+    settings = {**read_file(), field: _parsed(value)}
+    options(settings)
+    target = config_path()
+    private_folder(target.parent)
+    lines = [f"{key.replace('_', '-')} = {_toml(value)}" for key, value in settings.items()]
+    temporary = target.with_suffix(".tmp")
+    temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    temporary.replace(target)
+    print(f"{name} = {_toml(settings[field])} in {target}")
+
+
+def _field(name: str) -> str:
+    field = name.replace("-", "_")
+    if field not in Options.model_fields:
+        raise UsageError(f"no setting {name!r}", hint="`research config show` lists them.")
+    return field
+
+
+def _parsed(value: str) -> object:
+    """Read numbers, booleans and lists as such, all else as text."""
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        return value
+    return parsed if isinstance(parsed, int | float | list | bool) else value
+
+
+def _toml(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _shown(value: object) -> str:
+    if value is None or value == ():
+        return "-"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,141 @@
+"""`research doctor`: what is there, what can be reached, and how to mend what is not."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli.flags import run_flags
+from agent.config import Options, options, private_folder
+from agent.errors import ResearchError
+from browser.errors import BrowserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from browser.search.chain import Source
+
+_PROBE = "lighthouse"
+"""A word that every engine and encyclopedia knows."""
+_OLDEST = (3, 11)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line: what was looked at, whether it is well, what was seen, how to mend it."""
+
+    name: str
+    well: bool
+    seen: str
+    mend: str = ""
+
+
+@click.command()
+@run_flags
+def doctor(**flags: Any) -> int:
+    """Check Python, browser, data folder, each search provider, and the model."""
+    given = {name: value for name, value in flags.items() if value not in (None, ())}
+    settings = options(given, config=True)
+    findings = [_python(), _data(settings), _browser()]
+    _show(findings)
+    more = asyncio.run(_network(settings))
+    _show(more)
+    return 0 if all(finding.well for finding in _needed([*findings, *more])) else 1
+
+
+def _needed(findings: list[Finding]) -> list[Finding]:
+    """One provider that answers is enough; all else must be well."""
+    search = [finding for finding in findings if finding.name.startswith("search ")]
+    rest = [finding for finding in findings if not finding.name.startswith("search ")]
+    found = any(finding.well for finding in search)
+    return [*rest, Finding("search", found, "")]
+
+
+def _show(findings: list[Finding]) -> None:
+    for finding in findings:
+        print(f"{'ok  ' if finding.well else 'FAIL'}  {finding.name:<20} {finding.seen}")
+        if not finding.well and finding.mend:
+            print(f"      {'':<20} → {finding.mend}")
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    well = sys.version_info[:2] >= _OLDEST
+    return Finding("python", well, version, "Install Python 3.11 or newer.")
+
+
+def _data(settings: Options) -> Finding:
+    try:
+        folder = private_folder(settings.data)
+    except ResearchError as error:
+        return Finding("data folder", well=False, seen=str(error), mend=error.hint)
+    free = os.statvfs(folder) if hasattr(os, "statvfs") else None
+    room = f", {free.f_bavail * free.f_frsize // 2**20:,} MB free" if free else ""
+    return Finding("data folder", well=True, seen=f"{folder}{room}")
+
+
+def _browser() -> Finding:
+    from browser.session.chrome import find_chrome  # noqa: PLC0415 - only here
+
+    try:
+        found: Path = find_chrome()
+    except BrowserError as error:
+        return Finding("browser", well=False, seen=str(error), mend=error.hint)
+    return Finding("browser", well=True, seen=str(found))
+
+
+async def _network(settings: Options) -> list[Finding]:
+    from agent.run.web import open_web  # noqa: PLC0415 - only here
+
+    try:
+        async with open_web(settings, settings.data) as web:
+            probes = [_provider(source, web.http) for source in web.chain.providers]
+            findings = list(await asyncio.gather(*probes))
+    except ResearchError as error:
+        findings = [Finding("search", well=False, seen=str(error), mend=error.hint)]
+    return [*findings, await _model(settings)]
+
+
+async def _provider(source: Source, http: Any) -> Finding:
+    from browser.search.chain import DEADLINE  # noqa: PLC0415 - only here
+    from browser.types import Outcome, SearchQuery  # noqa: PLC0415 - only here
+
+    name = f"search {source.name}"
+    if reason := source.unavailable():
+        return Finding(name, well=False, seen=f"not asked: {reason}", mend=_mend(source.name))
+    page = await source.search(SearchQuery(_PROBE, limit=3), http, deadline=DEADLINE)
+    seen = f"{page.outcome.value}, {len(page.results)} results"
+    well = page.outcome in (Outcome.OK, Outcome.EMPTY)
+    return Finding(name, well, f"{seen} {page.detail}".strip(), _mend(source.name))
+
+
+def _mend(name: str) -> str:
+    if name == "searxng":
+        return "Give its address: --searxng-url URL, or RESEARCH_SEARXNG_URL."
+    if name == "corpus":
+        return "Check the folder of --corpus."
+    return "Set its key if it wants one; else check the network, or use --corpus DIR."
+
+
+async def _model(settings: Options) -> Finding:
+    from contextlib import AsyncExitStack  # noqa: PLC0415 - only here
+
+    from agent.models import Message  # noqa: PLC0415 - only here
+    from agent.models.resolve import endpoint_of  # noqa: PLC0415 - only here
+    from agent.run.web import open_remote_model  # noqa: PLC0415 - only here
+
+    try:
+        where = endpoint_of(settings.model, settings.base_url, os.environ)
+        if where is None:
+            return Finding("model", well=True, seen=settings.model or "extractive (no key needed)")
+        async with AsyncExitStack() as stack:
+            model = await open_remote_model(stack, where, settings.proxy)
+            reply = await model.reply("Answer with one word.", [Message("user", "Say ok.")])
+    except ResearchError as error:
+        return Finding("model", well=False, seen=str(error), mend=error.hint)
+    return Finding("model", well=True, seen=f"{reply.model} answers")

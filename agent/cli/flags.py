@@ -1,0 +1,105 @@
+"""The flags of a run, in one place: names, environment variables, help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_PATH = click.Path(path_type=Path)
+_RUN = (
+    (("--model",), {"metavar": "NAME", "help": "extractive, openai/…, ollama/…, scripted:FILE, …"}),
+    (("--base-url",), {"metavar": "URL", "help": "Any OpenAI-compatible endpoint."}),
+    (("--search",), {"metavar": "A,B,C", "help": "Search providers, in order."}),
+    (("--searxng-url",), {"metavar": "URL", "help": "Where a SearXNG is."}),
+    (
+        ("--search-url",),
+        {"metavar": "NAME=URL", "multiple": True, "help": "Where a provider is reached."},
+    ),
+    (("--site",), {"metavar": "DOMAIN", "help": "Search only this site."}),
+    (("--since",), {"metavar": "DATE", "help": "Search only what is newer."}),
+    (("--lang",), {"metavar": "CODE", "help": "Language of the results."}),
+    (("--region",), {"metavar": "CODE", "help": "Region of the results."}),
+    (
+        ("--corpus",),
+        {"type": _PATH, "metavar": "DIR", "help": "Local files as the first provider."},
+    ),
+    (
+        ("--file",),
+        {"type": _PATH, "multiple": True, "metavar": "PATH", "help": "A file as context."},
+    ),
+    (("--attach",), {"is_flag": True, "default": None, "help": "Use a Chrome that is open."}),
+    (("--cdp",), {"metavar": "URL|chrome|msedge", "help": "Which Chrome to attach to."}),
+    (("--headed",), {"is_flag": True, "default": None, "help": "Show the launched browser."}),
+    (
+        ("--storage-state",),
+        {"type": _PATH, "metavar": "FILE", "help": "Cookies and storage to start with."},
+    ),
+    (("--allow",), {"multiple": True, "metavar": "HOST", "help": "Reach only these sites."}),
+    (("--deny",), {"multiple": True, "metavar": "HOST", "help": "Never reach these sites."}),
+    (
+        ("--allow-private",),
+        {"multiple": True, "metavar": "HOST[:PORT]", "help": "A private address that is fine."},
+    ),
+    (("--proxy",), {"metavar": "URL", "help": "Proxy behind the guard; HTTPS_PROXY works too."}),
+    (("--max-steps",), {"type": int, "metavar": "N", "help": "Steps at most (12)."}),
+    (("--budget",), {"type": float, "metavar": "USD", "help": "Dollars at most."}),
+    (("--timeout",), {"type": float, "metavar": "SECONDS", "help": "Seconds at most."}),
+    (("--max-sources",), {"type": int, "metavar": "N", "help": "Sources at most (24)."}),
+    (
+        ("-c", "--continue", "continue_run"),
+        {
+            "is_flag": False,
+            "flag_value": "",
+            "metavar": "[RUN]",
+            "help": "Go on with a conversation.",
+        },
+    ),
+    (("--session",), {"metavar": "NAME", "help": "A conversation by name."}),
+    (("--memory/--no-memory",), {"default": None, "help": "Use and keep memories (on)."}),
+    (("--data-dir",), {"type": _PATH, "metavar": "DIR", "help": "Where runs and memory are kept."}),
+    (("--namespace",), {"metavar": "NAME", "help": "Whose memories."}),
+    (("--fresh",), {"is_flag": True, "default": None, "help": "Go round the caches."}),
+)
+_OUTPUT = (
+    (
+        ("--export",),
+        {
+            "type": _PATH,
+            "multiple": True,
+            "metavar": "FILE",
+            "help": "Also write .md, .html, .json or .jsonl.",
+        },
+    ),
+    (
+        ("--require-verified",),
+        {"is_flag": True, "default": None, "help": "Exit 4 unless every sentence is supported."},
+    ),
+    (("--json", "as_json"), {"is_flag": True, "help": "One report on stdout."}),
+    (("--events", "as_events"), {"is_flag": True, "help": "One JSON event a line on stdout."}),
+    (("-q", "--quiet"), {"is_flag": True, "help": "No progress."}),
+    (("-v", "--verbose"), {"count": True, "help": "More progress: thoughts and results."}),
+)
+
+
+def run_flags(function: F) -> F:
+    """Add the flags that a run takes."""
+    return _added(function, _RUN)
+
+
+def output_flags(function: F) -> F:
+    """Add the flags that say what is printed and written."""
+    return _added(function, _OUTPUT)
+
+
+def _added(function: F, rows: Any) -> F:
+    for names, settings in reversed(rows):
+        named = next((n for n in names if not n.startswith("-")), None)
+        plain = named or next(n for n in names if n.startswith("--")).split("/")[0][2:]
+        variable = "RESEARCH_" + plain.replace("as_", "", 1).replace("-", "_").upper()
+        function = click.option(*names, envvar=variable, **settings)(function)
+    return function

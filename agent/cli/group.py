@@ -1,0 +1,92 @@
+"""`research`: commands by name, loaded when called; anything else is a question."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+
+import click
+from click_default_group import DefaultGroup
+
+from agent import __version__
+
+# name: (module, what `--help` says). A table, so that the help needs none of the modules.
+COMMANDS = {
+    "ask": ("ask", "Research a question (what `research QUESTION` does)."),
+    "chat": ("chat", "Research in a conversation."),
+    "runs": ("runs", "List runs; `runs rm` deletes them."),
+    "show": ("runs", "Show a run: its answer, sources and steps."),
+    "export": ("runs", "Write a run as .md, .html, .json or .jsonl."),
+    "memory": ("memory", "What is remembered: list, search, remember, forget."),
+    "chrome": ("chrome", "Start a Chrome that can be attached to."),
+    "doctor": ("doctor", "Check Python, browser, providers and model."),
+    "config": ("config", "Show and change settings."),
+}
+_CLOSE = 0.72
+"""Likeness above which a single word is taken for a mistyped command, not for a question."""
+
+
+class ResearchGroup(DefaultGroup):  # type: ignore[misc] # click-default-group is untyped
+    """Commands loaded by name; an unknown first word is a question for `ask`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
+        """Name the commands in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command; what is none becomes the first argument of `ask`."""
+        if cmd_name in COMMANDS:
+            return load(cmd_name)
+        ctx.arg0 = cmd_name  # type: ignore[attr-defined] # how DefaultGroup hands the word on
+        return load("ask")
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Refuse a single mistyped command before it becomes a question."""
+        if len(args) == 1 and " " not in args[0] and args[0] not in COMMANDS:
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=_CLOSE)
+            if near:
+                raise click.UsageError(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        resolved: tuple[str | None, click.Command | None, list[str]] = super().resolve_command(
+            ctx, args
+        )
+        return resolved
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table, then the options of a question."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, told) for name, (_, told) in COMMANDS.items()])
+        ask = load("ask")
+        rows = [row for p in ask.get_params(ctx) if (row := p.get_help_record(ctx))]
+        with formatter.section("Options of a question"):
+            formatter.write_dl(rows)
+
+
+def load(name: str) -> click.Command:
+    """Import a command's module and give the command."""
+    command: click.Command = getattr(import_module(f"agent.cli.{COMMANDS[name][0]}"), name)
+    return command
+
+
+@click.group(
+    cls=ResearchGroup,
+    default="ask",
+    default_if_no_args=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    no_args_is_help=True,
+)
+@click.version_option(__version__, prog_name="research")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    r"""Research a question in a real browser; every sentence of the answer is cited.
+
+    \b
+    research "When was the lighthouse of Skarn lit?"
+    research --corpus notes/ "What did we decide about pricing?"
+    research --attach "What does this page say about refunds?"
+    """
+    from agent.config import read_file  # noqa: PLC0415 - `--help` and `--version` need no settings
+
+    settings = read_file()
+    ctx.default_map = {"ask": settings, "chat": settings}

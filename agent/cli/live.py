@@ -1,0 +1,79 @@
+"""The live view on a terminal: what is being done, sources so far, cost, time."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
+
+from agent.cli.progress import told
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from agent.journal import Event
+
+_LINES = 6
+"""Lines of the past that stay in view."""
+
+
+class LiveView:
+    """Shows the last few steps and a line that counts; leaves nothing behind when it ends."""
+
+    def __init__(self, verbose: int) -> None:
+        self._verbose = verbose
+        self._lines: list[str] = []
+        self._doing = "starting"
+        self._sources = 0
+        self._usd = 0.0
+        self._started = time.monotonic()
+        self._spinner = Spinner("dots")
+        self._live = Live(
+            console=Console(stderr=True),
+            get_renderable=self._view,
+            refresh_per_second=8,
+            transient=True,
+        )
+
+    def __enter__(self) -> Self:
+        """Begin to draw."""
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Clear the view."""
+        self._live.stop()
+
+    def note(self, event: Event) -> None:
+        """Take up an event."""
+        self._lines = [*self._lines, *told(event, self._verbose)][-_LINES:]
+        self._doing = _doing(event) or self._doing
+        self._sources += event.type == "source.added"
+        self._usd += event.data.get("usd", 0.0) if event.type == "model.reply" else 0.0
+
+    def _view(self) -> Group:
+        elapsed = time.monotonic() - self._started
+        cost = f" · ${self._usd:.4f}" if self._usd else ""
+        status = f" {self._doing} · {self._sources} sources · {elapsed:.0f} s{cost}"
+        self._spinner.update(text=Text(status, style="bold"))
+        past: list[Any] = [Text(f"  {line}", style="dim", no_wrap=True) for line in self._lines]
+        return Group(*past, self._spinner)
+
+
+def _doing(event: Event) -> str:
+    if event.type == "model.request":
+        return "thinking"
+    if event.type == "tool.call":
+        return f"{event.data['name'].lower().replace('_', ' ')}"
+    if event.type == "answer.draft":
+        return "checking the answer"
+    return ""

@@ -1,0 +1,89 @@
+"""Progress on stderr: live on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from browser.text.hygiene import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from agent.journal import Event
+
+    Listener = Callable[[Event], None]
+
+_WIDTH = 110
+
+
+@contextmanager
+def progress_view(*, quiet: bool, verbose: int) -> Iterator[Listener]:
+    """Give a listener of events that shows progress while the block lasts."""
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        from agent.cli.live import LiveView  # noqa: PLC0415 - rich only on a terminal
+
+        with LiveView(verbose) as view:
+            yield view.note
+    else:
+        started = time.monotonic()
+
+        def line(event: Event) -> None:
+            for text in told(event, verbose):
+                print(f"{time.monotonic() - started:6.1f}s  {text}", file=sys.stderr, flush=True)
+
+        yield line
+
+
+def told(event: Event, verbose: int) -> list[str]:
+    """Say an event in a line or none; `verbose` adds thoughts, results and the model's calls."""
+    data = event.data
+    say = _SAYINGS.get(event.type)
+    lines = [say(data)] if say else []
+    if verbose and event.type == "thought":
+        lines.append(f"thinks: {data['text']}")
+    if verbose and event.type == "model.reply":
+        lines.append(f"{data['model']}: {data['output_tokens']} tokens in {data['ms']} ms")
+    if verbose > 1 and event.type == "tool.result":
+        lines.append(f"{data['name']} gave {data['data']}")
+    return [_one_line(text) for text in lines if text]
+
+
+def _one_line(text: str) -> str:
+    flat = " ".join(clean(text).split())
+    return flat if len(flat) <= _WIDTH else flat[: _WIDTH - 1] + "…"
+
+
+def _search(data: dict[str, Any]) -> str:
+    detail = f" ({data['detail']})" if data["detail"] else ""
+    found = f"{data['results']} results" if data["outcome"] == "ok" else data["outcome"] + detail
+    return f"searched {data['provider']} for {data['query']!r}: {found}"
+
+
+def _tool(data: dict[str, Any]) -> str:
+    result = data["data"]
+    failed = result.get("error") if isinstance(result, dict) else None
+    if failed:
+        return f"{data['name']} failed: {failed}"
+    if data["name"] in ("WEB_SEARCH", "READ", "FETCH_URL"):
+        return ""
+    return (
+        f"{data['name']}: {result.get('did') or data['param']}" if isinstance(result, dict) else ""
+    )
+
+
+def _source(data: dict[str, Any]) -> str:
+    return f"read S{data['n']} via {data['via']}: {data['title'] or data['url']} — {data['reason']}"
+
+
+_SAYINGS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "search.attempt": _search,
+    "tool.result": _tool,
+    "source.added": _source,
+    "policy.refused": lambda data: f"refused: {data['name']} {data['effect']}",
+    "run.interrupted": lambda _: "interrupted",
+}

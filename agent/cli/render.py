@@ -1,0 +1,68 @@
+"""A report on the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.types import VerdictState
+from browser.text.hygiene import clean
+
+if TYPE_CHECKING:
+    from agent.types import Report, ReportSource, Sentence
+
+_WORDS = {
+    "not_found": "Not found.",
+    "partial": "A limit was reached; this is what is known so far.",
+    "failed": "",
+    "answered": "",
+}
+_QUOTE_CHARS = 240
+
+
+def print_report(report: Report) -> None:
+    """Print the answer, what is not verified, the sources with their quotes, and a last line."""
+    blocks = [
+        _WORDS[report.status],
+        report.answer,
+        _unverified(report.sentences),
+        "\n".join(_source(source) for source in report.sources),
+        _last_line(report),
+    ]
+    print(clean("\n\n".join(block for block in blocks if block)))
+
+
+def _unverified(sentences: list[Sentence]) -> str:
+    rows = [
+        f"  ? {sentence.text} ({_name(sentence.verdict)}{_because(sentence.reason)})"
+        for sentence in sentences
+        if sentence.verdict is not VerdictState.SUPPORTED
+    ]
+    return "\n".join(["Not verified:", *rows]) if rows else ""
+
+
+def _name(verdict: VerdictState) -> str:
+    return "not verified" if verdict is VerdictState.UNDECIDED else verdict.value
+
+
+def _because(reason: str) -> str:
+    return f": {reason}" if reason else ""
+
+
+def _source(source: ReportSource) -> str:
+    head = f"[{source.n}] {source.title or source.url} — {source.url}"
+    quotes = [f"    “{_short(quote)}”" for quote in source.quotes]
+    return "\n".join([head, *quotes])
+
+
+def _short(quote: str) -> str:
+    flat = " ".join(quote.split())
+    return flat if len(flat) <= _QUOTE_CHARS else flat[:_QUOTE_CHARS] + "…"
+
+
+def _last_line(report: Report) -> str:
+    usage = report.usage
+    parts = [f"confidence {report.confidence:.2f}"] if report.sentences else []
+    parts += [f"{report.steps} steps", f"{report.elapsed_s:.1f} s", usage.model]
+    if usage.usd:
+        parts.append(f"${usage.usd:.4f}")
+    return " · ".join([*parts, f"run {report.run}"])

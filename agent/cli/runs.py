@@ -1,0 +1,125 @@
+"""`research runs`, `show`, `export`: what was run before."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.config import Options, default_data_dir
+from agent.journal import Runs
+from browser.text.hygiene import clean
+
+if TYPE_CHECKING:
+    from agent.journal import RunFolder
+
+_SHOWN = 20
+
+data_dir_option = click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    envvar="RESEARCH_DATA_DIR",
+    metavar="DIR",
+    help="Where runs and memory are kept.",
+)
+
+
+@click.group(invoke_without_command=True)
+@click.option("-n", "--number", default=_SHOWN, show_default=True, help="How many, newest first.")
+@data_dir_option
+@click.pass_context
+def runs(ctx: click.Context, number: int, data_dir: Path | None) -> None:
+    """List runs, newest first."""
+    ctx.obj = data_dir
+    if ctx.invoked_subcommand is None:
+        for run, _ in zip(all_runs(data_dir), range(number), strict=False):
+            print(_row(run))
+
+
+@runs.command()
+@click.argument("names", nargs=-1)
+@click.option("--keep", type=int, metavar="DAYS", help="Delete all runs older than this.")
+@click.pass_obj
+def rm(data_dir: Path | None, names: tuple[str, ...], keep: int | None) -> None:
+    """Delete runs by name, or all that are older than --keep DAYS."""
+    from agent.journal.writer import utc_now  # noqa: PLC0415 - only here
+
+    store = all_runs(data_dir)
+    if not names and keep is None:
+        raise click.UsageError("Say which: run ids, or --keep DAYS.")
+    for name in names:
+        run = store.find(name)
+        store.remove(run)
+        print(f"removed {run.id}")
+    if keep is not None:
+        for removed in store.remove_older(timedelta(days=keep), utc_now()):
+            print(f"removed {removed}")
+
+
+@click.command()
+@click.argument("run", default="last")
+@click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
+@click.option("--steps", is_flag=True, help="Every step as well.")
+@data_dir_option
+def show(run: str, as_json: bool, steps: bool, data_dir: Path | None) -> None:  # noqa: FBT001
+    """Show a run: its answer and sources; --steps for what it did."""
+    from agent.cli.progress import told  # noqa: PLC0415 - only here
+    from agent.cli.render import print_report  # noqa: PLC0415 - only here
+    from agent.journal import read_events  # noqa: PLC0415 - only here
+
+    folder = all_runs(data_dir).find(run)
+    report = report_of(folder)
+    if as_json:
+        print(report.to_json())
+        return
+    print(f"# {clean(report.question)}\n")
+    if steps:
+        for event in read_events(folder.journal):
+            for line in told(event, verbose=2):
+                print(f"{event.place:>8}  {line}")
+        print()
+    print_report(report)
+
+
+@click.command()
+@click.argument("run")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@data_dir_option
+def export(run: str, files: tuple[Path, ...], data_dir: Path | None) -> None:
+    """Write a run to FILES; the kind is told by the ending."""
+    from agent.cli.ask import export_paths  # noqa: PLC0415 - only here
+    from agent.export import export as write  # noqa: PLC0415 - only here
+
+    folder = all_runs(data_dir).find(run)
+    for path in export_paths(files):
+        write(folder.path, path)
+        print(f"wrote {path}")
+
+
+def all_runs(data_dir: Path | None) -> Runs:
+    """Give the runs of the data folder."""
+    return Runs(Options(data_dir=data_dir).data if data_dir else default_data_dir())
+
+
+def report_of(folder: RunFolder) -> Any:
+    """Read a run's report; a run that never ended has one made of its record."""
+    from agent.journal.reader import read_events  # noqa: PLC0415 - only here
+    from agent.types import Report  # noqa: PLC0415 - only here
+
+    if folder.report.is_file():
+        return Report.model_validate_json(folder.report.read_bytes())
+    started = next(read_events(folder.journal), None)
+    question = str(started.data["question"]) if started else ""
+    return Report(run=folder.id, question=question, status="partial", answer="The run was cut off.")
+
+
+def _row(folder: RunFolder) -> str:
+    try:
+        row = json.loads(folder.report.read_bytes())
+    except FileNotFoundError:
+        return f"{folder.id}  cut off"
+    question = " ".join(clean(row["question"]).split())
+    return f"{folder.id}  {row['status']:<9}  {row['confidence']:.2f}  {question[:70]}"

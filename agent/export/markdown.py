@@ -1,0 +1,95 @@
+"""A run as Markdown: answer, verdicts, sources with quotes, searches, steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.export.record import Record
+from agent.types import VerdictState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agent.journal import Event
+    from agent.types import Report, ReportSource
+
+
+def render(folder: Path, _ending: str) -> bytes:
+    """Write the run as Markdown."""
+    record = Record.read(folder)
+    parts = [
+        f"# {record.report.question}",
+        record.report.answer,
+        _verdicts(record.report),
+        _sources(record.report),
+        _searches(record.report),
+        _steps(record),
+        _footer(record.report),
+    ]
+    return ("\n\n".join(part for part in parts if part) + "\n").encode()
+
+
+def _verdicts(report: Report) -> str:
+    if not report.sentences:
+        return ""
+    rows = [
+        f"| {_cell(s.text)} | {', '.join(f'[{n}]' for n in s.citations)} | "
+        f"{'not verified' if s.verdict is VerdictState.UNDECIDED else s.verdict.value} | "
+        f"{_cell(s.reason)} |"
+        for s in report.sentences
+    ]
+    head = ["## Sentences", "", "| sentence | sources | verdict | why |", "|---|---|---|---|"]
+    return "\n".join([*head, *rows])
+
+
+def _sources(report: Report) -> str:
+    blocks = [_source(source) for source in report.sources]
+    return "\n\n".join(["## Sources", *blocks]) if blocks else ""
+
+
+def _source(source: ReportSource) -> str:
+    head = f"{source.n}. [{source.title or source.url}](<{source.url}>)"
+    facts = f"   read {source.fetched_at} via {source.via}, sha256 `{source.sha256}`"
+    quotes = [f"   > {' '.join(quote.split())}" for quote in source.quotes]
+    return "\n".join([head, facts, *([""] if quotes else []), *quotes])
+
+
+def _searches(report: Report) -> str:
+    if not report.searches:
+        return ""
+    rows = [
+        f"| {_cell(s.query)} | {s.provider} | {s.outcome} | {s.results} | {s.ms} |"
+        for s in report.searches
+    ]
+    head = [
+        "## Searches",
+        "",
+        "| query | provider | outcome | results | ms |",
+        "|---|---|---|---|---|",
+    ]
+    return "\n".join([*head, *rows])
+
+
+def _steps(record: Record) -> str:
+    rows = [_step(event) for event in record.events if event.type == "tool.result"]
+    return "\n".join(["## Steps", "", *rows]) if rows else ""
+
+
+def _step(event: Event) -> str:
+    data = event.data
+    failed = data["data"].get("error") if isinstance(data["data"], dict) else None
+    outcome = f" — failed: {failed}" if failed else ""
+    return f"- `{event.place}` {data['name']} `{_cell(str(data['param']))}`{outcome}"
+
+
+def _footer(report: Report) -> str:
+    usage = report.usage
+    return (
+        f"Status {report.status}, confidence {report.confidence:.2f}. {report.steps} steps in "
+        f"{report.elapsed_s:.1f} s with {usage.model}: {usage.input_tokens} tokens in, "
+        f"{usage.output_tokens} out, ${usage.usd:.4f}. Run `{report.run}`."
+    )
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("`", "'")
