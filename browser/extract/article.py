@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-import re
 from collections import Counter
+from itertools import accumulate
 from typing import TYPE_CHECKING
+
+from browser.extract.asides import is_aside, is_dateline, is_title, opens_related
+from browser.extract.shingles import shingles, word_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,43 +15,165 @@ if TYPE_CHECKING:
     from lxml import etree
 
     from browser.extract.blocks import Block, Walk
+    from browser.extract.metadata import Metadata
 
-_WORD = re.compile(r"\w+")
-# Shingles of so many words tell whether a block stands in an extractor's output.
-_SHINGLE = 4
-# ... and this share of them must.
+# A block with more links than this is navigation rather than prose.
+_LINKY = 0.5
+# A page whose content holds at most this share of linky blocks needs no second opinion.
+_CLEAN = 0.05
+# A block is in an extractor's output when this share of its four-word shingles is.
 _FOUND = 0.5
+# An undeclared page counts as an article when this share of its words is the body ...
+_MOSTLY = 0.7
+# ... and a smaller one when more than half of the page is lists of links.
+_HALF = 0.5
+# With less than this share of the page's prose an extractor has missed the body.
+_THIN = 0.15
+# An article's body has at least so many words; with fewer the extractor has missed it.
+_SHORTEST_BODY = 40
+# Prose begins at so many words; what is shorter is a label.
+_PROSE_WORDS = 10
 
 
-def content_blocks(walk: Walk, root: etree._Element, *, article: bool) -> list[Block]:
-    """Choose the blocks that a reader came for, in page order."""
+def content_blocks(walk: Walk, root: etree._Element, meta: Metadata) -> list[Block]:
+    """Choose the blocks that a reader came for, in page order.
+
+    Of an article the body, without headline, related links and notes; of any other page all that
+    is not frame. May take parts out of `root`.
+    """
     content = [block for block in walk.blocks if not walk.regions.is_frame(block.region)]
-    if not article:
-        return content or walk.blocks
-    found = _extractor_text(root)
-    return _kept(walk.blocks, found) or content
+    if not content:
+        return walk.blocks
+    if not meta.is_article and _is_clean(content):
+        return content
+    body = _body(content, root, meta)
+    return body if _is_article(content, body, declared=meta.is_article) else content
+
+
+def _is_clean(content: Sequence[Block]) -> bool:
+    return _linked(content) <= _CLEAN
+
+
+def _is_article(content: Sequence[Block], body: Sequence[Block], *, declared: bool) -> bool:
+    words = sum(len(block.text.split()) for block in body)
+    if declared or words < _SHORTEST_BODY:
+        return words >= _SHORTEST_BODY
+    plain = [block for block in content if block.link_density <= _LINKY]
+    share = _MOSTLY if _linked(content) <= _LINKY else _HALF
+    return words >= share * sum(len(block.text.split()) for block in plain)
+
+
+def _linked(blocks: Sequence[Block]) -> float:
+    linked = sum(len(block.text) for block in blocks if block.link_density > _LINKY)
+    return linked / max(1, sum(len(block.text) for block in blocks))
+
+
+def _body(content: Sequence[Block], root: etree._Element, meta: Metadata) -> list[Block]:
+    found = _found(content, _extractor_text(root))
+    if _thin(content, found) and (meta.is_article or _linked(content) > _HALF):
+        found = _in_densest(content)
+    filled = _fill(content, found)
+    kept = [block for block, keep in zip(content, filled, strict=True) if keep]
+    return _trim(_one_article(kept), meta.title)
+
+
+def _thin(content: Sequence[Block], found: Sequence[bool]) -> bool:
+    kept = [block for block, keep in zip(content, found, strict=True) if keep]
+    return _prose(kept) < max(_SHORTEST_BODY, _THIN * _prose(content))
+
+
+def _prose(blocks: Sequence[Block]) -> int:
+    sizes = ((block, len(block.text.split())) for block in blocks)
+    return sum(n for block, n in sizes if n >= _PROSE_WORDS and block.link_density <= _LINKY)
+
+
+def _in_densest(blocks: Sequence[Block]) -> list[bool]:
+    """Choose the element that holds most prose and least links, where the extractor sees nothing."""
+    scores: Counter[etree._Element] = Counter()
+    depths: dict[etree._Element, int] = {}
+    for block in blocks:
+        linky = block.link_density > _LINKY
+        worth = -len(block.text) if linky else len(block.text)
+        line = list(block.node.iterancestors())
+        for depth, ancestor in enumerate(reversed(line)):
+            scores[ancestor] += worth
+            depths[ancestor] = depth
+    best = max(scores, key=lambda element: (scores[element], depths[element]))
+    return [
+        block.link_density <= _LINKY and best in set(block.node.iterancestors()) for block in blocks
+    ]
 
 
 def _extractor_text(root: etree._Element) -> str:
-    import trafilatura  # noqa: PLC0415 - 0.17 s, for pages that need it only
+    import trafilatura  # noqa: PLC0415 - 0.17 s, for the pages that need it only
 
-    text = trafilatura.extract(copy.deepcopy(root), favor_precision=True, include_comments=False)
+    text = trafilatura.extract(root, fast=True, favor_precision=True, include_comments=False)
     return text or ""
 
 
-def _kept(blocks: Sequence[Block], text: str) -> list[Block]:
-    known = Counter(_shingles(_WORD.findall(text)))
-    lines = {tuple(_WORD.findall(line)) for line in text.split("\n")}
-    return [block for block in blocks if _stands_in(block, known, lines)]
+def _found(blocks: Sequence[Block], text: str) -> list[bool]:
+    known = set(shingles(word_list(text)))
+    lines = {tuple(word_list(line)) for line in text.split("\n")}
+    return [_stands_in(block, known, lines) for block in blocks]
 
 
-def _stands_in(block: Block, known: Counter[tuple[str, ...]], lines: set[tuple[str, ...]]) -> bool:
-    words = _WORD.findall(block.text)
-    if len(words) < _SHINGLE:
+def _stands_in(block: Block, known: set[tuple[str, ...]], lines: set[tuple[str, ...]]) -> bool:
+    words = word_list(block.text)
+    found = shingles(words)
+    if not found:
         return tuple(words) in lines
-    shingles = _shingles(words)
-    return sum(1 for shingle in shingles if shingle in known) >= _FOUND * len(shingles)
+    return sum(1 for shingle in found if shingle in known) >= _FOUND * len(found)
 
 
-def _shingles(words: Sequence[str]) -> list[tuple[str, ...]]:
-    return [tuple(words[i : i + _SHINGLE]) for i in range(len(words) - _SHINGLE + 1)]
+def _fill(blocks: Sequence[Block], found: Sequence[bool]) -> list[bool]:
+    """Keep what stands between two kept blocks in the same parent, and its tables and code."""
+    parents = {block.node.getparent() for block, keep in zip(blocks, found, strict=True) if keep}
+    before = list(accumulate(found, max))
+    after = list(accumulate(reversed(found), max))[::-1]
+    return [
+        keep or _belongs(block, parents, between=inside and outside)
+        for block, keep, inside, outside in zip(blocks, found, before, after, strict=True)
+    ]
+
+
+def _belongs(block: Block, parents: set[etree._Element | None], *, between: bool) -> bool:
+    if block.kind in {"table", "code"}:
+        return between or block.node.getparent() in parents
+    if not between:
+        return False
+    if block.kind == "caption" or block.node.tag == "figure":
+        return False
+    return block.link_density <= _LINKY and block.node.getparent() in parents
+
+
+def _one_article(blocks: list[Block]) -> list[Block]:
+    """Drop nested articles, which are comments or teasers, where an outer one holds the body."""
+    chains = [list(block.node.iterancestors("article")) for block in blocks]
+    words: Counter[etree._Element] = Counter()
+    for block, chain in zip(blocks, chains, strict=True):
+        if chain:
+            words[chain[0]] += len(block.text.split())
+    return [
+        block
+        for block, chain in zip(blocks, chains, strict=True)
+        if all(words[outer] < _SHORTEST_BODY for outer in chain[1:])
+    ]
+
+
+def _trim(blocks: Sequence[Block], title: str) -> list[Block]:
+    kept: list[Block] = []
+    related, begun = False, False
+    for block in blocks:
+        if opens_related(block):
+            related = True
+        elif related and block.link_density <= _LINKY and _speaks(block):
+            related = False
+        aside = is_aside(block) or is_title(block, title) or (not begun and is_dateline(block))
+        begun = begun or (not aside and _speaks(block))
+        if not (related or aside):
+            kept.append(block)
+    return kept
+
+
+def _speaks(block: Block) -> bool:
+    return block.kind == "heading" or len(block.text.split()) >= _PROSE_WORDS

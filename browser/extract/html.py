@@ -30,7 +30,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     base = _base(root, url)
     strip_hidden(root)
     links = read_links(root, base)
-    blocks = content_blocks(walk(root, base), root, article=meta.is_article)
+    blocks = content_blocks(walk(root, base), root, meta)
     return Document(
         url=url,
         title=meta.title,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def text_of(value: object) -> str:
         value = value[0] if value else ""
     if isinstance(value, dict):
         value = value.get("@value", "")
-    return " ".join(value.split()) if isinstance(value, str) else ""
+    # Publishing systems escape twice: `&#8217;` stands for a character here, too.
+    return " ".join(unescape(value).split()) if isinstance(value, str) else ""
 
 
 def _load(text: str) -> object:

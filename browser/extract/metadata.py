@@ -40,6 +40,16 @@ _BYLINES = frozenset(("byline", "author", "byline-name", "author-name", "p-autho
 _LONGEST_NAME = 120
 
 
+# Plain `Article` of JSON-LD is also what encyclopedias and manuals call their pages.
+_ARTICLE_TYPES = (
+    "og:article",
+    "newsarticle",
+    "blogposting",
+    "liveblogposting",
+    "opinionnewsarticle",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """What the page says about itself; `types` are its JSON-LD and Open Graph types."""
@@ -57,7 +67,7 @@ class Metadata:
     @property
     def is_article(self) -> bool:
         """Whether the page declares itself an article."""
-        return any(name.endswith(("article", "posting", "report")) for name in self.types)
+        return any(name.endswith(_ARTICLE_TYPES) for name in self.types)
 
 
 def read_metadata(root: etree._Element, url: str) -> Metadata:
@@ -105,7 +115,7 @@ def _title(root: etree._Element, meta: dict[str, str], node: Node) -> str:
     first = next(root.iter("h1"), None)
     heading = text_content(first) if first is not None else None
     # The visible heading is what people call the page; the head's title only adds the site's name.
-    if heading and whole and heading in whole:
+    if heading and whole and heading in whole and (not headline or heading in headline):
         return heading
     return headline or whole or heading or ""
 
@@ -192,9 +202,9 @@ def _absolute(base: str, href: str) -> str | None:
 def _types(nodes: list[Node], meta: dict[str, str]) -> frozenset[str]:
     found = {kind.lower() for node in nodes for kind in node_types(node)}
     if og_type := meta.get("og:type"):
-        found.add(og_type.lower())
+        found.add(f"og:{og_type.lower()}")
     if "article:published_time" in meta:
-        found.add("article")
+        found.add("og:article")
     return frozenset(found)
 
 

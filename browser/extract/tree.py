@@ -8,6 +8,9 @@ from browser.errors import ExtractError
 from browser.extract.charset import decode
 from browser.text import clean
 
+# Elements as trafilatura wants them, without the Python call an element that lxml.html makes.
+_LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)
+
 
 def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
     """Parse as leniently as browsers do; comments and processing instructions are dropped.
@@ -17,9 +20,10 @@ def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
     """
     text = decode(page, content_type) if isinstance(page, bytes) else page
     data = text.replace("\x00", "").encode("utf-8", "replace")
-    parser = html.HTMLParser(
+    parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, collect_ids=False
     )
+    parser.set_element_class_lookup(_LOOKUP)
     try:
         root = etree.fromstring(data or b"<html></html>", parser)
     except etree.XMLSyntaxError as error:
