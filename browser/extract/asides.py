@@ -1,0 +1,86 @@
+"""Lines that stand within an article's body but are none of it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from browser.extract.shingles import word_list
+
+if TYPE_CHECKING:
+    from browser.extract.blocks import Block
+
+_RELATED = re.compile(
+    r"\W*(?:you (?:may|might) (?:also )?(?:like|enjoy|be interested)|related\b|recommended"
+    r"|more from\b|more stories|more:|read (?:more|next|also)|see also|also read|also see"
+    r"|more on this|most read|most popular|trending|don.t miss|popular (?:now|posts)"
+    r"|what to read next|latest (?:news|stories)|tell us what you think"
+    r"|leave a (?:comment|reply)|\d* ?comments?\W*$|share this|share on\b"
+    r"|das könnte (?:sie|dich) auch|mehr zum thema|lesen sie auch|auch interessant"
+    r"|weitere artikel|weiterlesen|zum thema|ähnliche (?:artikel|beiträge)|kommentare?\W*$"
+    r"|teilen\W*$|(?:à )?lire aussi|sur le même sujet|articles? (?:liés|similaires)"
+    r"|te puede interesar|lee también|artículos relacionados|você pode gostar"
+    r"|leia (?:também|mais)|veja também)",
+    re.IGNORECASE,
+)
+_SMALL_PRINT = re.compile(
+    r"\W*(?:©|copyright\b|\(c\) ?\d{4}|all rights reserved|alle rechte vorbehalten"
+    r"|filed under\b|posted (?:in|under|on|by)\b|tags?\s*[:\n]|tagged\b|categor(?:y|ies)\s*:"
+    r"|schlagw(?:ö|o)rte?r?\s*:|advertisement\W*$|anzeige\W*$|publicidad\w*\W*$|sponsored\b"
+    r"|sign up (?:for|to)\b|subscribe (?:to|now)\b|follow us\b|click here to\b"
+    r"|(?:photo|image|picture|foto|bild)s?\s*(?:credit|courtesy|by|:)|source\s*:|quelle\s*:)",
+    re.IGNORECASE,
+)
+_BYLINE = re.compile(
+    r"\W*(?:by|von|par|por|di|written by|published|updated|posted|veröffentlicht|aktualisiert|stand"
+    r"|publié|publicado|actualizado)\b[^.!?]*$",
+    re.IGNORECASE,
+)
+_DATE = re.compile(
+    r"\b\d{1,2}[./-]\d{1,2}[./-](?:20|19)?\d{2}\b|\b(?:19|20)\d{2}-\d{2}-\d{2}\b"
+    r"|\b\d{1,2}\.? (?:de )?[^\W\d]{3,10}\.? (?:de )?(?:19|20)\d{2}\b"
+    r"|\b[^\W\d]{3,10}\.? \d{1,2}(?:st|nd|rd|th)?,? (?:19|20)\d{2}\b"
+)
+_RELATED_CLASS = re.compile(
+    r"related|recommend|readmore|read-more|you-may|more-stories", re.IGNORECASE
+)
+# Small print is short; a paragraph that begins like it is not.
+_LONGEST_SMALL_PRINT = 25
+_LINKY = 0.5
+
+
+def opens_related(block: Block) -> bool:
+    """Whether a heading, or a line like one, begins links to other articles."""
+    if len(block.text.split()) > 8:
+        return False
+    if block.kind == "heading" and _RELATED_CLASS.search(block.node.get("class") or ""):
+        return True
+    label = block.kind == "heading" or block.text.rstrip().endswith(":")
+    return label and _RELATED.match(block.text) is not None
+
+
+def is_aside(block: Block) -> bool:
+    """Whether a line is a link to another article, small print, or nothing but links."""
+    words = len(block.text.split())
+    linky = block.link_density > _LINKY
+    if block.kind in {"table", "code"} or (words > _LONGEST_SMALL_PRINT and not linky):
+        return False
+    if _RELATED.match(block.text) and (linky or block.kind == "heading"):
+        return True
+    return _SMALL_PRINT.match(block.text) is not None or not word_list(block.text)
+
+
+def is_dateline(block: Block) -> bool:
+    """Whether a line above the body only says who wrote it and when; the Document says it, too."""
+    if block.kind == "heading" or len(block.text.split()) > _LONGEST_SMALL_PRINT:
+        return False
+    return _BYLINE.match(block.text) is not None or _DATE.search(block.text) is not None
+
+
+def is_title(block: Block, title: str) -> bool:
+    """Whether a block only repeats the page's title, which the Document carries by itself."""
+    if block.kind not in {"heading", "paragraph"} or not title:
+        return False
+    return (block.kind == "heading" and block.level == 1) or word_list(block.text) == word_list(
+        title
+    )
