@@ -9,6 +9,7 @@ ResearchError
  │    ├── ModelQuota
  │    └── ModelUnavailable
  ├── JournalError       1   the record cannot be written or read
+ ├── InternalError      1   a fault of ours; the run's record holds the traceback
  └── ToolError          -   a tool call failed; becomes a result with a hint, never ends a run
 """
 
@@ -61,6 +62,12 @@ class ModelUnavailable(ModelError):
 
 class JournalError(ResearchError):
     """The record of a run cannot be written or read."""
+
+
+class InternalError(ResearchError):
+    """A fault of ours, not of the user's; the run's record holds the traceback."""
+
+    hint = "This is a bug. `research show --steps` shows the run; please report it."
 
 
 class ToolError(ResearchError):

@@ -23,7 +23,7 @@ def run(command: object) -> int:
     import click  # noqa: PLC0415 - as above
 
     from agent.cli.say import complain  # noqa: PLC0415 - as above
-    from agent.errors import ResearchError  # noqa: PLC0415 - as above
+    from agent.errors import InternalError, ResearchError  # noqa: PLC0415 - as above
 
     assert isinstance(command, click.Command)
     try:
@@ -42,4 +42,7 @@ def run(command: object) -> int:
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - till the exit
         return 0
+    except Exception as error:  # noqa: BLE001 - a person gets a line, never a traceback
+        complain(f"internal error: {type(error).__name__}: {error}", InternalError.hint)
+        return InternalError.exit_code
     return result if isinstance(result, int) else 0

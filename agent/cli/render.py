@@ -26,9 +26,11 @@ def print_report(report: Report) -> None:
         report.answer,
         _unverified(report.sentences),
         "\n".join(_source(source) for source in report.sources),
-        _last_line(report),
+        _last_line(report) if report.status != "failed" else "",
     ]
-    print(clean("\n\n".join(block for block in blocks if block)))
+    text = clean("\n\n".join(block for block in blocks if block))
+    if text:
+        print(text)
 
 
 def _unverified(sentences: list[Sentence]) -> str:
@@ -62,7 +64,11 @@ def _short(quote: str) -> str:
 def _last_line(report: Report) -> str:
     usage = report.usage
     parts = [f"confidence {report.confidence:.2f}"] if report.sentences else []
-    parts += [f"{report.steps} steps", f"{report.elapsed_s:.1f} s", usage.model]
+    parts += [
+        f"{report.steps} step{'s' * (report.steps != 1)}",
+        f"{report.elapsed_s:.1f} s",
+        usage.model,
+    ]
     if usage.usd:
         parts.append(f"${usage.usd:.4f}")
     return " · ".join([*parts, f"run {report.run}"])

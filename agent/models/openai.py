@@ -112,9 +112,8 @@ def priced(usage: Usage, model: str, provider: str | None) -> Usage:
 
 
 def _classified(error: openai.APIStatusError, endpoint: Endpoint) -> Exception:
-    code = str(getattr(error, "code", "") or "")
     if error.status_code in (408, 409, 425, 429) or error.status_code >= 500:
-        if "quota" in code or "billing" in code:
+        if _out_of_quota(error):
             return _final(error, endpoint)
         return Transient(error, _retry_after(error))
     return _final(error, endpoint)
@@ -136,11 +135,18 @@ def _final(error: Exception, endpoint: Endpoint) -> ResearchError:
             f"{endpoint.base_url} knows no model {endpoint.model!r}: {said}",
             hint="Check --model, and that --base-url ends where the API begins (often /v1).",
         )
-    if status in (402, 429):
+    if status == 402 or (status == 429 and _out_of_quota(error)):
         return ModelQuota(f"{endpoint.name} has no quota left ({status}): {said}")
+    if status == 429:
+        return ModelUnavailable(f"{endpoint.name} limits the rate, after all retries: {said}")
     if status and status < 500:
         return ModelError(f"{endpoint.name} refused the request ({status}): {said}")
     return ModelUnavailable(f"{endpoint.name} at {endpoint.base_url} cannot be reached: {said}")
+
+
+def _out_of_quota(error: Exception) -> bool:
+    code = str(getattr(error, "code", "") or "")
+    return "quota" in code or "billing" in code
 
 
 def _said(error: Exception) -> str:

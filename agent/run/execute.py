@@ -6,12 +6,13 @@ import asyncio
 import os
 import sys
 import time
+import traceback
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agent.config import private_folder
-from agent.errors import ResearchError
+from agent.errors import InternalError, ResearchError
 from agent.evidence import Evidence
 from agent.guard import Budget
 from agent.journal import Journal, Runs
@@ -85,6 +86,10 @@ class _Run:
                 report = await self._answered(stack, local, where)
         except ResearchError as error:
             report = failed(self._ledger, self._evidence, error, self._budget)
+        # A fault of ours still ends in a report: the record is kept, and says where it was.
+        except Exception as error:  # noqa: BLE001
+            self._journal.write("run.crashed", error=repr(error), trace=traceback.format_exc())
+            report = failed(self._ledger, self._evidence, _internal(error), self._budget)
         except asyncio.CancelledError:
             self._journal.write("run.interrupted")
             self._close(self._finished(LoopResult("", INTERRUPT)))
@@ -171,3 +176,7 @@ class _Run:
 
     def _record(self, kind: str, place: str = "", **data: Any) -> None:
         self._journal.write(kind, place, **data)
+
+
+def _internal(error: Exception) -> InternalError:
+    return InternalError(f"internal error: {type(error).__name__}: {error}")

@@ -137,6 +137,9 @@ def _unquoted(param: str) -> str:
 
 
 def _type_name(annotation: Any) -> str:
+    choices = [value for value in getattr(annotation, "__args__", ()) if isinstance(value, str)]
+    if choices:
+        return "|".join(choices)
     names = {str: "text", int: "number", float: "number", bool: "true|false"}
     for kind, name in names.items():
         if annotation is kind or kind in getattr(annotation, "__args__", ()):
