@@ -30,8 +30,7 @@ class HostPattern:
         below = text.startswith("*.")
         if text in {"*", "*.*"}:
             return cls(host="", below=True)
-        rest = text.removeprefix("*.").partition("://")[2] or text.removeprefix("*.")
-        authority = rest.split("/", 1)[0]
+        authority = _authority(text.removeprefix("*."))
         url = parse(f"http://{authority}")
         if url is None or not url.host or "@" in authority or "*" in authority:
             raise ValueError(f"not a host pattern: {text!r} (example.org, *.example.org, [::1]:80)")
@@ -65,6 +64,13 @@ class HostRules:
             raise Refused(f"{host} is on the deny list", hint="Remove it from --deny to reach it.")
         if self.allow and not any(pattern.matches(host, port) for pattern in self.allow):
             raise Refused(f"{host} is not on the allow list", hint=f"Add --allow {host}.")
+
+
+def _authority(text: str) -> str:
+    """Take `host[:port]` out of what people paste: a whole URL, IPv6 without its brackets."""
+    authority = (text.partition("://")[2] or text).partition("/")[0]
+    bare_v6 = authority.count(":") > 1 and not authority.startswith("[")
+    return f"[{authority}]" if bare_v6 else authority
 
 
 def _bare(host: str) -> str:

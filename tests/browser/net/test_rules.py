@@ -1,0 +1,82 @@
+"""Allow and deny lists: what a pattern means, and that only the parsed host counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from browser.errors import Refused
+from browser.net.rules import HostPattern, HostRules
+
+
+@pytest.mark.parametrize(
+    ("pattern", "host", "port"),
+    [
+        ("harbour.test", "harbour.test", 443),
+        ("HARBOUR.test.", "harbour.test", 80),
+        ("harbour.test", "harbour.test.", 80),
+        ("harbour.test:8080", "harbour.test", 8080),
+        ("*.harbour.test", "harbour.test", 443),
+        ("*.harbour.test", "quay.harbour.test", 443),
+        ("*.harbour.test", "a.quay.harbour.test", 443),
+        ("*.harbour.test:81", "quay.harbour.test", 81),
+        ("*", "anything.test", 1),
+        ("[::1]:80", "::1", 80),
+        ("::1", "::1", 80),
+        ("[::1]", "::1", 9000),
+        ("127.0.0.1:8099", "127.0.0.1", 8099),
+        ("0x7f.1", "127.0.0.1", 5),
+        ("localhost", "localhost", 3000),
+        ("münchen.de", "xn--mnchen-3ya.de", 443),
+        ("https://harbour.test/page", "harbour.test", 443),
+    ],
+)
+def test_pattern_matches(pattern: str, host: str, port: int) -> None:
+    assert HostPattern.parse(pattern).matches(host, port)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "host", "port"),
+    [
+        ("harbour.test", "quay.harbour.test", 443),
+        ("harbour.test", "harbour.test.evil.test", 443),
+        ("harbour.test", "notharbour.test", 443),
+        ("*.harbour.test", "notharbour.test", 443),
+        ("*.harbour.test", "harbour.test.evil.test", 443),
+        ("harbour.test:80", "harbour.test", 443),
+        ("127.0.0.1:8099", "127.0.0.1", 8098),
+        ("127.0.0.1", "127.0.0.2", 80),
+        ("127.0.0.1", "localhost", 80),
+    ],
+)
+def test_pattern_does_not_match(pattern: str, host: str, port: int) -> None:
+    assert not HostPattern.parse(pattern).matches(host, port)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a b", "me@harbour.test", "har*bour.test", "*.*.test", "[::1", "h.test:99999"]
+)
+def test_what_is_no_pattern_is_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match="not a host pattern"):
+        HostPattern.parse(text)
+
+
+def test_deny_wins_over_allow() -> None:
+    rules = HostRules(allow=["*.harbour.test"], deny=["secret.harbour.test"])
+    rules.check("https://quay.harbour.test/")
+    with pytest.raises(Refused, match="deny list"):
+        rules.check("https://secret.harbour.test/")
+
+
+def test_an_allow_list_refuses_all_others_and_says_how_to_add_them() -> None:
+    with pytest.raises(Refused, match="not on the allow list") as refused:
+        HostRules(allow=["harbour.test"]).check("https://quay.test/")
+    assert "--allow quay.test" in refused.value.hint
+
+
+def test_no_rules_allow_all() -> None:
+    HostRules().check("https://harbour.test/")
+
+
+def test_what_is_no_url_is_refused() -> None:
+    with pytest.raises(Refused):
+        HostRules().check("no url")
