@@ -11,12 +11,12 @@ from browser.types import PageContext
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-TEXT_LIMIT = 100_000  # characters of visible text or selection
-
 
 async def raw_context(page: Page) -> dict[str, Any]:
     """Ask the page for its context; also whether it is visible and focused."""
-    found: dict[str, Any] = await library.call(page.main_frame, "context", {"limit": TEXT_LIMIT})
+    found: dict[str, Any] = await library.call(
+        page.main_frame, "context", {"limit": library.CONTEXT_LIMIT}
+    )
     return found
 
 

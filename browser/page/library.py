@@ -19,21 +19,32 @@ if TYPE_CHECKING:
 
 # Unguessable, so that a page cannot wait for it by name.
 _KEY = f"Symbol.for('u{secrets.token_hex(8)}')"
+CONTEXT_LIMIT = 100_000  # characters of a page's visible text or selection
 _MISSING = "urchin-library-missing"
 
 
-def _source() -> str:
+def _parts(*prefixes: str) -> str:
+    """The files of `js/` whose names begin so, in order; without prefixes all of them."""
     folder = resources.files("browser.page") / "js"
     parts = sorted(folder.iterdir(), key=lambda part: part.name)
-    body = "\n".join(part.read_text("utf-8") for part in parts if part.name.endswith(".js"))
-    return (
-        f"(() => {{ 'use strict'; if (globalThis[{_KEY}]) return;\n{body}\n"
-        f"Object.defineProperty(globalThis, {_KEY}, {{ value: library }}); }})()"
+    return "\n".join(
+        part.read_text("utf-8")
+        for part in parts
+        if part.name.endswith(".js") and part.name.startswith(prefixes or "")
     )
 
 
-SOURCE = _source()
+SOURCE = (
+    f"(() => {{ 'use strict'; if (globalThis[{_KEY}]) return;\n{_parts()}\n"
+    f"Object.defineProperty(globalThis, {_KEY}, {{ value: library }}); }})()"
+)
 """The init script, to be added to each context or page that is ours."""
+
+# Reads a tab that is not ours, and leaves nothing behind in it.
+CONTEXT_EXPRESSION = (
+    f"(() => {{ 'use strict';\n{_parts('20', '30', '50', '80')}\n"
+    f"return JSON.stringify(context({{limit: {CONTEXT_LIMIT}}})); }})()"
+)
 
 _CALL = (
     f"([name, argument]) => {{ const library = globalThis[{_KEY}];"

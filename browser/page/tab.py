@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from browser.errors import ActionError, BrowserGone, PageCrashed
 from browser.page import actions, library
+from browser.page.budget import DEFAULT_BUDGET
 from browser.page.context import context_of, raw_context
 from browser.page.deadline import within
 from browser.page.diff import changes
-from browser.page.budget import DEFAULT_BUDGET
 from browser.page.events import Events
 from browser.page.refs import element_of
 from browser.page.settle import settle

@@ -2,44 +2,82 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+import json
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
-from browser.errors import AttachFailed, BrowserError
+from playwright.async_api import async_playwright
+
+from browser.errors import AttachFailed, BrowserError, BrowserGone
+from browser.page import library
 from browser.page.deadline import within
+from browser.session.endpoint import websocket_of
 from browser.session.launch import Running
+from browser.session.relay import Relay
 
 if TYPE_CHECKING:
-    from playwright.async_api import Dialog, Page, Playwright
+    from collections.abc import AsyncIterator
 
-CONNECT_SECONDS = 10.0  # a browser with hundreds of tabs takes a while; a wrong port fails at once
+    from playwright.async_api import Playwright
+
+CONNECT_SECONDS = 10.0
+TAB_SECONDS = 1.0  # a tab under an open dialog does not answer
 
 
-async def attach(playwright: Playwright, url: str) -> Running:
-    """Connect over CDP to `http://127.0.0.1:9222`, a `ws://` address, or `chrome` / `msedge`.
+@asynccontextmanager
+async def attach(url: str) -> AsyncIterator[tuple[Playwright, Running, UsersTabs]]:
+    """Connect to `http://127.0.0.1:9222`, a `ws://` address, or `chrome` / `msedge`.
 
-    Raises AttachFailed, quickly where nothing listens.
+    Raises AttachFailed, at once where nothing listens. Leaving drops the connection alone.
     """
-    try:
-        async with within(CONNECT_SECONDS, f"attach to {url}"):
-            browser = await playwright.chromium.connect_over_cdp(
-                url, no_defaults=True, timeout=CONNECT_SECONDS * 1000
-            )
-    except BrowserError as error:
-        raise AttachFailed(f"no Chrome answers at {url} ({error})") from error
-    if not browser.contexts:
-        await browser.close()
-        raise AttachFailed(f"the browser at {url} has no window")
-    context = browser.contexts[0]
-    for page in context.pages:
-        leave_alone(page)
-    context.on("page", leave_alone)
-    return Running(context, browser)
+    async with Relay.connect(await websocket_of(url)) as relay, async_playwright() as playwright:
+        try:
+            async with within(CONNECT_SECONDS, f"attach to {url}"):
+                browser = await playwright.chromium.connect_over_cdp(
+                    relay.endpoint, no_defaults=True, timeout=CONNECT_SECONDS * 1000
+                )
+        except BrowserError as error:
+            raise AttachFailed(f"no Chrome answers at {url} ({error})") from error
+        try:
+            yield playwright, Running(browser.contexts[0], browser), UsersTabs(relay)
+        finally:
+            await browser.close()
 
 
-def leave_alone(page: Page) -> None:
-    """With a listener that does nothing, Playwright leaves a dialog to the person it asks."""
-    page.on("dialog", _left_to_the_user)
+class UsersTabs:
+    """The person's own tabs, read and never touched."""
 
+    def __init__(self, relay: Relay) -> None:
+        self._relay = relay
 
-def _left_to_the_user(_dialog: Dialog) -> None:
-    return
+    async def all(self) -> list[dict[str, Any]]:
+        """List them as `{targetId, url, title, …}`."""
+        return await self._relay.users_tabs()
+
+    async def visible(self) -> dict[str, Any] | None:
+        """Ask for the context of the tab in front, with its `target`.
+
+        That is the one with the focus; while a terminal has it, the first that is visible.
+        """
+        targets = [tab["targetId"] for tab in await self.all()]
+        asked = [asyncio.create_task(self._context(target)) for target in targets]
+        shown: list[dict[str, Any]] = []
+        try:
+            for answer in asyncio.as_completed(asked):
+                raw = await answer
+                if raw and raw["visible"] and raw["focus"]:
+                    return raw
+                if raw and raw["visible"]:
+                    shown.append(raw)
+        finally:
+            for task in asked:
+                task.cancel()
+        return min(shown, key=lambda raw: targets.index(raw["target"])) if shown else None
+
+    async def _context(self, target: str) -> dict[str, Any] | None:
+        try:
+            answer = await self._relay.evaluate(target, library.CONTEXT_EXPRESSION, TAB_SECONDS)
+        except (TimeoutError, BrowserGone):
+            return None
+        return {**json.loads(answer), "target": target} if answer else None

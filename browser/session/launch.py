@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -16,10 +17,8 @@ from browser.page.deadline import first_line
 from browser.session.chrome import find_chrome
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from playwright.async_api import Browser as PlaywrightBrowser
-    from playwright.async_api import BrowserContext, Playwright, ProxySettings
+    from playwright.async_api import BrowserContext, Playwright, ProxySettings, ViewportSize
 
 START_SECONDS = 20.0
 QUIET_FLAGS = (
@@ -32,7 +31,15 @@ QUIET_FLAGS = (
     "--safebrowsing-disable-auto-update",
     "--disable-gpu",  # a machine without one spends its start looking for it
 )
-VIEWPORT = {"width": 1280, "height": 900}
+PLAYWRIGHT_FEATURES_OFF = (
+    # What Playwright 1.65 turns off itself (chromiumSwitches); our flag replaces its own.
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
+    *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),
+    *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints"),
+    *("TcpPortRandomizationWin", "AimEnabled", "PreconnectToSearch", "msForceBrowserSignIn"),
+    *("msEdgeUpdateLaunchServicesPreferredVersion", "Translate"),
+)
+VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +78,41 @@ async def launch(playwright: Playwright, options: LaunchOptions) -> Running:
 
 
 async def _start(playwright: Playwright, executable: Path, options: LaunchOptions) -> Running:
-    common = {
-        "executable_path": executable,
-        "headless": options.headless,
-        "args": [*CHROMIUM_FLAGS, *QUIET_FLAGS],
-        "proxy": proxy_settings(options.proxy),
-        "chromium_sandbox": sandboxed(),
-        "timeout": START_SECONDS * 1000,
-        "handle_sigint": False,  # Ctrl-C is the run's to handle
-    }
+    """Start with a profile of its own, or with none that outlives the session."""
+    chromium, flags = playwright.chromium, launch_flags()
+    timeout, proxy = START_SECONDS * 1000, proxy_settings(options.proxy)
     if options.user_data_dir:
-        context = await playwright.chromium.launch_persistent_context(
-            options.user_data_dir, viewport=VIEWPORT, **common
+        context = await chromium.launch_persistent_context(
+            Path(options.user_data_dir),
+            executable_path=executable,
+            headless=options.headless,
+            args=flags,
+            proxy=proxy,
+            chromium_sandbox=sandboxed(),
+            timeout=timeout,
+            handle_sigint=False,
+            viewport=VIEWPORT,
         )
-        return Running(context)
-    browser = await playwright.chromium.launch(**common)
-    context = await browser.new_context(
-        viewport=VIEWPORT, storage_state=options.storage_state, accept_downloads=True
+        return Running(context, context.browser)
+    browser = await chromium.launch(
+        executable_path=executable,
+        headless=options.headless,
+        args=flags,
+        proxy=proxy,
+        chromium_sandbox=sandboxed(),
+        timeout=timeout,
+        handle_sigint=False,  # Ctrl-C is the run's to handle
     )
-    return Running(context, browser)
+    state = Path(options.storage_state) if options.storage_state else None
+    return Running(await browser.new_context(viewport=VIEWPORT, storage_state=state), browser)
+
+
+def launch_flags() -> list[str]:
+    """All flags, with the features to turn off in one: of two such flags Chromium reads the last."""
+    prefix = "--disable-features="
+    flags = [flag for flag in CHROMIUM_FLAGS if not flag.startswith(prefix)]
+    asked = [flag.removeprefix(prefix) for flag in CHROMIUM_FLAGS if flag.startswith(prefix)]
+    return [*flags, *QUIET_FLAGS, prefix + ",".join([*asked, *PLAYWRIGHT_FEATURES_OFF])]
 
 
 def sandboxed() -> bool:

@@ -9,17 +9,17 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
 from browser.errors import BrowserError, BrowserGone, DeadlineExceeded
 from browser.page import library
-from browser.page.context import context_of, raw_context
+from browser.page.context import context_of
 from browser.page.deadline import within
 from browser.page.tab import OPEN_SECONDS, Tab
 from browser.page.transfer import Downloads
-from browser.session.attach import attach
+from browser.session.attach import UsersTabs, attach
 from browser.session.launch import LaunchOptions, Running, launch
+from browser.text import clean
 from browser.types import TabInfo
 
 if TYPE_CHECKING:
@@ -39,8 +39,13 @@ class Browser:
     """A browser under our hand. Made by `launch` or `attach`, both async context managers."""
 
     def __init__(
-        self, playwright: Playwright, running: Running, options: LaunchOptions | None
+        self,
+        playwright: Playwright,
+        running: Running,
+        options: LaunchOptions | None,
+        users: UsersTabs | None = None,
     ) -> None:
+        self._users = users
         self._playwright = playwright
         self._running = running
         self._options = options
@@ -78,12 +83,12 @@ class Browser:
 
         Raises AttachFailed. Leaving closes our own tabs, and nothing else.
         """
-        async with async_playwright() as playwright:
-            browser = cls(playwright, await attach(playwright, url), None)
+        async with attach(url) as (playwright, running, users):
+            browser = cls(playwright, running, None, users)
             try:
                 yield browser
             finally:
-                await browser._end()
+                await browser._close_tabs()
 
     @property
     def attached(self) -> bool:
@@ -111,40 +116,32 @@ class Browser:
             await tab.close()
 
     async def tabs(self) -> list[TabInfo]:
-        """List all tabs, ours and the user's."""
-        ours = {tab.page: tab for tab in self._tabs}
-        infos = await asyncio.gather(
-            *(self._info(page, ours.get(page), n) for n, page in enumerate(self._pages(), 1))
-        )
-        return list(infos)
+        """List our tabs, then the user's."""
+        ours = [TabInfo(tab.id, tab.url, await self._title(tab)) for tab in self._tabs]
+        if self._users is None:
+            return ours
+        front = (await self._users.visible() or {}).get("target")
+        return ours + [
+            TabInfo(f"u{n}", tab["url"], clean(tab["title"]), tab["targetId"] == front, ours=False)
+            for n, tab in enumerate(await self._users.all(), 1)
+        ]
 
     async def visible_context(self) -> PageContext | None:
-        """Give the context of the tab that the person sees; None when none answers."""
-        ours = {tab.page for tab in self._tabs}
-        pages = [page for page in self._pages() if page not in ours]
-        found = await asyncio.gather(*(self._context(page) for page in pages))
-        shown = [raw for raw in found if raw and raw["visible"]]
-        if not shown:
-            return None
-        return context_of(max(shown, key=lambda raw: bool(raw["focus"])))
+        """Give the context of the tab that the person sees; None when none answers.
 
-    def _pages(self) -> list[Page]:
-        return [page for page in self._running.context.pages if not page.is_closed()]
+        In a browser of our own that is the tab opened last.
+        """
+        if self._users is None:
+            return await self._tabs[-1].context() if self._tabs else None
+        raw = await self._users.visible()
+        return context_of(raw) if raw else None
 
-    async def _context(self, page: Page) -> dict[str, object] | None:
+    async def _title(self, tab: Tab) -> str:
         try:
-            async with asyncio.timeout(TAB_SECONDS):
-                return await raw_context(page)
-        except (TimeoutError, PlaywrightError):
-            return None
-
-    async def _info(self, page: Page, tab: Tab | None, number: int) -> TabInfo:
-        title = ""
-        with suppress(TimeoutError, PlaywrightError):
-            async with asyncio.timeout(TAB_SECONDS):
-                title = await page.title()
-        name = tab.id if tab else f"u{number}"
-        return TabInfo(name, page.url, title, ours=tab is not None)
+            async with within(TAB_SECONDS, "ask for a title"):
+                return clean(await tab.page.title())
+        except BrowserError:
+            return tab.title
 
     async def _new_tab(self) -> Tab:
         try:
@@ -179,18 +176,18 @@ class Browser:
                     await self._running.context.close()
             self._running = await launch(self._playwright, self._options)
 
+    async def _close_tabs(self) -> None:
+        await asyncio.gather(*(self.close(tab) for tab in list(self._tabs)))
+
     async def _end(self) -> None:
-        for tab in list(self._tabs):
-            await self.close(tab)
-        if self.attached:
-            return  # leaving Playwright drops the connection; the browser stays
-        with suppress(BrowserError):
+        await self._close_tabs()
+        try:
             async with within(CLOSE_SECONDS, "close the browser"):
                 await self._running.context.close()
                 if self._running.browser:
                     await self._running.browser.close()
-            return
-        _kill(self._running.pid)
+        except BrowserError:
+            _kill(self._running.pid)
 
 
 def _kill(pid: int | None) -> None:

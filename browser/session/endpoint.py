@@ -1,0 +1,71 @@
+"""From what a person names as their Chrome to the WebSocket where it can be driven."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import httpx
+
+from browser.errors import AttachFailed
+
+PROBE_SECONDS = 3.0
+_CHANNEL = re.compile(r"^(?P<app>chrome|msedge)(?:-(?P<line>beta|dev|canary))?$")
+_LINE_SUFFIX = {"": "", "beta": " Beta", "dev": " Dev", "canary": " Canary"}
+_LINUX_LINE = {"": "", "beta": "-beta", "dev": "-unstable", "canary": "-canary"}
+
+
+async def websocket_of(url: str) -> str:
+    """Resolve `http://127.0.0.1:9222`, `ws://…`, a bare port, or `chrome` / `msedge`.
+
+    Raises AttachFailed when nothing there speaks the DevTools protocol.
+    """
+    if url.startswith(("ws://", "wss://")):
+        return url
+    channel = _CHANNEL.match(url)
+    if channel:
+        return _from_port_file(user_data_dir(channel["app"], channel["line"] or ""))
+    return await _from_http(f"http://127.0.0.1:{url}" if url.isdigit() else url)
+
+
+def user_data_dir(app: str, line: str = "", platform: str = sys.platform) -> Path:
+    """Find the profile folder that a person's own Chrome or Edge uses."""
+    chrome = app == "chrome"
+    if platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+        return base / (("Google/Chrome" if chrome else "Microsoft Edge") + _LINE_SUFFIX[line])
+    if platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home()))
+        maker = "Google/Chrome" if chrome else "Microsoft/Edge"
+        return base / f"{maker}{_LINE_SUFFIX[line].replace(' Canary', ' SxS')}" / "User Data"
+    base = Path(os.environ.get("XDG_CONFIG_HOME", Path.home() / ".config"))
+    return base / (("google-chrome" if chrome else "microsoft-edge") + _LINUX_LINE[line])
+
+
+def _from_port_file(folder: Path) -> str:
+    """Chrome 144 and newer write the port there once debugging is allowed."""
+    try:
+        port, path = (folder / "DevToolsActivePort").read_text("utf-8").split()[:2]
+    except (OSError, ValueError) as error:
+        raise AttachFailed(f"no Chrome allows debugging in {folder}") from error
+    return f"ws://127.0.0.1:{port}{path}"
+
+
+async def _from_http(url: str) -> str:
+    address = url.rstrip("/") + "/json/version"
+    try:
+        async with httpx.AsyncClient(timeout=PROBE_SECONDS, trust_env=False) as http:
+            answer = (await http.get(address)).raise_for_status().json()
+        return str(answer["webSocketDebuggerUrl"])
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as error:
+        raise AttachFailed(f"no Chrome answers at {url}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, httpx.ConnectError):
+        return "nothing listens there"
+    if isinstance(error, httpx.TimeoutException):
+        return f"no answer within {PROBE_SECONDS:g} s"
+    return "what listens there is not a browser's debugging port"

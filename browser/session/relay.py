@@ -1,0 +1,234 @@
+"""Between Playwright and a person's Chrome: Playwright sees our tabs and nothing else.
+
+Attached to directly, Playwright takes hold of every tab: it waits for each of them (one with an
+open alert never answers), pauses new ones, and would handle their dialogs and downloads. The relay
+keeps their targets from it. Tabs that we create, and what those open, are attached one by one;
+the person's tabs are asked only when their content is wanted, each with a deadline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from websockets.asyncio.client import connect
+from websockets.asyncio.server import serve
+from websockets.exceptions import ConnectionClosed, WebSocketException
+
+from browser.errors import AttachFailed, BrowserGone
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from websockets.asyncio.client import ClientConnection
+    from websockets.asyncio.server import ServerConnection
+    from websockets.http11 import Request, Response
+
+CONNECT_SECONDS = 60.0  # since Chrome 144 a person is asked to allow it, and may look away
+COMMAND_SECONDS = 5.0
+_OUR_IDS = 1 << 30  # Playwright counts its own from 1
+
+Message = dict[str, Any]
+
+
+class Relay:
+    """One connection to the browser, shared by Playwright and by our own questions."""
+
+    def __init__(self, upstream: ClientConnection) -> None:
+        self._upstream = upstream
+        self._client: ServerConnection | None = None
+        self._ids = count(_OUR_IDS)
+        self._waiting: dict[int, asyncio.Future[Message]] = {}
+        self._creating: set[int] = set()
+        self._ours: set[str] = set()
+        self._sessions: set[str] = set()
+        self._questions: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._token = secrets.token_urlsafe(16)
+        self.endpoint = ""
+
+    @classmethod
+    @asynccontextmanager
+    async def connect(cls, websocket: str) -> AsyncIterator[Relay]:
+        """Connect to a browser's WebSocket and listen on loopback for Playwright.
+
+        Raises AttachFailed.
+        """
+        try:
+            upstream = await connect(
+                websocket, max_size=None, compression=None, open_timeout=CONNECT_SECONDS, proxy=None
+            )
+        except (OSError, TimeoutError, WebSocketException) as error:
+            raise AttachFailed(f"no Chrome answers at {websocket}: {error}") from error
+        relay = cls(upstream)
+        async with (
+            upstream,
+            serve(
+                relay._from_playwright,
+                "127.0.0.1",
+                0,
+                process_request=relay._check,
+                max_size=None,
+                compression=None,
+            ) as server,
+        ):
+            port = server.sockets[0].getsockname()[1]
+            relay.endpoint = f"ws://127.0.0.1:{port}/{relay._token}"
+            reader = asyncio.create_task(relay._from_browser())
+            try:
+                await relay.command("Target.setDiscoverTargets", {"discover": True})
+                yield relay
+            finally:
+                reader.cancel()
+                await asyncio.gather(reader, return_exceptions=True)
+
+    async def command(
+        self, method: str, params: Message | None = None, session: str | None = None
+    ) -> Message:
+        """Send a command of our own and give its result; raises BrowserGone, TimeoutError."""
+        number = next(self._ids)
+        future = self._waiting[number] = asyncio.get_running_loop().create_future()
+        message: Message = {"id": number, "method": method, "params": params or {}}
+        if session:
+            message["sessionId"] = session
+        try:
+            async with asyncio.timeout(COMMAND_SECONDS):
+                await self._upstream.send(json.dumps(message))
+                answer = await future
+        except ConnectionClosed as error:
+            raise BrowserGone("the browser closed the connection") from error
+        finally:
+            self._waiting.pop(number, None)
+        if "error" in answer:
+            raise BrowserGone(f"{method}: {answer['error'].get('message')}")
+        result: Message = answer.get("result", {})
+        return result
+
+    async def users_tabs(self) -> list[Message]:
+        """List the targets of the person's own tabs, as the browser orders them."""
+        infos = (await self.command("Target.getTargets"))["targetInfos"]
+        return [
+            info
+            for info in infos
+            if info["type"] == "page"
+            and info["targetId"] not in self._ours
+            and not info["url"].startswith(("devtools:", "chrome-extension:"))
+        ]
+
+    async def evaluate(self, target: str, expression: str, seconds: float) -> Any:
+        """Evaluate an expression in a tab of the person, who notices nothing.
+
+        Raises TimeoutError when the tab does not answer, as under an open dialog.
+        """
+        attached = await self.command(
+            "Target.attachToTarget", {"targetId": target, "flatten": True}
+        )
+        session = attached["sessionId"]
+        self._questions.add(session)
+        params = {"expression": expression, "returnByValue": True}
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await self.command("Runtime.evaluate", params, session)
+        finally:
+            await self.command("Target.detachFromTarget", {"sessionId": session})
+            self._questions.discard(session)
+        return answer.get("result", {}).get("value")
+
+    def _check(self, connection: ServerConnection, request: Request) -> Response | None:
+        """Turn away whoever does not know the address: a web page may try the port."""
+        if request.path != f"/{self._token}" or "Origin" in request.headers:
+            return connection.respond(HTTPStatus.FORBIDDEN, "not yours\n")
+        return None
+
+    async def _from_playwright(self, client: ServerConnection) -> None:
+        self._client = client
+        try:
+            async for text in client:
+                await self._forward(json.loads(text), text)
+        except ConnectionClosed:
+            return  # either side is gone; the reader below tells Playwright
+
+    async def _forward(self, message: Message, text: str | bytes) -> None:
+        method = message.get("method") if "sessionId" not in message else None
+        if method == "Target.setAutoAttach":
+            await self._to_playwright({"id": message["id"], "result": {}})
+        elif method == "Target.createTarget":
+            # In the background: the person's own tab stays in front.
+            message["params"]["background"] = True
+            self._creating.add(message["id"])
+            await self._upstream.send(json.dumps(message))
+        else:
+            await self._upstream.send(text)
+
+    async def _from_browser(self) -> None:
+        try:
+            async for text in self._upstream:
+                await self._sort(json.loads(text), text)
+        except ConnectionClosed:
+            pass
+        finally:
+            for future in self._waiting.values():
+                if not future.done():
+                    future.set_exception(BrowserGone("the browser is gone"))
+            if self._client:
+                await self._client.close()
+
+    async def _sort(self, message: Message, text: str | bytes) -> None:
+        number, session = message.get("id"), message.get("sessionId")
+        if number is not None and number in self._waiting:
+            self._waiting[number].set_result(message)
+        elif number is not None and number >= _OUR_IDS:
+            return  # the answer to a question that was given up
+        elif number is not None and session is None and number in self._creating:
+            self._creating.discard(number)
+            self._later(self._created(message))
+        elif session in self._questions:
+            return
+        elif session is None and "method" in message:
+            await self._root_event(message, text)
+        elif self._client:
+            await self._client.send(text)
+
+    async def _root_event(self, message: Message, text: str | bytes) -> None:
+        method, params = message["method"], message["params"]
+        if method == "Target.targetCreated":
+            info = params["targetInfo"]
+            if info["type"] == "page" and info.get("openerId") in self._ours:
+                self._later(self._take(info["targetId"]))
+        elif method == "Target.attachedToTarget":
+            if params["targetInfo"]["targetId"] in self._ours:
+                self._sessions.add(params["sessionId"])
+                await self._to_playwright(message)
+        elif method == "Target.detachedFromTarget":
+            if params["sessionId"] in self._sessions:
+                await self._to_playwright(message)
+        elif not method.startswith("Target.") and self._client:
+            await self._client.send(text)
+
+    async def _created(self, answer: Message) -> None:
+        if target := answer.get("result", {}).get("targetId"):
+            await self._take(target)
+        await self._to_playwright(answer)
+
+    async def _take(self, target: str) -> None:
+        """Attach to a tab as ours. It need not be in front to act as if it were."""
+        if target in self._ours:
+            return
+        self._ours.add(target)
+        params = {"targetId": target, "flatten": True}
+        session = (await self.command("Target.attachToTarget", params))["sessionId"]
+        await self.command("Emulation.setFocusEmulationEnabled", {"enabled": True}, session)
+
+    async def _to_playwright(self, message: Message) -> None:
+        if self._client:
+            await self._client.send(json.dumps(message))
+
+    def _later(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

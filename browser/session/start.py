@@ -1,0 +1,136 @@
+"""Starting a Chrome that a person uses and an agent can attach to (`research chrome`)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from browser.errors import LaunchFailed
+from browser.session.chrome import find_chrome
+from browser.session.launch import sandboxed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+START_SECONDS = 20.0
+_PORT_FILE = "DevToolsActivePort"  # Chrome writes port and path there once it listens
+_LOCKS = ("SingletonLock", "lockfile")  # Linux and macOS; Windows
+
+
+@dataclass(frozen=True, slots=True)
+class StartedChrome:
+    """A Chrome that runs on its own: process id, address to attach to, profile folder."""
+
+    pid: int
+    cdp_url: str
+    profile: Path
+
+
+async def start_chrome(
+    profile: str | os.PathLike[str],
+    *,
+    port: int = 0,
+    executable: str | os.PathLike[str] | None = None,
+    headless: bool = False,
+    arguments: Sequence[str] = (),
+) -> StartedChrome:
+    """Start a Chrome with its own profile whose debugging port listens on loopback alone.
+
+    Port 0 lets the system choose. The browser outlives this process. Raises BrowserMissing, and
+    LaunchFailed when the profile is in use or the port does not open.
+    """
+    folder = Path(profile).expanduser().absolute()
+    binary = find_chrome(executable)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _refuse_if_used(folder)
+    (folder / _PORT_FILE).unlink(missing_ok=True)
+    log = folder / "chrome-start.log"
+    process = _spawn([str(binary), *_flags(folder, port, headless=headless), *arguments], log)
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            chosen = await _port_of(folder, process, log)
+    except TimeoutError as error:
+        process.kill()
+        raise LaunchFailed(f"{binary} opened no debugging port in {START_SECONDS:g} s") from error
+    return StartedChrome(process.pid, f"http://127.0.0.1:{chosen}", folder)
+
+
+def _flags(folder: Path, port: int, *, headless: bool) -> list[str]:
+    flags = [
+        f"--user-data-dir={folder}",
+        f"--remote-debugging-port={port}",
+        "--remote-debugging-address=127.0.0.1",
+        "--no-first-run",
+        "--no-default-browser-check",
+    ]
+    if headless:
+        flags.append("--headless=new")
+    if sys.platform == "linux" and not sandboxed():
+        flags.append("--no-sandbox")
+    return [*flags, "about:blank"]
+
+
+def _refuse_if_used(folder: Path) -> None:
+    """A second Chrome on one profile would only open a window in the first, and then end."""
+    for name in _LOCKS:
+        lock = folder / name
+        if lock.is_symlink() and not _holder_lives(os.readlink(lock)):
+            continue
+        if lock.is_symlink() or (lock.exists() and not _removable(lock)):
+            raise LaunchFailed(
+                f"the profile {folder} is in use by another Chrome",
+                hint="Close that Chrome, attach to it, or name another profile folder.",
+            )
+
+
+def _holder_lives(target: str) -> bool:
+    """The lock points at `host-pid`; a crashed Chrome leaves it behind."""
+    pid = target.rpartition("-")[2]
+    if not pid.isdigit():
+        return True
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _removable(lock: Path) -> bool:
+    """On Windows Chrome holds the file open for as long as it runs."""
+    try:
+        lock.unlink()
+    except PermissionError:
+        return False
+    return True
+
+
+def _spawn(command: list[str], log: Path) -> subprocess.Popen[bytes]:
+    apart = {"start_new_session": True} if os.name == "posix" else {"creationflags": _DETACHED}
+    with log.open("wb") as output:
+        return subprocess.Popen(  # noqa: S603 - the browser found by find_chrome
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, **apart
+        )
+
+
+_DETACHED = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
+
+
+async def _port_of(folder: Path, process: subprocess.Popen[bytes], log: Path) -> int:
+    """Wait for the port file; a process that ends before says why in its log."""
+    while True:
+        if process.poll() is not None:
+            tail = log.read_text("utf-8", "replace").strip().splitlines()[-1:] or [
+                "no reason given"
+            ]
+            raise LaunchFailed(f"Chrome ended at once: {tail[0][:300]}")
+        file = folder / _PORT_FILE
+        if file.is_file() and (text := file.read_text("utf-8").split()):
+            return int(text[0])
+        await asyncio.sleep(0.03)
