@@ -3,8 +3,8 @@
 The file is JSON Lines: each line a reply, as a JSON string or as `{"reply": "…"}` with, if wanted,
 `"expect": "regex"` that the last message must match (else the script fails, saying so). A plain
 text file whose replies are separated by lines of `---` works too. `{{1}}` in a reply is the first
-passage id of the last message, `{{ref:NAME}}` the ref of the first line that contains NAME, so
-that a script survives other numbering.
+passage id of the last message, `{{ref:NAME}}` the ref of the first element of a snapshot
+whose line contains NAME, so that a script survives other numbering.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _PASSAGE = re.compile(r"S\d+¶\d+")
+_ELEMENT = re.compile(r"\[((?:f\d+)?e\d+)\b([^\]\n]*)\]")
 _FILL = re.compile(r"\{\{(?:(\d+)|ref:([^}]+))\}\}")
 
 
@@ -99,8 +100,7 @@ def _filled(reply: str, seen: str) -> str:
         if match[1]:
             index = int(match[1]) - 1
             return passages[index] if index < len(passages) else match[0]
-        line = next((row for row in seen.splitlines() if match[2] in row and "[ref=" in row), "")
-        found = re.search(r"\[ref=(\w+)\]", line)
-        return found[1] if found else match[0]
+        named = (m[1] for m in _ELEMENT.finditer(seen) if match[2] in m[2])
+        return next(named, match[0])
 
     return _FILL.sub(fill, reply)

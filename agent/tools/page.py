@@ -16,7 +16,7 @@ from browser.types import ActionOutcome, Outcome
 if TYPE_CHECKING:
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext
-    from browser.session import Tab
+    from browser.page.tab import Tab
     from browser.types import Page
 
 NEW_TEXT_CHARS = 2_000
