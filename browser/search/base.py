@@ -25,6 +25,9 @@ DAY = 24 * HOUR
 # A search page is 20-600 KB; ten times the largest seen is surely not one.
 MAX_BYTES = 6_000_000
 
+# Public APIs ask their clients to say who they are (Wikimedia, arXiv, GitHub, OpenAlex).
+API_HEADERS = {"User-Agent": "urchin-research/0.1", "Accept": "application/json, */*;q=0.5"}
+
 # These say that this form of asking is not understood; another form may be.
 _TRY_ANOTHER_FORM = (Outcome.ERROR, Outcome.UNAUTHORIZED)
 
@@ -43,14 +46,15 @@ class Request:
 class Provider(ABC):
     """A search engine: class attributes, `request` and `parse`.
 
-    `url` is its endpoint, `key_env` the environment variable that holds its key (empty: it needs
-    none), `lifetime` how many seconds its answers may be kept, `interval` the least number of
-    seconds between two requests that its operator asks for.
+    `url` is its endpoint, `key_env` the environment variable that holds its key (empty: it knows
+    none), `needs_key` whether it answers without, `lifetime` how many seconds its answers may be
+    kept, `interval` the seconds between two requests that its operator asks for.
     """
 
-    name: ClassVar[str]
+    name: str
     url: ClassVar[str] = ""
     key_env: ClassVar[str] = ""
+    needs_key: ClassVar[bool] = True
     is_api: ClassVar[bool] = True
     lifetime: ClassVar[float] = HOUR
     interval: ClassVar[float] = 0.0
@@ -67,7 +71,7 @@ class Provider(ABC):
 
     def unavailable(self) -> str:
         """Why it cannot be asked at all; empty if it can."""
-        if self.key_env and not self.key:
+        if self.key_env and self.needs_key and not self.key:
             return f"no key; set {self.key_env}"
         return "" if self.endpoint else "no address"
 
@@ -88,7 +92,7 @@ class Provider(ABC):
         page = SearchPage(Outcome.ERROR, detail="nothing to ask")
         for request in self.requests(query):
             try:
-                response = await _send(request, http, deadline)
+                response = await self._send(request, http, deadline)
             except DeadlineExceeded as error:
                 return SearchPage(Outcome.TIMEOUT, detail=str(error))
             except BrowserError as error:
@@ -120,20 +124,20 @@ class Provider(ABC):
     ) -> SearchPage | None:
         """Recognise an answer that is no answer; None where it may be parsed."""
         del url
-        return judge_refusal(status, headers, body, is_api=self.is_api)
+        return judge_refusal(status, headers, body, keyed=bool(self.key_env))
 
-
-async def _send(request: Request, http: HttpClient, deadline: float) -> Response:
-    options: dict[str, Any] = {
-        "headers": dict(request.headers),
-        "deadline": deadline,
-        "max_bytes": MAX_BYTES,
-    }
-    if request.json is not None:
-        return await http.post(request.url, json=dict(request.json), **options)
-    if request.form is not None:
-        return await http.post(request.url, form=dict(request.form), **options)
-    return await http.get(request.url, params=dict(request.params or {}), **options)
+    async def _send(self, request: Request, http: HttpClient, deadline: float) -> Response:
+        headers = {**API_HEADERS, **request.headers} if self.is_api else dict(request.headers)
+        options: dict[str, Any] = {
+            "headers": headers,
+            "deadline": deadline,
+            "max_bytes": MAX_BYTES,
+        }
+        if request.json is not None:
+            return await http.post(request.url, json=dict(request.json), **options)
+        if request.form is not None:
+            return await http.post(request.url, form=dict(request.form), **options)
+        return await http.get(request.url, params=dict(request.params or {}), **options)
 
 
 def place(default: str, given: str | None) -> str:

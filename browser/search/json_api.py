@@ -31,8 +31,8 @@ class JsonProvider(Provider):
 
     rows: str = "results"
     fields: Fields = Fields()
-    optional_rows: ClassVar[bool] = False
-    """Whether an answer without the list is an honest "nothing found" of this API."""
+    empty_without_rows: ClassVar[tuple[str, ...]] = ()
+    """An answer that has all of these fields but no list is this API's "nothing found"."""
 
     def parse(self, body: str, url: str) -> SearchPage:
         """Read the rows; anything that is no such JSON is judged as an error message."""
@@ -41,7 +41,7 @@ class JsonProvider(Provider):
         except ValueError:
             return error_payload(body)
         rows = dig(data, self.rows) if self.rows else data
-        if rows is None and self.optional_rows and isinstance(data, dict) and "error" not in data:
+        if rows is None and self._is_empty(data):
             return SearchPage(Outcome.EMPTY)
         if not isinstance(rows, list):
             return error_payload(body)
@@ -57,6 +57,10 @@ class JsonProvider(Provider):
             snippet=without_marks(text_at(row, self.fields.snippet)),
             published=text_at(row, self.fields.published) or None,
         )
+
+    def _is_empty(self, data: object) -> bool:
+        expected = self.empty_without_rows
+        return bool(expected) and isinstance(data, dict) and all(name in data for name in expected)
 
 
 def dig(data: object, path: str) -> object:

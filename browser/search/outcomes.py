@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+import time
 from typing import TYPE_CHECKING
 
 from browser.types import Outcome, SearchPage
@@ -31,8 +30,8 @@ _WALLS = re.compile(
     r"""id=["']?(?:challenge-form|challenge-running|cf-challenge|captcha-form|cf-wrapper|px-captcha)\b
     |class=["'](?:[^"']*\s)?(?:anomaly-modal|cf-browser-verification|cf-turnstile|pow-captcha)
     |/cdn-cgi/challenge-platform/
-    |<title>\s*(?:Just\ a\ moment|Attention\ Required!|Access\ denied|Verifying\ your\ request
-       |Making\ sure\ you)""",
+    |<title>[^<]{0,60}(?:Just\ a\ moment|Attention\ Required!|Access\ denied
+       |Verifying\ your\ request|Making\ sure\ you)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _CONSENT = re.compile(
@@ -46,21 +45,27 @@ _LOOKED_AT = 20_000
 
 
 def judge_refusal(
-    status: int, headers: Mapping[str, str], body: str, *, is_api: bool
+    status: int, headers: Mapping[str, str], body: str, *, keyed: bool
 ) -> SearchPage | None:
-    """Name what a status, its headers and an error body say; None for an answer to be parsed."""
-    if not is_api or not body.lstrip().startswith(("{", "[")):
-        wall = wall_of(body)
-        if wall:
-            return SearchPage(Outcome.BLOCKED, detail=wall, retry_after=retry_after(headers))
+    """Name what a status, its headers and an error body say; None for an answer to be parsed.
+
+    `keyed` says that the engine knows keys: without, a 403 is a wall, not a wrong key.
+    """
     if 200 <= status < 300:
         return None
-    outcome = _outcome_of(status, body[:_LOOKED_AT], is_api=is_api, headers=headers)
-    return SearchPage(outcome, detail=f"HTTP {status}", retry_after=retry_after(headers))
+    wall = wall_of(body)
+    if wall:
+        return SearchPage(Outcome.BLOCKED, detail=wall, retry_after=retry_after(headers))
+    wait = retry_after(headers)
+    outcome = _outcome_of(status, body[:_LOOKED_AT], wait, keyed=keyed)
+    return SearchPage(outcome, detail=f"HTTP {status}", retry_after=wait)
 
 
 def error_payload(text: str) -> SearchPage:
-    """Judge an error that an API sent with status 200, from what it says."""
+    """Judge an error, or a page, that an API sent with status 200, from what it says."""
+    wall = wall_of(text)
+    if wall:
+        return SearchPage(Outcome.BLOCKED, detail=wall)
     detail = " ".join(text.split())[:200]
     for pattern, outcome in (
         (_LIMITED, Outcome.RATE_LIMITED),
@@ -68,8 +73,13 @@ def error_payload(text: str) -> SearchPage:
         (_UNAUTHORIZED, Outcome.UNAUTHORIZED),
     ):
         if pattern.search(text):
-            return SearchPage(outcome, detail=detail)
+            return SearchPage(outcome, detail=detail, retry_after=_said_seconds(text))
     return SearchPage(Outcome.ERROR, detail=f"unexpected answer: {detail}")
+
+
+def _said_seconds(text: str) -> float | None:
+    found = re.search(r"(\d{1,6}) seconds", text)
+    return float(found[1]) if found else None
 
 
 def wall_of(body: str) -> str:
@@ -83,39 +93,27 @@ def wall_of(body: str) -> str:
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that `Retry-After` (or GitHub's reset time) asks to wait; None if it says nothing."""
+    from browser.net.retry import retry_after as said  # noqa: PLC0415 - tenacity, only on failure
+
     lower = {name.lower(): value.strip() for name, value in headers.items()}
-    value = lower.get("retry-after", "")
-    if value.isdigit():
-        return float(value)
-    now = datetime.now(UTC)
-    if not value and lower.get("x-ratelimit-remaining") == "0":
-        reset = lower.get("x-ratelimit-reset", "")
-        return max(0.0, float(reset) - now.timestamp()) if reset.isdigit() else None
-    try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())
+    reset = lower.get("x-ratelimit-reset", "")
+    if "retry-after" not in lower and lower.get("x-ratelimit-remaining") == "0" and reset.isdigit():
+        return max(0.0, float(reset) - time.time())
+    return said(lower)
 
 
-def _outcome_of(status: int, body: str, *, is_api: bool, headers: Mapping[str, str]) -> Outcome:
+def _outcome_of(status: int, body: str, wait: float | None, *, keyed: bool) -> Outcome:
     if status in _QUOTA_STATUSES:
         return Outcome.QUOTA
     if status == 429:
-        return Outcome.QUOTA if is_api and _QUOTA.search(body) else Outcome.RATE_LIMITED
-    if status == 503 and retry_after(headers) is not None:
+        return Outcome.QUOTA if keyed and _QUOTA.search(body) else Outcome.RATE_LIMITED
+    if status in (403, 503) and wait is not None:
         return Outcome.RATE_LIMITED
-    if status >= 500 or (status in (404, 405, 410)):
+    if status >= 500 or status in (404, 405, 410):
         return Outcome.ERROR
-    if not is_api:
-        return Outcome.BLOCKED if status in (401, 403, 451) else Outcome.ERROR
-    return _api_refusal(status, body, headers)
-
-
-def _api_refusal(status: int, body: str, headers: Mapping[str, str]) -> Outcome:
-    said = error_payload(body).outcome
+    said = error_payload(body).outcome if body.lstrip().startswith("{") else Outcome.ERROR
     if said is not Outcome.ERROR:
         return said
-    if status == 403 and retry_after(headers) is not None:
-        return Outcome.RATE_LIMITED
-    return Outcome.UNAUTHORIZED if status in (401, 403) else Outcome.ERROR
+    if status in (401, 403):
+        return Outcome.UNAUTHORIZED if keyed else Outcome.BLOCKED
+    return Outcome.BLOCKED if status == 451 else Outcome.ERROR

@@ -7,47 +7,98 @@ from __future__ import annotations
 
 import difflib
 import os
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from browser.errors import SearchError
 from browser.search.base import decode
-from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from browser.search.base import Provider
     from browser.search.chain import Source
+    from browser.search.providers.declared import Declaration
+    from browser.types import SearchPage
 
-# The default order: those with keys, one's own instance, then the keyless by how well they hold.
-ENGINES: dict[str, str] = {
-    "serper": "serper:Serper",
-    "searxng": "searxng:SearXNG",
-    "duckduckgo": "duckduckgo:DuckDuckGo",
-    "wikipedia": "wikipedia:Wikipedia",
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Where an engine's class is, and when it is asked without being named.
+
+    `keys` are environment variables that may hold its key; `general` engines search the whole
+    web or an encyclopaedia of it, the others one kind of source.
+    """
+
+    place: str
+    keys: tuple[str, ...] = ()
+    general: bool = True
+    needs_key: bool = False
+    needs_address: bool = False
+
+
+# In the default order: those with keys, one's own instance, then the keyless by how well they
+# hold for people who ask little. Wikipedia turns nobody away: last among the general ones.
+ENGINES: dict[str, Engine] = {
+    "serper": Engine("serper:Serper", ("SERPER_API_KEY",), needs_key=True),
+    "tavily": Engine("tavily:Tavily", ("TAVILY_API_KEY",), needs_key=True),
+    "brave_api": Engine(
+        "brave_api:BraveApi", ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"), needs_key=True
+    ),
+    "searxng": Engine("searxng:SearXNG", needs_address=True),
+    "duckduckgo": Engine("duckduckgo:DuckDuckGo"),
+    "brave": Engine("brave:Brave"),
+    "mojeek": Engine("mojeek:Mojeek"),
+    "startpage": Engine("startpage:Startpage"),
+    "bing": Engine("bing:Bing"),
+    "google": Engine("google:Google"),
+    "wikipedia": Engine("wikipedia:Wikipedia"),
+    "duckduckgo_lite": Engine("duckduckgo_lite:DuckDuckGoLite", general=False),
+    "arxiv": Engine("arxiv:Arxiv", general=False),
+    "openalex": Engine("openalex:OpenAlex", ("OPENALEX_API_KEY",), general=False),
+    "github": Engine("github:GitHub", ("GITHUB_TOKEN",), general=False),
+    "hackernews": Engine("hackernews:HackerNews", general=False),
+    "stackexchange": Engine("stackexchange:StackExchange", ("STACKEXCHANGE_KEY",), general=False),
+    "reddit": Engine("reddit:Reddit", general=False),
 }
-ALIASES = {"ddg": "duckduckgo", "wiki": "wikipedia", "searx": "searxng"}
-KEYS = {"serper": "SERPER_API_KEY"}
-NEEDS_ADDRESS = ("searxng",)
+ALIASES = {
+    "ddg": "duckduckgo",
+    "ddg_lite": "duckduckgo_lite",
+    "hn": "hackernews",
+    "searx": "searxng",
+    "stackoverflow": "stackexchange",
+    "wiki": "wikipedia",
+}
 
 
-def engine_name(name: str) -> str:
+def engine_name(name: str, declared: Sequence[str] = ()) -> str:
     """Resolve an alias; raise `SearchError` with the nearest names for one that is unknown."""
+    if name in declared:
+        return name
     plain = name.strip().lower().replace("-", "_")
     known = ALIASES.get(plain, plain)
     if known in ENGINES or known == "corpus":
         return known
-    near = difflib.get_close_matches(plain, [*ENGINES, *ALIASES], n=2)
+    near = difflib.get_close_matches(plain, [*ENGINES, *ALIASES, *declared], n=2)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(ENGINES)}."
     raise SearchError(f"no search provider is called {name!r}", hint=hint)
 
 
 def load(name: str) -> type[Provider]:
     """Give an engine's class by its name or alias."""
-    module, _, attribute = ENGINES[engine_name(name)].partition(":")
+    module, _, attribute = ENGINES[engine_name(name)].place.partition(":")
     loaded: type[Provider] = getattr(import_module(f"browser.search.providers.{module}"), attribute)
     return loaded
+
+
+def keys_from(environment: Mapping[str, str]) -> dict[str, str]:
+    """Find the keys of engines among environment variables, by engine."""
+    found = {
+        name: next((environment[key] for key in engine.keys if environment.get(key)), "")
+        for name, engine in ENGINES.items()
+    }
+    return {name: key for name, key in found.items() if key}
 
 
 def build_providers(
@@ -56,45 +107,63 @@ def build_providers(
     urls: Mapping[str, str] | None = None,
     keys: Mapping[str, str] | None = None,
     corpus: Source | None = None,
+    declared: Sequence[Declaration] = (),
 ) -> list[Source]:
     """Make the providers of a chain, in order.
 
-    `names` is the chosen order; None is the default one: the corpus, those with a key, SearXNG
-    where its address is known, then the keyless. `urls` and `keys` map names (or aliases) to an
-    address and a key; keys not given come from the environment. Raises `SearchError` for a name
-    that is unknown, or `corpus` without one.
+    `names` is the chosen order; None is the default one: the corpus, those with a key, what is
+    declared, SearXNG where its address is known, then the keyless. `urls` and `keys` map names
+    (or aliases) to an address and a key; without `keys` the environment has them. Raises
+    `SearchError` for a name that is unknown, or `corpus` without one.
     """
-    where = {engine_name(name): url for name, url in (urls or {}).items()}
-    secrets = {engine_name(name): key for name, key in (keys or {}).items()}
-    secrets = {n: secrets.get(n) or os.environ.get(env, "") for n, env in KEYS.items()}
-    wanted = [engine_name(name) for name in names] if names else _default(where, secrets)
+    own = {declaration.name: declaration for declaration in declared}
+    where = {engine_name(name, tuple(own)): url for name, url in (urls or {}).items()}
+    given = keys_from(os.environ) if keys is None else keys
+    secrets = {engine_name(name, tuple(own)): key for name, key in given.items()}
+    wanted = [engine_name(name, tuple(own)) for name in names or ()]
+    wanted = wanted or _default(where, secrets, tuple(own))
     if corpus is not None and "corpus" not in wanted:
         wanted.insert(0, "corpus")
-    return [_make(name, where, secrets, corpus) for name in dict.fromkeys(wanted)]
+    return [_make(name, where, secrets, corpus, own) for name in dict.fromkeys(wanted)]
 
 
 def parse_results(engine: str, body: str | bytes, status: int = 200) -> SearchPage:
-    """Read an engine's answer: results, an honest `empty`, `blocked`, `error` for a new layout."""
+    """Read an engine's answer: results, an honest `empty`, `blocked`, `error` for a new layout.
+
+    Raises `SearchError` for an engine that is unknown or has no answer to parse.
+    """
     if engine_name(engine) == "corpus":
-        return SearchPage(Outcome.ERROR, detail="the corpus has no page to parse")
+        raise SearchError("the corpus has no result page", hint="Use Corpus(...).search(query).")
     return load(engine)().read(decode(body), status)
 
 
-def _default(urls: Mapping[str, str], keys: Mapping[str, str]) -> list[str]:
-    keyed = [name for name in ENGINES if keys.get(name)]
+def _default(
+    urls: Mapping[str, str], keys: Mapping[str, str], declared: Sequence[str]
+) -> list[str]:
+    general = [name for name, engine in ENGINES.items() if engine.general]
+    keyed = [name for name in general if keys.get(name)]
     keyless = [
         name
-        for name in ENGINES
-        if name not in KEYS and (name not in NEEDS_ADDRESS or urls.get(name))
+        for name in general
+        if not ENGINES[name].needs_key and (urls.get(name) or not ENGINES[name].needs_address)
     ]
-    return keyed + keyless
+    return [*keyed, *declared, *keyless]
 
 
 def _make(
-    name: str, urls: Mapping[str, str], keys: Mapping[str, str], corpus: Source | None
+    name: str,
+    urls: Mapping[str, str],
+    keys: Mapping[str, str],
+    corpus: Source | None,
+    declared: Mapping[str, Declaration],
 ) -> Source:
+    url, key = urls.get(name), keys.get(name)
+    if name in declared:
+        from browser.search.providers.declared import Declared  # noqa: PLC0415 - rarely needed
+
+        return Declared(declared[name], url=url, key=key)
     if name != "corpus":
-        return load(name)(url=urls.get(name), key=keys.get(name))
+        return load(name)(url=url, key=key)
     if corpus is None:
         raise SearchError("the corpus provider has no folder", hint="Give one with --corpus DIR.")
     return corpus

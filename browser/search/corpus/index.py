@@ -12,6 +12,7 @@ import time
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser.errors import SearchError
@@ -20,7 +21,6 @@ from browser.search.corpus.passages import split, unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from browser.search.corpus.files import Entry, Extractor
 
@@ -80,8 +80,8 @@ class Index:
         until = None if seconds is None else time.monotonic() + seconds
         entries = list(walk(self.folder))
         with self.connect() as db:
-            dropped = self._drop_missing(db, {str(entry.path) for entry in entries})
-            stale = [entry for entry in entries if _is_stale(db, entry)]
+            dropped = _drop_missing(db, {entry.path for entry in entries})
+            stale = _stale(db, entries)
             indexed = 0
             for entry in stale:
                 if until is not None and time.monotonic() >= until:
@@ -106,45 +106,49 @@ class Index:
                 db.executescript("DROP TABLE IF EXISTS file; DROP TABLE IF EXISTS passage;")
             db.executescript(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
 
-    def _drop_missing(self, db: sqlite3.Connection, present: set[str]) -> int:
-        known = db.execute("SELECT id, path FROM file").fetchall()
-        gone = [number for number, path in known if path not in present]
-        for number in gone:
-            with _transaction(db):
-                _drop(db, number)
-        return len(gone)
+
+def _drop_missing(db: sqlite3.Connection, present: set[str]) -> int:
+    known = db.execute("SELECT id, path FROM file").fetchall()
+    gone = [number for number, path in known if path not in present]
+    for number in gone:
+        with _transaction(db):
+            _drop(db, number)
+    return len(gone)
 
 
-def _is_stale(db: sqlite3.Connection, entry: Entry) -> bool:
-    row = db.execute(
-        "SELECT modified, size, indexed FROM file WHERE path = ?", (str(entry.path),)
-    ).fetchone()
-    if row is None or row[:2] != (entry.modified, entry.size):
-        return True
-    return bool(entry.modified > row[2] - _RACY_NS)
+def _stale(db: sqlite3.Connection, entries: list[Entry]) -> list[Entry]:
+    """Give the files that are new, or whose time or size changed, or may have within one tick."""
+    rows = db.execute("SELECT path, modified, size, indexed FROM file")
+    known = {path: (modified, size, indexed) for path, modified, size, indexed in rows}
+
+    def is_fresh(entry: Entry) -> bool:
+        modified, size, indexed = known.get(entry.path, (-1, -1, -1))
+        same = (modified, size) == (entry.modified, entry.size)
+        return same and entry.modified <= indexed - _RACY_NS
+
+    return [entry for entry in entries if not is_fresh(entry)]
 
 
 def _index_file(db: sqlite3.Connection, entry: Entry, extract: Extractor | None) -> None:
     now = time.time_ns()
     body, failure = _read(entry)
     digest = sha256(body).hexdigest()
-    path = str(entry.path)
-    known = db.execute("SELECT id, sha256 FROM file WHERE path = ?", (path,)).fetchone()
+    known = db.execute("SELECT id, sha256 FROM file WHERE path = ?", (entry.path,)).fetchone()
     if known is not None and known[1] == digest:
         db.execute(
             "UPDATE file SET modified = ?, size = ?, indexed = ? WHERE id = ?",
             (entry.modified, entry.size, now, known[0]),
         )
         return
-    text = failure or read_text(entry.path, body, extract)
+    text = failure or read_text(Path(entry.path), body, extract)
     with _transaction(db):
-        again = db.execute("SELECT id FROM file WHERE path = ?", (path,)).fetchone()
+        again = db.execute("SELECT id FROM file WHERE path = ?", (entry.path,)).fetchone()
         if again is not None:
             _drop(db, again[0])
         number = db.execute(
             "INSERT INTO file (path, modified, size, sha256, indexed, title, note)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (path, entry.modified, entry.size, digest, now, text.title, text.note),
+            (entry.path, entry.modified, entry.size, digest, now, text.title, text.note),
         ).lastrowid
         db.executemany(
             "INSERT INTO passage (rowid, title, text, unspaced) VALUES (?, ?, ?, ?)",
@@ -161,11 +165,11 @@ def _rows(number: int, text: Text) -> Iterator[tuple[int, str, str, str]]:
 
 def _read(entry: Entry) -> tuple[bytes, Text | None]:
     if entry.size > LARGEST_FILE:
-        return b"", Text(entry.path.stem, "", f"larger than {LARGEST_FILE // 1_000_000} MB")
+        return b"", Text(Path(entry.path).stem, "", f"larger than {LARGEST_FILE // 1_000_000} MB")
     try:
-        return entry.path.read_bytes(), None
+        return Path(entry.path).read_bytes(), None
     except OSError as error:
-        return b"", Text(entry.path.stem, "", f"cannot be read: {error.strerror}")
+        return b"", Text(Path(entry.path).stem, "", f"cannot be read: {error.strerror}")
 
 
 def _drop(db: sqlite3.Connection, number: int) -> None:

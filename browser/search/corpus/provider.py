@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,9 @@ _INDEXING = 0.7
 
 
 class Corpus:
-    """The files below `folder` (.md .txt .html .pdf), indexed in the SQLite file `index_path`.
+    """The files below `folder` (.md .txt .html .pdf), indexed in SQLite.
+
+    `index_path` is the index's file, or (without a suffix) a folder for the indexes of corpora.
 
     `extract(body, content_type, url)` gives the `Document` of an HTML page or a PDF; without it
     those are left out. Raises `SearchError` where the folder or the index cannot be used.
@@ -40,7 +43,7 @@ class Corpus:
         self, folder: Path | str, index_path: Path | str, extract: Extractor | None = None
     ) -> None:
         self.folder = checked_folder(Path(folder))
-        self._index = Index(self.folder, Path(index_path))
+        self._index = Index(self.folder, _index_file(Path(index_path), self.folder))
         self._extract = extract
 
     @property
@@ -84,6 +87,12 @@ class Corpus:
         return SearchPage(
             Outcome.OK if results else Outcome.EMPTY, tidy(results, self.name), detail=detail
         )
+
+
+def _index_file(path: Path, folder: Path) -> Path:
+    if path.suffix:
+        return path
+    return path / f"{sha256(str(folder).encode()).hexdigest()[:16]}.db"
 
 
 def _result(hit: ranking.Hit, weights: dict[str, float]) -> SearchResult:

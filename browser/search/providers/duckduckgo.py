@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from browser.search.base import Request, with_site
 from browser.search.dates import since_day
-from browser.search.page import HtmlProvider, Layout, class_
+from browser.search.dom import class_
+from browser.search.layouts import Layout
+from browser.search.page import HtmlProvider
 from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ class DuckDuckGo(HtmlProvider):
     )
     containers = "//*[@id='links' or @data-testid='mainline']"
     nothing = re.compile(r"No results\.|No (?:more )?results found|not many results", re.IGNORECASE)
-    needs_script = re.compile(r"DDG\.deep\.|deep_preload_script|noscript|nrje\(", re.IGNORECASE)
+    shell = re.compile(r"DDG\.deep\.|deep_preload_script|nrje\(|is-not-mobile-device|/s\d{4}\.css")
     layouts = (
         Layout(
             item=f"//div[{class_('result')} and .//a[{class_('result__a')}]]",

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from browser.net.identity import PAGE_HEADERS
 from browser.search.base import Request, with_site
 from browser.search.dates import nearest_range
 from browser.search.json_api import Fields, JsonProvider
+from browser.search.outcomes import wall_of
+from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from browser.types import SearchPage, SearchQuery
+    from browser.types import SearchQuery
+
+_AS_JSON = {"format": "json"}
 
 
 class SearXNG(JsonProvider):
@@ -28,13 +33,23 @@ class SearXNG(JsonProvider):
         return "" if self.endpoint else "no address; give --searxng-url"
 
     def request(self, query: SearchQuery) -> Request:
-        """Ask for JSON."""
-        return Request(self.endpoint, params={**parameters(query), "format": "json"})
+        """Ask for JSON; its limiter lets browsers through only."""
+        headers = {**PAGE_HEADERS, "Accept": "application/json"}
+        return Request(self.endpoint, params=parameters(query) | _AS_JSON, headers=headers)
 
     def requests(self, query: SearchQuery) -> Iterator[Request]:
         """Ask for JSON, then for the page."""
         yield self.request(query)
-        yield Request(self.endpoint, params=parameters(query), headers={"Accept": "text/html"})
+        yield Request(self.endpoint, params=parameters(query), headers=PAGE_HEADERS)
+
+    def refusal(
+        self, body: str, status: int, url: str, headers: Mapping[str, str]
+    ) -> SearchPage | None:
+        """Take a bare 403 to the JSON form for what it is: that form is off."""
+        page = super().refusal(body, status, url, headers)
+        if page is not None and status == 403 and "format=json" in url and not wall_of(body):
+            return SearchPage(Outcome.ERROR, detail="HTTP 403: this instance has JSON switched off")
+        return page
 
     def parse(self, body: str, url: str) -> SearchPage:
         """Read JSON or the page, whichever came."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from browser.search.base import Request, with_site
-from browser.search.page import HtmlProvider, Layout, class_
+from browser.search.dom import class_
+from browser.search.layouts import Layout
+from browser.search.page import HtmlProvider
 from browser.types import SearchQuery  # noqa: TC001 - part of a public signature
 
 

@@ -1,0 +1,122 @@
+"""How a page of results is built, in two ways: by named elements, or by headings that link out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from browser.net.url import host, registrable_domain
+from browser.search.dom import first_text, leaves, text
+from browser.search.tidy import target
+from browser.types import SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.html import HtmlElement
+
+# A block climbs no higher than this above its heading: the deepest layout seen needs 9.
+_HIGHEST = 12
+# Fewer heading links than this may be a footer, a notice or a help page.
+_FEWEST = 3
+# Parts of an engine's site that its pages link to beside the results.
+_OWN_SERVICES = ("accounts", "help", "maps", "policies", "preferences", "support")
+# Text shorter than this beside a heading is a date, a breadcrumb or a button.
+_SHORTEST_SNIPPET = 25
+_BREADCRUMB = re.compile(r"^https?://\S+$|^\S+\.\w{2,} ›")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """XPath of a result, then paths relative to it, tried in order.
+
+    `link` finds the element whose `href` leads to the target; `title` the element that holds the
+    title (the link itself where empty); `snippet` elements are tried until one has text.
+    """
+
+    item: str
+    link: str
+    title: str = ""
+    snippet: tuple[str, ...] = ()
+
+    def read(self, tree: HtmlElement, url: str) -> Iterator[SearchResult]:
+        """Yield what stands on the page, real targets only."""
+        for item in tree.xpath(self.item):
+            for link in item.xpath(self.link)[:1]:
+                address = target(urljoin(url, link.get("href", "")))
+                title = first_text(item, (self.title,)) if self.title else text(link)
+                if address and title:
+                    snippet = first_text(item, self.snippet) or longest_beside(link, item)
+                    yield SearchResult(address, title, snippet)
+
+
+@dataclass(frozen=True, slots=True)
+class Headings:
+    """Results by what every such page has: headings that link to other sites, and text by them.
+
+    Class names change by the month, this does not. `heading` finds the headings; `snippet` paths
+    are tried in a result's block before its longest text is taken.
+    """
+
+    heading: str = "//h2 | //h3 | //*[@role='heading']"
+    snippet: tuple[str, ...] = ()
+    fewest: int = _FEWEST
+
+    def read(self, tree: HtmlElement, url: str) -> Iterator[SearchResult]:
+        """Yield the headings that lead off the engine's own site, with the text of their blocks."""
+        found = []
+        for heading in tree.xpath(self.heading):
+            link = _link_of(heading)
+            address = target(urljoin(url, link.get("href", ""))) if link is not None else ""
+            if address and text(heading) and not _is_own(address, url):
+                found.append((heading, address))
+        if len({address for _, address in found}) < self.fewest:
+            return
+        headings = {heading for heading, _ in found}
+        previous = ""
+        for heading, address in found:
+            block = _block_of(heading, headings)
+            snippet = first_text(block, self.snippet) or longest_beside(heading, block)
+            if snippet or host(address) != previous:  # else a link into the site above
+                yield SearchResult(address, text(heading), snippet)
+            previous = host(address)
+
+
+def _link_of(heading: HtmlElement) -> HtmlElement | None:
+    around = heading.xpath("ancestor::a[@href][1]")
+    inside = heading.xpath(".//a[@href]")
+    return next(iter([*around, *inside]), None)
+
+
+def _is_own(address: str, url: str) -> bool:
+    """Whether an address is the engine's own: another of its searches, its help, its settings."""
+    engine, there = host(url), host(address)
+    if there.removeprefix("www.") == engine.removeprefix("www."):
+        return True
+    service, _, domain = there.partition(".")
+    return service in _OWN_SERVICES and domain == registrable_domain(engine)
+
+
+def _block_of(heading: HtmlElement, headings: set[HtmlElement]) -> HtmlElement:
+    """Climb to the largest element that holds no other result's heading."""
+    block = heading
+    for _, parent in zip(range(_HIGHEST), heading.iterancestors(), strict=False):
+        if any(other is not heading and other in headings for other in parent.iter(heading.tag)):
+            break
+        block = parent
+    return block
+
+
+def longest_beside(heading: HtmlElement, block: HtmlElement) -> str:
+    """Give the longest text of a block that is no heading, no link and no breadcrumb."""
+    link = _link_of(heading)
+    taken = {heading, *heading.iterdescendants(), *([] if link is None else link.iter())}
+    taken |= {
+        node for a in block.iter("a", "cite", "h1", "h2", "h3", "button") for node in a.iter()
+    }
+    pieces = [text(leaf) for leaf in leaves(block) if leaf not in taken]
+    prose = [piece for piece in pieces if not _BREADCRUMB.search(piece)]
+    longest = max(prose, key=len, default="")
+    return longest if len(longest) >= _SHORTEST_SNIPPET else ""

@@ -1,0 +1,54 @@
+"""Brave Search's result page."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from browser.search.base import Request, with_site
+from browser.search.dates import since_day
+from browser.search.dom import class_, classish
+from browser.search.layouts import Layout
+from browser.search.page import HtmlProvider
+
+if TYPE_CHECKING:
+    from browser.types import SearchQuery
+
+_WEB = f"//div[{class_('snippet')} and (@data-type='web' or (not(@data-type) and @data-pos))]"
+
+
+class Brave(HtmlProvider):
+    """`div.snippet` with `data-type="web"`, before and after the move to Svelte."""
+
+    name = "brave"
+    url = "https://search.brave.com/search"
+    ads = "//*[@data-type='ad' or @id='search-ad' or @id='infobox' or @id='rh-column']"
+    containers = "//*[@id='results']"
+    nothing = re.compile(r"Too few matches were found|No results found|not find any results")
+    layouts = (
+        Layout(
+            item=f"{_WEB}[not({class_('standalone')})]",
+            link=f".//a[@href][.//*[{classish('title')}]] | .//a[@href]",
+            title=f".//*[{classish('snippet-title')} or {class_('title')}]",
+            snippet=(
+                f".//*[{class_('snippet-description')}]",
+                f".//*[{class_('generic-snippet')}]//*[{class_('content')}]",
+                f".//*[{class_('generic-snippet')}]",
+                f".//*[{class_('snippet-content')} or {classish('description')}]",
+            ),
+        ),
+    )
+
+    def request(self, query: SearchQuery) -> Request:
+        """Ask for the page; `tf` is a range of days."""
+        asked = {"q": with_site(query), "source": "web"}
+        if query.page > 1:
+            asked["offset"] = str(query.page - 1)
+        since = since_day(query.since)
+        if since is not None:
+            asked["tf"] = f"{since.isoformat()}to{datetime.now(UTC).date().isoformat()}"
+        headers = self.headers(query.lang)
+        if query.region:
+            headers["Cookie"] = f"country={query.region.lower()}; useLocation=0"
+        return Request(self.endpoint, params=asked, headers=headers)

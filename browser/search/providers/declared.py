@@ -1,0 +1,73 @@
+"""An engine that a user declares: a URL template and where the fields of its JSON are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from browser.errors import SearchError
+from browser.search.base import Request, with_site
+from browser.search.json_api import Fields, JsonProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from browser.types import SearchQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What the settings say of an engine.
+
+    `url` holds `{query}` and may hold `{page}`, `{offset}`, `{limit}`, `{lang}`, `{region}`,
+    `{since}` and `{key}`; `rows` is the dotted path to the list ('' where the answer is the
+    list), `fields` are dotted paths within a row. `headers` may hold `{key}` too.
+    """
+
+    name: str
+    url: str
+    rows: str = "results"
+    fields: Fields = field(default_factory=Fields)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if "{query}" not in self.url or urlsplit(self.url).scheme not in ("http", "https"):
+            raise SearchError(
+                f"the URL of search provider {self.name!r} must be http(s) and hold {{query}}",
+                hint="For example https://search.example.org/api?q={query}.",
+            )
+
+
+class Declared(JsonProvider):
+    """A provider made of a declaration."""
+
+    def __init__(
+        self, declaration: Declaration, *, url: str | None = None, key: str | None = None
+    ) -> None:
+        super().__init__(url=declaration.url, key=key)
+        self.name = declaration.name
+        self.rows = declaration.rows
+        self.fields = declaration.fields
+        self._headers = declaration.headers
+        if url:
+            given, template = urlsplit(url), urlsplit(declaration.url)
+            self.endpoint = urlunsplit(template._replace(scheme=given.scheme, netloc=given.netloc))
+
+    def request(self, query: SearchQuery) -> Request:
+        """Fill in the template; what is put in is quoted."""
+        values = {
+            "query": with_site(query),
+            "page": str(query.page),
+            "offset": str((query.page - 1) * query.limit),
+            "limit": str(query.limit),
+            "lang": query.lang or "",
+            "region": query.region or "",
+            "since": query.since or "",
+            "key": self.key,
+        }
+        url = self.endpoint
+        for name, value in values.items():
+            url = url.replace(f"{{{name}}}", quote(value, safe=""))
+        headers = {name: text.replace("{key}", self.key) for name, text in self._headers.items()}
+        return Request(url, headers=headers)

@@ -1,0 +1,73 @@
+"""Google's result page, with scripts and without."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from browser.search.base import Request, with_site
+from browser.search.dates import since_day
+from browser.search.dom import class_, classish
+from browser.search.layouts import Headings, Layout
+from browser.search.page import HtmlProvider
+from browser.types import Outcome
+
+if TYPE_CHECKING:
+    from browser.types import SearchQuery
+
+# Panels that answer by themselves: people also ask, news and video boxes, the knowledge panel.
+_PANELS = (
+    f"//*[@id='tads' or @id='tadsb' or @id='bottomads' or @id='tvcap' or @id='rhs'"
+    f" or @data-text-ad or {class_('commercial-unit-desktop-top')}"
+    f" or {class_('related-question-pair')} or {class_('uEierd')} or {class_('xpdopen')}]"
+)
+
+
+class Google(HtmlProvider):
+    """Headings within links, as the page has had them for years, whatever their classes."""
+
+    name = "google"
+    url = "https://www.google.com/search"
+    ads = _PANELS
+    containers = "//*[@id='search' or @id='rso']"
+    nothing = re.compile(
+        r"did not match any documents|No results found for|stimmt mit keinem Dokument überein"
+        r"|ne correspond à aucun document|no obtuvo ningún resultado",
+    )
+    shell = re.compile(
+        r"/httpservice/retry/enablejs|enablejs\?sei=|<noscript>.{0,400}enablejs", re.DOTALL
+    )
+    shell_outcome = Outcome.BLOCKED
+    layouts = (
+        Headings(
+            heading="//h3[ancestor::a[@href] or .//a[@href]][not(ancestor::table)]",
+            snippet=(
+                f".//*[{classish('VwiC3b')}]",
+                ".//*[@data-sncf='1' or @data-sncf='2']",
+                f".//span[{class_('st')}]",
+            ),
+            fewest=1,
+        ),
+        Headings(heading="//a[@href]//*[@role='heading']"),
+        Layout(
+            item=f"//div[{class_('kCrYT')} and a[starts-with(@href, '/url?')]]/..",
+            link="./div/a[starts-with(@href, '/url?')]",
+            title=f".//a//*[{class_('vvjwJb')}] | .//a/div[1]",
+            snippet=(f".//div[{class_('kCrYT')}][2]", f".//div[{class_('s3v9rd')}]"),
+        ),
+    )
+
+    def request(self, query: SearchQuery) -> Request:
+        """Ask for the page."""
+        asked = {"q": with_site(query), "num": str(query.limit), "pws": "0"}
+        asked["hl"] = query.lang or "en"
+        if query.lang:
+            asked["lr"] = f"lang_{query.lang}"
+        if query.region:
+            asked["gl"] = query.region.lower()
+        if query.page > 1:
+            asked["start"] = str((query.page - 1) * query.limit)
+        since = since_day(query.since)
+        if since is not None:
+            asked["tbs"] = f"cdr:1,cd_min:{since:%m/%d/%Y}"
+        return Request(self.endpoint, params=asked, headers=self.headers(query.lang))

@@ -1,0 +1,57 @@
+"""Startpage: results of others without their tracking."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from browser.search.base import Request, with_site
+from browser.search.dates import nearest_range
+from browser.search.dom import class_, classish
+from browser.search.layouts import Layout
+from browser.search.page import HtmlProvider
+
+if TYPE_CHECKING:
+    from browser.types import SearchQuery
+
+# What its form calls the languages asked for most.
+_LANGUAGES = {
+    "de": "deutsch", "en": "english", "es": "espanol", "fr": "francais", "it": "italiano",
+    "nl": "nederlands", "pl": "polski", "pt": "portugues",
+}  # fmt: skip
+
+
+class Startpage(HtmlProvider):
+    """Its page before and after 2024."""
+
+    name = "startpage"
+    url = "https://www.startpage.com/sp/search"
+    ads = (
+        f"//*[{classish('sponsored')} or {class_('ad')} or @id='gcsa-top' or @id='gcsa-bottom'"
+        " or @data-testid='adResult' or starts-with(@id, 'adBlock')]"
+    )
+    containers = f"//*[{classish('w-gl')} or {class_('mainline-results')} or @id='main']"
+    nothing = re.compile(r"no (?:web )?results (?:were )?(?:found|for this search)", re.IGNORECASE)
+    layouts = (
+        Layout(
+            item=(
+                f"//*[{class_('result')} or {class_('w-gl__result')}"
+                f" or @data-testid='gl-title-link']/self::*[self::div or self::section]"
+            ),
+            link=(
+                f".//a[@href][{classish('result-title')} or {classish('result-link')}"
+                f" or @data-testid='gl-title-link' or {classish('w-gl__result-title')}]"
+            ),
+            title=f".//h2 | .//h3 | .//*[{classish('result-title')}]",
+            snippet=(f".//*[{classish('description')}]", ".//p"),
+        ),
+    )
+
+    def request(self, query: SearchQuery) -> Request:
+        """Send the form as the page does."""
+        form = {"query": with_site(query), "cat": "web", "t": "device", "abp": "1"}
+        language = _LANGUAGES.get(query.lang or "en", "english")
+        form |= {"language": language, "lui": language, "page": str(query.page)}
+        within = nearest_range(query.since) if query.since else ""
+        form |= {"with_date": within[0]} if within else {}
+        return Request(self.endpoint, form=form, headers=self.headers(query.lang))
