@@ -57,6 +57,7 @@ class Egress:
         self._server = await asyncio.start_server(
             self._serve, "127.0.0.1", 0, limit=STREAM_LIMIT, backlog=512
         )
+        self.guard.own_port = self.port
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -79,6 +79,7 @@ class Guard:
         self.refusals: deque[Refusal] = deque(maxlen=_KEPT_REFUSALS)
         self._named = tuple(HostPattern.parse(text) for text in policy.allow_private)
         self._resolve = resolve
+        self.own_port: int | None = None  # the proxy's, which must not be asked to ask itself
 
     def check_url(self, url: str) -> None:
         """Raise Refused for what can be told without asking a name server."""
@@ -120,6 +121,8 @@ class Guard:
         self, host: str, port: int, found: tuple[Address, ...]
     ) -> tuple[Address, ...]:
         named = self.is_named(host, port)
+        if port == self.own_port and any(a.is_loopback for a in found):
+            raise self._refuse(host, port, f"port {port} is the guard itself")
         permitted = tuple(a for a in found if _permits(a, named=named, literal=_is_literal(host)))
         if permitted:
             return permitted

@@ -36,7 +36,7 @@ class ProxyConnection:
         try:
             while await self._serve_one() and self._client.reusable():
                 pass
-        except h11.RemoteProtocolError as error:
+        except h11.ProtocolError as error:
             await self._answer("400", str(error))
         finally:
             self._drop_server()
@@ -70,22 +70,23 @@ class ProxyConnection:
 
     async def _forward(self, request: h11.Request, url: Url) -> bool:
         server, route = await self._connect(url)
-        await server.send(_outgoing(request, url, route))
-        uplink = asyncio.create_task(self._uplink(server))
+        uplink = asyncio.create_task(self._uplink(_outgoing(request, url, route), server))
         downlink = asyncio.create_task(self._downlink(server))
         try:
             await asyncio.wait({uplink, downlink}, return_when=asyncio.FIRST_COMPLETED)
             if uplink.done() and uplink.exception() is None and uplink.result():
                 return False
-            reusable = await downlink
-        except (h11.RemoteProtocolError, OSError) as error:
+            answered = await downlink
+        except (h11.ProtocolError, OSError) as error:
             self._drop_server()
             return await self._answer(UNREACHABLE, f"{url.host}: {error}")
         finally:
             await _cancelled(uplink, downlink)
-        if not (reusable and server.reusable()):
+        if self._client.http.our_state is h11.SWITCHED_PROTOCOL:
+            await splice(self._client, server)
+        if not (answered and server.reusable()):
             self._drop_server()
-        return reusable
+        return answered
 
     async def _connect(self, url: Url) -> tuple[Wire, Route]:
         """Return the last request's connection if it went to the same place, else a new one."""
@@ -97,8 +98,9 @@ class ProxyConnection:
         self._server, self._route = Wire(h11.CLIENT, route.streams), (url.netloc, route)
         return self._server, route
 
-    async def _uplink(self, server: Wire) -> bool:
-        """Carry the request's body out; then True if the client leaves before its answer came."""
+    async def _uplink(self, request: h11.Request, server: Wire) -> bool:
+        """Carry the request out; then True if the client leaves before its answer came."""
+        await server.send(request)
         while not isinstance(event := await self._client.receive(), h11.EndOfMessage):
             if not isinstance(event, h11.Data):
                 return True
@@ -107,13 +109,12 @@ class ProxyConnection:
         return await self._client.gone()
 
     async def _downlink(self, server: Wire) -> bool:
-        """Carry the answer back; True if both connections may serve another request."""
+        """Carry the answer back to its end; False if the protocol was switched instead."""
         while True:
             event = await server.receive()
             match event:
                 case h11.InformationalResponse(status_code=101):
                     await self._client.send(event)
-                    await splice(self._client, server)
                     return False
                 case h11.InformationalResponse():
                     await self._client.send(event)
