@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PASSAGE = re.compile(r"S\d+¶\d+")
 _ELEMENT = re.compile(r"\[((?:f\d+)?e\d+)\b([^\]\n]*)\]")
-_FILL = re.compile(r"\{\{(?:(\d+)|ref:([^}]+))\}\}")
+_FILL = re.compile(r"\{\{(?:(\d+)|(ref|passage):([^}]+))\}\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,11 @@ def _filled(reply: str, seen: str) -> str:
         if match[1]:
             index = int(match[1]) - 1
             return passages[index] if index < len(passages) else match[0]
-        named = (m[1] for m in _ELEMENT.finditer(seen) if match[2] in m[2])
+        if match[2] == "ref":
+            named = (m[1] for m in _ELEMENT.finditer(seen) if match[3] in m[2])
+        else:
+            rows = (row for row in seen.splitlines() if match[3] in row)
+            named = (m[0] for row in rows for m in _PASSAGE.finditer(row))
         return next(named, match[0])
 
     return _FILL.sub(fill, reply)
