@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Literal
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any, Literal
 
 from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import ActionError
+from browser.page import library
 from browser.page.deadline import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from playwright.async_api import ElementHandle, Page, Position
+    from playwright.async_api import Page, Position
+
+    from browser.page.refs import Target
 
 Button = Literal["left", "middle", "right"]
 
 POINTER_MS = 2_000  # an element that is covered or moving for longer will not come free by itself
+RETRY_SECONDS = 0.05
 KEYS_AT_MOST = 120  # longer texts are put in at once; key handlers matter for what is short
-_INTERCEPTED = re.compile(
-    r"(<[^>]{1,120}>)[^<]*(?:from <[^>]+> subtree )?intercepts pointer events"
-)
 _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range number".split())
 _KIND = (
     "e => e.tagName === 'INPUT' ? e.type : e.isContentEditable ? 'rich' : e.tagName.toLowerCase()"
@@ -42,21 +44,46 @@ _OPTION_INDEX = """(select, wanted) => {
 
 
 async def click(
-    element: ElementHandle,
+    target: Target,
     *,
     button: Button = "left",
     count: int = 1,
-    position: Position | None = None,
+    offset: tuple[float, float] | None = None,
 ) -> None:
-    """Click in the middle, or at a point given in pixels from the element's corner."""
+    """Click where the element can be hit, or at an offset in pixels from its corner.
+
+    Whether the element is at rest and free is asked here: Playwright would count animation frames,
+    of which a tab in the background has none.
+    """
+    spot = await _aim(target, offset)
+    if spot.get("direct"):
+        await target.element.evaluate("e => e.click()")
+        return
+    position: Position = {"x": spot["x"], "y": spot["y"]}
     try:
-        await element.click(button=button, click_count=count, position=position, timeout=POINTER_MS)
+        await target.element.click(
+            button=button, click_count=count, position=position, force=True, timeout=POINTER_MS
+        )
     except PlaywrightError as error:
         raise _why_not(error) from error
 
 
-async def fill(page: Page, element: ElementHandle, text: str) -> None:
+async def _aim(target: Target, offset: tuple[float, float] | None = None) -> dict[str, Any]:
+    """Find the point to hit; what moves or is covered is given POINTER_MS to come free."""
+    until = time.monotonic() + POINTER_MS / 1000
+    while True:
+        question = {"element": target.element, "offset": offset}
+        spot: dict[str, Any] = await library.call(target.frame, "aim", question)
+        if "why" not in spot:
+            return spot
+        if not spot.get("wait") or time.monotonic() > until:
+            raise ActionError(str(spot["why"]))
+        await asyncio.sleep(RETRY_SECONDS)
+
+
+async def fill(page: Page, target: Target, text: str) -> None:
     """Put text into a field, key by key where it is short, replacing what was there."""
+    element = target.element
     kind = str(await element.evaluate(_KIND))
     try:
         if kind in _FILLED_AT_ONCE or len(text) > KEYS_AT_MOST:
@@ -76,12 +103,13 @@ async def press(page: Page, keys: Sequence[str]) -> None:
             await page.keyboard.press(key)
         except PlaywrightError as error:
             raise ActionError(
-                first_line(error), hint="Keys are named as Enter or Control+a."
+                first_line(error), hint="Keys are named like Enter or Control+a."
             ) from error
 
 
-async def choose(element: ElementHandle, value: str) -> bool:
+async def choose(target: Target, value: str) -> bool:
     """Select a native option by its text or value; False when the element is no native select."""
+    element = target.element
     if str(await element.evaluate(_KIND)) != "select":
         return False
     index = int(await element.evaluate(_OPTION_INDEX, value))
@@ -91,10 +119,14 @@ async def choose(element: ElementHandle, value: str) -> bool:
     return True
 
 
-async def drag(page: Page, element: ElementHandle, to: tuple[float, float]) -> None:
+async def hover(page: Page, target: Target) -> None:
+    """Move the pointer onto the element."""
+    await page.mouse.move(*await point_of(target))
+
+
+async def drag(page: Page, target: Target, to: tuple[float, float]) -> None:
     """Drag from the element's middle to a point of the viewport, in steps that handlers see."""
-    await element.scroll_into_view_if_needed(timeout=POINTER_MS)
-    x, y = await middle(element)
+    x, y = await point_of(target)
     await page.mouse.move(x, y)
     await page.mouse.down()
     await page.mouse.move((x + to[0]) / 2, (y + to[1]) / 2, steps=4)
@@ -102,18 +134,16 @@ async def drag(page: Page, element: ElementHandle, to: tuple[float, float]) -> N
     await page.mouse.up()
 
 
-async def middle(element: ElementHandle) -> tuple[float, float]:
-    """Find the middle of an element in the viewport, in CSS pixels."""
-    box = await element.bounding_box()
-    if box is None:
+async def point_of(target: Target) -> tuple[float, float]:
+    """Find where the element can be hit, in CSS pixels of the main viewport."""
+    spot = await _aim(target)
+    box = await target.element.bounding_box()
+    if box is None or "x" not in spot:
         raise ActionError("the element has no place on the page")
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    return box["x"] + spot["x"], box["y"] + spot["y"]
 
 
 def _why_not(error: PlaywrightError) -> ActionError:
-    covering = _INTERCEPTED.search(error.message)
-    if covering:
-        return ActionError(f"something covers it: {covering[1]}")
     for sign, reason in _REASONS:
         if sign in error.message:
             return ActionError(reason)

@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING
 
 from browser.errors import ActionError, BrowserGone, PageCrashed
 from browser.page import actions, library
-from browser.page.budget import DEFAULT_BUDGET
+from browser.page.budget import DEFAULT_BUDGET, Choice
 from browser.page.context import context_of, raw_context
 from browser.page.deadline import within
 from browser.page.diff import changes
 from browser.page.events import Events
-from browser.page.refs import element_of
+from browser.page.refs import target_of
 from browser.page.settle import settle
-from browser.page.snapshot import Choice, expand_in, find_in, snapshot_of
+from browser.page.snapshot import expand_in, find_in, snapshot_of
 from browser.page.view import Frames, View, look
 from browser.types import ActionOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from playwright.async_api import ElementHandle, Page
+    from playwright.async_api import Page
 
     from browser.page.actions import Button
+    from browser.page.refs import Target
     from browser.page.transfer import Downloads
     from browser.types import PageContext, Snapshot
 
@@ -101,8 +102,8 @@ class Tab:
     ) -> ActionOutcome:
         """Click an element; `dialog` answers a question it asks ("accept", "dismiss" or a text)."""
 
-        async def perform(element: ElementHandle) -> None:
-            await actions.click(element, button=button, count=count)
+        async def perform(target: Target) -> None:
+            await actions.click(target, button=button, count=count)
 
         verb = {1: "clicked", 2: "double-clicked"}.get(count, f"clicked {count} times")
         return await self._act(f"right-{verb}" if button == "right" else verb, ref, perform, dialog)
@@ -112,8 +113,8 @@ class Tab:
     ) -> ActionOutcome:
         """Put text into a field in place of what was there; `submit` presses Enter after it."""
 
-        async def perform(element: ElementHandle) -> None:
-            await actions.fill(self.page, element, text)
+        async def perform(target: Target) -> None:
+            await actions.fill(self.page, target, text)
             if submit:
                 await self.page.keyboard.press("Enter")
 
@@ -124,8 +125,8 @@ class Tab:
     async def select(self, ref: str, value: str) -> ActionOutcome:
         """Select an option by its text or value."""
 
-        async def perform(element: ElementHandle) -> None:
-            if not await actions.choose(element, value):
+        async def perform(target: Target) -> None:
+            if not await actions.choose(target, value):
                 raise ActionError("it is no list to select from", hint="CLICK it to open it.")
 
         return await self._act(f"selected {value!r} in", ref, perform)
@@ -133,9 +134,9 @@ class Tab:
     async def press(self, keys: str, ref: str | None = None) -> ActionOutcome:
         """Press keys, separated by spaces, in an element or where the focus is."""
 
-        async def perform(element: ElementHandle | None) -> None:
-            if element is not None:
-                await element.focus()
+        async def perform(target: Target | None) -> None:
+            if target is not None:
+                await target.element.focus()
             await actions.press(self.page, keys.split() or [" "])
 
         return await self._act(f"pressed {keys}", ref, perform)
@@ -143,8 +144,8 @@ class Tab:
     async def hover(self, ref: str) -> ActionOutcome:
         """Move the pointer over an element."""
 
-        async def perform(element: ElementHandle) -> None:
-            await element.hover(timeout=actions.POINTER_MS)
+        async def perform(target: Target) -> None:
+            await actions.hover(self.page, target)
 
         return await self._act("hovered", ref, perform)
 
@@ -153,22 +154,22 @@ class Tab:
     ) -> ActionOutcome:
         """Drag an element onto another, or by an offset in pixels."""
 
-        async def perform(element: ElementHandle) -> None:
-            x, y = await actions.middle(element)
-            target = (x + by[0], y + by[1])
+        async def perform(target: Target) -> None:
+            x, y = await actions.point_of(target)
+            end = (x + by[0], y + by[1])
             if to is not None:
-                target = await actions.middle(await element_of(self._frames, to))
-            await actions.drag(self.page, element, target)
+                end = await actions.point_of(await target_of(self._frames, to))
+            await actions.drag(self.page, target, end)
 
         return await self._act(f"dragged to {to or by}", ref, perform)
 
     async def scroll(self, pages: float = 1.0, ref: str | None = None) -> ActionOutcome:
         """Scroll the page, or an element, by screens (negative: up)."""
 
-        async def perform(element: ElementHandle | None) -> None:
+        async def perform(target: Target | None) -> None:
             script = "(e, n) => (e ?? window).scrollBy({top: n * (e?.clientHeight ?? innerHeight)})"
-            if element is not None:
-                await element.evaluate(script, pages)
+            if target is not None:
+                await target.element.evaluate(script, pages)
             else:
                 await self.page.evaluate(f"n => ({script})(null, n)", pages)
 
@@ -230,12 +231,12 @@ class Tab:
         before = self._view or await self._look()
         navigations = self.events.navigations
         self.events.answer = dialog
-        element = await element_of(self._frames, ref) if ref else None
+        target = await target_of(self._frames, ref) if ref else None
         what = f" [{ref}] {before.refs.get(ref, '')}".rstrip() if ref else ""
         async with within(ACT_SECONDS, f"{did}{what}"):
             if ref is None:
                 await library.call(self.page.main_frame, "arm")
-            await perform(element)
+            await perform(target)
             await settle(self.page, self.events)
         after = await self._look()
         if self.events.navigations > navigations:

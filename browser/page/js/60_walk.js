@@ -71,22 +71,13 @@ const hitTester = () => {
     const x = rect.left + rect.width / 2, y = rect.top + rect.height / 2;
     if (left <= 0 || x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
     left -= 1;
-    let hit = document.elementFromPoint(x, y);
-    for (let shadow = hit && shadowOf(hit); shadow; shadow = hit && shadowOf(hit)) {
-      const inner = shadow.elementFromPoint(x, y);
-      if (!inner || inner === hit) break;
-      hit = inner;
-    }
+    const hit = deepHit(x, y);
     if (!hit || related(hit, element)) return false;
     return opaqueOnly ? paints(hit, element) : true;
   };
 };
 
-const related = (hit, element) => {
-  for (let at = hit; at; at = composedParent(at)) if (at === element) return true;
-  for (let at = element; at; at = composedParent(at)) if (at === hit) return true;
-  return !!element.labels && [...element.labels].some((label) => label.contains(hit));
-};
+const related = (hit, element) => lands(hit, element) || isWithin(element, hit);
 
 const paints = (hit, element) => {
   for (let at = hit; at && !at.contains(element); at = composedParent(at)) {

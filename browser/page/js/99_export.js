@@ -13,7 +13,7 @@ watchNavigation();
 
 const library = {
   walk: (options) => JSON.stringify(walk(options)),
-  take, arm, quietIn, context, register,
+  take, arm, aim, quietIn, context, register,
   note: () => lastNote,
 };
 library.known = (element) => refOf.get(element) ?? null;

@@ -1,0 +1,82 @@
+// Before the pointer comes: is the element enabled, in view, at rest, and what lies above its middle?
+const SHOWN_MARGIN = 1;
+
+const bringIntoView = (element) => {
+  const rect = element.getBoundingClientRect();
+  const inside = rect.top >= 0 && rect.left >= 0 && rect.bottom <= innerHeight && rect.right <= innerWidth;
+  if (!inside || clippedByScroller(element, rect)) {
+    element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
+  }
+};
+
+const clippedByScroller = (element, rect) => {
+  for (let at = composedParent(element); at && at !== document.body; at = composedParent(at)) {
+    const overflow = getComputedStyle(at).overflowY;
+    if (overflow !== 'auto' && overflow !== 'scroll' && overflow !== 'hidden') continue;
+    const box = at.getBoundingClientRect();
+    if (rect.top < box.top - SHOWN_MARGIN || rect.bottom > box.bottom + SHOWN_MARGIN) return true;
+  }
+  return false;
+};
+
+const deepHit = (x, y) => {
+  let hit = document.elementFromPoint(x, y);
+  for (let shadow = hit && shadowOf(hit); shadow; shadow = hit && shadowOf(hit)) {
+    const inner = shadow.elementFromPoint(x, y);
+    if (!inner || inner === hit) break;
+    hit = inner;
+  }
+  return hit;
+};
+
+const isWithin = (inner, outer) => {
+  for (let at = inner; at; at = composedParent(at)) if (at === outer) return true;
+  return false;
+};
+
+// A click lands rightly on the element, on what is in it, or on the label of a hidden control.
+const lands = (hit, element) => isWithin(hit, element) ||
+  (!!element.labels && [...element.labels].some((label) => isWithin(hit, label)));
+
+const tagLine = (element) => {
+  const id = element.id ? '#' + element.id : '';
+  const names = element.classList.length ? '.' + [...element.classList].slice(0, 2).join('.') : '';
+  const text = squash(element.textContent).slice(0, 40);
+  return `<${element.tagName.toLowerCase()}${id}${names}>${text ? ` "${text}"` : ''}`;
+};
+
+// Points of a box to try: a link broken over two lines has nothing in its middle.
+const pointsOf = (element) => {
+  const boxes = [element.getBoundingClientRect(), ...[...element.getClientRects()].slice(0, 4)];
+  return boxes.filter((box) => box.width > 0 && box.height > 0)
+    .map((box) => ({ x: box.left + box.width / 2, y: box.top + box.height / 2 }));
+};
+
+const moving = (element) => element.getAnimations && document.getAnimations().some((animation) => {
+  const target = animation.effect?.target;
+  const still = animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity;
+  return target && !still && isWithin(element, target);
+});
+
+// Gives { x, y } from the element's corner, { direct } for a control that only its label shows, or
+// { why } with `wait` where waiting may help.
+const aim = ({ element, offset }) => {
+  if (!element.isConnected) return { why: 'it left the page' };
+  if (element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true') {
+    return { why: 'it is disabled', wait: true };
+  }
+  bringIntoView(element);
+  if (moving(element)) return { why: 'it keeps moving', wait: true };
+  const points = pointsOf(element);
+  if (!points.length) return element.labels?.length ? { direct: true } : { why: 'it has no size on the page', wait: true };
+  const corner = element.getBoundingClientRect();
+  const tried = offset ? [{ x: corner.left + offset[0], y: corner.top + offset[1] }] : points;
+  let above = null;
+  for (const point of tried) {
+    const hit = deepHit(point.x, point.y);
+    if (hit && lands(hit, element)) return { x: point.x - corner.left, y: point.y - corner.top };
+    above ??= hit;
+  }
+  if (!above) return { why: 'it is outside of what can be scrolled to' };
+  return { why: `something covers it: ${tagLine(above)}`, wait: true };
+};
