@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 
 from browser.net.url import host, registrable_domain
 from browser.search.dom import first_text, leaves, text
-from browser.search.tidy import target
+from browser.search.tidy import is_sealed, target
 from browser.types import SearchResult
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _FEWEST = 3
 _OWN_SERVICES = ("accounts", "help", "maps", "policies", "preferences", "support")
 # Text shorter than this beside a heading is a date, a breadcrumb or a button.
 _SHORTEST_SNIPPET = 25
+_WHOLE_ADDRESS = re.compile(r"^https?://[^\s›…]+$")
 _BREADCRUMB = re.compile(r"^https?://\S+$|^\S+\.\w{2,} ›")
 
 
@@ -76,8 +77,9 @@ class Headings:
             return
         headings = {heading for heading, _ in found}
         previous = ""
-        for heading, address in found:
+        for heading, link in found:
             block = _block_of(heading, headings)
+            address = _displayed(block) or link if is_sealed(link) else link
             snippet = first_text(block, self.snippet) or longest_beside(heading, block)
             if snippet or host(address) != previous:  # else a link into the site above
                 yield SearchResult(address, text(heading), snippet)
@@ -90,8 +92,16 @@ def _link_of(heading: HtmlElement) -> HtmlElement | None:
     return next(iter([*around, *inside]), None)
 
 
+def _displayed(block: HtmlElement) -> str:
+    """Give the address that a result shows in full, without a breadcrumb; '' if it does not."""
+    shown = first_text(block, (".//cite",))
+    return shown if _WHOLE_ADDRESS.match(shown) else ""
+
+
 def _is_own(address: str, url: str) -> bool:
     """Whether an address is the engine's own: another of its searches, its help, its settings."""
+    if is_sealed(address):
+        return False
     engine, there = host(url), host(address)
     if there.removeprefix("www.") == engine.removeprefix("www."):
         return True

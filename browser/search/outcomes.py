@@ -29,13 +29,22 @@ _LIMITED = re.compile(r"rate.?limit|throttl|too many requests", re.IGNORECASE)
 _WALLS = re.compile(
     r"""id=["']?(?:challenge-form|challenge-running|cf-challenge|captcha-form|cf-wrapper|px-captcha)\b
     |class=["'](?:[^"']*\s)?(?:anomaly-modal|cf-browser-verification|cf-turnstile|pow-captcha)
-    |/cdn-cgi/challenge-platform/
+    |class=["'](?:[^"']*\s)?(?:captcha_header|b_captcha)\b
+    |/cdn-cgi/challenge-platform/ | /anomaly\.js\?
     |<title>[^<]{0,60}(?:Just\ a\ moment|Attention\ Required!|Access\ denied
-       |Verifying\ your\ request|Making\ sure\ you)""",
+       |Verifying\ your\ request|Making\ sure\ you|One\ last\ step|\bCaptcha\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _CONSENT = re.compile(
     r"""<form[^>]+action=["']?https?://consent\.[^"'>]+|<title>\s*Before you continue""",
+    re.IGNORECASE,
+)
+
+# What such pages say; for texts of pages on which no result was found.
+WALL_WORDS = re.compile(
+    r"unusual traffic from your|automated (?:queries|requests)|(?:you are|you're) (?:not )?a robot"
+    r"|verify (?:that )?you(?:'re| are) (?:a )?human|bots use DuckDuckGo too"
+    r"|checking your browser|complete the (?:following )?(?:challenge|captcha)",
     re.IGNORECASE,
 )
 

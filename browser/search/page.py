@@ -9,7 +9,7 @@ from browser.net.identity import PAGE_HEADERS
 from browser.search.base import Provider
 from browser.search.dom import parse_html, remove, text
 from browser.search.layouts import Headings, Layout
-from browser.search.outcomes import wall_of
+from browser.search.outcomes import WALL_WORDS, wall_of
 from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:
@@ -64,11 +64,13 @@ class HtmlProvider(Provider):
 
     def without_results(self, tree: HtmlElement, body: str, base: str) -> SearchPage:
         """Say why a page has no results: a wall, none found, scripts, or a new layout."""
-        wall = wall_of(body)
+        wall, said = wall_of(body), text(tree)
         if wall:
             return SearchPage(Outcome.BLOCKED, detail=wall)
-        if self.nothing is not None and self.nothing.search(text(tree)):
+        if self.nothing is not None and self.nothing.search(said):
             return SearchPage(Outcome.EMPTY)
+        if WALL_WORDS.search(said):
+            return SearchPage(Outcome.BLOCKED, detail="a check for robots")
         holders = tree.xpath(self.containers) if self.containers else []
         if holders and not any(holder.xpath(".//a[@href]") for holder in holders):
             return SearchPage(Outcome.EMPTY)

@@ -32,6 +32,8 @@ _WRAPPERS = (
     (re.compile(r"(?:^|\.)bing\.com$"), re.compile(r"^/(?:ck/a|alink/link)$"), ("u", "url")),
     (re.compile(r"(?:^|\.)yahoo\.com$"), re.compile(r"^/.*RU="), ("RU",)),
 )
+# Google's newer wrapper is encrypted; whoever opens it is led on to the target.
+_SEALED = re.compile(r"^https?://(?:www\.)?google\.[a-z.]{2,6}/goto\?")
 # Where advertisements lead: `/y.js` of DuckDuckGo, `/aclick` of Bing, `/aclk` of Google, …
 _AD = re.compile(
     r"^(?:[\w.-]*\.)?(?:duckduckgo\.com/[ym]\.js|bing\.com/acli?c?k|google\.[a-z.]{2,6}/aclk"
@@ -87,6 +89,11 @@ def target(url: str) -> str:
             break
         url = inner
     return url if _is_result_address(parts) else ""
+
+
+def is_sealed(url: str) -> bool:
+    """Whether an address is a wrapper that only its engine can undo."""
+    return bool(_SEALED.match(url))
 
 
 def same_page_key(url: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _PANELS = (
     f"//*[@id='tads' or @id='tadsb' or @id='bottomads' or @id='tvcap' or @id='rhs'"
     f" or @data-text-ad or {class_('commercial-unit-desktop-top')}"
-    f" or {class_('related-question-pair')} or {class_('uEierd')} or {class_('xpdopen')}]"
+    f" or {class_('related-question-pair')} or {class_('uEierd')}]"
 )
 
 
