@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import httpx
 
     from browser.net.egress import Egress
+    from browser.net.transport import Session
 
 MAX_BYTES = 24 * 1024 * 1024
 """Cap on a body, raw and decoded. Articles stay below 5 MB, long PDF reports below 20."""
@@ -115,14 +116,14 @@ class HttpClient:
         self._timeout = timeout
         self._attempts = retries + 1
         self._limits = Limits(per_host=per_host, overall=overall)
-        self._client: httpx.AsyncClient | None = None
+        self._session: Session | None = None
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._client:
-            await self._client.aclose()
+        if self._session:
+            await self._session.aclose()
 
     async def get(
         self,
@@ -188,13 +189,10 @@ class HttpClient:
         """Send one request and read its answer; of a redirect, only the head."""
         from browser.net.transport import typed_errors  # noqa: PLC0415 - see `_open`
 
-        client = self._open()
+        session = self._open()
         async with self._limits.slot(host(call.url)):
             with typed_errors(call.url):
-                request = client.build_request(
-                    call.method, call.url, headers=call.headers, content=call.content
-                )
-                answer = await client.send(request, stream=True)
+                answer = await session.send(call.method, call.url, call.headers, call.content)
                 async with aclosing(answer):
                     head = Response(call.url, answer.status_code, answer.headers)
                     if _redirect_target(head):
@@ -202,13 +200,13 @@ class HttpClient:
                         return head
                     return replace(head, body=await _read(answer, max_bytes))
 
-    def _open(self) -> httpx.AsyncClient:
+    def _open(self) -> Session:
         """Return the connections; httpx takes 0.1 s to import, so a run without HTTP does not."""
-        if self._client is None:
-            from browser.net.transport import client  # noqa: PLC0415
+        if self._session is None:
+            from browser.net.transport import EgressTransport, Session  # noqa: PLC0415
 
-            self._client = client(self._egress.proxy_url)
-        return self._client
+            self._session = Session(EgressTransport(self._egress.proxy_url))
+        return self._session
 
 
 async def _read(answer: httpx.Response, limit: int) -> bytes:

@@ -18,7 +18,7 @@ from browser.net.proxy import REFUSED, UNKNOWN, VERDICT
 from browser.net.resolve import NameUnknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 # One pool per client: as many as the limits above it let through at once, kept for a page's while.
 _LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30.0)
@@ -60,6 +60,30 @@ class EgressTransport(httpx.AsyncBaseTransport):
         return self._by_scheme[scheme]
 
 
+class Session:
+    """Connections and cookies. httpx's own client is left out: it parses `Location` by itself."""
+
+    def __init__(self, transport: httpx.AsyncBaseTransport) -> None:
+        self._transport = transport
+        self._cookies = httpx.Cookies()
+
+    async def send(
+        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None
+    ) -> httpx.Response:
+        """Return the head of the answer; its owner reads `aiter_raw()` and closes it."""
+        # no timeouts here: the caller's deadline spans the whole of a call
+        request = httpx.Request(method, url, headers=dict(headers), content=content)
+        self._cookies.set_cookie_header(request)
+        response = await self._transport.handle_async_request(request)
+        response.request = request
+        self._cookies.extract_cookies(response)
+        return response
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._transport.aclose()
+
+
 @cache
 def certificates() -> ssl.SSLContext:
     """Return whom we trust: SSL_CERT_FILE or SSL_CERT_DIR where set, else the system's store."""
@@ -68,12 +92,6 @@ def certificates() -> ssl.SSLContext:
     import truststore  # noqa: PLC0415 - only where the system's store is asked
 
     return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-
-def client(proxy_url: str) -> httpx.AsyncClient:
-    """Return a client that neither follows redirects nor knows a timeout: its owner does."""
-    transport = EgressTransport(proxy_url)
-    return httpx.AsyncClient(transport=transport, timeout=None, trust_env=False)  # noqa: S113
 
 
 def _verdict(status: str, reason: str) -> BrowserError:

@@ -1,0 +1,368 @@
+"""The HTTP client against real servers: redirects, retries, cookies, limits and typed errors."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import subprocess
+import sys
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.errors import (
+    BadResponse,
+    ConnectFailed,
+    DeadlineExceeded,
+    Refused,
+    TooLarge,
+)
+from browser.net.egress import Egress, EgressPolicy
+from browser.net.http import HttpClient
+from tests.browser.net.servers import Exchange, Origin, greet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    ClientOf = Callable[..., AbstractAsyncContextManager[HttpClient]]
+
+
+async def test_a_page_comes_with_status_headers_body_and_final_url(client_of: ClientOf) -> None:
+    async with Origin(greet) as origin, client_of(origin) as http:
+        answer = await http.get(f"{origin.url}/quay#tide", params={"q": "low water", "n": "1"})
+    assert (answer.status, answer.ok, answer.history) == (200, True, ())
+    assert answer.headers["Content-Type"] == answer.content_type == "text/html"
+    assert answer.text.endswith("Moored.")
+    assert origin.requests[0].target == "/quay?q=low+water&n=1"
+
+
+async def test_requests_look_like_a_browsers(client_of: ClientOf) -> None:
+    async with Origin(greet) as origin, client_of(origin) as http:
+        await http.get(origin.url, headers={"accept-language": "de"})
+    headers = origin.requests[0].headers
+    assert "Chrome/" in headers["user-agent"]
+    assert headers["accept"].startswith("text/html")
+    assert headers["accept-language"] == "de"
+    assert "python" not in str(headers).lower()
+
+
+async def test_connections_are_reused(client_of: ClientOf) -> None:
+    async with Origin(greet) as origin, client_of(origin) as http:
+        for _ in range(5):
+            await http.get(origin.url)
+    assert origin.connections == 1
+
+
+async def test_cookies_are_kept_between_calls(client_of: ClientOf) -> None:
+    async def hand_out(exchange: Exchange) -> None:
+        await exchange.answer("ok", Set_Cookie="berth=7; Path=/")
+
+    async with Origin(hand_out) as origin, client_of(origin) as http:
+        await http.get(origin.url)
+        await http.get(origin.url)
+    assert origin.requests[1].headers["cookie"] == "berth=7"
+
+
+async def test_json_and_forms_are_posted(client_of: ClientOf) -> None:
+    async with Origin(greet) as origin, client_of(origin) as http:
+        await http.post(origin.url, json={"knots": 4})
+        await http.post(origin.url, form={"q": "low water"})
+    first, second = origin.requests
+    assert (first.headers["content-type"], json.loads(first.body)) == (
+        "application/json",
+        {"knots": 4},
+    )
+    assert second.headers["content-type"] == "application/x-www-form-urlencoded"
+    assert second.body == b"q=low+water"
+
+
+async def test_an_error_status_is_an_answer(client_of: ClientOf) -> None:
+    async def missing(exchange: Exchange) -> None:
+        await exchange.answer("gone", "404 Not Found")
+
+    async with Origin(missing) as origin, client_of(origin) as http:
+        answer = await http.get(origin.url)
+    assert (answer.status, answer.ok, len(origin.requests)) == (404, False, 1)
+
+
+async def test_what_is_no_json_is_a_bad_response(client_of: ClientOf) -> None:
+    async with Origin(greet) as origin, client_of(origin) as http:
+        answer = await http.get(origin.url)
+    with pytest.raises(BadResponse, match="JSON"):
+        answer.json()
+
+
+async def test_redirects_are_followed_and_told(client_of: ClientOf) -> None:
+    async def lead(exchange: Exchange) -> None:
+        if exchange.target == "/a":
+            await exchange.redirect("b?x#y")
+        else:
+            await greet(exchange)
+
+    async with Origin(lead) as origin, client_of(origin) as http:
+        answer = await http.get(f"{origin.url}/a")
+    assert answer.url == f"{origin.url}/b?x#y"
+    assert answer.history == (f"{origin.url}/a",)
+    assert origin.connections == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "body"),
+    [
+        ("301 Moved", "GET", b""),
+        ("302 Found", "GET", b""),
+        ("303 See Other", "GET", b""),
+        ("307 Temporary", "POST", b"q=tide"),
+        ("308 Permanent", "POST", b"q=tide"),
+    ],
+)
+async def test_a_redirected_post_does_what_a_browser_does(
+    client_of: ClientOf, status: str, method: str, body: bytes
+) -> None:
+    async def lead(exchange: Exchange) -> None:
+        await (greet(exchange) if exchange.target == "/b" else exchange.redirect("/b", status))
+
+    async with Origin(lead) as origin, client_of(origin) as http:
+        await http.post(origin.url, form={"q": "tide"})
+    last = origin.requests[-1]
+    assert (last.method, last.body) == (method, body)
+
+
+async def test_keys_are_not_carried_to_another_origin(client_of: ClientOf) -> None:
+    async with Origin(greet) as other:
+
+        async def lead(exchange: Exchange) -> None:
+            await exchange.redirect(f"{other.url}/")
+
+        async with Origin(lead) as origin, client_of(origin, other) as http:
+            await http.get(origin.url, headers={"X-Api-Key": "secret", "Authorization": "Bearer s"})
+    assert origin.requests[0].headers["x-api-key"] == "secret"
+    assert not {"x-api-key", "authorization", "cookie"} & set(other.requests[0].headers)
+
+
+async def test_a_redirect_to_a_private_address_is_refused(client_of: ClientOf) -> None:
+    async with Origin(greet) as secret:
+
+        async def lure(exchange: Exchange) -> None:
+            await exchange.redirect(f"http://localhost:{secret.port}/")
+
+        async with Origin(lure) as origin, client_of(origin) as http:
+            with pytest.raises(Refused, match="loopback"):
+                await http.get(origin.url)
+    assert secret.connections == 0
+
+
+@pytest.mark.parametrize("location", ["file:///etc/passwd", "data:text/html,x", "javascript:1"])
+async def test_a_redirect_off_the_web_is_refused(client_of: ClientOf, location: str) -> None:
+    async def lure(exchange: Exchange) -> None:
+        await exchange.redirect(location)
+
+    async with Origin(lure) as origin, client_of(origin) as http:
+        with pytest.raises(Refused, match="not a web address"):
+            await http.get(origin.url)
+
+
+async def test_a_busy_server_is_asked_again(client_of: ClientOf) -> None:
+    async def recover(exchange: Exchange) -> None:
+        busy = len(origin.requests) == 1
+        await (exchange.answer("", "503 Busy", Retry_After="0") if busy else greet(exchange))
+
+    async with Origin(recover) as origin, client_of(origin) as http:
+        assert (await http.get(origin.url)).status == 200
+
+
+async def test_a_server_that_wants_long_patience_is_left_alone(client_of: ClientOf) -> None:
+    async def busy(exchange: Exchange) -> None:
+        await exchange.answer("later", "503 Busy", Retry_After="120")
+
+    async with Origin(busy) as origin, client_of(origin) as http:
+        answer = await http.get(origin.url)
+    assert (answer.status, len(origin.requests)) == (503, 1)
+
+
+async def test_a_server_that_stays_busy_has_the_last_word(client_of: ClientOf) -> None:
+    async def busy(exchange: Exchange) -> None:
+        await exchange.answer("no", "502 Bad Gateway")
+
+    async with Origin(busy) as origin, client_of(origin, retries=1) as http:
+        answer = await http.get(origin.url)
+    assert (answer.status, len(origin.requests)) == (502, 2)
+
+
+async def test_a_post_is_never_sent_twice(client_of: ClientOf) -> None:
+    async def busy(exchange: Exchange) -> None:
+        await exchange.answer("no", "503 Busy")
+
+    async with Origin(busy) as origin, client_of(origin) as http:
+        assert (await http.post(origin.url, json=1)).status == 503
+    assert len(origin.requests) == 1
+
+
+async def test_a_dropped_connection_is_tried_again(client_of: ClientOf) -> None:
+    async def drop_first(exchange: Exchange) -> None:
+        if len(origin.requests) == 1:
+            exchange.writer.transport.abort()
+        else:
+            await greet(exchange)
+
+    async with Origin(drop_first) as origin, client_of(origin) as http:
+        assert (await http.get(origin.url)).status == 200
+
+
+async def test_nobody_listening_is_a_failed_connection(client_of: ClientOf) -> None:
+    async with Origin(greet) as origin:
+        pass
+    async with client_of(origin, retries=0) as http:
+        with pytest.raises(ConnectFailed, match=str(origin.port)):
+            await http.get(origin.url)
+
+
+async def test_an_unknown_name_is_a_failed_connection_and_not_asked_twice() -> None:
+    asked: list[str] = []
+
+    async def nothing(host: str) -> tuple:
+        asked.append(host)
+        return ()
+
+    async with Egress(resolve=nothing) as egress, HttpClient(egress) as http:
+        for scheme in ("http", "https"):
+            with pytest.raises(ConnectFailed, match=r"quay\.test"):
+                await http.get(f"{scheme}://quay.test/")
+    assert asked == ["quay.test", "quay.test"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"HTTP/1.1 xx OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ],
+)
+async def test_what_is_no_http_is_an_error(client_of: ClientOf, answer: bytes) -> None:
+    async def babble(exchange: Exchange) -> None:
+        await exchange.send(answer)
+        exchange.writer.close()
+
+    async with Origin(babble) as origin, client_of(origin, retries=0) as http:
+        with pytest.raises((BadResponse, ConnectFailed)):
+            await http.get(origin.url)
+
+
+async def test_a_body_over_the_limit_is_too_large(client_of: ClientOf) -> None:
+    async def long(exchange: Exchange) -> None:
+        await exchange.answer(b"x" * 100_000)
+
+    async with Origin(long) as origin, client_of(origin) as http:
+        assert len((await http.get(origin.url, max_bytes=100_000)).body) == 100_000
+        with pytest.raises(TooLarge, match="99,999"):
+            await http.get(origin.url, max_bytes=99_999)
+
+
+async def test_a_call_without_a_deadline_takes_the_clients(client_of: ClientOf) -> None:
+    async def silent(exchange: Exchange) -> None:
+        await exchange.reader.read()
+
+    async with Origin(silent) as origin, client_of(origin, timeout=0.05) as http:
+        with pytest.raises(DeadlineExceeded, match=r"0\.05 s"):
+            await http.get(origin.url)
+
+
+async def test_a_host_gets_no_more_requests_at_once_than_allowed(client_of: ClientOf) -> None:
+    running = most = 0
+
+    async def count(exchange: Exchange) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        for _ in range(20):  # let the others arrive, if they are let
+            await asyncio.sleep(0)
+        running -= 1
+        await greet(exchange)
+
+    async with Origin(count) as origin, client_of(origin, per_host=3) as http:
+        await asyncio.gather(*(http.get(f"{origin.url}/{n}") for n in range(30)))
+    assert most <= 3
+    assert len(origin.requests) == 30
+
+
+@pytest.fixture(scope="module")
+def self_signed(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
+    folder = tmp_path_factory.mktemp("tls")
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    make = (
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 "
+        "-subj /CN=localhost"
+    )
+    files = ["-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*make.split(), *files], check=True, capture_output=True)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, key)
+    return context
+
+
+async def test_an_untrusted_certificate_is_a_failed_connection(
+    self_signed: ssl.SSLContext,
+) -> None:
+    server = await asyncio.start_server(lambda r, w: w.close(), "127.0.0.1", 0, ssl=self_signed)
+    named = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with Egress(EgressPolicy((named,))) as egress, HttpClient(egress, retries=0) as http:
+        with pytest.raises(ConnectFailed, match="certificate"):
+            await http.get(f"https://{named}/")
+    server.close()
+
+
+@pytest.mark.parametrize("url", ["", "harbour", "http://", "http://[::1", "file:///etc/passwd"])
+async def test_what_is_no_web_url_is_refused_before_anything_is_sent(url: str) -> None:
+    async with Egress() as egress, HttpClient(egress) as http:
+        with pytest.raises(Refused):
+            await http.get(url)
+
+
+async def test_an_upstream_proxy_is_chained_behind_the_guard() -> None:
+    async def known_there(host: str) -> tuple:
+        return (ip_address("127.0.0.1"),)
+
+    async def unknown_here(host: str) -> tuple:
+        return ()
+
+    async with (
+        Origin(greet) as origin,
+        Egress(EgressPolicy(("quay.test",)), resolve=known_there) as upstream,
+        Egress(EgressPolicy(upstream_proxy=upstream.proxy_url), resolve=unknown_here) as egress,
+        HttpClient(egress) as http,
+    ):
+        answer = await http.get(f"http://quay.test:{origin.port}/")
+        with pytest.raises(Refused, match="loopback"):
+            await http.get(origin.url)
+    assert answer.status == 200
+    assert len(origin.requests) == 1
+
+
+async def test_an_upstream_proxy_does_not_get_names_that_are_private_here() -> None:
+    async def private(host: str) -> tuple:
+        return (ip_address("10.0.0.1"),)
+
+    async with (
+        Egress() as upstream,
+        Egress(EgressPolicy(upstream_proxy=upstream.proxy_url), resolve=private) as egress,
+        HttpClient(egress) as http,
+    ):
+        for scheme in ("http", "https"):
+            with pytest.raises(Refused, match="private"):
+                await http.get(f"{scheme}://quay.test/")
+    assert upstream.refusals == ()
+
+
+def test_importing_the_client_imports_neither_httpx_nor_the_suffix_list() -> None:
+    code = (
+        "import sys, browser.net.http, browser.net.egress, browser.net.robots; print(*sys.modules)"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert not {"httpx", "httpcore", "tld", "tenacity", "rich"} & set(loaded.stdout.split())
