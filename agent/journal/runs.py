@@ -68,7 +68,9 @@ class Runs:
         """Make the folder of a new run."""
         suffix = "".join(secrets.choice(_ALPHABET) for _ in range(4))
         folder = RunFolder(self.root / f"{now.strftime(_STAMP)}-{suffix}")
-        (folder.path / "blobs").mkdir(parents=True, mode=0o700)
+        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for path in (folder.path, folder.path / "blobs"):
+            path.mkdir(mode=0o700)
         return folder
 
     def __iter__(self) -> Iterator[RunFolder]:

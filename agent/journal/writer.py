@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -37,7 +38,7 @@ class Journal:
         self._seq = 0
         self._prev = GENESIS
         try:
-            self._file = folder.journal.open("ab")
+            self._file = folder.journal.open("ab", buffering=0)
         except OSError as error:
             raise JournalError(f"cannot write {folder.journal}: {error.strerror}") from error
 
@@ -68,8 +69,8 @@ class Journal:
         line = event.to_json().encode() + b"\n"
         start = self._file.tell()
         try:
-            self._file.write(line)
-            self._file.flush()
+            if self._file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             if event.type in DURABLE:
                 os.fsync(self._file.fileno())
         except OSError as error:

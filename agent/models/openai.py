@@ -18,7 +18,7 @@ from agent.errors import (
     UsageError,
 )
 from agent.models.base import Message, ModelReply, Usage
-from agent.models.retry import Transient, retrying
+from agent.models.retry import BACKOFF, Transient, retrying
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +30,16 @@ CALL_SECONDS = 120.0
 
 
 class OpenAIModel:
-    """A model at an endpoint; `proxy` is the guarded way out, None for a direct connection."""
+    """A model at an endpoint; `proxy` is the guarded way out, None for a direct connection.
 
-    def __init__(self, endpoint: Endpoint, *, proxy: str | None = None) -> None:
+    `backoff` is the first wait before another try, in seconds.
+    """
+
+    def __init__(
+        self, endpoint: Endpoint, *, proxy: str | None = None, backoff: float = BACKOFF
+    ) -> None:
         self.name = endpoint.name
+        self._backoff = backoff
         self._endpoint = endpoint
         self._model = endpoint.model
         self._client = AsyncOpenAI(
@@ -49,7 +55,7 @@ class OpenAIModel:
         rows: list[Any] = [{"role": "system", "content": system}]
         rows += [{"role": message.role, "content": message.content} for message in messages]
         try:
-            async for attempt in retrying():
+            async for attempt in retrying(self._backoff):
                 with attempt:
                     return self._read(await self._ask(rows))
         except Transient as error:

@@ -25,10 +25,15 @@ class Transient(Exception):
         self.retry_after = retry_after
 
 
-class _RetryAfter(wait_base):
-    """What the provider asked for, else a random wait that doubles from half a second to 8 s."""
+BACKOFF = 0.5
+"""Seconds of the first wait, at most; each further one may be twice as long, up to 16 times."""
 
-    _backoff = wait_random_exponential(multiplier=0.5, max=8)
+
+class _RetryAfter(wait_base):
+    """What the provider asked for, else a random wait that doubles with each try."""
+
+    def __init__(self, backoff: float) -> None:
+        self._backoff = wait_random_exponential(multiplier=backoff, max=16 * backoff)
 
     def __call__(self, retry_state: RetryCallState) -> float:
         error = retry_state.outcome.exception() if retry_state.outcome else None
@@ -37,12 +42,12 @@ class _RetryAfter(wait_base):
         return self._backoff(retry_state)
 
 
-def retrying() -> AsyncRetrying:
+def retrying(backoff: float = BACKOFF) -> AsyncRetrying:
     """Give the policy; the last `Transient` is raised again when the tries are used up."""
     return AsyncRetrying(
         retry=retry_if_exception(_worth_another_try),
         stop=stop_after_attempt(ATTEMPTS),
-        wait=_RetryAfter(),
+        wait=_RetryAfter(backoff),
         reraise=True,
     )
 

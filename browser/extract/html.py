@@ -26,6 +26,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     Raises ExtractError where the input holds no element at all.
     """
     root = parse_html(html, content_type)
+    nodes = list(root.iter())  # held: lxml makes an element anew each time it is met otherwise
     meta = read_metadata(root, url)
     base = _base(root, url)
     strip_hidden(root)

@@ -1,0 +1,135 @@
+"""CSS selectors over an lxml tree: tags, classes, ids, attributes and all four combinators."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml import etree
+
+_COMPOUND = re.compile(
+    r"""(?P<tag>\*|[\w-]+)?(?P<rest>(?:[#.][\w-]+|\[[\w-]+(?:[~|^$*]?=(?:"[^"]*"|'[^']*'|[\w-]+))?\])*)$"""
+)
+_PART = re.compile(
+    r"""(?P<mark>[#.])(?P<name>[\w-]+)|\[(?P<attr>[\w-]+)(?:(?P<op>[~|^$*]?=)(?P<value>"[^"]*"|'[^']*'|[\w-]+))?\]"""
+)
+_STEP = re.compile(r"\s*([>+~])\s*|\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Compound:
+    """`tag#id.class[attr=value]`; an empty tag matches all."""
+
+    tag: str
+    ids: tuple[str, ...]
+    classes: tuple[str, ...]
+    attributes: tuple[tuple[str, str, str], ...]
+
+    def matches(self, element: etree._Element) -> bool:
+        """Whether the element itself fits."""
+        if self.tag and element.tag != self.tag:
+            return False
+        if self.ids and any(element.get("id") != name for name in self.ids):
+            return False
+        if self.classes:
+            names = (element.get("class") or "").split()
+            if any(name not in names for name in self.classes):
+                return False
+        return all(_has(element, *attribute) for attribute in self.attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Compounds from right to left, each but the first with the combinator on its right."""
+
+    subject: Compound
+    context: tuple[tuple[str, Compound], ...]
+    specificity: tuple[int, int, int]
+
+    @property
+    def key(self) -> str:
+        """What an element must have for the subject to match: for an index of rules."""
+        if self.subject.ids:
+            return f"#{self.subject.ids[0]}"
+        if self.subject.classes:
+            return f".{self.subject.classes[0]}"
+        return self.subject.tag or "*"
+
+    def matches(self, element: etree._Element) -> bool:
+        """Whether the selector matches the element in its tree."""
+        return self.subject.matches(element) and _context_holds(element, self.context)
+
+
+def compile_selector(text: str) -> Selector | None:
+    """Compile one selector; None for pseudo-classes, pseudo-elements and what is not understood."""
+    steps = _STEP.split(text.strip())
+    compounds = [_compound(part) for part in steps[::2]]
+    if not compounds or any(compound is None for compound in compounds):
+        return None
+    known = [compound for compound in compounds if compound is not None]
+    combinators = [mark or " " for mark in steps[1::2]]
+    context = tuple(zip(reversed(combinators), reversed(known[:-1]), strict=True))
+    specificity = (
+        sum(len(c.ids) for c in known),
+        sum(len(c.classes) + len(c.attributes) for c in known),
+        sum(bool(c.tag) for c in known),
+    )
+    return Selector(known[-1], context, specificity)
+
+
+def _compound(text: str) -> Compound | None:
+    match = _COMPOUND.match(text) if text else None
+    if match is None:
+        return None
+    ids: list[str] = []
+    classes: list[str] = []
+    attributes: list[tuple[str, str, str]] = []
+    for part in _PART.finditer(match["rest"]):
+        if part["mark"]:
+            (ids if part["mark"] == "#" else classes).append(part["name"])
+        else:
+            value = (part["value"] or "").strip("\"'")
+            attributes.append((part["attr"].lower(), part["op"] or "", value))
+    tag = (match["tag"] or "").lower().replace("*", "")
+    return Compound(tag, tuple(ids), tuple(classes), tuple(attributes))
+
+
+def _context_holds(element: etree._Element, context: tuple[tuple[str, Compound], ...]) -> bool:
+    if not context:
+        return True
+    combinator, compound = context[0]
+    return any(
+        compound.matches(other) and _context_holds(other, context[1:])
+        for other in _related(element, combinator)
+    )
+
+
+def _related(element: etree._Element, combinator: str) -> Iterator[etree._Element]:
+    if combinator == " ":
+        yield from element.iterancestors()
+    elif combinator == "~":
+        yield from element.itersiblings(preceding=True)
+    else:
+        other = element.getparent() if combinator == ">" else element.getprevious()
+        if other is not None:
+            yield other
+
+
+def _has(element: etree._Element, name: str, operator: str, value: str) -> bool:
+    actual = element.get(name)
+    if actual is None:
+        return False
+    checks = {
+        "": True,
+        "=": actual == value,
+        "~=": value in actual.split(),
+        "|=": actual == value or actual.startswith(f"{value}-"),
+        "^=": bool(value) and actual.startswith(value),
+        "$=": bool(value) and actual.endswith(value),
+        "*=": bool(value) and value in actual,
+    }
+    return checks[operator]

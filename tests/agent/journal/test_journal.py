@@ -1,0 +1,121 @@
+"""The record of a run: written before anything depends on it, readable after a crash."""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from agent.errors import JournalError, UsageError
+from agent.journal import Journal, Runs, read_events
+from agent.journal.events import GENESIS
+
+NOW = datetime(2026, 11, 21, 5, 45, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return Runs(tmp_path)
+
+
+@pytest.fixture
+def journal(runs):
+    opened = Journal(runs.create(NOW))
+    yield opened
+    opened.close()
+
+
+def test_events_come_back_as_they_were_written(runs):
+    journal = Journal(runs.create(NOW), clock=lambda: NOW)
+    journal.write("run.started", question="Wozu? \ud800")
+    journal.write("tool.result", "0/1/1", data={"n": 1})
+    journal.close()
+    first, second = read_events(journal.folder.journal)
+    assert (first.type, first.at, first.prev) == (
+        "run.started",
+        "2026-11-21T05:45:12.000Z",
+        GENESIS,
+    )
+    assert (second.place, second.data, second.prev) == ("0/1/1", {"data": {"n": 1}}, first.hash)
+
+
+def test_each_event_carries_the_hash_of_itself_and_of_the_one_before(journal):
+    events = [journal.write("note", n=n) for n in range(3)]
+    assert [event.digest() for event in events] == [event.hash for event in events]
+    assert [event.prev for event in events[1:]] == [event.hash for event in events[:-1]]
+
+
+def test_a_torn_last_line_is_passed_over(journal):
+    journal.write("note", n=1)
+    journal.close()
+    with journal.folder.journal.open("ab") as file:
+        file.write(b'{"v":1,"seq":1,"type":"no')
+    assert [event.data for event in read_events(journal.folder.journal)] == [{"n": 1}]
+
+
+def test_a_damaged_line_in_the_middle_is_an_error(journal):
+    journal.write("note", n=1)
+    path = journal.folder.journal
+    path.write_bytes(b"garbage\n" + path.read_bytes())
+    with pytest.raises(JournalError, match=":1 is no event"):
+        list(read_events(path))
+
+
+def test_a_newer_schema_says_so(journal):
+    folder = journal.folder
+    journal.write("note")
+    row = json.loads(folder.journal.read_bytes()) | {"v": 99}
+    folder.journal.write_text(json.dumps(row) + "\n")
+    with pytest.raises(JournalError, match="newer version"):
+        list(read_events(folder.journal))
+
+
+def test_a_write_that_fails_keeps_all_before_it_readable(journal):
+    journal.write("note", n=1)
+    size = journal.folder.journal.stat().st_size
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 40, limits[1]))
+    try:
+        with pytest.raises(JournalError):
+            journal.write("note", text="x" * 500)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert [event.data for event in read_events(journal.folder.journal)] == [{"n": 1}]
+
+
+def test_bytes_are_kept_once_under_their_hash(runs):
+    folder = runs.create(NOW)
+    assert folder.keep(b"page") == folder.keep(b"page")
+    assert folder.blob(folder.keep(b"page")) == b"page"
+    assert len(list((folder.path / "blobs").iterdir())) == 1
+
+
+def test_runs_are_found_by_id_part_and_last(runs):
+    old, new = runs.create(NOW), runs.create(NOW + timedelta(hours=1))
+    for run in (old, new):
+        Journal(run).close()
+    assert [run.id for run in runs] == [new.id, old.id]
+    assert runs.find(old.id[:15]).id == old.id
+    assert runs.find("last").id == new.id
+    with pytest.raises(UsageError, match="several"):
+        runs.find("20261121")
+    with pytest.raises(UsageError, match="no run"):
+        runs.find("nope")
+
+
+def test_old_runs_are_deleted_with_their_pages(runs):
+    old, new = runs.create(NOW), runs.create(NOW + timedelta(days=9))
+    for run in (old, new):
+        Journal(run).close()
+    assert runs.remove_older(timedelta(days=7), NOW + timedelta(days=10)) == [old.id]
+    assert [run.id for run in runs] == [new.id]
+    assert not old.path.exists()
+
+
+def test_a_run_is_readable_by_its_owner_only(runs):
+    assert runs.create(NOW).path.stat().st_mode & 0o077 == 0

@@ -1,0 +1,120 @@
+"""The OpenAI-compatible model, through the real client against a real endpoint."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.errors import ModelError, ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
+from agent.models import Message
+from agent.models.base import Usage
+from agent.models.openai import OpenAIModel, priced
+from agent.models.providers import default_model, endpoint
+
+ASKED = [Message("user", "When?")]
+
+
+@pytest.fixture
+async def ask(provider):
+    models = []
+
+    async def asking(name="small", environ=None):
+        where = endpoint(name, provider.url, environ or {})
+        models.append(OpenAIModel(where, backoff=0.001))
+        return await models[-1].reply("Be brief.", ASKED)
+
+    yield asking
+    for model in models:
+        await model.aclose()
+
+
+async def test_the_conversation_is_sent_and_the_reply_comes_with_its_usage(ask, provider):
+    provider.says("In 1894.", prompt_tokens_details={"cached_tokens": 60})
+    reply = await ask(environ={"OPENAI_API_KEY": "k1"})
+    assert (reply.text, reply.usage) == ("In 1894.", Usage(100, 60, 10))
+    sent = provider.requests[0]
+    assert [m["role"] for m in sent["messages"]] == ["system", "user"]
+    assert (sent["model"], sent["authorization"]) == ("small", "Bearer k1")
+
+
+async def test_without_a_name_the_first_model_of_the_endpoint_is_asked(ask, provider):
+    provider.says("ok")
+    await ask("")
+    assert provider.requests[0]["model"] == "first"
+
+
+async def test_a_known_prefix_is_no_part_of_the_name_sent(ask, provider):
+    provider.says("ok")
+    await ask("openrouter/maker/model-1")
+    assert provider.requests[0]["model"] == "maker/model-1"
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503])
+async def test_what_may_pass_is_tried_again(ask, provider, status):
+    provider.fails(status)
+    provider.says("at last")
+    assert (await ask()).text == "at last"
+    assert len(provider.requests) == 2
+
+
+async def test_retry_after_is_honoured(ask, provider):
+    provider.fails(429, Retry_After="0")
+    provider.says("ok")
+    assert (await ask()).text == "ok"
+
+
+async def test_a_wait_that_is_too_long_is_an_outage(ask, provider):
+    provider.fails(429, Retry_After="3600")
+    with pytest.raises(ModelUnavailable, match="rate"):
+        await ask()
+    assert len(provider.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "error"),
+    [
+        (401, "invalid_api_key", ModelUnauthorized),
+        (403, "", ModelUnauthorized),
+        (404, "model_not_found", UsageError),
+        (429, "insufficient_quota", ModelQuota),
+        (402, "", ModelQuota),
+        (400, "", ModelError),
+    ],
+)
+async def test_what_fails_for_good_is_asked_once(ask, provider, status, code, error):
+    provider.fails(status, "said why", code)
+    with pytest.raises(error, match="said why"):
+        await ask()
+    assert len(provider.requests) == 1
+
+
+@pytest.mark.parametrize("body", ["<html>hello", {}, {"choices": []}, "{"])
+async def test_garbage_is_an_outage_after_the_retries(ask, provider, body):
+    provider.sends(body)
+    with pytest.raises(ModelUnavailable):
+        await ask()
+    assert len(provider.requests) == 4
+
+
+async def test_a_refused_connection_is_an_outage():
+    model = OpenAIModel(endpoint("m", "http://127.0.0.1:9/v1", {}), backoff=0.001)
+    with pytest.raises(ModelUnavailable, match="cannot be reached"):
+        await model.reply("", ASKED)
+    await model.aclose()
+
+
+def test_real_prices_are_added_and_unknown_models_cost_nothing():
+    usage = Usage(1_000_000, 0, 0)
+    assert priced(usage, "gpt-4o", "openai").usd > 1
+    assert priced(usage, "no-such-model", "openai").usd == 0
+    assert priced(usage, "gpt-4o", None).usd == 0
+
+
+def test_a_key_in_the_environment_chooses_the_default_model():
+    assert default_model({"GEMINI_API_KEY": "x"}).startswith("gemini/")
+    assert default_model({}) is None
+
+
+def test_an_unknown_model_names_those_that_are_known():
+    with pytest.raises(UsageError, match="nonsense") as caught:
+        endpoint("nonsense", None, {})
+    assert "openrouter/" in caught.value.hint
