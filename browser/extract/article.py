@@ -88,7 +88,7 @@ def _prose(blocks: Sequence[Block]) -> int:
 
 
 def _in_densest(blocks: Sequence[Block]) -> list[bool]:
-    """Choose the element that holds most prose and least links, where the extractor sees nothing."""
+    """Choose what stands in the element that holds most prose and least links."""
     scores: Counter[etree._Element] = Counter()
     depths: dict[etree._Element, int] = {}
     for block in blocks:

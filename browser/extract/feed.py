@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lxml import etree, html
+from lxml import etree
 
 from browser.errors import ExtractError
+from browser.extract.blocks import walk
 from browser.extract.dates import iso_date
-from browser.extract.tree import text_content
+from browser.extract.render import render_text
+from browser.extract.tree import parse_html, text_content
 from browser.net.url import join
 from browser.text import clean
 from browser.types import Document, Link
@@ -27,7 +29,7 @@ def extract_feed(text: str, url: str, name: str) -> Document:
     links: list[Link] = []
     for entry in entries:
         title, target = _field(entry, "title"), _link(entry, url)
-        blocks.extend(_entry_blocks(entry, title))
+        blocks.extend(_entry_blocks(entry, title, url))
         if target:
             links.append(Link(target, title))
     channel = next((e for e in root.iter() if _tag(e) in {"channel", "feed"}), root)
@@ -66,14 +68,14 @@ def _parse(text: str) -> etree._Element:
     return root
 
 
-def _entry_blocks(entry: etree._Element, title: str) -> Iterator[str]:
+def _entry_blocks(entry: etree._Element, title: str, url: str) -> Iterator[str]:
     if title:
         yield f"## {title}"
     date = _field(entry, "pubdate", "published", "updated", "date")
     author = _field(entry, "creator", "author", "name")
     if line := ", ".join(part for part in (author, date) if part):
         yield line
-    summary = _plain(_field(entry, "encoded", "content", "description", "summary"))
+    summary = _plain(_field(entry, "encoded", "content", "description", "summary"), url)
     if summary:
         yield summary
 
@@ -95,11 +97,10 @@ def _link(entry: etree._Element, base: str) -> str | None:
     return None
 
 
-def _plain(markup: str) -> str:
+def _plain(markup: str, base: str) -> str:
     if "<" not in markup:
         return markup
-    words = " ".join(map(str, html.fromstring(f"<div>{markup}</div>").itertext())).split()
-    return clean(" ".join(words))
+    return render_text(walk(parse_html(markup), base).blocks)
 
 
 def _tag(element: etree._Element) -> str:

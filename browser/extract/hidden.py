@@ -11,6 +11,8 @@ from browser.extract.invisible import hides, hides_own_text, resets
 from browser.extract.tree import raw_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lxml import etree
 
     from browser.extract.css import Declarations, Rule
@@ -33,31 +35,31 @@ _BLACK: Color = (0, 0, 0)
 _WHOLE_PAGE = 0.5
 
 
-def strip_hidden(root: etree._Element) -> None:
+def strip_hidden(root: etree._Element, elements: Sequence[etree._Element]) -> None:
     """Remove what the page's markup and its own styles show to be invisible.
 
-    Covers `hidden`, closed dialogs and popovers, classes for screen readers only, and, from
-    attributes and style elements, display, visibility, opacity, size, colour, place and clipping.
-    External style sheets are not fetched.
+    `elements` are all of the root's, in document order. Covers `hidden`, closed dialogs and
+    popovers, classes for screen readers only, and, from attributes and style elements, display,
+    visibility, opacity, size, colour, place and clipping. No external style sheet is fetched.
     """
-    rules = _own_rules(root)
+    rules = _own_rules(elements)
     view = _View(root, Cascade(rules))
-    for element in _suspects(root, Cascade(_able_to_hide(rules))):
+    for element in _suspects(elements, Cascade(_able_to_hide(rules))):
         view.judge(element)
 
 
-def _own_rules(root: etree._Element) -> list[Rule]:
-    names = _names(root)
+def _own_rules(elements: Sequence[etree._Element]) -> list[Rule]:
+    names = _names(elements)
     rules: list[Rule] = []
-    for style in root.iter("style"):
-        if "print" not in (style.get("media") or ""):
+    for style in elements:
+        if style.tag == "style" and "print" not in (style.get("media") or ""):
             rules.extend(parse_sheet(raw_text(style), names, len(rules)))
     return rules
 
 
-def _names(root: etree._Element) -> frozenset[str]:
+def _names(elements: Sequence[etree._Element]) -> frozenset[str]:
     found = set()
-    for element in root.iter():
+    for element in elements:
         if name := element.get("id"):
             found.add(f"#{name}")
         if names := element.get("class"):
@@ -84,8 +86,8 @@ def _ground_value(declared: Declarations) -> str:
     return " ".join(declared[name] for name in _GROUNDS if name in declared)
 
 
-def _suspects(root: etree._Element, able: Cascade) -> list[etree._Element]:
-    return [element for element in root.iter() if _is_suspect(element, able)]
+def _suspects(elements: Sequence[etree._Element], able: Cascade) -> list[etree._Element]:
+    return [element for element in elements if _is_suspect(element, able)]
 
 
 def _is_suspect(element: etree._Element, able: Cascade) -> bool:

@@ -26,10 +26,11 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     Raises ExtractError where the input holds no element at all.
     """
     root = parse_html(html, content_type)
-    nodes = list(root.iter())  # held: lxml makes an element anew each time it is met otherwise
+    # Held to the end: an element that nobody holds is made anew each time it is met.
+    elements = list(root.iter())
+    strip_hidden(root, elements)
     meta = read_metadata(root, url)
     base = _base(root, url)
-    strip_hidden(root)
     links = read_links(root, base)
     blocks = content_blocks(walk(root, base), root, meta)
     return Document(

@@ -135,11 +135,8 @@ def _is_clipped(declared: Declarations) -> bool:
             return True
     if _CLIPPED_AWAY.search(declared.get("clip-path", "")):
         return True
-    cut = (
-        "hidden"
-        in f"{declared.get('overflow', '')} {declared.get('overflow-x', '')} {declared.get('overflow-y', '')}"
-        or "clip" in declared.get("overflow", "")
-    )
+    overflow = " ".join(declared.get(name, "") for name in ("overflow", "overflow-x", "overflow-y"))
+    cut = "hidden" in overflow or "clip" in overflow
     sizes = (declared.get(name, "") for name in ("width", "height", "max-width", "max-height"))
     return cut and any((p := _pixels(size)) is not None and p <= _SPECK for size in sizes)
 

@@ -1,0 +1,132 @@
+"""Bodies of every kind, told by their bytes, in the encoding that browsers would take."""
+
+# ruff: noqa: E501 - markup reads best on one line
+
+from __future__ import annotations
+
+import pytest
+
+from browser.errors import ExtractError
+from browser.extract import extract_body
+from browser.extract.dates import iso_date
+
+
+def pdf(*pages: str) -> bytes:
+    """Write a small PDF: one line of text a page."""
+    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        f"<</Type/Pages/Kids[{kids}]/Count {len(pages)}>>",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    for n, line in enumerate(pages):
+        stream = f"BT /F1 12 Tf 40 700 Td ({line}) Tj ET" if line else ""
+        objects.append(
+            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents {5 + 2 * n} 0 R"
+            "/Resources<</Font<</F1 3 0 R>>>>>>"
+        )
+        objects.append(f"<</Length {len(stream)}>>stream\n{stream}\nendstream")
+    out, offsets = "%PDF-1.4\n", []
+    for number, content in enumerate(objects, start=1):
+        offsets.append(len(out))
+        out += f"{number} 0 obj\n{content}\nendobj\n"
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    size = len(objects) + 1
+    out += f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer<</Size {size}/Root 1 0 R>>\n"
+    return f"{out}startxref\n{out.index('xref')}\n%%EOF".encode()
+
+
+def test_pdf_text_has_page_offsets() -> None:
+    document = extract_body(pdf("First page here", "Second page there"), "", "https://e.org/a.pdf")
+    assert document.kind == "pdf"
+    assert document.text == "First page here\n\nSecond page there"
+    assert [document.text[offset:][:6] for offset in document.pages] == ["First ", "Second"]
+
+
+def test_a_scan_is_said_to_be_one() -> None:
+    document = extract_body(pdf(""), "application/pdf", "https://e.org/scan.pdf")
+    assert document.text == ""
+    assert "scan" in document.notes[0]
+
+
+def test_a_broken_pdf_is_an_error() -> None:
+    with pytest.raises(ExtractError):
+        extract_body(b"%PDF-1.7 nothing more", "application/pdf", "https://e.org/x.pdf")
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "url", "kind"),
+    [
+        (b"<!doctype html><p>x</p>", "text/plain", "https://e.org/", "text"),
+        (b"<!doctype html><p>x</p>", "application/octet-stream", "https://e.org/", "html"),
+        (b'{"a": 1}', "", "https://e.org/x", "json"),
+        (b"a,b\n1,2\n", "text/plain", "https://e.org/x.csv", "csv"),
+        (b"# Title\n", "text/plain", "https://e.org/README.md", "md"),
+        (b"<?xml version='1.0'?><rss><channel/></rss>", "text/html", "https://e.org/", "feed"),
+        (b"<?xml version='1.0'?><urlset/>", "text/xml", "https://e.org/", "xml"),
+        (b"just words", "", "https://e.org/", "text"),
+    ],
+)
+def test_kinds_are_sniffed(body: bytes, content_type: str, url: str, kind: str) -> None:
+    assert extract_body(body, content_type, url).kind == kind
+
+
+@pytest.mark.parametrize("body", [b"\x89PNG\r\n\x1a\n\x00", b"PK\x03\x04xyz", b"\x00\x01\x02"])
+def test_what_is_no_document_is_an_error(body: bytes) -> None:
+    with pytest.raises(ExtractError):
+        extract_body(body, "text/html", "https://e.org/")
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ("<p>Größe €</p>".encode(), "text/html"),
+        ("<p>Größe €</p>".encode("cp1252"), "text/html; charset=ISO-8859-1"),
+        (b"<meta charset=windows-1252>" + "<p>Größe €</p>".encode("cp1252"), "text/html"),
+        (b"\xff\xfe" + "<p>Größe €</p>".encode("utf-16-le"), "text/html"),
+        (b"\xef\xbb\xbf" + "<p>Größe €</p>".encode(), "text/html; charset=latin1"),
+        ("<p>Größe €</p>".encode("cp1252"), "text/html"),
+    ],
+)
+def test_encodings_are_found_as_browsers_find_them(body: bytes, content_type: str) -> None:
+    assert extract_body(body, content_type, "https://e.org/").text == "Größe €"
+
+
+def test_feed_entries_become_headings_with_links() -> None:
+    feed = b"""<rss><channel><title>Port news</title><item><title>Crane falls</title>
+    <link>/crane</link><pubDate>Fri, 03 May 2024 08:00:00 GMT</pubDate>
+    <description>&lt;p&gt;Nobody was &lt;b&gt;hurt&lt;/b&gt;.&lt;/p&gt;</description></item></channel></rss>"""
+    document = extract_body(feed, "application/rss+xml", "https://e.org/feed")
+    assert document.title == "Port news"
+    assert "## Crane falls" in document.text
+    assert "Nobody was hurt." in document.text
+    assert document.links[0].url == "https://e.org/crane"
+
+
+def test_xml_entities_reach_no_file() -> None:
+    bomb = b"""<?xml version="1.0"?><!DOCTYPE r [<!ENTITY f SYSTEM "file:///etc/hostname">]><r>a&f;b</r>"""
+    assert extract_body(bomb, "text/xml", "https://e.org/").text == "a&f;b"
+
+
+def test_json_values_keep_their_place() -> None:
+    document = extract_body(b'{"boats":[{"name":"Ada"}]}', "application/json", "https://e.org/b")
+    assert document.text == "boats[0].name: Ada"
+
+
+@pytest.mark.parametrize(
+    ("written", "iso"),
+    [
+        ("2024-05-03", "2024-05-03"),
+        ("2024-05-03T08:09:10+0200", "2024-05-03T08:09:10+02:00"),
+        ("20240503", "2024-05-03"),
+        ("May 3, 2024", "2024-05-03"),
+        ("3. Mai 2024", "2024-05-03"),
+        ("03.05.2024", "2024-05-03"),
+        ("Fri, 03 May 2024 08:00:00 GMT", "2024-05-03T08:00:00+00:00"),
+        ("03/05/2024", None),
+        ("yesterday", None),
+        ("2024-13-45", None),
+    ],
+)
+def test_dates_become_iso(written: str, iso: str | None) -> None:
+    assert iso_date(written) == iso

@@ -1,0 +1,152 @@
+"""What a reader sees of a page becomes text; what frames it stays apart."""
+
+# ruff: noqa: E501 - markup reads best on one line
+
+from __future__ import annotations
+
+from browser.extract import extract
+from browser.types import Link
+
+URL = "https://example.org/harbour/tides.html"
+
+
+def text(body: str) -> str:
+    return extract(f"<html><body>{body}</body></html>", URL).text
+
+
+def test_blocks_are_parted_by_blank_lines() -> None:
+    assert text("<h2>Tides</h2><p>One.</p><div>Two.</div>") == "## Tides\n\nOne.\n\nTwo."
+
+
+def test_whitespace_collapses_and_inline_words_stay() -> None:
+    assert (
+        text("<p>The <b>old</b>\n  <a href=x>pier</a>&nbsp;stands.</p>") == "The old pier stands."
+    )
+
+
+def test_characters_of_the_page_are_not_changed() -> None:
+    odd = "“Straße” – it’s 3 × 4… ½ km"
+    assert text(f"<p>{odd}</p>") == odd
+
+
+def test_list_items_are_lines_of_one_block() -> None:
+    assert text("<ul><li>Cod<li>Eel<ul><li>Small eel</ul></ul><p>End.</p>") == (
+        "- Cod\n- Eel\n- Small eel\n\nEnd."
+    )
+
+
+def test_terms_and_details_stay_together() -> None:
+    assert text("<dl><dt>Depth<dd>12 m<dt>Width<dd>40 m</dl>") == "Depth\n12 m\n\nWidth\n40 m"
+
+
+def test_two_breaks_part_paragraphs_and_one_parts_lines() -> None:
+    assert text("<div>One<br>two<br><br>three</div>") == "One\ntwo\n\nthree"
+
+
+def test_code_keeps_its_lines() -> None:
+    assert text("<pre>a = 1\n  b = 2</pre>") == "a = 1\n  b = 2"
+
+
+def test_tables_become_rows_with_spans_filled() -> None:
+    document = extract(
+        "<table><caption>Boats</caption><tr><th>Name<th>Port<tr><td rowspan=2>Ada<td>East"
+        "<tr><td>West</table>",
+        URL,
+    )
+    assert document.text == "Boats\n| Name | Port |\n| Ada | East |\n| Ada | West |"
+    assert document.tables[0].rows == (("Name", "Port"), ("Ada", "East"), ("Ada", "West"))
+    assert document.tables[0].caption == "Boats"
+
+
+def test_layout_tables_are_read_as_blocks() -> None:
+    assert text("<table><tr><td><h1>Harbour</h1><p>Open.</p></td></tr></table>") == (
+        "# Harbour\n\nOpen."
+    )
+
+
+def test_reference_marks_are_no_part_of_words() -> None:
+    marked = '<p>Built in 1907.<sup class=reference><a href="#n1">[1]</a></sup> It holds 10<sup>2</sup> boats.</p>'
+    assert text(marked) == "Built in 1907. It holds 102 boats."
+
+
+def test_frame_stays_apart_and_short_content_is_kept() -> None:
+    page = (
+        "<div class=cookie-banner>We use cookies <button>Accept</button></div>"
+        "<header><nav><a href=/>Home</a></nav></header><main><h1>Ferry</h1><p>Yes.</p>"
+        "<p>Price: 4 €</p></main><aside class=related><p>You may also like the zoo.</p></aside>"
+        "<footer>© Harbour board</footer>"
+    )
+    assert text(page) == "# Ferry\n\nYes.\n\nPrice: 4 €"
+
+
+def test_a_page_that_is_all_in_a_suspicious_box_is_read() -> None:
+    assert "Cod is 4 €." in text("<div class=menu><h2>Fish</h2><p>Cod is 4 €.</p></div>")
+
+
+def test_an_article_is_its_body_without_links_to_others() -> None:
+    sentence = "The lock keeper opened the gates again after a winter of repairs on the canal. "
+    page = f"""<html><head><meta property=og:type content=article><title>Lock opens | Post</title></head>
+    <body><article><h1>Lock opens</h1><p>By Ann Rower - 3 May 2024</p><p>{sentence * 3}</p>
+    <p>{sentence * 2}</p><p>Read more: <a href=/b>Bridge closes for the summer</a></p>
+    <p>{sentence * 3}</p></article>
+    <ul>{"".join(f"<li><a href=/{n}>Another headline number {n}</a>" for n in range(30))}</ul>"""
+    body = extract(page, URL).text
+    assert body.count("lock keeper") == 8
+    assert "Bridge closes" not in body
+    assert "Another headline" not in body
+    assert "Ann Rower" not in body
+
+
+def test_a_catalogue_keeps_every_entry() -> None:
+    cards = "".join(
+        f"<div class=card><h3>Rope {n}</h3><p>A strong rope for boats that are moored in deep "
+        f"water, sold by the metre.</p><span>{n} €</span></div>"
+        for n in range(1, 21)
+    )
+    page = text(f"<h1>Ropes</h1>{cards}")
+    assert all(f"### Rope {n}" in page and f"{n} €" in page for n in range(1, 21))
+
+
+def test_metadata_comes_from_the_page_itself() -> None:
+    document = extract(
+        """<html lang=de-AT><head><title>Flut – Hafenblatt</title>
+        <link rel=canonical href=/flut><meta property=og:site_name content=Hafenblatt>
+        <script type="application/ld+json">{"@type":"NewsArticle","headline":"Flut",
+        "author":[{"name":"Eva Kai"},{"name":"Jo Mole"}],"datePublished":"2024-05-03T08:00:00Z",
+        "dateModified":"2024-05-04"}</script></head><body><h1>Flut</h1><p>Text.</p>""",
+        URL,
+    )
+    assert document.title == "Flut"
+    assert document.author == "Eva Kai, Jo Mole"
+    assert document.published == "2024-05-03T08:00:00+00:00"
+    assert document.modified == "2024-05-04"
+    assert document.language == "de-AT"
+    assert document.canonical_url == "https://example.org/flut"
+    assert document.site == "Hafenblatt"
+
+
+def test_links_are_absolute_and_the_next_page_is_marked() -> None:
+    links = extract(
+        '<a href="boats.html">Boats</a> <a href="#top">Top</a> <a href="?p=2">Next page</a>'
+        ' <a href="javascript:x()">x</a><link rel=next href="?p=2">',
+        URL,
+    ).links
+    assert links == (
+        Link("https://example.org/harbour/boats.html", "Boats"),
+        Link("https://example.org/harbour/tides.html?p=2", "Next page", "next"),
+    )
+
+
+def test_markdown_carries_links_and_emphasis() -> None:
+    document = extract('<p>See the <em>old</em> <a href="/pier">pier</a>.</p>', URL)
+    assert document.markdown == "See the *old* [pier](https://example.org/pier)."
+
+
+def test_broken_markup_is_read_like_browsers_do() -> None:
+    assert text("<p>One<p>Two<div>Three</p>") == "One\n\nTwo\n\nThree"
+
+
+def test_very_deep_and_very_wide_pages_end() -> None:
+    assert text("<div>" * 20_000 + "deep") is not None
+    wide = extract("".join(f"<a href=/{n}>l{n}</a> " for n in range(50_000)), URL)
+    assert len(wide.links) == 2_000
