@@ -2,44 +2,26 @@
 
 from __future__ import annotations
 
-import re
 import time
-from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from agent.memory import sqlite
-from agent.memory.kinds import UNSEARCHED
+from agent.memory.drafts import Draft, columns
+from agent.memory.placing import Place, place
+from agent.memory.retrieval.index import Range
+from agent.memory.retrieval.search import Search
 from agent.memory.schema import NAMESPACE_SHIFT, history, memories, namespaces
-from agent.memory.terms import index_terms
 from agent.memory.types import Hit, Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from agent.memory.store import Store
 
-SESSION_GAP = 3_600.0  # seconds of silence after which a conversation is another one
-_TURN_ID = re.compile(r"(.*\d)\D+\d+", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A memory to be written; `value` is JSON where the value is more than its text.
-
-    Times are seconds since the epoch; `at` is when it happened, now unless told.
-    """
-
-    text: str
-    kind: str
-    key: str | None = None
-    value: str | None = None
-    at: float | None = None
-    source: str | None = None
-    origin: Origin = field(default_factory=Origin)
-    confidence: float | None = None
-    expires: float | None = None
+_BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
+_LAST = sa.select(namespaces.c.last).where(namespaces.c.id == sa.bindparam("namespace"))
 
 
 class Entries:
@@ -101,25 +83,19 @@ class Entries:
             self._delete(connection, rows)
             return len(rows)
 
-    def search(self, query: str, limit: int, kinds: Sequence[str] | None) -> list[Hit]:
-        """Find memories by the words of a query."""
-        terms = sorted(set(index_terms(query)))
-        if not terms:
-            return []
-        match = " OR ".join(f'"{term}"' for term in terms)
-        found = sa.text(
-            "SELECT rowid FROM memory_index WHERE memory_index MATCH :m AND rowid BETWEEN :a AND :b"
-        )
-        first = self._namespace << NAMESPACE_SHIFT
+    def search(self, text: str, limit: int, kinds: Collection[str] | None) -> list[Hit]:
+        """Find memories that bear on a text, best first."""
         with self._store.read() as connection:
-            ids = list(connection.scalars(found, {"m": match, "a": first, "b": first + (1 << 40)}))
-            query_ = sa.select(memories).where(memories.c.id.in_(ids))
-            if kinds is not None:
-                query_ = query_.where(memories.c.kind.in_(kinds))
-            rows = connection.execute(query_).all()
-        scored = [(len(set(terms) & set(row.terms.split())), row) for row in rows]
-        scored.sort(key=lambda pair: -pair[0])
-        return [Hit(r.id, r.key, r.text, r.kind, float(n)) for n, r in scored[:limit]]
+            search = Search(connection, self._store.index, self._range(connection), kinds)
+            found = search.find(text)[:limit]
+            ids = [candidate.id for _, candidate in found]
+            by_id = {row.id: row for row in connection.execute(_BY_IDS, {"ids": ids}).all()}
+        return [_hit(by_id[candidate.id], score) for score, candidate in found]
+
+    def _range(self, connection: sa.Connection) -> Range:
+        first = (self._namespace << NAMESPACE_SHIFT) + 1
+        last = connection.execute(_LAST, {"namespace": self._namespace}).scalar_one()
+        return Range(first, int(last))
 
     def insert(self, connection: sa.Connection, drafts: Sequence[Draft]) -> list[int]:
         """Write memories inside a transaction that is already open."""
@@ -127,12 +103,12 @@ class Entries:
             return []
         newest = sa.select(*memories.c["id", "session", "at", "source"]).where(self._own)
         previous = connection.execute(newest.order_by(memories.c.id.desc()).limit(1)).first()
-        before = _Place(*previous) if previous else None
+        before = Place(*previous) if previous else None
         last = self._take_ids(connection, len(drafts))
         now, rows = time.time(), []
         for number, draft in enumerate(drafts, last - len(drafts) + 1):
-            before = _place(number, draft, now, before)
-            rows.append({**_columns(draft, now), **asdict(before)})
+            before = place(number, draft, now, before)
+            rows.append({**columns(draft, now), "id": number, "session": before.session})
         connection.execute(memories.insert(), rows)
         self._index(connection, rows)
         return [row["id"] for row in rows]
@@ -156,10 +132,10 @@ class Entries:
             former = {c.name: getattr(row, c.name) for c in history.c if hasattr(row, c.name)}
             former.pop("id")
             connection.execute(history.insert(), {**former, "memory": row.id, "replaced": now})
-        columns = _columns(draft, now)
-        connection.execute(memories.update().where(memories.c.id == row.id), columns)
+        new = columns(draft, now)
+        connection.execute(memories.update().where(memories.c.id == row.id), new)
         self._unindex(connection, [row])
-        self._index(connection, [{"id": row.id, **columns}])
+        self._index(connection, [{"id": row.id, **new}])
 
     def _delete(self, connection: sa.Connection, rows: Sequence[Any]) -> None:
         ids = [row.id for row in rows]
@@ -169,64 +145,23 @@ class Entries:
 
     def _index(self, connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> None:
         found = [(row["id"], row["terms"]) for row in rows if row["terms"]]
-        if found and self._store.sqlite:
-            sqlite.add_to_index(connection, found)
+        if found:
+            self._store.index.add(connection, found)
 
     def _unindex(self, connection: sa.Connection, rows: Sequence[Any]) -> None:
         found = [(row.id, row.terms) for row in rows if row.terms and row.state == "active"]
-        if found and self._store.sqlite:
-            sqlite.remove_from_index(connection, found)
+        if found:
+            self._store.index.remove(connection, found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a memory stands in its conversation; `session` is the id of the first one there."""
-
-    id: int
-    session: int
-    at: float
-    source: str | None
-
-
-def _place(number: int, draft: Draft, now: float, before: _Place | None) -> _Place:
-    place = _Place(number, number, now if draft.at is None else draft.at, draft.source)
-    if before is not None and _goes_on(before, place):
-        return replace(place, session=before.session)
-    return place
-
-
-def _goes_on(before: _Place, place: _Place) -> bool:
-    """Tell whether a memory belongs to the session of the one before it.
-
-    Silence ends a session, and so does another source; but where each memory has a source of its
-    own (`D1:1`, `D1:2`, or one that stood alone), the source names the turn, not the session.
-    """
-    if abs(place.at - before.at) > SESSION_GAP:
-        return False
-    alone = before.session == before.id
-    return alone or None in (before.source, place.source) or _stem(before) == _stem(place)
-
-
-def _stem(place: _Place) -> str | None:
-    match = _TURN_ID.fullmatch(place.source or "")
-    return match[1] if match else place.source
-
-
-def _columns(draft: Draft, now: float) -> dict[str, Any]:
-    searched = draft.text if draft.key is None else f"{draft.key} {draft.text}"
-    return {
-        "kind": draft.kind,
-        "key": draft.key,
-        "text": draft.text,
-        "value": draft.value,
-        "at": now if draft.at is None else draft.at,
-        "written": now,
-        "source": draft.source,
-        "run": draft.origin.run,
-        "url": draft.origin.url,
-        "trusted": draft.origin.trusted,
-        "state": "active",
-        "terms": "" if draft.kind in UNSEARCHED else " ".join(index_terms(searched)),
-        "confidence": draft.confidence,
-        "expires": draft.expires,
-    }
+def _hit(row: Any, score: float) -> Hit:
+    return Hit(
+        row.id,
+        row.key,
+        row.text,
+        row.kind,
+        round(score, 4),
+        datetime.fromtimestamp(row.at, UTC),
+        row.source,
+        Origin(row.run, row.url, row.trusted),
+    )

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent.memory import kinds
-from agent.memory.entries import Draft
+from agent.memory.drafts import Draft
 from agent.memory.errors import BadImport
 from agent.memory.types import Turn
 from agent.memory.values import pack, unpack

@@ -17,3 +17,12 @@ STATE = "state"
 
 UNSEARCHED = frozenset({INTERNAL, PROFILE, SKILL, PROJECT, STATE})
 """Laid before a model whole, or never: nobody needs to search them."""
+
+FACT = "fact"
+OUTCOME = "outcome"
+SOURCE = "source"
+PLAYBOOK = "playbook"
+INSIGHT = "insight"
+
+ALONE = UNSEARCHED | {REMEMBERED, SUMMARY, FACT, OUTCOME, SOURCE, PLAYBOOK, INSIGHT}
+"""What was written before or after has nothing to do with it."""

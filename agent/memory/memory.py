@@ -77,7 +77,7 @@ class Memory:
         `at` says when it happened (a naive time is UTC), `source` where: memories with the same
         source, or close in time, form a session.
         """
-        from agent.memory.entries import Draft  # noqa: PLC0415
+        from agent.memory.drafts import Draft  # noqa: PLC0415
 
         draft = Draft(text, kind, key, at=_seconds(at), source=source, origin=origin or Origin())
         return self._entries.add([draft])[0]
@@ -87,7 +87,7 @@ class Memory:
 
         Raises `ReservedKey` for keys that belong to the engine.
         """
-        from agent.memory.entries import Draft  # noqa: PLC0415
+        from agent.memory.drafts import Draft  # noqa: PLC0415
 
         _check_key(key)
         text, packed = pack(value)

@@ -59,6 +59,7 @@ memories = Table(
     Column("url", Text),
     Column("trusted", Boolean, nullable=False),
     Column("state", String, nullable=False),
+    Column("traits", Integer, nullable=False),  # bits: see `retrieval.ranking`
     Column("confidence", Float),
     Column("expires", Float),
     Column("uses", Integer, nullable=False, server_default="0"),

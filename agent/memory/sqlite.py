@@ -6,14 +6,11 @@ import os
 import sqlite3
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.pool import QueuePool, StaticPool
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Eight busy writers take turns in milliseconds; a minute is a machine that has stopped.
 BUSY_SECONDS = 60.0
@@ -23,12 +20,6 @@ PRAGMAS = (
     "PRAGMA temp_store=MEMORY",
     "PRAGMA cache_size=-16000",  # kilobytes: the index of 100,000 memories
 )
-CREATE_INDEX = (
-    "CREATE VIRTUAL TABLE IF NOT EXISTS memory_index USING fts5("
-    "terms, content='', columnsize=0, detail=none, tokenize='ascii')"
-)
-_INSERT = "INSERT INTO memory_index(rowid, terms) VALUES (?, ?)"
-_DELETE = "INSERT INTO memory_index(memory_index, rowid, terms) VALUES ('delete', ?, ?)"
 
 
 def engine(database: str) -> sa.Engine:
@@ -72,13 +63,3 @@ def create_file(path: Path) -> None:
 def _configure(connection: Any, _record: Any) -> None:
     for pragma in PRAGMAS:
         connection.execute(pragma)
-
-
-def add_to_index(connection: sa.Connection, rows: Sequence[tuple[int, str]]) -> None:
-    """Make memories findable: (id, terms) each."""
-    connection.exec_driver_sql(_INSERT, list(rows))
-
-
-def remove_from_index(connection: sa.Connection, rows: Sequence[tuple[int, str]]) -> None:
-    """Make memories unfindable; their terms must be those that were added."""
-    connection.exec_driver_sql(_DELETE, list(rows))

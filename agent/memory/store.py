@@ -20,9 +20,12 @@ from sqlalchemy.pool import StaticPool
 
 from agent.memory import schema, sqlite
 from agent.memory.errors import MemoryUnavailable
+from agent.memory.retrieval.fts5 import Fts5Index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from agent.memory.retrieval.index import TermIndex
 
 FILE_NAME = "memory.db"
 _BEGIN_SQLITE = ("BEGIN IMMEDIATE",)
@@ -36,6 +39,7 @@ class Store:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         self.sqlite = engine.dialect.name == "sqlite"
+        self.index: TermIndex = Fts5Index()
         self._turn: AbstractContextManager[Any] = (
             RLock() if isinstance(engine.pool, StaticPool) else nullcontext()
         )
@@ -97,8 +101,7 @@ class Store:
                 return
         with self.write() as connection:
             schema.metadata.create_all(connection)
-            if self.sqlite:
-                connection.exec_driver_sql(sqlite.CREATE_INDEX)
+            self.index.create(connection)
             if not self._version(connection):
                 row = {"version": schema.VERSION, "applied": time.time()}
                 connection.execute(schema.migrations.insert(), row)

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from browser.text import content_words
+import re
+
+from browser.text import content_words, stem, words
+
+SPEAKER = "by"
+"""Begins the term that says who speaks; the rest is hexadecimal, so that no word looks like it."""
+KIND = "kd"
+"""Begins the term that says of what kind a memory is."""
+# `Ann:`, `Mary-Ann O'Neil:`: up to three words before a colon, at the start.
+_SPEAKER = re.compile(r"\s*([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}):\s+(?=\S)")
 
 
 def index_terms(text: str) -> list[str]:
@@ -11,6 +20,28 @@ def index_terms(text: str) -> list[str]:
     Words of other scripts are spelt in hexadecimal, so that every database cuts them alike.
     """
     return [_ascii(word) for word in content_words(text)]
+
+
+def memory_terms(text: str) -> list[str]:
+    """Index terms of a memory, before them a speaker term for a name before a colon."""
+    match = _SPEAKER.match(text)
+    names = [speaker_term(_ascii(stem(word))) for word in words(match[1])] if match else []
+    return [*names, *index_terms(text)]
+
+
+def has_speaker(text: str) -> bool:
+    """Tell whether a text begins with a name and a colon."""
+    return _SPEAKER.match(text) is not None
+
+
+def speaker_term(term: str) -> str:
+    """Spell the term that marks memories in which someone of this name speaks."""
+    return SPEAKER + term.encode().hex()
+
+
+def kind_term(kind: str) -> str:
+    """Spell the term that marks memories of a kind."""
+    return KIND + kind.encode().hex()
 
 
 def _ascii(word: str) -> str:

@@ -1,0 +1,1 @@
+"""Finding memories: which rows may answer, and how well each does."""
