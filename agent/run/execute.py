@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from agent.config import private_folder
 from agent.errors import InternalError, ResearchError
 from agent.evidence import Evidence
-from agent.guard import Budget
+from agent.guard import Budget, Secrets
 from agent.journal import Journal, Runs
 from agent.journal.writer import utc_now
 from agent.loop import Loop, LoopResult
@@ -146,10 +146,16 @@ class _Run:
             limits=Limits(max_sources=self._options.max_sources),
             record=self._record,
             keep=self._folder.keep,
+            secrets=self._secrets(),
             run=self._folder.id,
             approve=self._given.approve,
             deadline=time.monotonic() + seconds if seconds else None,
         )
+
+    def _secrets(self) -> Secrets:
+        secrets = Secrets(self._question)
+        secrets.add_environment(os.environ)
+        return secrets
 
     async def _memory(self, stack: AsyncExitStack, context: ToolContext) -> Memory | None:
         if not self._options.memory:

@@ -13,6 +13,7 @@ from agent.tools.sources import passages_block, register
 if TYPE_CHECKING:
     from agent.config import Options
     from agent.memory import Memory
+    from agent.memory.types import Layers
     from agent.tools import ToolContext
 
 
@@ -30,6 +31,7 @@ async def opening_messages(
     layers = Layers()
     if context.memory is not None:
         layers = await context.in_memory_thread(context.memory.layers, question, session)
+        context.secrets.add_text(_private_text(layers))
     messages, _ = build_messages(
         question,
         condensed=layers.condensed,
@@ -44,6 +46,12 @@ async def opening_messages(
         frame=inert,
     )
     return messages
+
+
+def _private_text(layers: Layers) -> str:
+    entries = [*layers.profile.items(), *layers.memories.items()]
+    lines = [f"{key}: {value}" for key, value in entries]
+    return "\n".join([*lines, *map(str, layers.sessions.values()), layers.condensed])
 
 
 def session_of(options: Options, run: str, memory: Memory | None) -> str:
@@ -79,6 +87,7 @@ async def _files(options: Options, context: ToolContext) -> list[tuple[str, str]
         page = await context.web.reader.read(path.resolve().as_uri())
         if page.document is None:
             raise UsageError(f"cannot read the file {path}: {page.reason}")
+        context.secrets.add_text(page.document.text)
         source = register(context, page)
         block, shown = passages_block(context, source, query=context.question)
         head = f"{path.name} is {source.name}, {shown} of {len(source.passages)} passages:"

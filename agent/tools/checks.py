@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext
 
 
+_LEAVING = frozenset({"WEB_SEARCH", "READ", "FETCH_URL", "OPEN", "TYPE", "SELECT", "PRESS"})
+"""Tools whose arguments reach a server."""
+
+
 async def attached_needs_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """In a person's own Chrome, submitting, uploading and posting need that person's yes.
 
@@ -45,4 +49,22 @@ async def _effect(tab: Any, name: str, arguments: Any) -> str:
     return effect
 
 
-CHECKS = (attached_needs_a_yes,)
+async def secrets_stay(context: ToolContext, tool: Tool, arguments: Any) -> None:
+    """No private token leaves in an address, a query or a form field.
+
+    Raises `ToolError`, which does not repeat the token.
+    """
+    if tool.name not in _LEAVING:
+        return
+    values = arguments.model_dump(exclude_none=True).values()
+    leak = context.secrets.leaks(" ".join(map(str, values)))
+    if leak is not None:
+        context.record("policy.refused", name=tool.name, effect="would send a private token away")
+        raise ToolError(
+            f"{tool.name} would send something private away: it stands in memory, a file or the "
+            "environment, and not in the question",
+            hint="Do it without the private value.",
+        )
+
+
+CHECKS = (secrets_stay, attached_needs_a_yes)

@@ -13,6 +13,7 @@ from browser.read.pages import read_rendered
 
 if TYPE_CHECKING:
     from agent.evidence import Evidence
+    from agent.guard import Secrets
     from agent.memory import Memory
     from browser.net.http import HttpClient
     from browser.read import Reader
@@ -79,6 +80,7 @@ class ToolContext:
     limits: Limits
     record: Record
     keep: Callable[[bytes], str]
+    secrets: Secrets
     web: Web | None = None
     memory: Memory | None = None
     run: str = ""

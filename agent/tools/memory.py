@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from agent.errors import ToolError
+from agent.memory.types import Origin
 from agent.tools.registry import Params, Risk, Tool, ToolResult
 
 if TYPE_CHECKING:
@@ -39,7 +41,11 @@ class SearchMemoryParams(Params):
 async def remember(context: ToolContext, params: RememberParams) -> ToolResult:
     """Keep a value under a key."""
     memory = _memory(context)
-    await context.in_memory_thread(memory.remember, params.key, params.value)
+    # What a model writes after it has read the web may be the web's words.
+    origin = Origin(run=context.run, trusted=not context.evidence.sources)
+    await context.in_memory_thread(
+        partial(memory.remember, params.key, params.value, origin=origin)
+    )
     return ToolResult({"success": True, "message": f'Remembered "{params.key}".'})
 
 

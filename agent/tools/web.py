@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from browser.types import Document, SearchAttempt
 
 RELATED_LINKS = 6
+_UNREAD_HINTS = {
+    Outcome.EMPTY.value: "OPEN it in the browser.",
+    Outcome.REFUSED.value: "Only the person can allow it (--allow-private HOST). Go on without.",
+}
 PREVIEW_CHARS = 8_000
 """What the reference engine's FETCH_URL gives of a page."""
 
@@ -164,7 +168,7 @@ def _unread(page: Page) -> ToolResult:
     what = page.outcome.value if page.outcome is not Outcome.OK else Outcome.EMPTY.value
     reason = page.reason or "the page holds no text"
     data = {"error": f"{page.url}: {reason}", "outcome": what, "status": page.status}
-    hint = "Read another result." if what != Outcome.EMPTY.value else "OPEN it in the browser."
+    hint = _UNREAD_HINTS.get(what, "Read another result.")
     return ToolResult({k: v for k, v in data.items() if v is not None}, hint=hint)
 
 

@@ -1,0 +1,32 @@
+"""Driving a real page through the tool tags alone."""
+
+from __future__ import annotations
+
+
+async def test_an_answer_that_needs_typing_and_a_click(ask, script, site, events):
+    model = script(
+        f"<<TOOL:OPEN:{site.url}/collection>>",
+        '<<TOOL:TYPE:{"ref":"{{ref:Search the collection}}","text":"fog bell","submit":true}>>',
+        "<<TOOL:SNAPSHOT>>",
+        "<<TOOL:CLICK:{{ref:Fog bell}}>>",
+        "<<TOOL:READ:{}>><<TOOL:SCREENSHOT>><<TOOL:TABS>>",
+        "NOT_FOUND",
+    )
+    report = await ask(model=model)
+    happened = events(report)
+    read = [e for e in happened if e.type == "tool.result" and e.data["name"] == "READ"]
+    assert "Ottoline Brask" in read[0].data["web"]
+    picture = next(e for e in happened if e.data.get("blobs"))
+    assert picture.data["blobs"]["screenshot.png"]
+
+
+async def test_actions_on_one_page_happen_in_tag_order(ask, script, site, events):
+    model = script(
+        f"<<TOOL:OPEN:{site.url}/collection>>",
+        '<<TOOL:TYPE:{"ref":"{{ref:Search the collection}}","text":"lamp"}>>'
+        '<<TOOL:PRESS:{"keys":"Enter","ref":"{{ref:Search the collection}}"}>>',
+        "NOT_FOUND",
+    )
+    report = await ask(model=model)
+    acted = [e.data["data"] for e in events(report) if e.type == "tool.result"][1:]
+    assert all("error" not in data for data in acted)
