@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,15 @@ if TYPE_CHECKING:
 
 # Beyond this many lines a diff by matching is slow, and a page so different is better shown anew.
 _DIFF_LINES = 4_000
+_LONG_LINE = 120  # characters; of a longer line only the changed parts are shown
+_SEGMENTS = re.compile(r"\[[^\[\]]*\]|[^\s\[]+\s*|\s+|\[")
 _GONE_SHOWN = 3  # of a run of lines that went, the first few say which
 
 
 def changes(before: View | None, after: View, budget: int, query: str | None) -> str:
     """Describe the change between two views: a diff, or the new snapshot where that is shorter.
 
-    `+` lines are new, `-` lines are gone; an empty string says that nothing visible changed.
+    `+` lines are new, `-` lines are gone, `~` lines changed; an empty string says that nothing visible changed.
     """
     snapshot, _ = snapshot_of(after, budget, query)
     if before is None or before.url.split("#")[0] != after.url.split("#")[0]:
@@ -41,11 +44,26 @@ def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
     for tag, i1, i2, j1, j2 in matcher.get_opcodes():
         if tag == "equal":
             continue
+        if tag == "replace" and j2 - j1 == i2 - i1:
+            out += [f"~ {_changed(a, b)}" for a, b in zip(old[i1:i2], new[j1:j2], strict=True)]
+            continue
         out += [f"+ {text}" for text in new[j1:j2]]
-        if tag == "replace" and j2 - j1 >= i2 - i1:
-            continue  # the new lines stand for the old ones
         gone = [f"- {text[:80]}" for text in old[i1:i2]]
         out += gone[:_GONE_SHOWN]
         if len(gone) > _GONE_SHOWN:
             out.append(f"- ({len(gone) - _GONE_SHOWN} more lines went)")
     return out
+
+
+def _changed(old: str, new: str) -> str:
+    """Reduce a long line to the controls and words in it that changed."""
+    if len(new) <= _LONG_LINE:
+        return new.strip()
+    before, after = _SEGMENTS.findall(old), _SEGMENTS.findall(new)
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    parts = [
+        "".join(after[j1:j2]).strip()
+        for tag, _, _, j1, j2 in matcher.get_opcodes()
+        if tag != "equal" and j2 > j1
+    ]
+    return "… " + " … ".join(parts) + " …" if parts else new.strip()

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from browser.net.url import same_site
 from browser.text import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-OPTIONS_SHOWN = 12  # a select's options; more are reachable by expand
+OPTIONS_SHOWN = 12  # a select's options; further ones stand in lines of their own
+OPTIONS_A_LINE = 40
 NAME_SHOWN = 160  # characters of a control's name
 VALUE_SHOWN = 200
 # Text of the page that looks like one of our refs could pass for a control.
@@ -51,22 +53,29 @@ def plain(text: str) -> str:
     return _FORGED.sub("(", clean(text).replace("\n", " ⏎ "))
 
 
-def build(raw: dict[str, Any], base_url: str) -> Line:
-    """Make a line from what the walk brought for it."""
+def build(raw: dict[str, Any], base_url: str) -> list[Line]:
+    """Make of one entry of the walk its line, and lines for the options that did not fit in it."""
     line = Line("", raw["k"], raw["d"])
     if raw.get("g"):
         line.group = (str(raw["g"][0]), int(raw["g"][1]))
     if raw["k"] == "region":
         name = plain(raw["p"][0])[:NAME_SHOWN]
         line.text = f"{raw['r']} {name}:" if name else f"{raw['r']}:"
-        return line
+        return [line]
     pieces = raw["p"]
-    line.text = _join(line, pieces, urlsplit(base_url).netloc)
+    line.text = _join(line, pieces, base_url)
     line.hidden = all(isinstance(p, dict) and (p.get("x") or "e" in p) for p in pieces)
-    return line
+    return [line, *_more_options(line)] if line.text else []
 
 
-def _join(line: Line, pieces: Sequence[str | dict[str, Any]], host: str) -> str:
+def _more_options(line: Line) -> Iterator[Line]:
+    for ref, options in line.options.items():
+        for start in range(OPTIONS_SHOWN, len(options), OPTIONS_A_LINE):
+            text = "; ".join(options[start : start + OPTIONS_A_LINE])
+            yield Line(f"options of {ref}: {text}", "options", line.depth + 1, hidden=True)
+
+
+def _join(line: Line, pieces: Sequence[str | dict[str, Any]], base: str) -> str:
     parts: list[str] = []
     opened: list[tuple[int, dict[str, Any]]] = []
     cells = line.kind in {"row", "th"}
@@ -82,15 +91,15 @@ def _join(line: Line, pieces: Sequence[str | dict[str, Any]], host: str) -> str:
         elif "c" in piece:
             parts.append(" | ")
         elif "e" in piece:
-            _close(line, parts, opened, piece["e"], host)
+            _close(line, parts, opened, piece["e"], base)
         elif piece.get("open"):
             opened.append((len(parts), piece))
             parts.append("")
         else:
-            parts.append(gap + _control(line, piece, _named(piece), host))
+            parts.append(gap + _control(line, piece, _named(piece), base))
     for at, piece in opened:  # the control's content goes on in the lines below
         parts[at] = (
-            (piece.get("w") or "") + _control(line, piece, plain(piece.get("l", "")), host) + " "
+            (piece.get("w") or "") + _control(line, piece, plain(piece.get("l", "")), base) + " "
         )
     text = _SPACES.sub(" ", "".join(parts)).strip()
     return f"| {text} |" if cells else text
@@ -101,17 +110,20 @@ def _close(
     parts: list[str],
     opened: list[tuple[int, dict[str, Any]]],
     ref: str,
-    host: str,
+    base: str,
 ) -> None:
     """Turn everything since the control was opened into its name."""
     if not opened or opened[-1][1]["r"] != ref:
         return
     at, piece = opened.pop()
     inside = "".join(parts[at + 1 :]).strip()
+    mark = f"({piece.get('x')}: "
+    if inside.startswith(mark) and inside.endswith(")") and inside.count(mark) == 1:
+        inside = inside[len(mark) : -1]  # said once is enough
     label = plain(piece.get("l", ""))
     name = f"{label} ({inside})" if label and inside else label or inside
     del parts[at:]
-    parts.append((piece.get("w") or "") + _control(line, piece, name, host))
+    parts.append((piece.get("w") or "") + _control(line, piece, name, base))
 
 
 def _named(piece: dict[str, Any]) -> str:
@@ -119,21 +131,21 @@ def _named(piece: dict[str, Any]) -> str:
     return name or (f"({plain(piece['a'])})" if piece.get("a") else "")
 
 
-def _control(line: Line, piece: dict[str, Any], name: str, host: str) -> str:
+def _control(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
     ref, role = piece["r"], piece["k"] or "clickable"
     line.refs[ref] = f"{role} {name}".strip()
     head = ref if role == "link" else f"{ref} {role}"
-    facts = _facts(line, piece, name, host)
+    facts = _facts(line, piece, name, base)
     body = f"{name}{facts}" if name else facts.lstrip(", ")
     return f"[{head}: {body}]" if body else f"[{head}]"
 
 
-def _facts(line: Line, piece: dict[str, Any], name: str, host: str) -> str:
+def _facts(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
     facts = ""
     if piece.get("v"):
         facts += f" = {plain(piece['v'])[:VALUE_SHOWN]}"
     if piece.get("u"):
-        facts += _target(piece["u"], name, host)
+        facts += _target(piece["u"], name, base)
     for state in [*piece.get("s", ()), *([piece["x"]] if piece.get("x") else ())]:
         facts += f", {state}"
     if piece.get("o"):
@@ -144,14 +156,12 @@ def _facts(line: Line, piece: dict[str, Any], name: str, host: str) -> str:
     return facts
 
 
-def _target(url: str, name: str, host: str) -> str:
-    """Where a link goes, as far as that says more than its text: other hosts, unnamed links."""
+def _target(url: str, name: str, base: str) -> str:
+    """Where a link goes, as far as that says more than its text: other sites, unnamed links."""
     split = urlsplit(url)
-    if split.netloc and split.netloc != host:
+    if split.netloc and not same_site(url, base):
         return f" → {split.netloc.removeprefix('www.')}"
-    if name and name.casefold().strip(" .…»→") not in _WEAK_NAMES and len(name) > 2:
+    if len(name) > 2 and name.casefold().strip(" .…»→") not in _WEAK_NAMES:
         return ""
-    tail = (split.path.rstrip("/").rsplit("/", 1)[-1] or "/") + (
-        f"?{split.query}" if split.query else ""
-    )
-    return f" → {plain(tail)[:60]}"
+    query = f"?{split.query}" if split.query else ""
+    return f" → {plain((split.path.rstrip('/').rsplit('/', 1)[-1] or '/') + query)[:60]}"

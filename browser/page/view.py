@@ -109,10 +109,9 @@ def _flatten(raw: dict[str, Any], inner: dict[str, Any], url: str, prefix: str) 
     lines: list[Line] = []
     for entry in raw["lines"]:
         if entry["k"] != "frame":
-            line = build(entry, url)
-            if line.group and prefix:
-                line.group = (prefix + line.group[0], line.group[1])
-            if line.text:
+            for line in build(entry, url):
+                if line.group:
+                    line.group = (prefix + line.group[0], line.group[1])
                 lines.append(line)
             continue
         lines += _frame_lines(entry, inner)

@@ -39,12 +39,17 @@ class Lines {
     this.chars += text.length;
     this.space = false;
   }
+  // Closes a control; where its whole content is the line before, the end belongs there.
+  close(ref) {
+    const line = this.line ?? this.all[this.all.length - 1];
+    if (line?.p.some((piece) => piece.open && piece.r === ref)) line.p.push({ e: ref });
+  }
   piece(piece) {
     const line = this.open();
-    if (this.space && line.p.length && !piece.e) piece.w = ' ';
+    if (this.space && line.p.length) piece.w = ' ';
     line.p.push(piece);
     this.chars += 24 + (piece.n?.length ?? 0);
-    if (!piece.e) this.space = false;
+    this.space = false;
   }
   // A line that so far only opens a control goes on: the control's first text belongs to it.
   end() {
@@ -267,14 +272,14 @@ class Walk {
     const rect = element.getBoundingClientRect();
     const piece = this.describePiece(element, role, why, style, look, rect);
     if (!piece) return false;
+    this.shown.push({ element, ref: piece.r });
     this.lines.piece(piece);
-    if (piece.open) leave.push(() => this.lines.piece({ e: piece.r }));
+    if (piece.open) leave.push(() => this.lines.close(piece.r));
     return CONTROLS_WITHOUT_CONTENT.has(tag) || (!piece.open && piece.n !== undefined && piece.whole);
   }
 
   describePiece(element, role, why, style, look, rect) {
     const piece = { r: register(element), k: role || (why === 'widget' ? '' : 'clickable') };
-    this.shown.push({ element, ref: piece.r });
     const value = valueOf(element, role);
     const states = statesOf(element, role);
     if (value) piece.v = value.slice(0, 500);
@@ -288,6 +293,7 @@ class Walk {
     const visibleText = text.trim() ? true : false;
     if (!visibleText || EDITABLE.has(role)) {
       piece.n = name || spare(element) || this.imageName(element);
+      if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
       if (!piece.n) piece.a = describe(element, style);
       piece.whole = EDITABLE.has(role) && role !== 'listbox' && role !== 'combobox';
       return piece;
