@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING
 from browser.errors import BrowserError, DeadlineExceeded, Refused
 from browser.extract import extract, extract_body
 from browser.extract.charset import decode
+from browser.read.rendered import rendered_html
 from browser.read.walls import find_wall
 from browser.types import Outcome, Page
 
 if TYPE_CHECKING:
-    from browser.read.seams import HttpResponse, Tab
+    from browser.net.http import Response
+    from browser.page.tab import Tab
     from browser.types import Document
 
 
-def page_of_response(requested: str, response: HttpResponse) -> Page:
+def page_of_response(requested: str, response: Response) -> Page:
     """Read what HTTP brought; a body that is no document makes the outcome `error`."""
-    kind = next((v for k, v in response.headers.items() if k.lower() == "content-type"), "")
+    kind = response.headers.get("content-type", "")
     page = Page(
         requested_url=requested, url=response.url, via="http", outcome=Outcome.OK,
         fetched_at=datetime.now(UTC), status=response.status, content_type=kind,
@@ -44,7 +46,7 @@ def page_of_response(requested: str, response: HttpResponse) -> Page:
 
 async def read_rendered(tab: Tab) -> Page:
     """Read a live page as it stands now. Raises SessionError where the page is gone."""
-    html = await tab.html()
+    html = await rendered_html(tab)
     url = tab.url
     document = await asyncio.to_thread(extract, html, url)
     wall = find_wall(None, url, url, html, document)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
     from pathlib import Path
 
-    from browser.read.seams import BrowserSession, Http
+    from browser.net.http import HttpClient
+    from browser.session import Browser
 
 Mode = Literal["auto", "http", "browser"]
 
@@ -38,9 +39,9 @@ class Reader:
 
     def __init__(
         self,
-        http: Http,
+        http: HttpClient,
         *,
-        browser: Callable[[], Awaitable[BrowserSession]] | None = None,
+        browser: Callable[[], Awaitable[Browser]] | None = None,
         files: Iterable[Path | str] = (),
         habits: Habits | Path | None = None,
     ) -> None:
@@ -84,10 +85,8 @@ class Reader:
             return replace(page, reason=f"{reason}; no browser is at hand")
         try:
             browsed = await self._browse(page.url, until, reason)
-        except SessionError as error:
-            return replace(page, reason=f"{reason}; the browser failed: {error}")
-        except DeadlineExceeded:
-            return replace(page, reason=f"{reason}; the browser ran past the deadline")
+        except BrowserError as error:
+            return replace(page, reason=f"{reason}; the browser did not bring more: {error}")
         if _size(browsed) <= _size(page):
             return replace(page, reason=f"{reason}; the browser shows no more")
         self.habits.needed_browser(site, reason)
@@ -115,7 +114,7 @@ class Reader:
         try:
             page = await read_rendered(tab)
         finally:
-            await tab.close()
+            await session.close(tab)
         return replace(page, requested_url=url, reason=page.reason or reason)
 
 

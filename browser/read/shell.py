@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # A page with so many words reads well without scripts, whatever else they may add.
 _ENOUGH_WORDS = 150
 # With fewer, a page that runs scripts has shown next to nothing.
-_NOTHING_WORDS = 12
+_NOTHING_WORDS = 6
 _LOADING = re.compile(
     r"\W*(?:loading|please wait|wird geladen|laden|chargement|cargando|one moment)\W*",
     re.IGNORECASE,

@@ -1,0 +1,106 @@
+"""Reading in the real browser, where the page's own evidence asks for it."""
+
+# ruff: noqa: E501 - markup reads best on one line
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from reading_site import Site, serve
+
+from browser.read import Reader, read_rendered
+from browser.types import Outcome
+
+if TYPE_CHECKING:
+    from browser import Browser
+    from browser.net.http import HttpClient
+
+
+FILL = "<script>document.getElementById('{0}').innerHTML = '<p>Drawn by script: the tide is high.</p>'</script>"
+
+NEEDS = {
+    "an empty shell": "<div id=root>Loading…</div>" + FILL.format("root"),
+    "a hole that a script fills": "<h1>Tides</h1><p>Today's water at the pier:</p><ul id=list></ul>"
+    + FILL.format("list"),
+    "a frame": "<h1>Tides</h1><iframe src=/inner></iframe>",
+    "a custom element": "<h1>Tides</h1><tide-box></tide-box><script>customElements.define('tide-box', "
+    "class extends HTMLElement { connectedCallback() { this.attachShadow({mode:'open'}).innerHTML = "
+    "'<p>Drawn by script: the tide is high.</p>' } })</script>",
+    "a page that says so": "<p>You need to enable JavaScript to run this app.</p><b id=x></b>"
+    + FILL.format("x"),
+}
+
+
+@pytest.mark.parametrize("kind", NEEDS)
+async def test_the_browser_is_taken_for(
+    kind: str, site: Site, http: HttpClient, chromium: Browser
+) -> None:
+    async def factory() -> Browser:
+        return chromium
+
+    site.page("/inner", "<p>Drawn by script: the tide is high.</p>")
+    page = await Reader(http, browser=factory).read(site.page("/p", NEEDS[kind]))
+    assert page.via == "browser", page.reason
+    assert page.outcome is Outcome.OK
+    assert page.document is not None
+    assert "the tide is high" in page.document.text
+    assert page.reason
+
+
+async def test_a_static_page_starts_no_browser(site: Site, http: HttpClient) -> None:
+    async def factory() -> Browser:
+        pytest.fail("a browser was asked for")
+
+    url = site.page("/p", "<h1>Tide</h1><p>High at noon, low at six.</p><script>stats()</script>")
+    assert (await Reader(http, browser=factory).read(url)).via == "http"
+
+
+async def test_a_site_that_keeps_needing_the_browser_skips_http(
+    site: Site, http: HttpClient, chromium: Browser
+) -> None:
+    async def factory() -> Browser:
+        return chromium
+
+    reader = Reader(http, browser=factory)
+    url = site.page("/p", NEEDS["an empty shell"])
+    pages = [await reader.read(url) for _ in range(4)]
+    assert "before" in pages[-1].reason
+    assert site.asked.count("/p") == 3 * 2 + 1
+
+
+async def test_what_computed_styles_hide_is_not_read(chromium: Browser, site: Site) -> None:
+    site.answers["/s.css"] = (200, {"Content-Type": "text/css"}, b".q{opacity:0}.w{color:#fff}")
+    html = (
+        "<link rel=stylesheet href=/s.css><h1>Tides</h1><p>High at noon.</p><p class=q>secret one</p>"
+        "<p class=w>secret two</p><p style='position:absolute;left:-900px'>secret three</p>"
+        "<div style='background:#000'><p class=w>Low at six.</p></div>"
+    )
+    tab = await chromium.open(site.page("/h", html))
+    page = await read_rendered(tab)
+    await chromium.close(tab)
+    assert page.document is not None
+    assert page.document.text == "# Tides\n\nHigh at noon.\n\nLow at six."
+
+
+async def test_frames_of_other_sites_are_read_too(chromium: Browser, site: Site) -> None:
+    async with serve(Site()) as other:
+        inner = other.page("/inner", "<p>Timetable: boats at nine.</p>")
+        html = f"<h1>Port</h1><iframe width=400 height=300 src='{inner}'></iframe>"
+        tab = await chromium.open(site.page("/f", html))
+        await tab.wait_for("boats at nine")
+        page = await read_rendered(tab)
+        await chromium.close(tab)
+    assert page.document is not None
+    assert "Timetable: boats at nine." in page.document.text
+
+
+async def test_a_page_that_never_answers_ends_at_its_deadline(
+    chromium: Browser, site: Site, http: HttpClient
+) -> None:
+    async def factory() -> Browser:
+        return chromium
+
+    url = site.page("/loop", "<p>x</p><script>for(;;){}</script>")
+    page = await Reader(http, browser=factory).read(url, mode="browser", deadline=1.5)
+    assert page.outcome in {Outcome.TIMEOUT, Outcome.ERROR}

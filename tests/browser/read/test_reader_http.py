@@ -1,0 +1,188 @@
+"""Reading by HTTP: typed outcomes, walls, signposts, files, and what is learned of sites."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.errors import BrowserMissing
+from browser.read import Habits, Reader
+from browser.types import Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reading_site import Site
+
+    from browser.net.http import HttpClient
+
+
+LONG = "The ferry leaves the eastern pier at noon and returns before the tide turns. " * 20
+
+
+async def test_a_plain_page_is_read_by_http(site: Site, http: HttpClient) -> None:
+    url = site.page("/a", f"<title>Ferry</title><h1>Ferry</h1><p>{LONG}</p>")
+    page = await Reader(http).read(url)
+    assert (page.outcome, page.via, page.status) == (Outcome.OK, "http", 200)
+    assert page.document is not None
+    assert page.document.title == "Ferry"
+    assert page.reason == "plain HTTP"
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        (404, Outcome.NOT_FOUND),
+        (410, Outcome.NOT_FOUND),
+        (401, Outcome.UNAUTHORIZED),
+        (403, Outcome.BLOCKED),
+        (402, Outcome.PAYWALL),
+        (429, Outcome.RATE_LIMITED),
+        (500, Outcome.ERROR),
+    ],
+)
+async def test_statuses_are_typed(
+    site: Site, http: HttpClient, status: int, outcome: Outcome
+) -> None:
+    page = await Reader(http).read(site.page("/s", "<p>Sorry.</p>", status))
+    assert page.outcome is outcome
+    assert str(status) in page.reason
+
+
+@pytest.mark.parametrize(
+    ("html", "status", "outcome"),
+    [
+        (
+            "<title>Just a moment...</title><p>Checking your browser before access.</p>",
+            503,
+            Outcome.BOT_CHECK,
+        ),
+        (
+            "<h1>Are you a robot?</h1><div class=g-recaptcha></div><p>Solve the captcha.</p>",
+            200,
+            Outcome.CAPTCHA,
+        ),
+        ("<p>Before you continue to Ferry, accept all cookies.</p>", 200, Outcome.CONSENT),
+        ("<h1>Sign in</h1><form>Name <input><input type=password></form>", 200, Outcome.LOGIN),
+        (
+            "<h1>Tides</h1><p>The first lines.</p><p>Subscribe to continue reading.</p>",
+            200,
+            Outcome.PAYWALL,
+        ),
+        ("<h1>Access denied</h1><p>Reference 18.2</p>", 200, Outcome.BLOCKED),
+    ],
+)
+async def test_walls_are_named(
+    site: Site, http: HttpClient, html: str, status: int, outcome: Outcome
+) -> None:
+    page = await Reader(http).read(site.page("/w", html, status))
+    assert page.outcome is outcome
+
+
+async def test_an_article_about_captchas_is_no_wall(site: Site, http: HttpClient) -> None:
+    text = f"<p>A captcha asks: are you a robot? g-recaptcha is one. {LONG}</p>"
+    assert (await Reader(http).read(site.page("/c", text))).outcome is Outcome.OK
+
+
+async def test_an_empty_body_is_empty(site: Site, http: HttpClient) -> None:
+    assert (await Reader(http).read(site.page("/e", ""))).outcome is Outcome.EMPTY
+
+
+async def test_a_picture_is_an_error_that_says_so(site: Site, http: HttpClient) -> None:
+    site.answers["/p"] = (200, {"Content-Type": "image/png"}, b"\x89PNG\r\n\x1a\n")
+    page = await Reader(http).read(site.base + "/p")
+    assert page.outcome is Outcome.ERROR
+    assert "image/png" in page.reason
+
+
+async def test_a_meta_refresh_is_followed(site: Site, http: HttpClient) -> None:
+    site.page("/to", f"<p>{LONG}</p>")
+    url = site.page("/from", '<meta http-equiv=refresh content="0; url=/to"><p>Moved.</p>')
+    page = await Reader(http).read(url)
+    assert page.url.endswith("/to")
+    assert page.requested_url == url
+
+
+async def test_refreshes_in_a_circle_end(site: Site, http: HttpClient) -> None:
+    url = site.page("/r", '<meta http-equiv=refresh content="0; url=/r">Again.')
+    await Reader(http).read(url)
+    assert len(site.asked) == 3
+
+
+async def test_private_addresses_are_refused(http: HttpClient) -> None:
+    page = await Reader(http).read("http://10.1.2.3/")
+    assert page.outcome is Outcome.REFUSED
+
+
+async def test_a_silent_server_is_a_timeout(http: HttpClient) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        page = await Reader(http).read(f"http://127.0.0.1:{port}/", deadline=0.3)
+    assert page.outcome is Outcome.TIMEOUT
+
+
+async def test_a_shell_without_a_browser_stands_with_a_note(site: Site, http: HttpClient) -> None:
+    shell = "<div id=root></div><script>document.title</script>"
+    page = await Reader(http).read(site.page("/s", shell))
+    assert "no browser" in page.reason
+
+
+async def test_a_browser_that_is_missing_leaves_the_http_page(site: Site, http: HttpClient) -> None:
+    async def missing() -> None:
+        message = "no Chrome"
+        raise BrowserMissing(message)
+
+    url = site.page("/s", "<h1>Ferry</h1><div id=app></div><script>f('app')</script>")
+    page = await Reader(http, browser=missing).read(url)
+    assert page.document is not None
+    assert "no Chrome" in page.reason
+
+
+async def test_files_are_read_only_where_allowed(http: HttpClient, tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    inside.mkdir()
+    outside.mkdir()
+    (inside / "note.md").write_text("# Note\n\nHigh water at noon.")
+    (outside / "key.txt").write_text("secret")
+    (inside / "link.txt").symlink_to(outside / "key.txt")
+    reader = Reader(http, files=[inside])
+    good = await reader.read((inside / "note.md").as_uri())
+    assert good.outcome is Outcome.OK
+    assert good.via == "file"
+    assert good.document is not None
+    assert good.document.title == "Note"
+    escapes = ["out/key.txt", "in/link.txt", "in/../out/key.txt", "in/%2e%2e/out/key.txt"]
+    for path in escapes:
+        page = await reader.read(f"file://{tmp_path}/{path}")
+        assert (path, page.outcome) == (path, Outcome.REFUSED)
+    assert (await reader.read(f"file://evil.test{inside}/note.md")).outcome is Outcome.REFUSED
+
+
+def test_habits_need_repetition_last_and_can_be_reset(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "sites.json"
+    habits = Habits(path)
+    for _ in range(2):
+        habits.needed_browser("e.org", "an empty shell")
+    assert not habits.of("e.org").wants_browser
+    habits.needed_browser("e.org", "an empty shell")
+    again = Habits(path)
+    assert again.of("e.org").wants_browser
+    for _ in range(3):
+        again.http_was_enough("e.org")
+    assert not again.of("e.org").wants_browser
+    assert list(again.all()) == ["e.org"]
+    again.reset("e.org")
+    assert Habits(path).all() == {}
+
+
+def test_a_damaged_habit_file_is_learned_anew(tmp_path: Path) -> None:
+    path = tmp_path / "sites.json"
+    path.write_text('{"e.org": ')
+    assert Habits(path).all() == {}
