@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # 20,000 answers of ten results each are about 100 MB; the oldest go first.
 MOST = 20_000
 
+# A cache may lose its last answers when the machine fails: no waiting for the disk.
+_FAST = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
 _SCHEMA = """CREATE TABLE IF NOT EXISTS answer (
     key TEXT PRIMARY KEY, until REAL NOT NULL, results TEXT NOT NULL
 )"""
@@ -37,7 +39,7 @@ class SearchCache:
             self._db = sqlite3.connect(
                 path, timeout=10.0, isolation_level=None, check_same_thread=False
             )
-            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.executescript(_FAST)
             self._db.execute(_SCHEMA)
         except (OSError, sqlite3.Error) as error:
             raise SearchError(f"the search cache {path} cannot be opened: {error}") from error

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from browser.search.merge import merge
+from browser.search.pace import Pace
 from browser.search.rests import Rests
 from browser.types import Outcome, SearchAttempt, SearchPage, SearchQuery, SearchResult
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 # An engine answers in 0.3-2 s; one that has not after 8 s costs more than the next one.
 DEADLINE = 8.0
+
+# The share of the deadline that may go into waiting for an engine's next turn.
+_PATIENCE = 0.5
 
 _HONEST = (Outcome.OK, Outcome.EMPTY)
 
@@ -36,6 +40,11 @@ class Source(Protocol):
     @property
     def lifetime(self) -> float:
         """Seconds that its answers may be kept; 0 for not at all."""
+        ...
+
+    @property
+    def interval(self) -> float:
+        """Seconds that must lie between two requests."""
         ...
 
     @property
@@ -91,6 +100,7 @@ class Chain:
         self._http = http
         self._cache = cache
         self._deadline = deadline
+        self._pace = Pace()
 
     async def search(
         self, query: SearchQuery, *, several: int = 1, fresh: bool = False
@@ -139,6 +149,11 @@ class Chain:
         return page, time.monotonic() - began
 
     async def _ask_now(self, provider: Source, query: SearchQuery) -> SearchPage:
+        patience = self._deadline * _PATIENCE
+        if wait := await self._pace.turn(provider.identity, provider.interval, patience):
+            return SearchPage(
+                Outcome.SKIPPED, detail=f"asked too often; its next turn is in {wait:.0f} s"
+            )
         try:
             async with asyncio.timeout(self._deadline):
                 page = await provider.search(query, self._http, deadline=self._deadline)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
 
 # The longest age in days that each range still covers, narrowest first.
 _RANGES = ((1, "day"), (7, "week"), (31, "month"), (366, "year"))
+
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_LEADING = re.compile(
+    r"^([A-Z][a-z]{2,8}\.? \d{1,2}, \d{4}|\d{1,2} [A-Z][a-z]{2,8}\.? \d{4}|\d{4}-\d\d-\d\d)\s*[—–·-]"
+)
 
 
 def nearest_range(since: str, today: date | None = None) -> str:
@@ -21,5 +27,21 @@ def since_day(since: str | None) -> date | None:
     """Read an ISO date or date and time; None where it is neither."""
     try:
         return datetime.fromisoformat(since).date() if since else None
+    except ValueError:
+        return None
+
+
+def leading_date(snippet: str) -> str | None:
+    """Read the date that engines put before a snippet (`May 2, 2022 — …`), as an ISO date."""
+    found = _LEADING.match(snippet)
+    if found is None:
+        return None
+    parts = re.findall(r"\w+", found[1])
+    name = next((part[:3].lower() for part in parts if part.isalpha()), "")
+    numbers = sorted((int(part) for part in parts if part.isdigit()), reverse=True)
+    try:
+        year, *rest = numbers
+        month, day = (_MONTHS.index(name) + 1, rest[0]) if name else (int(parts[1]), int(parts[2]))
+        return date(year, month, day).isoformat()
     except ValueError:
         return None

@@ -6,23 +6,25 @@ import base64
 import binascii
 import html
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from browser.net.url import normalize
+from browser.search.dates import leading_date
 from browser.text import clean
+from browser.types import SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from browser.types import SearchResult
 
 # Marks that APIs leave in their texts; whatever else stands in angle brackets (`Vec<T>`) is text.
 _MARK = re.compile(
     r"</?(?:a|b|br|div|em|i|mark|p|small|span|strong|sub|sup|u)(?:\s[^<>]{0,300})?/?>",
     re.IGNORECASE,
 )
+# `www.`, `m.`, `mobile.`, `amp.` in front, or `en.m.wikipedia.org` in the middle.
+_TWIN_HOST = re.compile(r"^(?:www|mobile|m|amp)\.|(?<=^[a-z]{2}\.)m\.")
 _MAX_UNWRAPS = 3  # a wrapper in a wrapper in a wrapper is already absurd
 
 # Redirectors of engines: host pattern, path pattern, the parameters that hold the target.
@@ -51,13 +53,14 @@ def tidy(results: Iterable[SearchResult], provider: str) -> tuple[SearchResult, 
             continue
         key = same_page_key(url)
         if key not in kept:
-            kept[key] = replace(
-                result,
+            snippet = readable(result.snippet)
+            kept[key] = SearchResult(
                 url=url,
                 title=title,
-                snippet=readable(result.snippet),
+                snippet=snippet,
                 provider=provider,
                 rank=len(kept) + 1,
+                published=result.published or leading_date(snippet),
             )
     return tuple(kept.values())
 
@@ -97,11 +100,16 @@ def is_sealed(url: str) -> bool:
 
 
 def same_page_key(url: str) -> str:
-    """Give a key that is equal for spellings of one address: scheme, `www.`, tracking, slash."""
+    """Give a key that is equal for spellings of one address.
+
+    Scheme, `www.`, tracking and a last slash do not matter, nor whether it is the page for
+    telephones or its AMP copy.
+    """
     parts = urlsplit(normalize(url))
-    host = parts.netloc.removeprefix("www.")
-    query = f"?{parts.query}" if parts.query else ""
-    return f"{host}{parts.path.rstrip('/')}{query}" if host else url
+    host = _TWIN_HOST.sub("", parts.netloc)
+    path = parts.path.rstrip("/").removesuffix("/amp")
+    query = f"?{parts.query}" if parts.query not in ("", "amp=1", "amp") else ""
+    return f"{host}{path}{query}" if host else url
 
 
 def _unwrap(parts: SplitResult) -> str | None:

@@ -38,6 +38,7 @@ class Corpus:
 
     name = "corpus"
     lifetime = 0.0
+    interval = 0.0
 
     def __init__(
         self, folder: Path | str, index_path: Path | str, extract: Extractor | None = None

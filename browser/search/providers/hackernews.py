@@ -48,7 +48,7 @@ class HackerNews(JsonProvider):
         )
         return SearchResult(
             url=text_at(row, "url") or discussion,
-            title=text_at(row, "title"),
+            title=without_marks(text_at(row, "title")),
             snippet=said or f"{counts} on Hacker News: {discussion}",
             published=text_at(row, "created_at") or None,
         )

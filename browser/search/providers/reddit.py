@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from browser.search.base import Request
 from browser.search.dates import nearest_range
 from browser.search.json_api import JsonProvider, dig, text_at
+from browser.search.tidy import without_marks
 from browser.types import SearchResult
 
 if TYPE_CHECKING:
@@ -38,10 +39,11 @@ class Reddit(JsonProvider):
         del url
         created = dig(row, "data.created_utc")
         moment = datetime.fromtimestamp(created, UTC) if isinstance(created, int | float) else None
-        where, title = text_at(row, "data.subreddit_name_prefixed"), text_at(row, "data.title")
+        where = text_at(row, "data.subreddit_name_prefixed")
+        title = without_marks(text_at(row, "data.title"))
         return SearchResult(
             url=f"https://www.reddit.com{text_at(row, 'data.permalink')}",
             title=f"{title} ({where})" if where else title,
-            snippet=text_at(row, "data.selftext")[:_SNIPPET],
+            snippet=without_marks(text_at(row, "data.selftext"))[:_SNIPPET],
             published=moment.isoformat() if moment else None,
         )

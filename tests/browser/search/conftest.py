@@ -1,0 +1,33 @@
+"""A stand-in for the engines, and an HTTP client that may reach it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.net.egress import Egress, EgressPolicy
+from browser.net.http import HttpClient
+from tests.browser.search.stand_in import StandIn
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+
+@pytest.fixture(scope="session")
+def stand_in() -> Iterator[StandIn]:
+    with StandIn() as server:
+        yield server
+
+
+@pytest.fixture
+def engines(stand_in: StandIn) -> Iterator[StandIn]:
+    yield stand_in
+    stand_in.clear()
+
+
+@pytest.fixture(scope="session")
+async def http() -> AsyncIterator[HttpClient]:
+    policy = EgressPolicy(allow_private=("127.0.0.1",))
+    async with Egress(policy) as egress, HttpClient(egress) as client:
+        yield client

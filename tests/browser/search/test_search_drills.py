@@ -1,0 +1,135 @@
+"""Every engine through every failure: the right outcome, the next one asked, nothing kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.search import Chain, SearchCache, build_providers
+from browser.search.providers.declared import Declaration
+from browser.search.registry import ENGINES
+from browser.types import Outcome, SearchQuery
+from tests.browser.search.pages import ROWS, empty_page, results_page
+from tests.browser.search.stand_in import Reply, StandIn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from browser.net.http import HttpClient
+
+CHALLENGE = (
+    "<html><head><title>Just a moment...</title></head>"
+    '<body><form id="challenge-form"></form></body></html>'
+)
+CONSENT = (
+    "<html><head><title>Before you continue</title></head>"
+    '<body><form action="https://consent.search.example/save"></form></body></html>'
+)
+DRILLS = {
+    "captcha": (Reply(CHALLENGE), Outcome.BLOCKED),
+    "limited": (Reply("no", 429), Outcome.RATE_LIMITED),
+    "limited for a while": (Reply("no", 429, {"Retry-After": "7200"}), Outcome.RATE_LIMITED),
+    "broken": (Reply("no", 500), Outcome.ERROR),
+    "slow": (Reply("", hangs=True), Outcome.TIMEOUT),
+    "garbage": (Reply(b"\x00\xff\xfe lorem { [ <"), Outcome.ERROR),
+    "consent": (Reply("", 302, {"Location": "/consent"}), Outcome.BLOCKED),
+}
+MINUTE = 60
+
+
+def chain_of(engine: str, engines: StandIn, http: HttpClient, cache: SearchCache) -> Chain:
+    """The engine under test at `/engine`, then one that always answers at `/next`."""
+    after = Declaration("after", engines.url("/next?q={query}"))
+    engines.replies["/next"] = Reply(results_page("tavily"))
+    engines.replies["/consent"] = Reply(CONSENT)
+    path = "/engine/search" if engine == "searxng" else "/engine"
+    providers = build_providers(
+        [engine, "after"], urls={engine: engines.url(path)}, keys={engine: "k"}, declared=[after]
+    )
+    deadline = 0.4 if engines.replies[path].hangs else 8.0
+    return Chain(providers, http, cache=cache, deadline=deadline)
+
+
+def answer(engines: StandIn, engine: str, reply: Reply) -> None:
+    engines.replies["/engine/search" if engine == "searxng" else "/engine"] = reply
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> SearchCache:
+    return SearchCache(tmp_path / "cache.db")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("drill", DRILLS)
+async def test_failure_is_named_and_the_next_engine_answers(
+    engine: str, drill: str, engines: StandIn, http: HttpClient, cache: SearchCache
+) -> None:
+    reply, expected = DRILLS[drill]
+    answer(engines, engine, reply)
+    chain = chain_of(engine, engines, http, cache)
+
+    result = await chain.search(SearchQuery("tides at Port Elm"))
+
+    assert [attempt.outcome for attempt in result.attempts] == [expected, Outcome.OK]
+    assert result.attempts[0].detail
+    assert result.provider == "after"
+    assert cache.get(chain.providers[0].identity, SearchQuery("tides at Port Elm")) is None
+    rest = chain.rests.of(chain.providers[0].identity)
+    assert rest is not None
+    waits = chain.rests.left(rest)
+    assert (waits > 100 * MINUTE) == (drill == "limited for a while")
+    assert 2 * MINUTE < waits <= 24 * 60 * MINUTE
+    chain.close()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_nothing_found_is_empty_and_neither_rests_nor_is_kept(
+    engine: str, engines: StandIn, http: HttpClient, cache: SearchCache
+) -> None:
+    answer(engines, engine, Reply(empty_page(engine)))
+    chain = chain_of(engine, engines, http, cache)
+
+    result = await chain.search(SearchQuery("tides at Port Elm"))
+
+    assert [attempt.outcome for attempt in result.attempts] == [Outcome.EMPTY, Outcome.OK]
+    assert chain.rests.of(chain.providers[0].identity) is None
+    assert cache.get(chain.providers[0].identity, SearchQuery("tides at Port Elm")) is None
+    chain.close()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_results_come_clean_stop_the_chain_and_are_kept(
+    engine: str, engines: StandIn, http: HttpClient, cache: SearchCache
+) -> None:
+    answer(engines, engine, Reply(results_page(engine)))
+    chain = chain_of(engine, engines, http, cache)
+
+    result = await chain.search(SearchQuery("tides at Port Elm"))
+
+    assert [attempt.outcome for attempt in result.attempts] == [Outcome.OK]
+    assert not engines.asked["/next"]
+    assert [hit.rank for hit in result.results] == [1, 2, 3]
+    assert [hit.title for hit in result.results] == [row.title for row in ROWS]
+    if engine != "wikipedia":
+        assert [hit.snippet for hit in result.results] == [row.snippet for row in ROWS]
+    if engine not in ("wikipedia", "reddit"):
+        assert [hit.url for hit in result.results] == [row.url for row in ROWS]
+    kept = cache.get(chain.providers[0].identity, SearchQuery("tides at Port Elm"))
+    assert kept is not None
+    assert len(kept.results) == len(ROWS)
+    chain.close()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_wrong_key_is_unauthorized_where_there_are_keys_else_blocked(
+    engine: str, engines: StandIn, http: HttpClient, cache: SearchCache
+) -> None:
+    answer(engines, engine, Reply('{"message": "Forbidden."}', 403))
+    chain = chain_of(engine, engines, http, cache)
+
+    result = await chain.search(SearchQuery("tides at Port Elm"))
+
+    expected = Outcome.UNAUTHORIZED if ENGINES[engine].keys else Outcome.BLOCKED
+    assert result.attempts[0].outcome is expected
+    chain.close()
