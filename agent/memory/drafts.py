@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.memory.kinds import UNSEARCHED
+from agent.memory.kinds import NAMED, UNSEARCHED
 from agent.memory.retrieval.ranking import ASKS, NAMES_TIME
 from agent.memory.terms import index_terms, kind_term, memory_terms
 from agent.memory.types import Origin
@@ -61,7 +61,7 @@ def columns(draft: Draft, now: float) -> dict[str, Any]:
 def _terms(draft: Draft) -> str:
     if draft.kind in UNSEARCHED:
         return ""
-    named = [] if draft.key is None else index_terms(draft.key)
+    named = index_terms(draft.key) if draft.key and draft.kind in NAMED else []
     return " ".join([kind_term(draft.kind), *memory_terms(draft.text), *named])
 
 

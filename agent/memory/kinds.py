@@ -24,5 +24,7 @@ SOURCE = "source"
 PLAYBOOK = "playbook"
 INSIGHT = "insight"
 
-ALONE = UNSEARCHED | {REMEMBERED, SUMMARY, FACT, OUTCOME, SOURCE, PLAYBOOK, INSIGHT}
+NAMED = UNSEARCHED | {REMEMBERED, SUMMARY}
+"""Their key is a name that people search by, not only a number."""
+ALONE = NAMED | {INSIGHT}
 """What was written before or after has nothing to do with it."""

@@ -36,7 +36,7 @@ def place(number: int, draft: Draft, now: float, before: Place | None) -> Place:
 
 def _talks(draft: Draft) -> bool:
     """Tell a turn of a talk, which says when, where or who, from a note that stands for itself."""
-    if draft.kind in kinds.ALONE or draft.key is not None:
+    if draft.kind in kinds.ALONE or draft.origin.run is not None:
         return False
     return draft.at is not None or draft.source is not None or has_speaker(draft.text)
 

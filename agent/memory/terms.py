@@ -10,8 +10,8 @@ SPEAKER = "by"
 """Begins the term that says who speaks; the rest is hexadecimal, so that no word looks like it."""
 KIND = "kd"
 """Begins the term that says of what kind a memory is."""
-# `Ann:`, `Mary-Ann O'Neil:`: up to three words before a colon, at the start.
-_SPEAKER = re.compile(r"\s*([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}):\s+(?=\S)")
+# `Ann:`, `[12 May] Mary-Ann O'Neil:`: up to three words before a colon, at the start.
+_SPEAKER = re.compile(r"\s*(?:[\[(][^\])]{1,40}[\])]\s*)?([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}):\s+(?=\S)")
 
 
 def index_terms(text: str) -> list[str]:
