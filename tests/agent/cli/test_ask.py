@@ -1,0 +1,115 @@
+"""`research "question"` from the shell: what it prints where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+QUESTION = "When was Hesk Light first lit?"
+
+
+def test_the_answer_and_its_quote_are_printed_and_progress_goes_to_stderr(run, web, answering):
+    done = run(QUESTION, "--model", answering, *web)
+    assert done.returncode == 0
+    assert "first lit on 1 November 1829. [1]" in done.stdout
+    assert "[1] Hesk Light" in done.stdout
+    assert "read S1 via http: Hesk Light" in done.stderr
+
+
+def test_json_prints_one_report_and_nothing_else(run, web, answering):
+    done = run("--json", QUESTION, "--model", answering, *web)
+    report = json.loads(done.stdout)
+    assert report["status"] == "answered"
+    assert set(report) == {
+        "run", "question", "status", "answer", "confidence", "sentences", "sources", "searches",
+        "usage", "steps", "elapsed_s", "error",
+    }  # fmt: skip
+
+
+def test_events_are_one_json_object_a_line(run, web, answering):
+    done = run(QUESTION, "--events", "-q", "--model", answering, *web)
+    kinds = [json.loads(line)["type"] for line in done.stdout.splitlines()]
+    assert kinds[0] == "run.started"
+    assert kinds[-1] == "run.finished"
+    assert done.stderr == ""
+
+
+def test_a_question_comes_from_standard_input(run, web, answering):
+    done = run("-", "--json", "--model", answering, *web, stdin=QUESTION + "\n")
+    assert json.loads(done.stdout)["question"] == QUESTION
+
+
+def test_exports_are_written_by_their_endings(run, web, answering, tmp_path):
+    files = [tmp_path / f"out.{kind}" for kind in ("md", "html", "json", "jsonl")]
+    flags = [flag for file in files for flag in ("--export", str(file))]
+    assert run(QUESTION, "--model", answering, *web, *flags).returncode == 0
+    assert all(file.stat().st_size for file in files)
+    assert "1 November 1829" in files[0].read_text()
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["rnus"], 2, "Did you mean 'runs'?"),
+        (["--nope", QUESTION], 2, "No such option"),
+        ([QUESTION, "--model", "nonsense"], 2, "unknown model"),
+        ([QUESTION, "--corpus", "/no/such/folder"], 2, "cannot read the corpus"),
+        ([QUESTION, "--search", "gogle"], 2, "google"),
+        ([QUESTION, "--max-steps", "0"], 2, "max-steps"),
+        ([QUESTION, "--export", "x.exe"], 2, "no such format"),
+        ([QUESTION, "--file", "/no/such/file"], 2, "cannot read the file"),
+        (["-"], 2, "empty"),
+        ([QUESTION, "--cdp", "http://127.0.0.1:9"], 6, "no Chrome answers"),
+        ([QUESTION, "--base-url", "http://127.0.0.1:9/v1", "--model", "m"], 7, "cannot be reached"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_a_line_or_two_with_its_exit_code(run, args, code, said):
+    done = run("--no-memory", *args) if args[0] != "rnus" else run(*args)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_not_found_exits_3_and_unverified_exits_4_when_asked(run, web, script, site):
+    nothing = run(QUESTION, "-q", "--model", script("NOT_FOUND nothing"), *web)
+    assert nothing.returncode == 3
+    false = script(
+        f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
+        "Hesk Light was first lit on 5 May 1911. [S1]",
+    )
+    done = run(QUESTION, "-q", "--require-verified", "--model", false, *web)
+    assert done.returncode == 4
+    assert "Not verified" in done.stdout
+
+
+def test_a_dead_search_engine_is_named_and_exits_6(run, script):
+    model = script("<<TOOL:WEB_SEARCH:x>>", "NOT_FOUND")
+    done = run(QUESTION, "-q", "--model", model, "--searxng-url", "http://127.0.0.1:9",
+               "--search", "searxng", "--no-memory")  # fmt: skip
+    assert done.returncode == 6
+    assert "searxng: error" in done.stderr
+
+
+def test_flags_come_before_the_environment_and_that_before_the_file(run, tmp_path):
+    (tmp_path / "config.toml").write_text('model = "file-model"\nlang = "de"\n')
+    shown = run("config", "show", RESEARCH_MODEL="env-model").stdout
+    assert "env-model" in shown
+    assert "de" in shown
+    assert run(QUESTION, RESEARCH_MODEL="env-model").stderr.count("env-model") == 1
+    assert "flag-model" in run(QUESTION, "--model", "flag-model", RESEARCH_MODEL="env-model").stderr
+    assert "file-model" in run(QUESTION).stderr
+
+
+def test_a_broken_settings_file_is_said_with_its_line(run, tmp_path):
+    (tmp_path / "config.toml").write_text("model = \n")
+    done = run(QUESTION)
+    assert done.returncode == 2
+    assert "not valid TOML" in done.stderr
+
+
+def test_control_characters_of_a_page_never_reach_the_terminal(run, web, script):
+    evil = "NOT_FOUND \u001b[2J\u001b]0;owned\u0007 \u202egnp.exe \u200bhidden"
+    done = run(QUESTION, "-q", "--model", script(evil), *web)
+    assert not [c for c in done.stdout if (ord(c) < 32 and c != "\n") or c in "\u202e\u200b"]

@@ -1,0 +1,82 @@
+"""The other commands, each as a user meets it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+QUESTION = "When was Hesk Light first lit?"
+
+
+@pytest.fixture
+def kept(run, web, answering):
+    """A finished run in the data folder; gives its id."""
+    return json.loads(run("--json", QUESTION, "--model", answering, *web).stdout)["run"]
+
+
+def test_help_lists_the_commands_and_the_options_of_a_question(run):
+    text = run("--help").stdout
+    assert "doctor" in text
+    assert "--searxng-url" in text
+
+
+def test_runs_are_listed_shown_exported_and_removed(run, kept, tmp_path):
+    assert kept in run("runs").stdout
+    shown = run("show", kept, "--steps").stdout
+    assert QUESTION in shown
+    assert "1 November 1829" in shown
+    target = tmp_path / "again.md"
+    assert run("export", "last", str(target)).returncode == 0
+    assert QUESTION in target.read_text()
+    assert run("runs", "rm", kept).returncode == 0
+    assert kept not in run("runs").stdout
+
+
+def test_a_run_that_is_not_there_exits_2_with_a_hint(run):
+    done = run("show", "nope")
+    assert done.returncode == 2
+    assert "research runs" in done.stderr
+
+
+def test_memory_is_kept_listed_found_and_forgotten(run):
+    run("memory", "remember", "boat", "Kittiwake")
+    run("memory", "remember", "boat", "Brackwater")
+    assert run("memory", "list").stdout == "boat: Brackwater\n"
+    assert "before: Kittiwake" in run("memory", "show", "boat").stdout
+    assert "Brackwater" in run("memory", "search", "boat").stdout
+    assert run("memory", "forget", "boat").returncode == 0
+    assert run("memory", "list").stdout == ""
+    assert run("memory", "show", "boat").returncode == 2
+
+
+def test_reserved_keys_are_refused(run):
+    done = run("memory", "remember", "_convCount", "x")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_a_setting_is_written_read_and_checked(run):
+    assert run("config", "set", "max-steps", "20").returncode == 0
+    assert run("config", "get", "max-steps").stdout == "20\n"
+    assert run("config", "set", "max-steps", "none").returncode == 2
+    assert run("config", "get", "max-steps").stdout == "20\n"
+    assert run("config", "set", "nope", "1").returncode == 2
+
+
+def test_doctor_says_what_is_well_and_how_to_mend_what_is_not(run, site):
+    done = run("doctor", "--search", "searxng,serper", "--searxng-url", site.url)
+    assert "ok    python" in done.stdout
+    assert "ok    search searxng" in done.stdout
+    assert "FAIL  search serper" in done.stdout
+    assert "→" in done.stdout
+
+
+def test_chat_goes_on_with_the_same_conversation(run, script, site, tmp_path):
+    model = script("NOT_FOUND")
+    flags = ("--search", "searxng", "--searxng-url", site.url, "-q")
+    done = run("chat", "--model", model, *flags, stdin="My boat is Kittiwake.\nAnd mine?\n")
+    assert done.stdout.count("Not found.") == 2
+    record = tmp_path / "record.jsonl"
+    run("export", "last", str(record))
+    assert "My boat is Kittiwake." in record.read_text()
