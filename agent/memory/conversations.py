@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from agent.memory.jsvalues import well_formed
 from agent.memory.schema import conversations, turns
 from agent.memory.types import Session, Turn
 
@@ -45,7 +46,7 @@ class Conversations:
             {
                 "conversation": number,
                 "role": turn.role,
-                "text": turn.text,
+                "text": well_formed(turn.text),
                 "at": turn.at.timestamp() if turn.at else now,
             }
             for turn in new

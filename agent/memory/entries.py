@@ -81,7 +81,9 @@ class Entries:
                 query = query.where(memories.c.key == key)
             rows = list(connection.execute(query))
             self._delete(connection, rows)
-            return len(rows)
+        if rows:
+            self._store.purge()
+        return len(rows)
 
     def search(self, text: str, limit: int, kinds: Collection[str] | None) -> list[Hit]:
         """Find memories that bear on a text, best first."""

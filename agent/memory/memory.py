@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from agent.memory.errors import ReservedKey
+from agent.memory.jsvalues import well_formed
 from agent.memory.kinds import PROFILE, REMEMBERED, SKILL, SUMMARY
 from agent.memory.types import Layers, Origin, Turn
 from agent.memory.values import pack, unpack
@@ -79,7 +80,8 @@ class Memory:
         """
         from agent.memory.drafts import Draft  # noqa: PLC0415
 
-        draft = Draft(text, kind, key, at=_seconds(at), source=source, origin=origin or Origin())
+        when, origin = _seconds(at), origin or Origin()
+        draft = Draft(well_formed(text), kind, key, at=when, source=source, origin=origin)
         return self._entries.add([draft])[0]
 
     def remember(self, key: str, value: Any, *, origin: Origin | None = None) -> int:

@@ -91,6 +91,14 @@ class Store:
         connection.execute(schema.namespaces.insert(), row)
         return number
 
+    def purge(self) -> None:
+        """Drop every trace of what was deleted, from the index and from the log."""
+        with self.write() as connection:
+            self.index.purge(connection)
+        if self.sqlite:
+            with self.read() as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all()
+
     def close(self) -> None:
         """Let go of all connections."""
         self._engine.dispose()

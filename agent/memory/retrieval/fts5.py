@@ -20,6 +20,7 @@ _CREATE = (
 )
 _INSERT = "INSERT INTO memory_index(rowid, terms) VALUES (?, ?)"
 _DELETE = "INSERT INTO memory_index(memory_index, rowid, terms) VALUES ('delete', ?, ?)"
+_PURGE = "INSERT INTO memory_index(memory_index) VALUES ('optimize')"
 _MATCH = "FROM memory_index WHERE memory_index MATCH ? AND rowid BETWEEN ? AND ?"
 # The statements are put together of constants; every value is bound.
 _COUNT = f"SELECT count(*), max(id) FROM (SELECT rowid AS id {_MATCH} LIMIT ?)"  # noqa: S608 - see above
@@ -44,6 +45,10 @@ class Fts5Index:
     def remove(self, connection: sa.Connection, rows: Sequence[tuple[int, str]]) -> None:
         """Take terms out again: FTS5 must be told what they were."""
         connection.exec_driver_sql(_DELETE, list(rows))
+
+    def purge(self, connection: sa.Connection) -> None:
+        """Merge the index into one piece, which drops the words of what was removed."""
+        connection.exec_driver_sql(_PURGE)
 
     def reach(
         self,

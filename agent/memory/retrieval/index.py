@@ -47,6 +47,10 @@ class TermIndex(Protocol):
         """Make memories unfindable; the terms must be those that were added."""
         ...
 
+    def purge(self, connection: sa.Connection) -> None:
+        """Drop every trace of what was removed."""
+        ...
+
     def reach(
         self,
         connection: sa.Connection,

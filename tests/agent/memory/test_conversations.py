@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.memory import Memory
+
+
+def test_turns_come_back_oldest_first_and_only_the_last(memory: Memory) -> None:
+    for number in range(40):
+        memory.append_turn("talk", "user" if number % 2 == 0 else "assistant", f"turn {number}")
+    turns = memory.turns("talk", limit=30)
+    assert [turn.text for turn in turns] == [f"turn {n}" for n in range(10, 40)]
+    assert turns[0].role == "user"
+
+
+def test_an_unknown_conversation_has_no_turns(memory: Memory) -> None:
+    assert memory.turns("nowhere") == []
+    assert memory.latest_session() is None
+
+
+def test_sessions_are_listed_with_title_and_count_the_latest_first(memory: Memory) -> None:
+    memory.append_turn("one", "user", "What is a sextant?")
+    memory.append_turn("two", "user", "Who was Mercator?")
+    memory.append_turn("one", "assistant", "An instrument.")
+    listed = memory.sessions()
+    assert [(s.name, s.title, s.turns) for s in listed] == [
+        ("one", "What is a sextant?", 2),
+        ("two", "Who was Mercator?", 1),
+    ]
+    assert memory.latest_session() == "one"
+
+
+def test_layers_have_history_only_for_a_named_session(memory: Memory) -> None:
+    memory.append_turn("talk", "user", "hello")
+    memory.remember("city", "Lisbon")
+    assert memory.layers("hi").history == ()
+    assert [turn.text for turn in memory.layers("hi", "talk").history] == ["hello"]
+    assert memory.layers("hi").memories == {"city": "Lisbon"}

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agent.memory import BadImport, Memory
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=5,
+)
+_object = st.dictionaries(st.text(max_size=6), _json, max_size=4)
+_turn = st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant"]), "text": st.text()})
+_storage = st.fixed_dictionaries(
+    {},
+    optional={
+        "urchinMemory": _object,
+        "urchinProfile": _object,
+        "urchinProjects": _object,
+        "urchinSkills": st.lists(
+            st.fixed_dictionaries({"name": st.text(min_size=1), "score": st.integers(0, 100)}),
+            max_size=3,
+            unique_by=lambda skill: skill["name"],
+        ),
+        "urchinChatHistory": st.lists(_turn, max_size=4),
+        "urchinCondensed": st.text(),
+        "urchinEmbeddingCache": st.dictionaries(st.text(max_size=4), st.lists(st.floats(0, 1))),
+    },
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(_storage)
+def test_import_and_export_are_an_exact_round_trip(storage: dict[str, object]) -> None:
+    with Memory.open(":memory:") as memory:
+        memory.load(storage)
+        exported = memory.export()
+    assert exported == storage
+    for name in ("urchinMemory", "urchinProfile", "urchinProjects"):
+        assert json.dumps(exported.get(name)) == json.dumps(storage.get(name)), "order is kept too"
+
+
+def test_an_import_can_be_used_at_once(memory: Memory) -> None:
+    memory.load(
+        {
+            "urchinMemory": {"boat": "Gull", "session_17": "- boats", "_convCount": "3"},
+            "urchinChatHistory": [{"role": "user", "text": "hello"}],
+            "urchinCondensed": "We spoke.",
+        }
+    )
+    assert memory.recall("boat") == "Gull"
+    assert memory.remembered() == {"boat": "Gull"}
+    layers = memory.layers("q", memory.latest_session())
+    assert layers.sessions == {"session_17": "- boats"}
+    assert (layers.condensed, layers.history[0].text) == ("We spoke.", "hello")
+
+
+@pytest.mark.parametrize(
+    "storage",
+    [
+        [],
+        {"urchinMemory": []},
+        {"urchinSkills": ["x"]},
+        {"urchinChatHistory": [{"role": "user"}]},
+        {"urchinCondensed": 1},
+    ],
+)
+def test_a_wrong_form_is_refused_and_changes_nothing(memory: Memory, storage: object) -> None:
+    memory.remember("kept", "yes")
+    with pytest.raises(BadImport):
+        memory.load(storage)  # type: ignore[arg-type] - that is what is tested
+    assert memory.export() == {"urchinMemory": {"kept": "yes"}}

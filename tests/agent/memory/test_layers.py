@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from agent.memory import Turn, build_messages
+from agent.memory.layers import newest_manual, newest_profile
+from browser.types import PageContext
+
+
+def _last(question: str, **layers: object) -> str:
+    messages, _ = build_messages(question, **layers)  # type: ignore[arg-type] - any layer
+    return messages[-1].content
+
+
+def test_a_question_alone_is_one_message() -> None:
+    messages, active = build_messages("  Why is the sea salt?  ")
+    assert [(m.role, m.content) for m in messages] == [("user", "Why is the sea salt?")]
+    assert active == []
+
+
+def test_condensed_history_is_acknowledged_and_stands_first() -> None:
+    messages, _ = build_messages("q", condensed="We spoke of boats.", history=[Turn("bot", "hi")])
+    assert [(m.role, m.content) for m in messages] == [
+        ("user", "[Previous conversation history (condensed):\nWe spoke of boats.]"),
+        ("assistant", "Understood — I remember our previous conversations."),
+        ("assistant", "hi"),
+        ("user", "q"),
+    ]
+
+
+def test_only_the_last_thirty_turns_are_given() -> None:
+    history = [Turn("user", str(n)) for n in range(45)]
+    messages, _ = build_messages("q", history=history)
+    assert [m.content for m in messages] == [*map(str, range(15, 45)), "q"]
+
+
+def test_page_and_captured_context_stand_before_the_question() -> None:
+    page = PageContext("https://a.example/", "Tides", "neap", "x" * 4_000)
+    text = _last("q", page_context=page, context=[("link", "https://b.example/")])
+    assert text == (
+        "[Page: Tides — https://a.example/]\n[Selected text: neap]\n"
+        f"[Page content: {'x' * 3_000}]\n\n"
+        "Captured context:\n[link] https://b.example/\n\nq"
+    )
+
+
+def test_a_frame_delimits_what_the_page_says_and_drops_half_characters() -> None:
+    page = PageContext("https://a.example/", visible_text="a" + "🌊" * 2_000)
+    text = _last("q", page_context=page, frame=lambda said: f"<{len(said)}>")
+    assert "[Page content: <1500>]" in text
+
+
+def test_few_memories_are_all_given_summaries_first_newest_first() -> None:
+    text = _last(
+        "q", memories={"lang": "python"}, sessions={"session_1": "old", "session_2": "new"}
+    )
+    assert text == (
+        "q\n\n[Past session summaries:\nnew\n---\nold]\n\n[Saved memories:\n  lang: python]"
+    )
+
+
+def test_of_many_memories_only_the_relevant_are_given() -> None:
+    memories = {f"k{n}": f"about topic{n}" for n in range(12)}
+    text = _last("topic3 please", memories=memories, sessions={"session_1": "s"})
+    assert text.endswith(
+        "[Relevant session summaries (1/1 total):\ns]\n\n"
+        "[Relevant memories (1/12 total):\n  k3: about topic3]"
+    )
+
+
+def test_irrelevant_memories_are_given_only_while_they_are_few() -> None:
+    assert "[Saved memories:" in _last("zzz", memories={f"k{n}": n for n in range(10)})
+    assert _last("zzz", memories={f"k{n}": n for n in range(11)}) == "zzz"
+
+
+def test_similarity_decides_where_there_is_one() -> None:
+    memories = {f"k{n}": "v" for n in range(8)}
+    near = {"k2": 0.9, "k5": 0.5}
+    text = _last("q", memories=memories, similarity=lambda key, _: near.get(key, 0.0))
+    assert text.endswith("[Relevant memories (2/8 total):\n  k2: v\n  k5: v]")
+
+
+def test_profile_and_skills_are_given_with_their_scores() -> None:
+    skills = [
+        {"name": "terse", "instruction": "Be brief.", "score": 60},
+        {"name": "plain", "instruction": "No jargon."},
+        {"name": "bad", "instruction": "-", "score": 15},
+    ]
+    messages, active = build_messages("q", profile={"name": "Ann", "age": 40.0}, skills=skills)
+    assert messages[-1].content == (
+        "q\n\n[User profile (permanent):\n  name: Ann\n  age: 40]\n\n"
+        "[Learned skills (apply these):\n  • terse [score:60]: Be brief.\n"
+        "  • plain [score:50]: No jargon.]"
+    )
+    assert active == ["terse", "plain"]
+
+
+def test_the_oldest_entries_fall_out_by_order_of_writing() -> None:
+    assert "p2" not in newest_profile({f"p{n}": n for n in range(53)})
+    assert len(newest_manual({f"m{n}": n for n in range(105)})) == 100
+    assert "7" not in newest_manual({"zeta": 0, "7": 1, **{f"m{n}": n for n in range(99)}})
+
+
+def test_none_of_the_inputs_is_changed() -> None:
+    memories = {str(n): n for n in range(120)}
+    build_messages("q", memories=memories)
+    assert len(memories) == 120
