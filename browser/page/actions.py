@@ -14,6 +14,7 @@ from browser.page.deadline import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from playwright.async_api import Page, Position
 
@@ -28,6 +29,8 @@ _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range num
 _KIND = (
     "e => e.tagName === 'INPUT' ? e.type : e.isContentEditable ? 'rich' : e.tagName.toLowerCase()"
 )
+_IS_CHECKED = """e => { const control = e.control ?? e;
+  return control.checked ?? control.getAttribute('aria-checked') === 'true'; }"""
 _OPTION_INDEX = """(select, wanted) => {
   const options = [...select.options];
   const same = (text) => text.trim().replace(/\\s+/g, ' ').toLowerCase();
@@ -119,6 +122,25 @@ async def choose(target: Target, value: str) -> bool:
     return True
 
 
+async def is_checked(target: Target) -> bool:
+    """Whether a checkbox, radio, switch or the control of a label is on."""
+    return bool(await target.element.evaluate(_IS_CHECKED))
+
+
+async def upload(page: Page, target: Target, paths: Sequence[Path]) -> None:
+    """Fill a file field; of a button, the one its click opens."""
+    files = [str(path) for path in paths]
+    try:
+        if str(await target.element.evaluate(_KIND)) == "file":
+            await target.element.set_input_files(files, timeout=POINTER_MS)
+            return
+        async with page.expect_file_chooser(timeout=POINTER_MS) as opened:
+            await click(target)
+        await (await opened.value).set_files(files, timeout=POINTER_MS)
+    except PlaywrightError as error:
+        raise _why_not(error) from error
+
+
 async def hover(page: Page, target: Target) -> None:
     """Move the pointer onto the element."""
     await page.mouse.move(*await point_of(target))
@@ -134,13 +156,17 @@ async def drag(page: Page, target: Target, to: tuple[float, float]) -> None:
     await page.mouse.up()
 
 
-async def point_of(target: Target) -> tuple[float, float]:
-    """Find where the element can be hit, in CSS pixels of the main viewport."""
-    spot = await _aim(target)
+async def point_of(target: Target, *, covered: bool = False) -> tuple[float, float]:
+    """Find where the element can be hit, in CSS pixels of the main viewport.
+
+    A place to drop something may be `covered` by what lies in it: its middle is taken.
+    """
+    spot = {} if covered else await _aim(target)
     box = await target.element.bounding_box()
-    if box is None or "x" not in spot:
+    if box is None:
         raise ActionError("the element has no place on the page")
-    return box["x"] + spot["x"], box["y"] + spot["y"]
+    x, y = spot.get("x", box["width"] / 2), spot.get("y", box["height"] / 2)
+    return box["x"] + x, box["y"] + y
 
 
 def _why_not(error: PlaywrightError) -> ActionError:

@@ -27,16 +27,26 @@ _RELEVANT = frozenset({"document", "xhr", "fetch", "script", "stylesheet"})
 _STREAMING_SECONDS = 2.0  # a request still open after this is a stream or a long poll
 _MESSAGE = 200
 _CONSOLE_KEPT = 3
+_LINES_KEPT = 20  # an alert in a loop says the same thousands of times
 
 
 class Events:
-    """Listens to one page. Dialogs are answered at once: alerts and leaving are accepted, questions
-    are declined unless `answer` says otherwise for the action under way.
+    """Listens to one page.
+
+    Dialogs are answered at once: alerts and leaving are accepted, questions are declined unless
+    `answer` says otherwise for the action under way. New tabs are given to `adopt`, which names
+    them, or closes them where there are too many.
     """
 
-    def __init__(self, page: Page, save: Callable[[Download], asyncio.Task[Path | None]]) -> None:
+    def __init__(
+        self,
+        page: Page,
+        save: Callable[[Download], asyncio.Task[Path | None]],
+        adopt: Callable[[Page], str | None],
+    ) -> None:
         self._page = page
         self._save = save
+        self._adopt = adopt
         self._seen: list[str] = []
         self._errors = 0
         self._open: dict[Request, float] = {}
@@ -45,7 +55,7 @@ class Events:
         self.navigations = 0
         self.crashed = False
         self.closed = False
-        self.popups: list[Page] = []
+        self._popups: list[tuple[str | None, Page]] = []
         self.downloads: list[asyncio.Task[Path | None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
         page.on("dialog", self._dialog)
@@ -62,13 +72,16 @@ class Events:
 
     def drain(self) -> tuple[str, ...]:
         """Take what happened since the last call, one line each."""
+        for name, page in self._popups:
+            self.add(f"new tab {name}: {page.url}" if name else "a further new tab was closed")
         seen, self._seen = tuple(self._seen), []
-        self._errors = 0
+        self._popups, self._errors = [], 0
         return seen
 
     def add(self, line: str) -> None:
         """Report something at the next observation."""
-        self._seen.append(clean(line).replace("\n", " ")[: _MESSAGE + 80])
+        if len(self._seen) < _LINES_KEPT:
+            self._seen.append(clean(line).replace("\n", " ")[: _MESSAGE + 80])
 
     def pending(self) -> bool:
         """Whether requests are open that the page's content may wait for."""
@@ -100,7 +113,7 @@ class Events:
         self.add(f"download: {download.suggested_filename[:100]} from {download.url[:100]}")
 
     def _popup(self, page: Page) -> None:
-        self.popups.append(page)
+        self._popups.append((self._adopt(page), page))
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type == "error":

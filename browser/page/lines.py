@@ -1,7 +1,7 @@
 """The page as lines: what one walk over it brought, rendered for a model.
 
 A line is a block of the page: a heading, a paragraph, a list item, a table row. Links and controls
-stand inside the text where the page has them, as `[e7: link text]` or `[e8 button: Save, disabled]`.
+stand inside the text where the page has them: `[e7: link text]`, `[e8 button: Save, disabled]`.
 """
 
 from __future__ import annotations

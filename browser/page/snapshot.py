@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from browser.page.lines import Line
     from browser.page.view import View
 
-BYTES_LIMIT = 200_000  # scorecard 15: whatever the page, a snapshot stays below
+BYTES_LIMIT = 200_000  # whatever the page, a snapshot stays below
 FIND_CHARS = 4_000
 FIND_LINES = 20
 EXPAND_CHARS = 12_000
@@ -40,7 +40,7 @@ def _size(rendered: list[str]) -> int:
 
 
 def find_in(view: View, text: str) -> str:
-    """Lines that hold `text` (as it stands, as a role, or by its words), best first in page order."""
+    """Find lines that hold `text` as it stands, as a role, or by its words; in page order."""
     needle = " ".join(text.split()).casefold()
     exact = [i for i, line in enumerate(view.lines) if needle and needle in line.text.casefold()]
     by_role = [i for i, line in enumerate(view.lines) if _has_role(line, needle)]

@@ -14,7 +14,7 @@ from browser.page.lines import Line, build
 if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
 
-# A page of 300,000 links must not take the session with it (scorecard 15): the walk stops at either.
+# A page of 300,000 links must not take the session with it: the walk stops at either.
 WALK_CHARS = 190_000
 WALK_MS = 2_500
 FRAME_SECONDS = 3.0  # a frame that does not answer by then is named as such

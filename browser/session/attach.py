@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import async_playwright
@@ -19,14 +19,13 @@ from browser.session.relay import Relay
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from playwright.async_api import Playwright
-
 CONNECT_SECONDS = 10.0
+LEAVE_SECONDS = 2.0
 TAB_SECONDS = 1.0  # a tab under an open dialog does not answer
 
 
 @asynccontextmanager
-async def attach(url: str) -> AsyncIterator[tuple[Playwright, Running, UsersTabs]]:
+async def attach(url: str) -> AsyncIterator[Running]:
     """Connect to `http://127.0.0.1:9222`, a `ws://` address, or `chrome` / `msedge`.
 
     Raises AttachFailed, at once where nothing listens. Leaving drops the connection alone.
@@ -40,9 +39,11 @@ async def attach(url: str) -> AsyncIterator[tuple[Playwright, Running, UsersTabs
         except BrowserError as error:
             raise AttachFailed(f"no Chrome answers at {url} ({error})") from error
         try:
-            yield playwright, Running(browser.contexts[0], browser), UsersTabs(relay)
+            yield Running(browser.contexts[0], users=UsersTabs(relay))
         finally:
-            await browser.close()
+            with suppress(BrowserError):
+                async with within(LEAVE_SECONDS, "leave the browser"):
+                    await browser.close()
 
 
 class UsersTabs:

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import os
+import signal
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import async_playwright
 
-from browser.errors import LaunchFailed
+from browser.errors import BrowserError, LaunchFailed
 from browser.net.egress import CHROMIUM_FLAGS
 from browser.page import library
-from browser.page.deadline import first_line
+from browser.page.deadline import first_line, within
 from browser.session.chrome import find_chrome
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser as PlaywrightBrowser
-    from playwright.async_api import BrowserContext, Playwright, ProxySettings, ViewportSize
+    from collections.abc import AsyncIterator
+
+    from playwright.async_api import (
+        BrowserContext,
+        CDPSession,
+        Playwright,
+        ProxySettings,
+        ViewportSize,
+    )
+
+    from browser.session.attach import UsersTabs
 
 START_SECONDS = 20.0
+CLOSE_SECONDS = 2.0  # a browser that has not closed by then is killed
+STOP_SECONDS = 3.0
 QUIET_FLAGS = (
     # Chromium asks its makers for nothing: no updates, models, lists, statistics or sign-in.
     "--disable-component-update",
@@ -56,33 +70,82 @@ class LaunchOptions:
 
 @dataclass(slots=True)
 class Running:
-    """A running browser: with a profile of its own there is a context but no browser object."""
+    """A running browser: its context, how to ask whether it lives, and how to end it for good.
+
+    `users` are the person's own tabs, of an attached browser.
+    """
 
     context: BrowserContext
-    browser: PlaywrightBrowser | None = None
+    control: CDPSession | None = None
     pid: int | None = None
+    users: UsersTabs | None = None
 
 
-async def launch(playwright: Playwright, options: LaunchOptions) -> Running:
-    """Start the browser and give its context, with our script in every document.
+@asynccontextmanager
+async def launched(options: LaunchOptions) -> AsyncIterator[Running]:
+    """Start a browser, with our script in every document; leaving ends it, killing if it must.
 
     Raises BrowserMissing or LaunchFailed.
     """
     executable = find_chrome(options.executable)
+    manager = async_playwright()
+    playwright = await manager.start()
     try:
-        running = await _start(playwright, executable, options)
+        running = await _started(playwright, executable, options)
+        try:
+            yield running
+        finally:
+            await _end(running)
+    finally:
+        with suppress(BrowserError):
+            async with within(STOP_SECONDS, "stop Playwright"):
+                await playwright.stop()
+
+
+async def _started(playwright: Playwright, executable: Path, options: LaunchOptions) -> Running:
+    try:
+        context = await _start(playwright, executable, options)
+        await context.add_init_script(library.SOURCE)
     except PlaywrightError as error:
         raise LaunchFailed(f"{executable} did not start: {_reason(error)}") from error
-    await running.context.add_init_script(library.SOURCE)
+    running = Running(context)
+    if context.browser:
+        running.control = await context.browser.new_browser_cdp_session()
+        running.pid = await _pid(running.control)
     return running
 
 
-async def _start(playwright: Playwright, executable: Path, options: LaunchOptions) -> Running:
+async def _pid(control: CDPSession) -> int | None:
+    """Ask for the browser's process: a stopped one can only be killed."""
+    found = await control.send("SystemInfo.getProcessInfo")
+    return next((int(p["id"]) for p in found["processInfo"] if p["type"] == "browser"), None)
+
+
+async def _end(running: Running) -> None:
+    try:
+        async with within(CLOSE_SECONDS, "close the browser"):
+            await running.context.close()
+            if running.context.browser:
+                await running.context.browser.close()
+    except BrowserError:
+        kill(running.pid)
+
+
+def kill(pid: int | None) -> None:
+    """End a browser that does not answer."""
+    if pid is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+async def _start(
+    playwright: Playwright, executable: Path, options: LaunchOptions
+) -> BrowserContext:
     """Start with a profile of its own, or with none that outlives the session."""
     chromium, flags = playwright.chromium, launch_flags()
     timeout, proxy = START_SECONDS * 1000, proxy_settings(options.proxy)
     if options.user_data_dir:
-        context = await chromium.launch_persistent_context(
+        return await chromium.launch_persistent_context(
             Path(options.user_data_dir),
             executable_path=executable,
             headless=options.headless,
@@ -93,7 +156,6 @@ async def _start(playwright: Playwright, executable: Path, options: LaunchOption
             handle_sigint=False,
             viewport=VIEWPORT,
         )
-        return Running(context, context.browser)
     browser = await chromium.launch(
         executable_path=executable,
         headless=options.headless,
@@ -104,11 +166,11 @@ async def _start(playwright: Playwright, executable: Path, options: LaunchOption
         handle_sigint=False,  # Ctrl-C is the run's to handle
     )
     state = Path(options.storage_state) if options.storage_state else None
-    return Running(await browser.new_context(viewport=VIEWPORT, storage_state=state), browser)
+    return await browser.new_context(viewport=VIEWPORT, storage_state=state)
 
 
 def launch_flags() -> list[str]:
-    """All flags, with the features to turn off in one: of two such flags Chromium reads the last."""
+    """All flags; features to turn off are in one, as Chromium reads the last such flag alone."""
     prefix = "--disable-features="
     flags = [flag for flag in CHROMIUM_FLAGS if not flag.startswith(prefix)]
     asked = [flag.removeprefix(prefix) for flag in CHROMIUM_FLAGS if flag.startswith(prefix)]

@@ -181,7 +181,8 @@ class Relay:
     async def _sort(self, message: Message, text: str | bytes) -> None:
         number, session = message.get("id"), message.get("sessionId")
         if number is not None and number in self._waiting:
-            self._waiting[number].set_result(message)
+            if not (future := self._waiting[number]).done():
+                future.set_result(message)
         elif number is not None and number >= _OUR_IDS:
             return  # the answer to a question that was given up
         elif number is not None and session is None and number in self._creating:

@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from playwright.async_api import async_playwright
+from typing import TYPE_CHECKING, Any
 
 from browser.errors import BrowserError, BrowserGone, DeadlineExceeded
 from browser.page import library
 from browser.page.context import context_of
 from browser.page.deadline import within
-from browser.page.tab import OPEN_SECONDS, Tab
+from browser.page.live import OPEN_SECONDS
+from browser.page.tab import Tab
 from browser.page.transfer import Downloads
-from browser.session.attach import UsersTabs, attach
-from browser.session.launch import LaunchOptions, Running, launch
+from browser.session.attach import attach
+from browser.session.launch import LaunchOptions, Running, kill, launched
 from browser.text import clean
 from browser.types import TabInfo
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    import os
+    from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
 
-    from playwright.async_api import Page, Playwright
+    from playwright.async_api import Page
 
     from browser.types import PageContext
 
-TABS_AT_MOST = 8  # of ours; a page that opens more has them closed
-TAB_SECONDS = 1.5  # a tab of the user that shows a dialog does not answer
-CLOSE_SECONDS = 3.0
-ALIVE_SECONDS = 1.0
+TABS_AT_MOST = 5  # with that many, further ones that pages open by themselves are closed
+TITLE_SECONDS = 1.0
+NEW_TAB_SECONDS = 1.5  # takes 60 ms; a browser that needs longer is stopped or gone
 
 
 class Browser:
@@ -40,19 +38,17 @@ class Browser:
 
     def __init__(
         self,
-        playwright: Playwright,
-        running: Running,
-        options: LaunchOptions | None,
-        users: UsersTabs | None = None,
+        begin: Callable[[], AbstractAsyncContextManager[Running]],
+        downloads: Downloads,
     ) -> None:
-        self._users = users
-        self._playwright = playwright
-        self._running = running
-        self._options = options
-        self._downloads = Downloads(options.downloads_dir if options else None)
+        self._begin = begin
+        self._stack = AsyncExitStack()
+        self._running: Running | None = None
+        self._downloads = downloads
         self._tabs: list[Tab] = []
         self._count = 0
-        self._reopening = asyncio.Lock()
+        self._closing: set[asyncio.Task[None]] = set()
+        self._renewing = asyncio.Lock()
 
     @classmethod
     @asynccontextmanager
@@ -66,15 +62,14 @@ class Browser:
         user_data_dir: str | os.PathLike[str] | None = None,
         downloads_dir: str | os.PathLike[str] | None = None,
     ) -> AsyncIterator[Browser]:
-        """Start a browser of our own. Raises BrowserMissing or LaunchFailed."""
+        """Start a browser of our own; `proxy` is a URL, with credentials where it needs them.
+
+        Raises BrowserMissing or LaunchFailed.
+        """
         folder = Path(downloads_dir) if downloads_dir else None
-        options = LaunchOptions(headless, executable, proxy, storage_state, user_data_dir, folder)
-        async with async_playwright() as playwright:
-            browser = cls(playwright, await launch(playwright, options), options)
-            try:
-                yield browser
-            finally:
-                await browser._end()
+        options = LaunchOptions(headless, executable, proxy, storage_state, user_data_dir)
+        async with _running(cls(lambda: launched(options), Downloads(folder))) as browser:
+            yield browser
 
     @classmethod
     @asynccontextmanager
@@ -83,22 +78,19 @@ class Browser:
 
         Raises AttachFailed. Leaving closes our own tabs, and nothing else.
         """
-        async with attach(url) as (playwright, running, users):
-            browser = cls(playwright, running, None, users)
-            try:
-                yield browser
-            finally:
-                await browser._close_tabs()
+        async with _running(cls(lambda: attach(url), Downloads(None))) as browser:
+            yield browser
 
     @property
     def attached(self) -> bool:
         """Whether this is the user's own browser."""
-        return self._options is None
+        return self._running is not None and self._running.users is not None
 
     async def open(self, url: str, *, deadline: float = OPEN_SECONDS) -> Tab:
         """Open an address in a new tab of ours; `deadline` in seconds.
 
-        Raises DeadlineExceeded, ConnectFailed, BrowserGone (after trying a new browser).
+        A browser that was killed, froze or lost its connection is replaced first. Raises
+        DeadlineExceeded, ConnectFailed, PageCrashed, BrowserGone.
         """
         tab = await self._new_tab()
         try:
@@ -108,22 +100,31 @@ class Browser:
             raise
         return tab
 
+    def tab(self, tab_id: str) -> Tab | None:
+        """Find a tab of ours by its id, such as one that a page opened."""
+        return next((tab for tab in self._tabs if tab.id == tab_id), None)
+
     async def close(self, tab: Tab) -> None:
         """Close a tab of ours; one that does not answer is forgotten."""
         if tab in self._tabs:
             self._tabs.remove(tab)
-        with suppress(DeadlineExceeded, BrowserGone):
+        with suppress(BrowserError):
             await tab.close()
 
     async def tabs(self) -> list[TabInfo]:
         """List our tabs, then the user's."""
-        ours = [TabInfo(tab.id, tab.url, await self._title(tab)) for tab in self._tabs]
-        if self._users is None:
+        self._tabs = [tab for tab in self._tabs if not tab.events.closed]
+        ours = [
+            TabInfo(tab.id, tab.url, await self._title(tab), active=tab is self._tabs[-1])
+            for tab in self._tabs
+        ]
+        users = self._running.users if self._running else None
+        if users is None:
             return ours
-        front = (await self._users.visible() or {}).get("target")
+        front = (await users.visible() or {}).get("target")
         return ours + [
             TabInfo(f"u{n}", tab["url"], clean(tab["title"]), tab["targetId"] == front, ours=False)
-            for n, tab in enumerate(await self._users.all(), 1)
+            for n, tab in enumerate(await users.all(), 1)
         ]
 
     async def visible_context(self) -> PageContext | None:
@@ -131,66 +132,94 @@ class Browser:
 
         In a browser of our own that is the tab opened last.
         """
-        if self._users is None:
+        users = self._running.users if self._running else None
+        if users is None:
             return await self._tabs[-1].context() if self._tabs else None
-        raw = await self._users.visible()
+        raw = await users.visible()
         return context_of(raw) if raw else None
+
+    async def storage_state(self, path: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+        """Give cookies and local storage, also written to `path`: they are secrets."""
+        async with within(OPEN_SECONDS, "save the storage state"):
+            state = await self._context().storage_state(path=str(path) if path else None)
+        return dict(state)
+
+    async def start(self) -> None:
+        """Start or attach; `launch` and `attach` do it. Raises what they raise."""
+        self._running = await self._stack.enter_async_context(self._begin())
+
+    async def end(self) -> None:
+        """Close our tabs, and the browser where it is ours."""
+        await asyncio.gather(*(self.close(tab) for tab in list(self._tabs)))
+        await self._stack.aclose()
+
+    def _context(self) -> Any:
+        if self._running is None:
+            raise BrowserGone("the browser is gone")
+        return self._running.context
 
     async def _title(self, tab: Tab) -> str:
         try:
-            async with within(TAB_SECONDS, "ask for a title"):
+            async with within(TITLE_SECONDS, "ask for a title"):
                 return clean(await tab.page.title())
         except BrowserError:
             return tab.title
 
     async def _new_tab(self) -> Tab:
+        running = self._running
         try:
             return await self._page_of_ours()
         except (BrowserGone, DeadlineExceeded):
-            if self.attached:
-                raise
-            await self._restart()
+            await self._renew(running)
             return await self._page_of_ours()
 
     async def _page_of_ours(self) -> Tab:
-        async with within(CLOSE_SECONDS, "open a tab"):
-            page = await self._running.context.new_page()
-            if self.attached:
+        async with within(NEW_TAB_SECONDS, "open a tab"):
+            page = await self._context().new_page()
+            if self.attached:  # a context of ours has the script already
                 await page.add_init_script(library.SOURCE)
         return self._adopt(page)
 
     def _adopt(self, page: Page) -> Tab:
         self._count += 1
-        tab = Tab(page, f"t{self._count}", self._downloads)
+        tab = Tab(page, f"t{self._count}", self._downloads, self._popup)
         self._tabs.append(tab)
         return tab
 
-    async def _restart(self) -> None:
-        """Replace a browser that is gone or frozen."""
-        async with self._reopening:
-            assert self._options is not None
+    def _popup(self, page: Page) -> str | None:
+        """Take a tab that one of ours opened; None where there are too many, and it is closed."""
+        self._tabs = [tab for tab in self._tabs if not tab.events.closed]
+        if len(self._tabs) < TABS_AT_MOST:
+            return self._adopt(page).id
+        task = asyncio.ensure_future(_close_quietly(page))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+        return None
+
+    async def _renew(self, lost: Running | None) -> None:
+        """Replace a browser that is gone or frozen; of several that notice, the first does it."""
+        async with self._renewing:
+            if self._running is not lost:
+                return
+            if lost:
+                kill(lost.pid)
             self._tabs.clear()
-            _kill(self._running.pid)
-            with suppress(DeadlineExceeded, BrowserError):
-                async with within(ALIVE_SECONDS, "close the browser"):
-                    await self._running.context.close()
-            self._running = await launch(self._playwright, self._options)
-
-    async def _close_tabs(self) -> None:
-        await asyncio.gather(*(self.close(tab) for tab in list(self._tabs)))
-
-    async def _end(self) -> None:
-        await self._close_tabs()
-        try:
-            async with within(CLOSE_SECONDS, "close the browser"):
-                await self._running.context.close()
-                if self._running.browser:
-                    await self._running.browser.close()
-        except BrowserError:
-            _kill(self._running.pid)
+            self._running = None
+            with suppress(BrowserError):
+                await self._stack.aclose()
+            await self.start()
 
 
-def _kill(pid: int | None) -> None:
-    if pid is not None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+@asynccontextmanager
+async def _running(browser: Browser) -> AsyncIterator[Browser]:
+    await browser.start()
+    try:
+        yield browser
+    finally:
+        await browser.end()
+
+
+async def _close_quietly(page: Page) -> None:
+    with suppress(BrowserError):
+        async with within(NEW_TAB_SECONDS, "close a tab"):
+            await page.close()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 START_SECONDS = 20.0
+POLL_SECONDS = 0.03  # between two looks for the port file: nothing tells when it comes
 _PORT_FILE = "DevToolsActivePort"  # Chrome writes port and path there once it listens
 _LOCKS = ("SingletonLock", "lockfile")  # Linux and macOS; Windows
 
@@ -44,11 +45,8 @@ async def start_chrome(
     Port 0 lets the system choose. The browser outlives this process. Raises BrowserMissing, and
     LaunchFailed when the profile is in use or the port does not open.
     """
-    folder = Path(profile).expanduser().absolute()
     binary = find_chrome(executable)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _refuse_if_used(folder)
-    (folder / _PORT_FILE).unlink(missing_ok=True)
+    folder = _prepared(profile)
     log = folder / "chrome-start.log"
     process = _spawn([str(binary), *_flags(folder, port, headless=headless), *arguments], log)
     try:
@@ -58,6 +56,14 @@ async def start_chrome(
         process.kill()
         raise LaunchFailed(f"{binary} opened no debugging port in {START_SECONDS:g} s") from error
     return StartedChrome(process.pid, f"http://127.0.0.1:{chosen}", folder)
+
+
+def _prepared(profile: str | os.PathLike[str]) -> Path:
+    folder = Path(profile).expanduser().absolute()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _refuse_if_used(folder)
+    (folder / _PORT_FILE).unlink(missing_ok=True)
+    return folder
 
 
 def _flags(folder: Path, port: int, *, headless: bool) -> list[str]:
@@ -79,7 +85,7 @@ def _refuse_if_used(folder: Path) -> None:
     """A second Chrome on one profile would only open a window in the first, and then end."""
     for name in _LOCKS:
         lock = folder / name
-        if lock.is_symlink() and not _holder_lives(os.readlink(lock)):
+        if lock.is_symlink() and not _holder_lives(str(lock.readlink())):
             continue
         if lock.is_symlink() or (lock.exists() and not _removable(lock)):
             raise LaunchFailed(
@@ -112,10 +118,15 @@ def _removable(lock: Path) -> bool:
 
 
 def _spawn(command: list[str], log: Path) -> subprocess.Popen[bytes]:
-    apart = {"start_new_session": True} if os.name == "posix" else {"creationflags": _DETACHED}
+    """Start it so that it outlives us: in a session of its own, or detached on Windows."""
     with log.open("wb") as output:
         return subprocess.Popen(  # noqa: S603 - the browser found by find_chrome
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, **apart
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=os.name == "posix",
+            creationflags=_DETACHED if os.name == "nt" else 0,
         )
 
 
@@ -124,13 +135,18 @@ _DETACHED = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROU
 
 async def _port_of(folder: Path, process: subprocess.Popen[bytes], log: Path) -> int:
     """Wait for the port file; a process that ends before says why in its log."""
-    while True:
-        if process.poll() is not None:
-            tail = log.read_text("utf-8", "replace").strip().splitlines()[-1:] or [
-                "no reason given"
-            ]
-            raise LaunchFailed(f"Chrome ended at once: {tail[0][:300]}")
-        file = folder / _PORT_FILE
-        if file.is_file() and (text := file.read_text("utf-8").split()):
-            return int(text[0])
-        await asyncio.sleep(0.03)
+    while process.poll() is None:
+        if port := _port_in(folder / _PORT_FILE):
+            return port
+        await asyncio.sleep(POLL_SECONDS)
+    raise LaunchFailed(f"Chrome ended at once: {_last_line(log)}")
+
+
+def _port_in(file: Path) -> int | None:
+    text = file.read_text("utf-8").split() if file.is_file() else []
+    return int(text[0]) if text else None
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text("utf-8", "replace").strip().splitlines()
+    return lines[-1][:300] if lines else "it gave no reason"

@@ -45,6 +45,16 @@ const roleOf = (element) => {
 };
 
 const squash = (text) => (text ?? '').replace(/\s+/g, ' ').trim();
+// The beginning of an element's text: reading all of a large container for a name takes seconds.
+const shortText = (element, limit) => {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  let text = '';
+  for (let node = walker.nextNode(), steps = 0; node && text.length < limit && steps < 400; node = walker.nextNode(), steps += 1) {
+    if (!/^(SCRIPT|STYLE|NOSCRIPT)$/.test(node.parentNode.tagName)) text += ' ' + node.data.slice(0, limit);
+    text = text.replace(/\s+/g, ' ');
+  }
+  return text.trim().slice(0, limit);
+};
 const byIds = (element, ids) => squash(ids.split(/\s+/)
   .map((id) => element.getRootNode().getElementById?.(id)?.textContent ?? '').join(' '));
 

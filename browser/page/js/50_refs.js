@@ -18,7 +18,7 @@ const closestRow = (element) => {
 };
 
 const ownName = (element) => attributeName(element) ||
-  (EDITABLE.has(roleOf(element)) ? '' : squash(element.textContent).slice(0, 120)) || spare(element);
+  (EDITABLE.has(roleOf(element)) ? '' : shortText(element, 120)) || spare(element);
 
 // Attributes that name the thing; ids and values that frameworks count up would only mislead.
 const keyOf = (element) => {
@@ -35,7 +35,7 @@ const printOf = (element) => {
   return {
     role: roleOf(element), name: ownName(element), key: keyOf(element),
     classes: element.getAttribute('class') ?? '',
-    row: row && row !== element ? squash(row.textContent).slice(0, ROW_TEXT) : '',
+    row: row && row !== element ? shortText(row, ROW_TEXT) : '',
   };
 };
 

@@ -41,7 +41,7 @@ const lands = (hit, element) => isWithin(hit, element) ||
 const tagLine = (element) => {
   const id = element.id ? '#' + element.id : '';
   const names = element.classList.length ? '.' + [...element.classList].slice(0, 2).join('.') : '';
-  const text = squash(element.textContent).slice(0, 40);
+  const text = shortText(element, 40);
   return `<${element.tagName.toLowerCase()}${id}${names}>${text ? ` "${text}"` : ''}`;
 };
 

@@ -289,16 +289,15 @@ class Walk {
     if (role === 'link') piece.u = shortLink(element);
     if (element.tagName === 'SELECT') piece.o = optionTexts(element);
     const name = attributeName(element);
-    const text = CONTROLS_WITHOUT_CONTENT.has(element.tagName) ? '' : element.textContent;
-    const visibleText = text.trim() ? true : false;
-    if (!visibleText || EDITABLE.has(role)) {
+    const text = CONTROLS_WITHOUT_CONTENT.has(element.tagName) ? '' : shortText(element, 400);
+    if (!text || EDITABLE.has(role)) {
       piece.n = name || spare(element) || this.imageName(element);
       if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
       if (!piece.n) piece.a = describe(element, style);
       piece.whole = EDITABLE.has(role) && role !== 'listbox' && role !== 'combobox';
       return piece;
     }
-    if (name && !squash(text).includes(name) && name.length <= 80) piece.l = name;
+    if (name && !text.includes(name) && name.length <= 80) piece.l = name;
     piece.open = true;
     return piece;
   }
@@ -318,7 +317,7 @@ class Walk {
     const name = attributeName(element) || spare(element);
     const rect = element.getBoundingClientRect();
     const owner = element.closest('a,button');
-    if (owner && (!owner.textContent.trim() || owner.textContent.includes(name))) return; // it names the control
+    if (owner && (!shortText(owner, 1) || shortText(owner, 400).includes(name))) return; // it names the control
     if (name && rect.width > 8 && !boxHidden(look, rect)) this.lines.piece({ i: name.slice(0, 150) });
   }
 

@@ -13,7 +13,8 @@ watchNavigation();
 
 const library = {
   walk: (options) => JSON.stringify(walk(options)),
-  take, arm, aim, quietIn, context, register,
+  take, arm, aim, quietIn, context, html, register,
   note: () => lastNote,
 };
+library.frameNumber = frameNumber;
 library.known = (element) => refOf.get(element) ?? null;

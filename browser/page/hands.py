@@ -1,0 +1,215 @@
+"""The actions of a tab, each told in one line with what changed."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from browser.errors import ActionError
+from browser.page import actions
+from browser.page.deadline import within
+from browser.page.listbox import choose_shown
+from browser.page.live import ACT_SECONDS, Live
+from browser.page.refs import target_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from browser.page.actions import Button
+    from browser.page.refs import Target
+    from browser.types import ActionOutcome
+
+_SCROLL = """(element, [pages, to]) => {
+  const at = element ?? document.scrollingElement ?? document.documentElement;
+  if (to === 'top') at.scrollTo({top: 0, behavior: 'instant'});
+  else if (to === 'bottom') at.scrollTo({top: at.scrollHeight, behavior: 'instant'});
+  else at.scrollBy({top: pages * (element ? at.clientHeight : innerHeight), behavior: 'instant'});
+}"""
+
+
+class Hands(Live):
+    """Pointer, keys, fields and history. `ref` names an element of a snapshot.
+
+    All raise RefError (the element is gone or no longer certain), ActionError (it does not let it
+    happen), DeadlineExceeded, PageCrashed and BrowserGone.
+    """
+
+    async def click(
+        self,
+        ref: str,
+        *,
+        button: Button = "left",
+        count: int = 1,
+        at: tuple[float, float] | None = None,
+        dialog: str | None = None,
+    ) -> ActionOutcome:
+        """Click an element, `at` an offset in pixels from its corner where that matters.
+
+        `dialog` answers a question it asks: "accept", "dismiss" (the default) or a text.
+        """
+
+        async def perform(target: Target) -> None:
+            await actions.click(target, button=button, count=count, offset=at)
+
+        did = {1: "clicked", 2: "double-clicked"}.get(count, f"clicked {count} times")
+        return await self.act(f"right-{did}" if button == "right" else did, perform, ref, dialog)
+
+    async def click_at(self, x: float, y: float) -> ActionOutcome:
+        """Click at a point of the viewport, in CSS pixels as on the screenshot."""
+
+        async def perform() -> None:
+            await self.page.mouse.click(x, y)
+
+        return await self.act_on_page(f"clicked at {x:g}, {y:g}", perform)
+
+    async def type(
+        self,
+        ref: str,
+        text: str,
+        submit: bool = False,  # noqa: FBT001, FBT002 - so in the protocol: type(ref, text, submit)
+        *,
+        dialog: str | None = None,
+    ) -> ActionOutcome:
+        """Put text into a field in place of what was there; `submit` presses Enter after it."""
+
+        async def perform(target: Target) -> None:
+            await actions.fill(self.page, target, text)
+            if submit:
+                await self.page.keyboard.press("Enter")
+
+        return await self.act(
+            "typed and submitted" if submit else "typed into", perform, ref, dialog
+        )
+
+    async def clear(self, ref: str) -> ActionOutcome:
+        """Empty a field."""
+
+        async def perform(target: Target) -> None:
+            await actions.fill(self.page, target, "")
+
+        return await self.act("cleared", perform, ref)
+
+    async def check(self, ref: str, *, on: bool = True) -> ActionOutcome:
+        """Tick a checkbox, radio or switch, or untick it; one that is so already stays."""
+
+        async def perform(target: Target) -> None:
+            if await actions.is_checked(target) is not on:
+                await actions.click(target)
+            if await actions.is_checked(target) is not on:
+                raise ActionError("it did not change", hint="CLICK what stands beside it.")
+
+        return await self.act("checked" if on else "unchecked", perform, ref)
+
+    async def select(self, ref: str, value: str) -> ActionOutcome:
+        """Select an option by its text or value, in a native select or an ARIA listbox."""
+
+        async def perform(target: Target) -> None:
+            if not await actions.choose(target, value):
+                await choose_shown(self, target, value)
+
+        return await self.act(f"selected {value!r} in", perform, ref)
+
+    async def press(self, keys: str, ref: str | None = None) -> ActionOutcome:
+        """Press keys, separated by spaces, in an element or where the focus is."""
+        named = keys.split() or ["Space"]
+        if ref is None:
+            return await self.act_on_page(
+                f"pressed {keys}", lambda: actions.press(self.page, named)
+            )
+
+        async def perform(target: Target) -> None:
+            await target.element.focus()
+            await actions.press(self.page, named)
+
+        return await self.act(f"pressed {keys} in", perform, ref)
+
+    async def hover(self, ref: str) -> ActionOutcome:
+        """Move the pointer over an element."""
+        return await self.act("hovered", lambda target: actions.hover(self.page, target), ref)
+
+    async def drag(
+        self, ref: str, to: str | None = None, by: tuple[float, float] = (0, 0)
+    ) -> ActionOutcome:
+        """Drag an element onto another, or by an offset in pixels."""
+
+        async def perform(target: Target) -> None:
+            x, y = await actions.point_of(target)
+            end = (x + by[0], y + by[1])
+            if to is not None:
+                end = await actions.point_of(await target_of(self.frames, to), covered=True)
+            await actions.drag(self.page, target, end)
+
+        return await self.act(f"dragged to {to or by}", perform, ref)
+
+    async def scroll(
+        self, pages: float = 1.0, ref: str | None = None, *, to: str | None = None
+    ) -> ActionOutcome:
+        """Scroll by screens (negative: up), or to `top`, `bottom` or a text; `ref`: an element."""
+        if to is not None and to not in {"top", "bottom"}:
+            return await self.act_on_page(f"scrolled to {to!r}", lambda: self._to_text(to))
+        if ref is None:
+            return await self.act_on_page(
+                "scrolled", lambda: self.page.evaluate(f"a => ({_SCROLL})(null, a)", [pages, to])
+            )
+
+        async def perform(target: Target) -> None:
+            await target.element.evaluate(_SCROLL, [pages, to])
+
+        return await self.act("scrolled", perform, ref)
+
+    async def upload(self, ref: str, files: Sequence[str | os.PathLike[str]]) -> ActionOutcome:
+        """Put local files into a file field, or into the one that a button opens."""
+        paths = [Path(file) for file in files]
+
+        async def perform(target: Target) -> None:
+            await actions.upload(self.page, target, paths)
+
+        names = ", ".join(path.name for path in paths)
+        return await self.act(f"uploaded {names} to", perform, ref)
+
+    async def back(self) -> ActionOutcome:
+        """Go back in the tab's history."""
+        return await self.act_on_page("went back", lambda: self._history("go_back"))
+
+    async def forward(self) -> ActionOutcome:
+        """Go forward in the tab's history."""
+        return await self.act_on_page("went forward", lambda: self._history("go_forward"))
+
+    async def reload(self) -> ActionOutcome:
+        """Load the page again."""
+        return await self.act_on_page("reloaded", lambda: self._history("reload"))
+
+    async def wait_for(self, text: str, deadline: float = ACT_SECONDS) -> ActionOutcome:
+        """Wait until a text is on the page; raises DeadlineExceeded when it does not come."""
+        before = self._view or await self.look()
+        async with within(deadline, f"wait for {text!r}"):
+            await self._text_in_any_frame(text, deadline)
+        return await self._done(f"waited for {text!r}", _nothing, before)
+
+    async def _text_in_any_frame(self, text: str, deadline: float) -> None:
+        waits = {
+            asyncio.ensure_future(frame.get_by_text(text).first.wait_for(timeout=deadline * 1000))
+            for frame in self.page.frames
+        }
+        try:
+            while waits:
+                done, waits = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                if any(task.exception() is None for task in done):
+                    return
+            await asyncio.sleep(deadline)  # no frame is left to wait for; the deadline says so
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    async def _to_text(self, text: str) -> None:
+        found = self.page.get_by_text(text).first
+        await found.scroll_into_view_if_needed(timeout=actions.POINTER_MS)
+
+    async def _history(self, way: str) -> None:
+        await getattr(self.page, way)(wait_until="domcontentloaded", timeout=ACT_SECONDS * 1000)
+
+
+async def _nothing() -> None:
+    return

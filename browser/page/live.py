@@ -1,0 +1,139 @@
+"""A page under watch: looked at whole, acted on, and looked at again for what changed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser.errors import BrowserGone, PageCrashed
+from browser.page import library
+from browser.page.budget import DEFAULT_BUDGET
+from browser.page.deadline import within
+from browser.page.diff import changes
+from browser.page.refs import target_of
+from browser.page.settle import settle
+from browser.page.view import Frames, View, look
+from browser.types import ActionOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from playwright.async_api import Page
+
+    from browser.page.events import Events
+    from browser.page.refs import Target
+
+LOOK_SECONDS = 6.0  # the walk stops itself at 2.5; a script that never ends is given up after this
+ACT_SECONDS = 10.0
+OPEN_SECONDS = 20.0
+ARRIVE_SHARE = 0.7  # of an opening's time a document may take; the rest is for looking at it
+
+
+class Live:
+    """One page with its events, its frames and the last look at it."""
+
+    def __init__(self, page: Page, events: Events) -> None:
+        self.page = page
+        self.events = events
+        self.frames = Frames()
+        self._view: View | None = None
+        self._query: str | None = None
+
+    @property
+    def url(self) -> str:
+        """The address shown now."""
+        return self.page.url
+
+    @property
+    def title(self) -> str:
+        """The title at the last look."""
+        return self._view.title if self._view else ""
+
+    async def goto(self, url: str, deadline: float = OPEN_SECONDS) -> None:
+        """Go to an address; a page still loading when most of the time is up is taken as it is."""
+        self._view = None
+        async with within(deadline, f"open {url}"):
+            await self.page.goto(url, wait_until="commit", timeout=deadline * 1000)
+            try:
+                async with asyncio.timeout(deadline * ARRIVE_SHARE):
+                    await self.page.wait_for_load_state("domcontentloaded")
+            except TimeoutError:
+                self.events.add("the page was still loading")
+            await settle(self.page, self.events)
+
+    async def look(self) -> View:
+        """Walk the page and all its frames; raises PageCrashed, BrowserGone, DeadlineExceeded."""
+        self.check_alive()
+        async with within(LOOK_SECONDS, "read the page"):
+            self._view = await self._walk()
+        return self._view
+
+    async def _walk(self) -> View:
+        """A navigation in the middle of the walk makes it begin again on the new document."""
+        try:
+            return await look(self.page, self.frames)
+        except PlaywrightError as error:
+            if "navigat" not in error.message and "context was destroyed" not in error.message:
+                raise
+        await settle(self.page, self.events)
+        return await look(self.page, self.frames)
+
+    def check_alive(self) -> None:
+        """Raise what ended this page, if anything did."""
+        if self.events.crashed:
+            raise PageCrashed("the page crashed", hint="Open it again.")
+        if self.events.closed:
+            raise BrowserGone("the tab is closed", hint="Open the page again.")
+
+    async def act(
+        self,
+        did: str,
+        perform: Callable[[Target], Awaitable[None]],
+        ref: str,
+        dialog: str | None = None,
+    ) -> ActionOutcome:
+        """Do something to an element and tell what changed.
+
+        Raises RefError when the ref names no element any more, ActionError when the element does
+        not let it happen.
+        """
+        before = await self._before(dialog)
+        target = await target_of(self.frames, ref)
+        what = f"{did} [{ref}] {before.refs.get(ref, '')}".rstrip()
+
+        async def do() -> None:
+            await perform(target)
+
+        return await self._done(what, do, before)
+
+    async def act_on_page(
+        self, did: str, perform: Callable[[], Awaitable[None]], dialog: str | None = None
+    ) -> ActionOutcome:
+        """Do something to the page as a whole and tell what changed."""
+        before = await self._before(dialog)
+        async with within(ACT_SECONDS, did):
+            await library.call(self.page.main_frame, "arm")
+        return await self._done(did, perform, before)
+
+    async def _before(self, dialog: str | None) -> View:
+        self.check_alive()
+        self.events.answer = dialog
+        return self._view or await self.look()
+
+    async def _done(
+        self, did: str, perform: Callable[[], Awaitable[None]], before: View
+    ) -> ActionOutcome:
+        navigations = self.events.navigations
+        async with within(ACT_SECONDS, did):
+            await perform()
+            await settle(self.page, self.events)
+        if self.events.closed:
+            self.events.add("the tab closed")
+            return ActionOutcome(did, "", before.url, self.events.drain())
+        after = await self.look()
+        if self.events.navigations > navigations:
+            self.events.add(f"navigated to {self.page.url}")
+        text = changes(before, after, DEFAULT_BUDGET, self._query)
+        return ActionOutcome(did, text, self.page.url, self.events.drain())
