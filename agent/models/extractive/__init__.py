@@ -1,4 +1,4 @@
-"""The keyless model: rules that search, read, rank and quote."""
+"""The keyless model: rules that search, read, follow a hop, rank and quote."""
 
 from agent.models.extractive.model import ExtractiveModel
 

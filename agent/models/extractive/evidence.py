@@ -9,37 +9,40 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from browser.text import content_words, sentences
+from agent.models.extractive.names import bare_title
+from browser.text import content_words, sentences, words
 
 if TYPE_CHECKING:
-    from agent.models.extractive.observations import Notebook
+    from agent.models.extractive.notebook import Notebook
 
-_HEADING = re.compile(r"#{1,6} ")
-_ROW = re.compile(r"\|.*\|$")
+_HEADING = re.compile(r"#{1,6} +(.*)")
+_ROW = re.compile(r"\|.*\|")
+_BULLET = re.compile(r"^(?:[-*•‣◦]|\d{1,3}[.)])\s+")
+_CUT = "…"
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence, word for word, and where it stands.
 
-    `stems` are its content stems; `around` those of its passage, its headings and its page's
-    title, which a reader has in mind at this point; `place` counts sentences from the page's top.
+    `stems` are its content stems in order; `own` the same as a set; `around` those of its
+    passage, of the headings above it and of its page's title, which a reader has in mind there;
+    `length` counts words at white space.
     """
 
     text: str
     passage: str
     source: str
     title: str
-    place: int
-    stems: frozenset[str] = field(repr=False)
+    length: int
+    stems: tuple[str, ...] = field(repr=False)
+    own: frozenset[str] = field(repr=False)
     around: frozenset[str] = field(repr=False)
     title_stems: frozenset[str] = field(repr=False)
-    order: tuple[str, ...] = field(repr=False, default=())
 
-    @property
-    def length(self) -> int:
-        """Words, counted at white space."""
-        return len(self.text.split())
+    def speaks_of(self, stems: frozenset[str]) -> bool:
+        """Whether all these stems stand in the sentence or in its page's title."""
+        return stems <= self.own | self.title_stems
 
 
 class Evidence:
@@ -47,60 +50,67 @@ class Evidence:
 
     def __init__(self, found: list[Sentence]) -> None:
         self.sentences = found
-        self._spread = Counter(s for sentence in found for s in sentence.stems)
+        self.vocabulary = frozenset(s for sentence in found for s in sentence.around)
+        self._spread = Counter(s for sentence in found for s in sentence.own)
+
+    @functools.cached_property
+    def words(self) -> frozenset[str]:
+        """All words read, case-folded, as they are written."""
+        return frozenset(w for sentence in self.sentences for w in words(sentence.text))
 
     def idf(self, stem: str) -> float:
         """Rarity of a stem among the sentences read, as BM25 counts it."""
         seen = self._spread.get(stem, 0)
         return math.log(1 + (len(self.sentences) - seen + 0.5) / (seen + 0.5))
 
-    def __contains__(self, stem: object) -> bool:
-        return stem in self._spread
+    def sources_of(self, stems: frozenset[str]) -> int:
+        """How many sources have a sentence that speaks of all these stems."""
+        return len({s.source for s in self.sentences if s.speaks_of(stems)})
 
 
 def gather(notebook: Notebook) -> Evidence:
     """Collect the sentences of every page in the messages; a page read twice counts once."""
-    found: list[Sentence] = []
-    seen: set[tuple[str, str]] = set()
+    found: dict[tuple[str, str], Sentence] = {}
     for observation in notebook.observations:
-        title = str(observation.data.get("title", ""))
+        heading = ""
         for passage in observation.passages():
-            key = (observation.url, passage.text)
-            if key not in seen:
-                seen.add(key)
-                found += _cut(passage.id, passage.text, title, len(found))
-    return Evidence(found)
+            above = _HEADING.fullmatch(passage.text)
+            if above:
+                heading = above[1]
+                continue
+            for sentence in _cut(passage.id, passage.text, observation.title, heading):
+                found.setdefault((sentence.source, sentence.text), sentence)
+    return Evidence(list(found.values()))
 
 
-@functools.lru_cache(maxsize=4096)
-def _cut(passage: str, text: str, title: str, place: int) -> tuple[Sentence, ...]:
-    if _HEADING.match(text):
-        return ()
-    around = frozenset(content_words(text))
-    title_stems = frozenset(content_words(title))
+@functools.lru_cache(maxsize=8192)
+def _cut(passage: str, text: str, title: str, heading: str) -> tuple[Sentence, ...]:
+    title_stems = frozenset(content_words(bare_title(title)))
+    around = frozenset(content_words(f"{text} {heading} {title}"))
     return tuple(
         Sentence(
             text=piece,
             passage=passage,
-            source=passage.split("¶")[0],
+            source=passage.partition("¶")[0],
             title=title,
-            place=place + n,
-            stems=frozenset(order),
-            around=around | title_stems,
+            length=len(piece.split()),
+            stems=stems,
+            own=frozenset(stems),
+            around=around,
             title_stems=title_stems,
-            order=order,
         )
-        for n, piece in enumerate(_pieces(text))
-        if (order := tuple(content_words(piece)))
+        for piece in _pieces(text)
+        if (stems := tuple(content_words(piece)))
     )
 
 
 def _pieces(text: str) -> list[str]:
-    """Cut into sentences; a table row or list item is one of its own."""
+    """Cut into sentences; a table row is one of its own, and one that was cut short is none."""
     found: list[str] = []
     for line in text.split("\n"):
-        if _ROW.match(line.strip()):
-            found.append(line.strip())
+        bare = _BULLET.sub("", line.strip())
+        if _ROW.fullmatch(bare):
+            found.append(bare)
         else:
-            found += [line[span.start : span.end] for span in sentences(line)]
-    return found
+            found += [bare[span.start : span.end] for span in sentences(bare)]
+    return [piece for piece in found if not piece.endswith(_CUT)]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.models.extractive.names import name_stems
-from agent.models.extractive.question import GENERIC
+from agent.models.extractive.asking import GENERIC
+from agent.models.extractive.names import bare_title, name_stems
 from browser.text import BM25, content_words
 
 if TYPE_CHECKING:
     from agent.models.extractive.observations import Hit, Observation
     from agent.models.extractive.question import Question
 
-RANK = 1.0
-SNIPPET = 1.0
-TITLE = 0.5
+RANK, SNIPPET, TITLE = 1.0, 1.0, 0.5
+"""What the first rank, a snippet with all words, and a title that was asked for are worth."""
+HALF_RANK = 3
+"""Places further down at which the rank is worth half."""
+GENERIC_WEIGHT = 0.4
 
 
 def promising(searches: list[Observation], question: Question) -> list[Hit]:
@@ -29,9 +31,9 @@ def promising(searches: list[Observation], question: Question) -> list[Hit]:
     best: dict[str, tuple[float, Hit]] = {}
     for (search, rank, hit), text in zip(listed, texts, strict=True):
         query = set(content_words(str(search.data.get("query", ""))))
-        score = RANK / (1 + rank / 3)
+        score = RANK / (1 + rank / HALF_RANK)
         score += SNIPPET * _share(query | set(question.terms), text, index)
-        title = name_stems(hit.title.split(" (")[0])
+        title = name_stems(bare_title(hit.title))
         score += TITLE * (bool(title) and title <= query | set(question.terms))
         if hit.url not in best or best[hit.url][0] < score:
             best[hit.url] = (score, hit)
@@ -39,6 +41,6 @@ def promising(searches: list[Observation], question: Question) -> list[Hit]:
 
 
 def _share(wanted: set[str], text: list[str], index: BM25) -> float:
-    weight = {t: index.idf(t) * (0.4 if t in GENERIC else 1.0) for t in wanted}
+    weight = {t: index.idf(t) * (GENERIC_WEIGHT if t in GENERIC else 1.0) for t in wanted}
     total = sum(weight.values()) or 1.0
     return sum(weight[t] for t in wanted & set(text)) / total

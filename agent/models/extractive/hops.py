@@ -3,106 +3,108 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.models.extractive.names import name_stems, placed_names
+from agent.models.extractive.asking import GENERIC, PLACE_NOUNS
+from agent.models.extractive.names import bare_title, name_stems, placed_names
 from agent.models.extractive.places import is_adjective, is_country, is_state
-from agent.models.extractive.question import GENERIC, PLACE_NOUNS
 from browser.text import STOP_WORDS, stem, words
 
 if TYPE_CHECKING:
-    from agent.models.extractive.question import Question
-    from agent.models.extractive.ranking import Ranker, Scored
+    from collections.abc import Iterator
 
-_LEADS = 2
+    from agent.models.extractive.question import Question
+    from agent.models.extractive.ranking import Ranking, Scored
+
+LEADS = 2
+"""Sentences for each name of the question that are searched for bridges."""
+LEADS_UNNAMED = 4
+COMMON = 5.0
+"""A name that this many further sources speak of is half as good a start."""
+REACH = 10.0
+"""Words between a bridge and a word of the question at which it counts half."""
+PLACED, WANTED, ADJECTIVE = 1.3, 2.0, 0.5
+
 _CALENDAR = re.compile(
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
     r"|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b|\d"
 )
-_PLACED = re.compile(r"(?:\b(?:in|at|from|near|of|to|by)|,)(?: the)? *$")
+_BEFORE_PLACE = re.compile(r"(?:\b(?:in|at|from|near|of|to|by)|,)(?: the)? *$")
 
 
-@dataclass(frozen=True, slots=True)
-class FollowUp:
-    """A bridge entity and the query that asks for it."""
+def follow_ups(ranking: Ranking) -> list[str]:
+    """Queries for the next hop, best first, one for each bridge.
 
-    bridge: str
-    query: str
-    score: float
-
-
-def follow_ups(ranker: Ranker) -> list[FollowUp]:
-    """Best first; a bridge comes once."""
-    found: dict[frozenset[str], FollowUp] = {}
-    for anchor, specific in anchors(ranker):
-        for lead in leads(ranker, anchor):
-            for name, closeness in bridges(lead, ranker):
-                key = name_stems(name)
-                score = lead.score * closeness * specific
-                if key not in found or found[key].score < score:
-                    found[key] = FollowUp(name, _query(name, anchor, ranker.q), score)
-    return sorted(found.values(), key=lambda f: -f.score)
+    A bridge is a name that stands beside a name of the question and that the question does not
+    hold; its query is the bridge with what is open once the name beside it is dealt with.
+    """
+    found: dict[frozenset[str], tuple[float, str]] = {}
+    for anchor, specific in _anchors(ranking):
+        for lead in _leads(ranking, anchor):
+            for bridge, nearness in _bridges(lead, ranking):
+                key, score = name_stems(bridge), lead.score * nearness * specific
+                if key not in found or found[key][0] < score:
+                    found[key] = (score, _query(bridge, anchor, ranking.question))
+    return [query for _, query in sorted(found.values(), key=lambda pair: -pair[0])]
 
 
-def anchors(ranker: Ranker) -> list[tuple[frozenset[str], float]]:
-    """The question's names as stems, each with how specific it is (1 = one page speaks of it)."""
+def _anchors(ranking: Ranking) -> list[tuple[frozenset[str], float]]:
+    """The names of the question that were found, each with how specific it is (1 = one source).
+
+    Names half as specific as the best and worse are left out. Without any name: one empty set,
+    which every sentence speaks of.
+    """
     found: dict[frozenset[str], float] = {}
-    for name in ranker.q.names:
-        if is_adjective(name) or is_country(name):
-            continue
-        stems = name_stems(name)
-        sources = {x.sentence.source for x in ranker.scored if mentions(x, stems)}
+    for name in map(name_stems, ranking.question.telling_names):
+        sources = ranking.evidence.sources_of(name)
         if sources:
-            found[stems] = 1 / (1 + (len(sources) - 1) / 5)
-    best = max(found.values(), default=0)
-    strong = {k: v for k, v in found.items() if v >= best / 2}
-    return sorted(strong.items(), key=lambda pair: -pair[1]) or [(frozenset(), 1.0)]
+            found[name] = 1 / (1 + (sources - 1) / COMMON)
+    best = max(found.values(), default=0.0)
+    strong = [(name, s) for name, s in found.items() if s >= best / 2]
+    return sorted(strong, key=lambda pair: -pair[1]) or [(frozenset(), 1.0)]
 
 
-def mentions(x: Scored, stems: frozenset[str]) -> bool:
-    return stems <= x.sentence.stems | x.sentence.title_stems
-
-
-def leads(ranker: Ranker, anchor: frozenset[str]) -> list[Scored]:
+def _leads(ranking: Ranking, anchor: frozenset[str]) -> list[Scored]:
     """The best sentences that speak of a name of the question, whole."""
-    return [x for x in ranker.scored if mentions(x, anchor)][: _LEADS if anchor else 4]
+    found = [x for x in ranking.scored if x.sentence.speaks_of(anchor)]
+    return found[: LEADS if anchor else LEADS_UNNAMED]
 
 
-def bridges(lead: Scored, ranker: Ranker) -> list[tuple[str, float]]:
-    """Names of a sentence, or of its page, that the question does not hold, and how near each
-    stands to a word of the question (1 = beside it)."""
-    known = frozenset(ranker.q.terms)
+def _bridges(lead: Scored, ranking: Ranking) -> Iterator[tuple[str, float]]:
+    """New names of a sentence, and its page's title, each with how near it is to the question."""
+    known = frozenset(ranking.question.terms)
     text = lead.sentence.text
-    spots = _spots(text, ranker)
-    by_place = any(w in PLACE_NOUNS for w in words(ranker.q.text))
-    asked = frozenset(words(ranker.q.text))
-    by_country, by_state = "country" in asked, "state" in asked
-    found = []
+    spots = _spots(text, ranking)
     for name, start in placed_names(text):
         if name_stems(name) <= known or _CALENDAR.match(name):
             continue
         at = len(text[:start].split())
-        distance = min((abs(at - s) for s in spots), default=20)
-        placed = 1.3 if by_place and _PLACED.search(text, 0, start) else 1.0
-        if is_adjective(name):
-            placed = 0.5
-        elif (by_country and is_country(name)) or (by_state and is_state(name)):
-            placed = 2.0
-        found.append((name, placed / (1 + distance / 10)))
-    title = lead.sentence.title.split(" (")[0]
+        distance = min((abs(at - spot) for spot in spots), default=2 * REACH)
+        yield name, _fitness(name, text, start, ranking.question) / (1 + distance / REACH)
+    title = bare_title(lead.sentence.title)
     if title and not name_stems(title) <= known:
-        found.append((title, 1.0))
-    return found
+        yield title, 1.0
 
 
-def _spots(text: str, ranker: Ranker) -> list[int]:
-    wanted = set(ranker.terms).union(*ranker.forms.values()) - ranker.q.name_terms
+def _fitness(name: str, text: str, start: int, question: Question) -> float:
+    """Favour places where the way leads over a place ("the state where …")."""
+    asked = frozenset(words(question.text))
+    if is_adjective(name):
+        return ADJECTIVE
+    if ("country" in asked and is_country(name)) or ("state" in asked and is_state(name)):
+        return WANTED
+    placed = asked & PLACE_NOUNS and _BEFORE_PLACE.search(text, 0, start)
+    return PLACED if placed else 1.0
+
+
+def _spots(text: str, ranking: Ranking) -> list[int]:
+    """Where in the text, counted in words, stand the question's words other than names."""
+    plain = [t for t in ranking.question.terms if t not in ranking.question.name_terms]
+    wanted = frozenset(plain).union(*(ranking.forms(t) for t in plain))
     return [
-        n
-        for n, token in enumerate(text.split())
-        for w in words(token)
-        if w not in STOP_WORDS and stem(w) in wanted
+        number
+        for number, token in enumerate(text.split())
+        if any(w not in STOP_WORDS and stem(w) in wanted for w in words(token))
     ]
 
 
@@ -110,9 +112,8 @@ def _query(bridge: str, anchor: frozenset[str], question: Question) -> str:
     left = [
         w
         for w in dict.fromkeys(words(question.text))
-        if stem(w) not in anchor
-        and w not in STOP_WORDS
-        and stem(w) not in GENERIC
+        if w not in STOP_WORDS
+        and stem(w) not in anchor | GENERIC
         and w.removesuffix("s") not in PLACE_NOUNS
     ]
     return " ".join([bridge, *left])

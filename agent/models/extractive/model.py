@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.models.base import ModelReply
-from agent.models.extractive.observations import read
+from agent.models.extractive.notebook import take_notes
 from agent.models.extractive.policy import decide
+from agent.models.extractive.recall import Recall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,13 +16,21 @@ if TYPE_CHECKING:
 
 
 class ExtractiveModel:
-    """Answers from what was read, word for word; needs no key and no network of its own."""
+    """Answers from what was read, word for word; needs no key and no network of its own.
+
+    What it does next follows from the messages alone. It remembers only what a message said
+    before the window cut it short.
+    """
 
     name = "extractive"
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002
-        """Say what to do next, or the answer; all state is in the messages."""
-        return ModelReply(text=decide(read(messages)), model=self.name)
+    def __init__(self) -> None:
+        self._recall = Recall()
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the rules are its system prompt
+        """Say what to do next, or the answer."""
+        whole = self._recall.restore(messages)
+        return ModelReply(text=decide(take_notes(whole)), model=self.name)
 
     async def aclose(self) -> None:
         """Nothing is held open."""

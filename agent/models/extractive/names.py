@@ -1,7 +1,8 @@
-"""Proper names, quoted titles and numbers in running text, told by how they are written."""
+"""Proper names, quotations and numbers in running text, told by how they are written."""
 
 from __future__ import annotations
 
+import functools
 import re
 
 from browser.text import STOP_WORDS, stem, words
@@ -19,23 +20,24 @@ _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 
 
 def quoted(text: str) -> list[str]:
-    """Quoted pieces, without their quotation marks and trailing punctuation."""
+    """Quoted pieces, without their quotation marks and the punctuation at their edges."""
     return [m[1].strip(" ,.;") for m in _QUOTED.finditer(text)]
 
 
 def names(text: str) -> list[str]:
-    """Capitalised names in order, each once, a stop word at the start of a sentence left out."""
+    """Capitalised names in order, each once, a stop word at the start left out."""
     return list(dict.fromkeys(name for name, _ in placed_names(text)))
 
 
-def placed_names(text: str) -> list[tuple[str, int]]:
+@functools.lru_cache(maxsize=4096)
+def placed_names(text: str) -> tuple[tuple[str, int], ...]:
     """Capitalised names with the offset at which each begins."""
     found: list[tuple[str, int]] = []
     for match in _NAME.finditer(text):
         name = _without_leading_stop_word(match[0])
         if name:
             found.append((_POSSESSIVE.sub("", name), match.end() - len(name)))
-    return found
+    return tuple(found)
 
 
 def pieces(name: str) -> list[str]:
@@ -49,17 +51,21 @@ def numbers(text: str) -> list[str]:
     return [m[0].replace(",", "") for m in _NUMBER.finditer(text)]
 
 
+@functools.lru_cache(maxsize=16_384)
 def name_stems(name: str) -> frozenset[str]:
-    """The stems that identify a name: stop words are left out unless nothing else is there."""
+    """The stems that tell a name: stop words are left out unless nothing else is there."""
     all_words = words(name)
-    meaning = [stem(w) for w in all_words if w not in STOP_WORDS]
-    return frozenset(meaning or [stem(w) for w in all_words])
+    telling = [stem(w) for w in all_words if w not in STOP_WORDS]
+    return frozenset(telling or [stem(w) for w in all_words])
+
+
+def bare_title(title: str) -> str:
+    """A page's title without what tells it from its namesakes: `Nina (film)`, `Nina | Site`."""
+    return re.split(r" \(| [|–—-] ", title)[0]
 
 
 def _without_leading_stop_word(name: str) -> str:
     parts = name.split(" ")
-    while parts and parts[0].casefold().strip(".'’") in STOP_WORDS:
-        parts = parts[1:]
-    while parts and parts[0].islower():
+    while parts and (parts[0].islower() or parts[0].casefold().strip(".'’") in STOP_WORDS):
         parts = parts[1:]
     return " ".join(parts)
