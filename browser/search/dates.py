@@ -10,7 +10,7 @@ _RANGES = ((1, "day"), (7, "week"), (31, "month"), (366, "year"))
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _LEADING = re.compile(
-    r"^([A-Z][a-z]{2,8}\.? \d{1,2}, \d{4}|\d{1,2} [A-Z][a-z]{2,8}\.? \d{4}|\d{4}-\d\d-\d\d)\s*[—–·-]"
+    r"^([A-Z]\w{2,8}\.? \d{1,2}, \d{4}|\d{1,2} [A-Z]\w{2,8}\.? \d{4}|\d{4}-\d\d-\d\d)\s*[—–·-]"
 )
 
 

@@ -15,7 +15,6 @@ from browser.search.corpus.index import Index, Synced
 from browser.search.corpus.passages import snippet
 from browser.search.dates import since_day
 from browser.search.tidy import tidy
-from browser.text import stem
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ class Corpus:
         with self._index.connect() as db:
             asked = ranking.terms(db, query.text)
             hits = ranking.find(db, asked, first + query.limit)
-        weights = {stem(term.word): term.weight for term in asked}
+        weights = {stem: term.weight for term in asked for stem in term.stems}
         since = since_day(query.since)
         kept = [hit for hit in hits if since is None or _modified(hit) >= since.isoformat()]
         results = tuple(_result(hit, weights) for hit in kept[first:])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from browser.search.corpus.index import PASSAGE_BITS
 from browser.search.corpus.passages import unspaced
-from browser.text import STOP_WORDS
+from browser.text import STOP_WORDS, content_words
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,6 +32,10 @@ _SCORED = (
     " FROM passage WHERE passage MATCH ?"
 )
 
+# A best hit with less than this share of the query's weight is about something else: the chain
+# goes on to the web. Of 110 questions over 1,700 pages one loses its answer by it.
+_LEAST = 0.25
+
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 
 
@@ -43,6 +47,11 @@ class Term:
     match: str
     weight: float
     found: int
+
+    @property
+    def stems(self) -> list[str]:
+        """The word as our own tokenizer sees it, to find it in a passage again."""
+        return content_words(self.word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,7 @@ def terms(db: sqlite3.Connection, text: str) -> list[Term]:
     """Give the query's words that carry meaning, the rarest first."""
     (passages,) = db.execute("SELECT count(*) FROM passage").fetchone()
     result = []
-    for word in dict.fromkeys(_WORD.findall(text.casefold())):
+    for word in dict.fromkeys(_WORD.findall(text.lower())):
         if word in STOP_WORDS:
             continue
         match = '"' + (unspaced(word) or word) + '"'
@@ -83,7 +92,15 @@ def find(db: sqlite3.Connection, asked: list[Term], limit: int) -> list[Hit]:
     whole = {row >> PASSAGE_BITS for row, _ in passages}
     if len(whole) < limit:
         passages += _passages(db, found, everywhere=False)
-    return _files(db, passages, whole, limit)
+    hits = _files(db, passages, whole, limit)
+    return hits if whole or any(_covered(hit, asked) >= _LEAST for hit in hits) else []
+
+
+def _covered(hit: Hit, asked: list[Term]) -> float:
+    """Share of the query's weight whose words stand in a hit's title or passage, 0 to 1."""
+    have = set(content_words(f"{hit.title} {hit.passage}"))
+    found = sum(term.weight for term in asked if have.issuperset(term.stems))
+    return found / (sum(term.weight for term in asked) or 1.0)
 
 
 def _passages(

@@ -1,0 +1,255 @@
+"""The local corpus: what is found, what is kept up to date, what is refused."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.errors import ExtractError, SearchError
+from browser.search import Corpus
+from browser.types import Document, Outcome, SearchQuery
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TIDES = "# Tides of Port Elm\n\nHigh water comes twice a day.\n\nThe mole is 300 metres long."
+GULLS = "Herring gulls nest on the mole.\n\nThey lay two or three eggs in May."
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "my notes"
+    folder.mkdir()
+    (folder / "tides.md").write_text(TIDES)
+    (folder / "gulls & terns.txt").write_text(GULLS)
+    return folder
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    return tmp_path / "index.db"
+
+
+def extract(body: bytes, content_type: str, url: str) -> Document:
+    """An extractor as `browser.extract` gives one, for the simplest of pages."""
+    if content_type == "application/pdf" and not body.startswith(b"%PDF"):
+        raise ExtractError(f"{url} is no PDF")
+    text = body.decode(errors="replace").partition("<body>")[2].partition("</body>")[0]
+    title = body.decode(errors="replace").partition("<title>")[2].partition("</title>")[0]
+    return Document(url, title=title, text=text)
+
+
+async def find(corpus: Corpus, text: str, **beside: object) -> list[str]:
+    page = await corpus.search(SearchQuery(text, **beside))
+    return [result.title for result in page.results]
+
+
+async def test_finds_by_stems_and_cites_a_percent_encoded_file_address(
+    folder: Path, index: Path
+) -> None:
+    page = await Corpus(folder, index).search(SearchQuery("Where does the herring gull nest?"))
+
+    assert page.outcome is Outcome.OK
+    assert page.results[0].url.startswith("file:///")
+    assert page.results[0].url.endswith("/my%20notes/gulls%20%26%20terns.txt")
+    assert "Herring gulls nest on the mole." in page.results[0].snippet
+
+
+async def test_title_is_the_heading_of_markdown_and_of_html(folder: Path, index: Path) -> None:
+    (folder / "pilots.html").write_text(
+        "<title>The pilots</title><body>Pilots board at the buoy.</body>"
+    )
+
+    assert await find(Corpus(folder, index, extract), "high water twice a day") == [
+        "Tides of Port Elm"
+    ]
+    assert await find(Corpus(folder, index, extract), "pilots buoy") == ["The pilots"]
+
+
+async def test_snippet_is_the_passage_that_matches_best(folder: Path, index: Path) -> None:
+    filler = "\n\n".join(f"Paragraph {n} speaks of nothing in particular. " * 12 for n in range(40))
+    (folder / "long.md").write_text(f"# Long\n\n{filler}\n\nThe lamp burns whale oil.\n\n{filler}")
+
+    page = await Corpus(folder, index).search(SearchQuery("lamp whale oil"))
+
+    assert "The lamp burns whale oil." in page.results[0].snippet
+    assert len(page.results[0].snippet) <= 320
+
+
+async def test_files_with_all_the_words_come_before_those_with_the_rarest(
+    folder: Path, index: Path
+) -> None:
+    (folder / "a.txt").write_text("zanzibar " * 40)
+    (folder / "b.txt").write_text("The zanzibar lamp.\n\nIt was lit in 1804 by a keeper.")
+
+    found = await find(Corpus(folder, index), "zanzibar lamp keeper")
+
+    assert found[0] == "b"
+
+
+async def test_what_hardly_matches_is_empty_so_that_the_web_is_asked(
+    folder: Path, index: Path
+) -> None:
+    page = await Corpus(folder, index).search(SearchQuery("May kubernetes ingress nginx timeout"))
+
+    assert page.outcome is Outcome.EMPTY
+
+
+async def test_scripts_without_spaces_are_found_by_their_characters(
+    folder: Path, index: Path
+) -> None:
+    (folder / "zh.txt").write_text("港口的价格每年上涨。")
+
+    assert await find(Corpus(folder, index), "价格") == ["zh"]
+
+
+async def test_changes_are_taken_up_and_deleted_files_dropped(folder: Path, index: Path) -> None:
+    corpus = Corpus(folder, index)
+    assert await find(corpus, "herring")
+
+    (folder / "gulls & terns.txt").write_text("Arctic terns fly from pole to pole.")
+    assert await find(corpus, "herring") == []
+    assert await find(corpus, "arctic terns") == ["gulls & terns"]
+
+    (folder / "gulls & terns.txt").unlink()
+    assert await find(corpus, "arctic terns") == []
+
+
+def test_a_second_run_indexes_nothing_again(folder: Path, index: Path) -> None:
+    long_ago = 1_600_000_000
+    for file in folder.iterdir():
+        os.utime(file, (long_ago, long_ago))
+
+    assert Corpus(folder, index).sync().indexed == 2
+    assert Corpus(folder, index).sync() == Corpus(folder, index).sync()
+    assert Corpus(folder, index).sync().indexed == 0
+
+
+def test_a_touched_file_with_the_same_content_keeps_its_passages(folder: Path, index: Path) -> None:
+    Corpus(folder, index).sync()
+    with sqlite3.connect(index) as db:
+        before = db.execute("SELECT rowid FROM passage").fetchall()
+    os.utime(folder / "tides.md", (1, 1))
+
+    Corpus(folder, index).sync()
+
+    with sqlite3.connect(index) as db:
+        assert db.execute("SELECT rowid FROM passage").fetchall() == before
+
+
+async def test_indexing_stops_in_time_and_goes_on_the_next_time(folder: Path, index: Path) -> None:
+    corpus = Corpus(folder, index)
+
+    assert corpus.sync(seconds=0).left == 2
+    assert corpus.sync(seconds=60).left == 0
+
+
+def _sync(folder: Path, index: Path) -> None:
+    Corpus(folder, index).sync()
+
+
+async def test_two_processes_may_index_at_once(folder: Path, index: Path) -> None:
+    for number in range(60):
+        (folder / f"n{number}.txt").write_text(f"Note {number} about buoy {number}.")
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_sync, args=(folder, index)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    with sqlite3.connect(index) as db:
+        assert db.execute("SELECT count(*) FROM file").fetchone() == (62,)
+        (passages,) = db.execute("SELECT count(*) FROM passage").fetchone()
+    assert passages == 62
+
+
+async def test_binary_junk_and_broken_pdfs_are_noted_and_do_no_harm(
+    folder: Path, index: Path
+) -> None:
+    (folder / "junk.txt").write_bytes(bytes(range(256)) * 50)
+    (folder / "broken.pdf").write_bytes(b"not a pdf")
+    (folder / "latin.txt").write_bytes("Die Mole ist schön und naß.".encode("cp1252"))
+
+    corpus = Corpus(folder, index, extract)
+
+    assert await find(corpus, "schön naß") == ["latin"]
+    with sqlite3.connect(index) as db:
+        notes = dict(db.execute("SELECT title, note FROM file WHERE note != ''"))
+    assert notes["junk"] == "binary data"
+    assert "is no PDF" in notes["broken"]
+
+
+async def test_hidden_files_and_other_kinds_are_left_out(folder: Path, index: Path) -> None:
+    (folder / ".git").mkdir()
+    (folder / ".git" / "secret.txt").write_text("platypus")
+    (folder / "photo.jpg").write_text("platypus")
+    (folder / "deep" / "er").mkdir(parents=True)
+    (folder / "deep" / "er" / "open.txt").write_text("platypus")
+
+    assert await find(Corpus(folder, index), "platypus") == ["open"]
+
+
+async def test_control_characters_reach_no_snippet(folder: Path, index: Path) -> None:
+    (folder / "evil.txt").write_text("The lamp \x1b[31mis red\u202e and \u200bhidden.")
+
+    page = await Corpus(folder, index).search(SearchQuery("red lamp"))
+
+    assert page.results[0].snippet == "The lamp is red and hidden."
+
+
+async def test_since_and_site_filter(folder: Path, index: Path) -> None:
+    os.utime(folder / "tides.md", (1_500_000_000, 1_500_000_000))
+    corpus = Corpus(folder, index)
+
+    assert await find(corpus, "tides", since="2017-07-01") == ["Tides of Port Elm"]
+    assert await find(corpus, "tides", since="2018-01-01") == []
+    assert await find(corpus, "tides", site="elm.example") == []
+
+
+@pytest.mark.parametrize("name", ["missing", "gulls & terns.txt"])
+def test_unreadable_folder_says_what_to_give(name: str, folder: Path, index: Path) -> None:
+    with pytest.raises(SearchError) as failure:
+        Corpus(folder / name, index)
+
+    assert name in str(failure.value)
+    assert "--corpus DIR" in failure.value.hint
+
+
+def test_damaged_index_is_made_anew(folder: Path, index: Path) -> None:
+    index.write_bytes(b"this is no database, " * 100)
+
+    assert Corpus(folder, index).sync().indexed == 2
+
+
+async def test_each_corpus_has_its_own_index_in_a_shared_folder(
+    folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "x.txt").write_text("Herring is a fish.")
+
+    assert await find(Corpus(folder, tmp_path / "corpora"), "herring") == ["gulls & terns"]
+    assert await find(Corpus(other, tmp_path / "corpora"), "herring") == ["x"]
+    assert len(list((tmp_path / "corpora").glob("*.db"))) == 2
+
+
+async def test_empty_folder_is_empty_and_says_so(tmp_path: Path, index: Path) -> None:
+    (tmp_path / "none").mkdir()
+
+    page = await Corpus(tmp_path / "none", index).search(SearchQuery("anything"))
+
+    assert page.outcome is Outcome.EMPTY
+    assert "no .md" in page.detail
+
+
+@pytest.mark.parametrize("text", ['"', "AND OR NOT", "a*b (c) ^d: -e", "title:x", "", "the of"])
+async def test_no_query_breaks_the_search(text: str, folder: Path, index: Path) -> None:
+    page = await Corpus(folder, index).search(SearchQuery(text))
+
+    assert page.outcome in (Outcome.OK, Outcome.EMPTY)
