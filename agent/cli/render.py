@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
 from typing import TYPE_CHECKING
 
 from agent.types import VerdictState
@@ -17,6 +20,8 @@ _WORDS = {
     "answered": "",
 }
 _QUOTE_CHARS = 240
+_WIDEST = 100
+"""Columns beyond which lines are hard to read."""
 
 
 def print_report(report: Report) -> None:
@@ -30,7 +35,22 @@ def print_report(report: Report) -> None:
     ]
     text = clean("\n\n".join(block for block in blocks if block))
     if text:
-        print(text)
+        print(_for_terminal(text) if sys.stdout.isatty() else text)
+
+
+def _for_terminal(text: str) -> str:
+    """Wrap to the width of the terminal; quotes and the last line in dim letters."""
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    return "\n".join(_line(line, width) for line in text.split("\n"))
+
+
+def _line(line: str, width: int) -> str:
+    indent = " " * (len(line) - len(line.lstrip()))
+    wrapped = textwrap.fill(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    dim = line.startswith(("    “", "confidence "))
+    return f"\x1b[2m{wrapped}\x1b[0m" if dim else wrapped
 
 
 def _unverified(sentences: list[Sentence]) -> str:

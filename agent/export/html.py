@@ -6,7 +6,7 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from agent.export.markup import cited, prose
+from agent.export.markup import anchor, cited, prose
 from agent.export.record import Record
 from agent.export.steps import steps
 from agent.types import VerdictState
@@ -80,14 +80,17 @@ def _head(report: Report) -> str:
 def _sentences(report: Report) -> str:
     if not report.sentences:
         return ""
-    rows = "\n".join(_sentence(sentence) for sentence in report.sentences)
+    rows = "\n".join(_sentence(sentence, report) for sentence in report.sentences)
     return f'<h2>What carries each sentence</h2>\n<ul class="sentences">\n{rows}\n</ul>'
 
 
-def _sentence(sentence: Sentence) -> str:
+def _sentence(sentence: Sentence, report: Report) -> str:
     undecided = sentence.verdict is VerdictState.UNDECIDED
     name = "not verified" if undecided else sentence.verdict.value
-    links = " ".join(f'<a class="cite" href="#source-{n}">[{n}]</a>' for n in sentence.citations)
+    links = " ".join(
+        f'<a class="cite" href="#{anchor(report, n, sentence.text)}">[{n}]</a>'
+        for n in sentence.citations
+    )
     reason = f' <span class="meta">{escape(sentence.reason)}</span>' if sentence.reason else ""
     verdict = f'<span class="verdict {sentence.verdict.value}">{name}</span>'
     return f"<li>{escape(sentence.text)} {links}<br>{verdict}{reason}</li>"
@@ -101,8 +104,13 @@ def _sources(record: Record) -> str:
 def _card(record: Record, source: ReportSource) -> str:
     text = record.source_text(source.url, source.sha256)
     quotes = "\n".join(
-        f'<blockquote id="quote-{source.n}-{k}">{_in_context(text, quote)}</blockquote>'
-        for k, quote in enumerate(source.quotes, 1)
+        f"<blockquote>{_excerpt(text, source, window)}</blockquote>"
+        for window in _windows(text, source.quotes)
+    )
+    quotes += "".join(
+        f"<blockquote>{_marked(source, quote)}</blockquote>"
+        for quote in source.quotes
+        if quote not in text
     )
     return (
         f'<section class="source" id="source-{source.n}">\n'
@@ -120,15 +128,32 @@ def _link(source: ReportSource) -> str:
     return f'<a href="{escape(source.url)}" rel="noopener noreferrer nofollow">{title}</a>'
 
 
-def _in_context(text: str, quote: str) -> str:
-    at = text.find(quote)
-    if at < 0:
-        return f"<mark>{escape(quote)}</mark>"
-    start, end = max(0, at - _AROUND), min(len(text), at + len(quote) + _AROUND)
-    before, after = text[start:at], text[at + len(quote) : end]
-    lead = "…" if start > 0 else ""
-    tail = "…" if end < len(text) else ""
-    return f"{lead}{escape(before)}<mark>{escape(quote)}</mark>{escape(after)}{tail}"
+def _windows(text: str, quotes: list[str]) -> list[tuple[int, int]]:
+    """Cut the pieces of the saved text that show all quotes, those that overlap joined."""
+    windows: list[tuple[int, int]] = []
+    for at, quote in sorted((text.find(quote), quote) for quote in quotes if quote in text):
+        start, end = max(0, at - _AROUND), min(len(text), at + len(quote) + _AROUND)
+        if windows and start <= windows[-1][1]:
+            windows[-1] = (windows[-1][0], max(end, windows[-1][1]))
+        else:
+            windows.append((start, end))
+    return windows
+
+
+def _excerpt(text: str, source: ReportSource, window: tuple[int, int]) -> str:
+    start, end = window
+    parts = ["…" if start else ""]
+    at = start
+    for begin, quote in sorted((text.find(quote), quote) for quote in source.quotes):
+        if at <= begin < end:
+            parts += [escape(text[at:begin]), _marked(source, quote)]
+            at = begin + len(quote)
+    return "".join([*parts, escape(text[at:end]), "…" if end < len(text) else ""])
+
+
+def _marked(source: ReportSource, quote: str) -> str:
+    number = source.quotes.index(quote) + 1
+    return f'<mark id="quote-{source.n}-{number}">{escape(quote)}</mark>'
 
 
 def _searches(report: Report) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from browser.errors import BrowserError, DeadlineExceeded, Refused
 from browser.extract import extract, extract_body
 from browser.extract.charset import decode
-from browser.read.rendered import rendered_html
 from browser.read.walls import find_wall
 from browser.types import Outcome, Page
 
@@ -46,6 +45,8 @@ def page_of_response(requested: str, response: Response) -> Page:
 
 async def read_rendered(tab: Tab) -> Page:
     """Read a live page as it stands now. Raises SessionError where the page is gone."""
+    from browser.read.rendered import rendered_html  # noqa: PLC0415 - Playwright is slow to import
+
     html = await rendered_html(tab)
     url = tab.url
     document = await asyncio.to_thread(extract, html, url)
