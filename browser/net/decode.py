@@ -75,41 +75,48 @@ class _Identity:
         yield data
 
 
-class _Zlib:
-    """Gzip (several members one after the other) and deflate (with its header, or bare)."""
+class _Inflate:
+    """Gzip (several members one after the other) or, by its window bits, plain zlib."""
 
     def __init__(self, window_bits: int) -> None:
         self._window_bits = window_bits
         self._inflate = zlib.decompressobj(window_bits)
-        self._started = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         full = False  # a full piece may leave output waiting with no input left
         while data or full:
             if self._inflate.eof and not self._next_member(data):
                 return
-            piece = self._piece(data)
+            piece = self._inflate.decompress(data, _PIECE)
             full = len(piece) == _PIECE
             data = self._inflate.unconsumed_tail or self._inflate.unused_data
             yield piece
 
     def _next_member(self, data: bytes) -> bool:
         """Make ready for another gzip member; what else follows the end is padding."""
-        if self._window_bits != _GZIP or not data.startswith(b"\x1f\x8b"):
+        if self._window_bits != _GZIP or not data.startswith(b"\x1f"):
             return False
         self._inflate = zlib.decompressobj(_GZIP)
         return True
 
-    def _piece(self, data: bytes) -> bytes:
-        try:
-            piece = self._inflate.decompress(data, _PIECE)
-        except zlib.error:
-            if self._started or self._window_bits != zlib.MAX_WBITS:
-                raise
-            self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
-            piece = self._inflate.decompress(data, _PIECE)
-        self._started = True
-        return piece
+
+class _Deflate:
+    """Deflate in zlib's wrapping, as the RFC has it, or bare, as half the servers had it."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._inflate: _Inflate | None = None
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        if self._inflate is None:
+            data = self._head = self._head + data
+            if len(data) < 2:
+                return
+            # RFC 1950: method 8, and the first two bytes are a multiple of 31
+            wrapped = data[0] & 0x0F == 8 and int.from_bytes(data[:2]) % 31 == 0
+            self._inflate = _Inflate(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
+            self._head = b""
+        yield from self._inflate.feed(data)
 
 
 class _Brotli:
@@ -156,9 +163,9 @@ def _decoder(encoding: str) -> Decoder:
         raise BadResponse(f"chained content encodings are refused: {encoding[:100]}")
     match names:
         case ["gzip" | "x-gzip"]:
-            return _Zlib(_GZIP)
+            return _Inflate(_GZIP)
         case ["deflate"]:
-            return _Zlib(zlib.MAX_WBITS)
+            return _Deflate()
         case ["br"]:
             return _Brotli()
         case ["zstd"]:
