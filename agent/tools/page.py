@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext
     from browser.page.tab import Tab
+    from browser.session import Browser
     from browser.types import Page
 
 NEW_TEXT_CHARS = 2_000
@@ -159,15 +160,22 @@ async def tabs(context: ToolContext, params: TabsParams) -> ToolResult:
     web = web_of(context)
     browser = await web.start_browser()
     if params.close:
-        await browser.close_tab(params.close)
+        await browser.close(_tab(browser, params.close))
         web.tab = None
     if params.switch:
-        web.tab = await browser.tab(params.switch)
+        web.tab = _tab(browser, params.switch)
     rows = [
         {"id": tab.id, "url": tab.url, "title": tab.title, "ours": tab.ours, "active": tab.active}
         for tab in await browser.tabs()
     ]
     return ToolResult({"tabs": rows})
+
+
+def _tab(browser: Browser, name: str) -> Tab:
+    tab = browser.tab(name)
+    if tab is None:
+        raise ToolError(f"no tab of ours is called {name}", hint="TABS lists them.")
+    return tab
 
 
 async def screenshot(context: ToolContext, _: NoParams) -> ToolResult:
