@@ -74,7 +74,7 @@ def read_metadata(root: etree._Element, url: str) -> Metadata:
     """Read a page's own declarations: JSON-LD first, then meta elements, then the markup."""
     nodes = read_jsonld(root)
     node = article_node(nodes)
-    meta = _meta(root)
+    meta = read_meta(root)
     return Metadata(
         title=_title(root, meta, node),
         author=_author(root, meta, node),
@@ -91,7 +91,8 @@ def read_metadata(root: etree._Element, url: str) -> Metadata:
     )
 
 
-def _meta(root: etree._Element) -> dict[str, str]:
+def read_meta(root: etree._Element) -> dict[str, str]:
+    """Every `meta` element by lower-case name, property or itemprop; the first of each."""
     found: dict[str, str] = {}
     for element in root.iter("meta"):
         name = (

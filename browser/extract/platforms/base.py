@@ -1,0 +1,30 @@
+"""The base of platform parsers: which hosts they know, and what they make of a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from browser.extract.platforms.record import Record
+    from browser.extract.platforms.source import Source
+
+
+class Platform:
+    """One site, or one kind of software that many sites run.
+
+    `hosts` are matched whole or as a parent domain (`x.com` also means `mobile.x.com`). Software
+    that runs on hosts of anyone's overrides `claims` and looks at the page itself. A parser that
+    no saved page was tested on sets `verified` to false.
+    """
+
+    name: ClassVar[str]
+    hosts: ClassVar[tuple[str, ...]] = ()
+    verified: ClassVar[bool] = True
+
+    def claims(self, source: Source) -> bool:
+        """Whether this parser is the one for a page; by its parsed host, unless overridden."""
+        return any(source.host == name or source.host.endswith(f".{name}") for name in self.hosts)
+
+    def parse(self, source: Source) -> Record | None:
+        """Read the page; None where it lost the markup that this parser knows."""
+        raise NotImplementedError

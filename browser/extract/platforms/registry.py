@@ -1,0 +1,57 @@
+"""Finding platform parsers: the modules beside this one, and those of installed plugins."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from browser.extract import platforms
+from browser.extract.platforms.base import Platform
+from browser.extract.platforms.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from browser.extract.platforms.record import Record
+
+# A plugin names its Platform class under this group.
+ENTRY_POINTS = "urchin.platforms"
+
+
+def parse_platform(
+    url: str, html_or_json: str | bytes | Mapping[str, Any] | list[Any]
+) -> Record | None:
+    """Read a page or API reply of a known platform into a typed record.
+
+    The parser is chosen by the URL's host as browsers parse it, or, for software that runs
+    anywhere, by what the page declares. None for other pages, and where the markup is unknown.
+    """
+    source = Source(url, html_or_json)
+    platform = platform_for(source)
+    return platform.parse(source) if platform else None
+
+
+def platform_for(source: Source) -> Platform | None:
+    """The parser that claims a page: by host before by markup."""
+    claiming = [platform for platform in all_platforms() if platform.claims(source)]
+    return min(claiming, key=lambda platform: not platform.hosts, default=None)
+
+
+@functools.cache
+def all_platforms() -> tuple[Platform, ...]:
+    """Every parser there is, by name; plugins last."""
+    built_in = sorted(_built_in(), key=lambda platform: platform.name)
+    plugins = [entry.load()() for entry in entry_points(group=ENTRY_POINTS)]
+    return (*built_in, *plugins)
+
+
+def _built_in() -> Iterator[Platform]:
+    for info in pkgutil.iter_modules(platforms.__path__):
+        module = importlib.import_module(f"{platforms.__name__}.{info.name}")
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, Platform) and value is not Platform:
+                if value.__module__ == module.__name__:
+                    yield value()

@@ -1,0 +1,134 @@
+"""A page as platform parsers see it: its parsed address, its tree, its JSON, what it declares."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from lxml.cssselect import CSSSelector
+
+from browser.extract.blocks import walk
+from browser.extract.jsonld import read_jsonld
+from browser.extract.metadata import read_meta
+from browser.extract.render import render_text
+from browser.extract.tree import parse_html, text_content
+from browser.net.url import host, join, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lxml import etree
+
+_NUMBER = re.compile(r"(-?\d[\d.,\u00a0\u202f ]*)\s*([kKmMbB])?(?![a-z])")
+_SCALES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
+
+
+class Source:
+    """One page or API reply. The tree and the JSON are read when first asked for."""
+
+    def __init__(self, url: str, content: str | bytes | Mapping[str, Any] | list[Any]) -> None:
+        self.url = url
+        self.host = host(url)
+        parsed = parse(url)
+        self.path = tuple(part for part in (parsed.path if parsed else "").split("/") if part)
+        self.query = parsed.query.lstrip("?") if parsed else ""
+        self._content = content
+
+    @functools.cached_property
+    def json(self) -> Any:
+        """The content as JSON; None where it is none."""
+        if not isinstance(self._content, str | bytes):
+            return self._content
+        start = self._content[:1].strip() or self._content.lstrip()[:1]
+        if start not in ("{", "[", b"{", b"["):
+            return None
+        try:
+            return json.loads(self._content)
+        except (ValueError, RecursionError):
+            return None
+
+    @functools.cached_property
+    def root(self) -> etree._Element:
+        """The content as an HTML tree."""
+        markup = self._content if isinstance(self._content, str | bytes) else ""
+        return parse_html(markup or "<html></html>")
+
+    @functools.cached_property
+    def meta(self) -> dict[str, str]:
+        """`meta` elements by lower-case name or property."""
+        return read_meta(self.root)
+
+    @functools.cached_property
+    def jsonld(self) -> list[dict[str, Any]]:
+        """JSON-LD nodes, laid out flat."""
+        return read_jsonld(self.root)
+
+    @functools.cached_property
+    def canonical(self) -> str:
+        """The address that the page calls its own; else the one it was read from."""
+        link = self.first("link[rel=canonical]")
+        href = link.get("href") if link is not None else self.meta.get("og:url")
+        return join(self.url, href) if href else self.url
+
+    def all(self, css: str, node: etree._Element | None = None) -> list[etree._Element]:
+        """Every element that a CSS selector finds, in page order."""
+        return list(_selector(css)(self.root if node is None else node))
+
+    def first(self, css: str, node: etree._Element | None = None) -> etree._Element | None:
+        """The first element that a CSS selector finds."""
+        return next(iter(self.all(css, node)), None)
+
+    def text(self, css: str, node: etree._Element | None = None) -> str:
+        """The text of the first element found, on one line; empty where there is none."""
+        found = self.first(css, node)
+        return text_content(found) if found is not None else ""
+
+    def attr(self, css: str, name: str, node: etree._Element | None = None) -> str:
+        """An attribute of the first element found."""
+        found = self.first(css, node)
+        return (found.get(name) or "").strip() if found is not None else ""
+
+    def link(self, css: str, node: etree._Element | None = None) -> str:
+        """The absolute target of the first link found."""
+        href = self.attr(css, "href", node)
+        return join(self.url, href) if href else ""
+
+    def body(self, node: etree._Element | str | None) -> str:
+        """Rich text, from an element or a piece of HTML, as blocks."""
+        if isinstance(node, str):
+            node = parse_html(node) if node.strip() else None
+        return render_text(walk(node, self.url).blocks) if node is not None else ""
+
+
+def number(text: object) -> int | None:
+    """Read a count as pages write it: `1,234`, `1.2k`, `3 points`; None where there is none."""
+    if isinstance(text, bool) or text is None:
+        return None
+    if isinstance(text, int | float):
+        return int(text)
+    match = _NUMBER.search(str(text))
+    if match is None:
+        return None
+    digits, scale = match[1].strip(), (match[2] or "").lower()
+    if scale:
+        return round(float(digits.replace(",", ".").replace(" ", "")) * _SCALES[scale])
+    plain = re.sub(r"[^\d-]", "", digits)
+    return int(plain) if plain.strip("-") else None
+
+
+def counts(**values: object) -> dict[str, int]:
+    """Counts by name, those that are absent left out."""
+    found = {name: number(value) for name, value in values.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def fields(**values: object) -> dict[str, str]:
+    """Fields by name as text, those that are absent or empty left out."""
+    return {name: str(value) for name, value in values.items() if value not in (None, "", [])}
+
+
+@functools.lru_cache(maxsize=512)
+def _selector(css: str) -> CSSSelector:
+    return CSSSelector(css, translator="html")
