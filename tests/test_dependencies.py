@@ -1,0 +1,52 @@
+"""What the code imports is what pyproject.toml asks for, so that a fresh install starts."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+OWN = {"agent", "browser", "fixtures", "tests"}
+
+
+def imported(folder: str) -> set[str]:
+    """The top-level names that the files of a folder import from others."""
+    names: set[str] = set()
+    for file in (ROOT / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module.split(".")[0])
+    return names - OWN - sys.stdlib_module_names
+
+
+def declared() -> set[str]:
+    """Normalised names of the project's dependencies and those of its extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [line for group in project["optional-dependencies"].values() for line in group]
+    return {normal(re.split(r"[\[<>=;~! ]", line)[0]) for line in project["dependencies"] + extras}
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@pytest.mark.parametrize("folder", ["agent", "browser", "fixtures"])
+def test_every_import_is_a_declared_dependency(folder: str) -> None:
+    providers = packages_distributions()
+    asked = declared()
+    missing = {
+        name
+        for name in imported(folder)
+        # What this version of Python has no need of is not installed; its name must do.
+        if not any(normal(dist) in asked for dist in providers.get(name, [name]))
+        and not any(wanted.startswith(f"{name}-") for wanted in asked)
+    }
+    assert missing == set()
