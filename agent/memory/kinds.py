@@ -19,10 +19,15 @@ UNSEARCHED = frozenset({INTERNAL, PROFILE, SKILL, PROJECT, STATE})
 """Laid before a model whole, or never: nobody needs to search them."""
 
 FACT = "fact"
+"""A sentence that a run verified; `url` is where it stands."""
 OUTCOME = "outcome"
+"""How a question was answered."""
 SOURCE = "source"
+"""A page that was cited, with the questions it was good for."""
 PLAYBOOK = "playbook"
+"""The steps that answered a question."""
 INSIGHT = "insight"
+"""What consolidation made of several memories."""
 
 NAMED = UNSEARCHED | {REMEMBERED, SUMMARY}
 """Their key is a name that people search by, not only a number."""

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.memory import jsvalues as js
+from agent.memory.context import context_block
+from agent.memory.types import Untrusted
 from agent.models.base import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from agent.memory.types import Turn
+    from agent.memory.types import Hit, Turn
     from browser.types import PageContext
 
 # The limits of the reference engine, in entries and UTF-16 units.
@@ -57,23 +59,30 @@ def build_messages(
     skills: Sequence[Mapping[str, Any]] = (),
     page_context: PageContext | None = None,
     context: Sequence[tuple[str, str]] = (),
-    recalled: str = "",
+    recalled: Sequence[Hit] = (),
     similarity: Callable[[str, str], float | None] | None = None,
     frame: Callable[[str], str] | None = None,
 ) -> tuple[list[Message], list[str]]:
     """Lay out the layers; returns the messages, and the names of the skills that are shown.
 
     `context` holds (type, value) pairs. `similarity(key, text)` gives the cosine of an entry and
-    the question, None where there is none: keywords decide then. `frame` delimits what the page
-    says; `recalled` follows the skills. None of the inputs is changed.
+    the question, None where there is none: keywords decide then. `frame` makes tags in what
+    the web says inert; `recalled` follows the skills. None of the inputs is changed.
     """
     messages = _earlier(condensed, history)
     skill_block, active = _skills(skills)
     current = js.trim(_page(page_context, frame) + _captured(context) + "\n" + question)
     current += _profile(profile or {})
-    current += _remembered(question, memories or {}, sessions or {}, similarity)
-    current += skill_block + (f"\n\n{recalled}" if recalled else "")
+    safe = {key: _delimited(value, frame) for key, value in (memories or {}).items()}
+    current += _remembered(question, safe, sessions or {}, similarity)
+    current += skill_block + context_block(recalled, frame)
     return [*messages, Message("user", current)], active
+
+
+def _delimited(value: Any, frame: Callable[[str], str] | None) -> Any:
+    if not isinstance(value, Untrusted):
+        return value
+    return f'<web source="memory">{frame(value) if frame else value}</web>'
 
 
 def _earlier(condensed: str, history: Sequence[Turn]) -> list[Message]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from agent.memory.errors import ReservedKey
 from agent.memory.jsvalues import well_formed
-from agent.memory.kinds import PROFILE, REMEMBERED, SKILL, SUMMARY
-from agent.memory.types import Layers, Origin, Turn
+from agent.memory.kinds import NOTE, REMEMBERED
+from agent.memory.types import Origin, Turn
 from agent.memory.values import pack, unpack
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from agent.memory.conversations import Conversations
     from agent.memory.entries import Entries
     from agent.memory.store import Store
-    from agent.memory.types import Hit, Session
+    from agent.memory.types import Hit, Layers, Session
+    from agent.types import Report
 
-DEFAULT_KIND = "note"
 IMPORTED = "imported"
 RECENT_TURNS = 30
 
@@ -66,7 +66,7 @@ class Memory:
     def add(
         self,
         text: str,
-        kind: str = DEFAULT_KIND,
+        kind: str = NOTE,
         key: str | None = None,
         at: datetime | str | float | None = None,
         source: str | None = None,
@@ -135,14 +135,18 @@ class Memory:
 
     def layers(self, question: str, session: str | None = None) -> Layers:
         """Gather what a run is given; without a session, history begins anew."""
-        return Layers(
-            condensed=self._conversations.condensed(session)[0] if session else "",
-            history=tuple(self.turns(session)) if session else (),
-            profile={row.key: unpack(row) for row in self._entries.all([PROFILE])},
-            memories=self.remembered(),
-            sessions={row.key: unpack(row) for row in self._entries.all([SUMMARY])},
-            skills=tuple(unpack(row) for row in self._entries.all([SKILL])),
-        )
+        from agent.memory.gather import gather  # noqa: PLC0415 - loads SQLAlchemy
+
+        return gather(self._entries, self._conversations, question, session)
+
+    def record_run(self, report: Report, steps: Sequence[str] = ()) -> list[int]:
+        """Write what a run leaves: outcome, verified facts, cited sources, a playbook of its steps.
+
+        Asking the same again renews these memories and adds none. Returns their ids.
+        """
+        from agent.memory.runs import record_run  # noqa: PLC0415
+
+        return record_run(self._entries, report, steps)
 
     def export(self, session: str | None = None) -> dict[str, Any]:
         """Give everything in the reference engine's storage form.

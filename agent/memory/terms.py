@@ -11,7 +11,9 @@ SPEAKER = "by"
 KIND = "kd"
 """Begins the term that says of what kind a memory is."""
 # `Ann:`, `[12 May] Mary-Ann O'Neil:`: up to three words before a colon, at the start.
-_SPEAKER = re.compile(r"\s*(?:[\[(][^\])]{1,40}[\])]\s*)?([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}):\s+(?=\S)")
+_SPEAKER = re.compile(
+    r"\s*(?:[\[(][^\])]{1,40}[\])]\s*)?([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}):\s+(?=\S)"
+)
 
 
 def index_terms(text: str) -> list[str]:

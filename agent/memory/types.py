@@ -37,6 +37,12 @@ class Hit:
     origin: Origin = field(default_factory=Origin)
 
 
+class Untrusted(str):
+    """A text that may be the web's words: it is delimited wherever a model sees it."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One message of a conversation: `role` is `user` or `assistant`."""
@@ -62,7 +68,8 @@ class Layers:
     """The layers of one run, as `build_messages` takes them.
 
     `memories` and `sessions` map keys to values in the order in which they were first written;
-    `recalled` is the curated block of what earlier runs left, ready to be put before a model.
+    `recalled` is what else bears on the question, best first: above all what earlier runs left.
+    A value that the web may have written is an `Untrusted` text.
     """
 
     condensed: str = ""
@@ -71,4 +78,4 @@ class Layers:
     memories: Mapping[str, Any] = field(default_factory=dict)
     sessions: Mapping[str, Any] = field(default_factory=dict)
     skills: tuple[Mapping[str, Any], ...] = ()
-    recalled: str = ""
+    recalled: tuple[Hit, ...] = ()

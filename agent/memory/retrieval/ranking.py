@@ -57,10 +57,12 @@ def rank(
     candidates: Iterable[Candidate],
     idf: Mapping[str, float],
     names: Sequence[str] = (),
+    mass: float | None = None,
 ) -> list[tuple[float, Candidate]]:
     """Score candidates, best first; `idf` holds the terms that stand for content.
 
-    `names` are the speaker terms of those whom the question names.
+    `names` are the speaker terms of those whom the question names; `mass` is what all words of
+    the question weigh, those that no memory has included.
 
     A score of 1 is about what a memory gets that has every word of the question.
     """
@@ -68,7 +70,7 @@ def rank(
     weights = _weights(query, idf)
     words = _by_words(rows, _matches(rows, weights), weights)
     best = max(words.values(), default=0.0) or 1.0
-    scale = best / (sum(idf.values()) or best)
+    scale = best / (mass or sum(idf.values()) or best)
     scored = []
     for id_, by_words in words.items():
         row = rows[id_]

@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from agent.memory.retrieval.index import Reach
 from agent.memory.retrieval.query import parse
 from agent.memory.retrieval.ranking import WINDOW, rank
 from agent.memory.terms import kind_term, speaker_term
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     import sqlalchemy as sa
 
-    from agent.memory.retrieval.index import Range, Reach, TermIndex
+    from agent.memory.retrieval.index import Range, TermIndex
     from agent.memory.retrieval.query import Query
     from agent.memory.retrieval.ranking import Candidate
 
@@ -61,8 +62,14 @@ class Search:
         candidates = self._candidates(counts, idf)
         nearby = sorted({id_ + by for id_ in candidates for by, _ in WINDOW})
         rows = self._index.rows(self._connection, nearby)
-        ranked = rank(query, rows, idf, names)
+        ranked = rank(query, rows, idf, names, self._mass(query, idf, names))
         return [pair for pair in ranked if self._kinds is None or pair[1].kind in self._kinds]
+
+    def _mass(self, query: Query, idf: Mapping[str, float], names: Sequence[str]) -> float:
+        """Weigh all words of content; one that no memory has weighs most."""
+        named = {term for term in query.terms if speaker_term(term) in names}
+        unknown = len(set(query.terms) - idf.keys() - named)
+        return sum(idf.values()) + unknown * self._idf(Reach(0, self._where.first))
 
     def _count(self, query: Query) -> tuple[dict[str, Reach], list[str]]:
         """Count the words of content, rarest first; tell them from names of speakers."""

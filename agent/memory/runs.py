@@ -1,0 +1,94 @@
+"""What a run leaves: its outcome, the facts it verified, the pages it cited, the steps it took.
+
+Each is written under a key of its content, so that asking the same again renews what is known and
+adds nothing. All of it goes back to the web's words in the end, and stays untrusted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from agent.memory import kinds
+from agent.memory.drafts import Draft
+from agent.memory.terms import index_terms
+from agent.memory.types import Origin
+from agent.types import VerdictState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agent.memory.entries import Entries
+    from agent.types import Report, ReportSource
+
+ANSWER = 400  # characters of the answer that an outcome keeps
+GOOD_FOR = 5  # questions that a source remembers
+MIN_PLAYBOOK = 2  # steps; one search is no method
+_MARKER = re.compile(r"\s*\[\d+\]")
+
+
+def record_run(entries: Entries, report: Report, steps: Sequence[str]) -> list[int]:
+    """Write what a finished run left; `steps` are its calls, one line each."""
+    if report.status == "failed":
+        return []
+    drafts = [_outcome(report), *_facts(report)]
+    drafts += [_source(entries, report, source) for source in report.sources]
+    if report.status == "answered" and len(steps) >= MIN_PLAYBOOK:
+        drafts.append(_playbook(report, steps))
+    return entries.put_all(drafts)
+
+
+def content_key(text: str) -> str:
+    """Name a text by its words: case, punctuation, stop words and citation marks do not count."""
+    words = " ".join(index_terms(_MARKER.sub("", text)))
+    return hashlib.sha256(words.encode()).hexdigest()[:24]
+
+
+def _outcome(report: Report) -> Draft:
+    answer = _MARKER.sub("", report.answer)[:ANSWER]
+    text = f"{report.question} → {report.status}: {answer}".rstrip(": ")
+    return _draft(report, kinds.OUTCOME, content_key(report.question), text, None)
+
+
+def _facts(report: Report) -> Iterator[Draft]:
+    cited = {source.n: source for source in report.sources}
+    for sentence in report.sentences:
+        sources = [cited[n] for n in sentence.citations if n in cited]
+        if sentence.verdict is VerdictState.SUPPORTED and sources:
+            text = _MARKER.sub("", sentence.text).strip()
+            facts = {"sources": [_citation(source) for source in sources]}
+            yield _draft(report, kinds.FACT, content_key(text), text, sources[0].url, facts)
+
+
+def _citation(source: ReportSource) -> dict[str, Any]:
+    return source.model_dump(include={"url", "title", "sha256", "fetched_at", "quotes"})
+
+
+def _source(entries: Entries, report: Report, source: ReportSource) -> Draft:
+    known = entries.get([kinds.SOURCE], source.url)
+    before = json.loads(known.value)["good_for"] if known is not None else []
+    good_for = [*(q for q in before if q != report.question), report.question][-GOOD_FOR:]
+    text = f"{source.title or source.url} — good for: {'; '.join(good_for)}"
+    value = {"good_for": good_for, "sha256": source.sha256, "fetched_at": source.fetched_at}
+    return _draft(report, kinds.SOURCE, source.url, text, source.url, value)
+
+
+def _playbook(report: Report, steps: Sequence[str]) -> Draft:
+    lines = "\n".join(f"{number}) {step}" for number, step in enumerate(steps, 1))
+    text = f"Playbook for: {report.question}\nSteps:\n{lines}"
+    return _draft(report, kinds.PLAYBOOK, content_key(report.question), text, None)
+
+
+def _draft(
+    report: Report, kind: str, key: str, text: str, url: str | None, value: Any = None
+) -> Draft:
+    return Draft(
+        text,
+        kind,
+        key,
+        None if value is None else json.dumps(value),
+        source=url,
+        origin=Origin(report.run, url, trusted=False),
+    )
