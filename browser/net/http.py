@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import httpx
 
     from browser.net.egress import Egress
+    from browser.net.pace import Pace
     from browser.net.transport import Session
 
 MAX_BYTES = 24 * 1024 * 1024
@@ -81,6 +82,8 @@ class _Call:
     url: str
     headers: Mapping[str, str]
     content: bytes | None = None
+    pace: Pace | None = None
+    until: float = 0.0
 
     def redirected(self, status: int, url: str) -> _Call:
         """Return the call that a browser makes after a redirect.
@@ -93,7 +96,7 @@ class _Call:
         if status in _KEEPING_METHOD:
             return replace(self, url=url, headers=headers)
         headers = {k: v for k, v in headers.items() if k.lower() != "content-type"}
-        return _Call("GET", url, headers)
+        return replace(self, method="GET", url=url, headers=headers, content=None)
 
 
 class HttpClient:
@@ -133,13 +136,15 @@ class HttpClient:
         headers: Mapping[str, str] | None = None,
         deadline: float | None = None,
         max_bytes: int = MAX_BYTES,
+        pace: Pace | None = None,
     ) -> Response:
         """Fetch `url` with `params` added to its query.
 
         Raises Refused, DeadlineExceeded (`deadline` in seconds covers redirects, retries and
-        the body), ConnectFailed, TooLarge, BadResponse.
+        the body), ConnectFailed, TooLarge, BadResponse. With a `pace`, waits for the host.
         """
-        call = _Call("GET", _with_params(url, params), _merged(PAGE_HEADERS, headers))
+        target, headers = _with_params(url, params), _merged(PAGE_HEADERS, headers)
+        call = _Call("GET", target, headers, pace=pace)
         return await self._within(deadline, call, max_bytes)
 
     async def post(
@@ -160,8 +165,8 @@ class HttpClient:
     async def _within(self, deadline: float | None, call: _Call, max_bytes: int) -> Response:
         seconds = self._timeout if deadline is None else deadline
         try:
-            async with asyncio.timeout(seconds):
-                return await self._follow(call, max_bytes)
+            async with asyncio.timeout(seconds) as limit:
+                return await self._follow(replace(call, until=limit.when() or 0.0), max_bytes)
         except TimeoutError as error:
             raise DeadlineExceeded(f"{call.url} took more than {seconds:g} s") from error
 
@@ -183,22 +188,35 @@ class HttpClient:
         from browser.net.retry import retrying  # noqa: PLC0415 - with httpx, only when asked
 
         attempts = self._attempts if call.method == "GET" else 1
-        return await retrying(attempts)(self._exchange, call, max_bytes)
+        return await retrying(attempts)(self._in_turn, call, max_bytes)
+
+    async def _in_turn(self, call: _Call, max_bytes: int) -> Response:
+        """Wait for a place, and for the host's own pace where the call keeps to one."""
+        name = host(call.url)
+        while True:
+            if call.pace:
+                await call.pace.wait(name, call.until)
+            async with self._limits.slot(name):
+                if call.pace and not call.pace.take(name):
+                    continue
+                answer = await self._exchange(call, max_bytes)
+            if call.pace:
+                call.pace.note(name, answer.status, answer.headers)
+            return answer
 
     async def _exchange(self, call: _Call, max_bytes: int) -> Response:
         """Send one request and read its answer; of a redirect, only the head."""
         from browser.net.transport import typed_errors  # noqa: PLC0415 - see `_open`
 
         session = self._open()
-        async with self._limits.slot(host(call.url)):
-            with typed_errors(call.url):
-                answer = await session.send(call.method, call.url, call.headers, call.content)
-                async with aclosing(answer):
-                    head = Response(call.url, answer.status_code, answer.headers)
-                    if _redirect_target(head):
-                        await _discard(answer)
-                        return head
-                    return replace(head, body=await _read(answer, max_bytes))
+        with typed_errors(call.url):
+            answer = await session.send(call.method, call.url, call.headers, call.content)
+            async with aclosing(answer):
+                head = Response(call.url, answer.status_code, answer.headers)
+                if _redirect_target(head):
+                    await _discard(answer)
+                    return head
+                return replace(head, body=await _read(answer, max_bytes))
 
     def _open(self) -> Session:
         """Return the connections; httpx takes 0.1 s to import, so a run without HTTP does not."""

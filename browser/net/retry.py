@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Protocol
 
 from tenacity import (
@@ -17,6 +15,7 @@ from tenacity import (
 
 from browser.errors import ConnectFailed
 from browser.net.resolve import NameUnknown
+from browser.net.retry_after import retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,19 +50,6 @@ def retrying(attempts: int) -> AsyncRetrying:
         wait=_wait,
         retry_error_callback=_last,
     )
-
-
-def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
-    """Read `Retry-After` (seconds, or an HTTP date) as seconds from now; None where unsaid."""
-    said = headers.get("retry-after", "").strip()
-    if said.isascii() and said.isdigit():
-        return float(said)
-    try:
-        until = parsedate_to_datetime(said)
-    except ValueError:
-        return None
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
 
 
 def _may_pass(error: BaseException) -> bool:

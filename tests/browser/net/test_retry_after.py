@@ -1,0 +1,33 @@
+"""Retry-After in its two forms, and in none."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from browser.net.retry_after import retry_after
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("120", 120.0),
+        (" 0 ", 0.0),
+        ("Sun, 01 Mar 2026 12:01:30 GMT", 90.0),
+        ("Sun, 01 Mar 2026 11:00:00 GMT", 0.0),
+        ("Sunday, 01-Mar-26 12:00:10 GMT", 10.0),
+        ("soon", None),
+        ("-5", None),
+        ("", None),
+        ("٣", None),
+    ],
+)
+def test_retry_after(said: str, seconds: float | None) -> None:
+    assert retry_after({"retry-after": said}, now=NOW) == seconds
+
+
+def test_no_header_says_nothing() -> None:
+    assert retry_after({}) is None

@@ -1,0 +1,110 @@
+"""robots.txt as RFC 9309 has it: what it allows, what its absence allows, asked once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.net.robots import Robots
+from tests.browser.net.servers import Exchange, Origin, greet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from browser.net.http import HttpClient
+
+    ClientOf = Callable[..., AbstractAsyncContextManager[HttpClient]]
+
+RULES = """\ufeffUser-agent: *
+Disallow: /hold
+Allow: /hold/open
+Crawl-delay: 2
+
+User-agent: Urchin
+Disallow: /ours/
+Disallow: /*.pdf$
+Crawl-delay: 0.5
+Request-rate: 1/3
+"""
+
+
+def serving(body: str, status: str = "200 OK") -> Callable[[Exchange], object]:
+    async def handle(exchange: Exchange) -> None:
+        await exchange.answer(body, status, Content_Type="text/plain")
+
+    return handle
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/", True),
+        ("/hold/secret", True),  # the group that names us is the only one that counts
+        ("/ours/x", False),
+        ("/ours", True),
+        ("/tide.pdf", False),
+        ("/tide.pdf?x", True),
+        ("/robots.txt", True),
+    ],
+)
+async def test_our_own_group_decides(client_of: ClientOf, path: str, allowed: bool) -> None:
+    async with Origin(serving(RULES)) as origin, client_of(origin) as http:
+        assert await Robots(http).allowed(f"{origin.url}{path}") is allowed
+
+
+async def test_others_follow_the_group_for_all(client_of: ClientOf) -> None:
+    async with Origin(serving(RULES)) as origin, client_of(origin) as http:
+        robots = Robots(http, agent="Stranger")
+        assert not await robots.allowed(f"{origin.url}/hold/x")
+        assert await robots.allowed(f"{origin.url}/hold/open/x")
+        assert await robots.crawl_delay(f"{origin.url}/") == 2.0
+
+
+async def test_the_longer_of_delay_and_rate_is_kept(client_of: ClientOf) -> None:
+    async with Origin(serving(RULES)) as origin, client_of(origin) as http:
+        assert await Robots(http).crawl_delay(f"{origin.url}/") == 3.0
+
+
+@pytest.mark.parametrize("status", ["404 Not Found", "410 Gone", "401 Unauthorized", "403 No"])
+async def test_a_file_that_is_not_there_allows_all(client_of: ClientOf, status: str) -> None:
+    async with Origin(serving("Disallow: /", status)) as origin, client_of(origin) as http:
+        assert await Robots(http).allowed(f"{origin.url}/x")
+        assert await Robots(http).crawl_delay(f"{origin.url}/x") is None
+
+
+@pytest.mark.parametrize("status", ["500 Oops", "503 Busy"])
+async def test_a_file_that_cannot_be_had_forbids_all(client_of: ClientOf, status: str) -> None:
+    async with Origin(serving("", status)) as origin, client_of(origin, retries=0) as http:
+        assert not await Robots(http).allowed(f"{origin.url}/x")
+
+
+async def test_a_server_that_cannot_be_reached_forbids_all(client_of: ClientOf) -> None:
+    async with Origin(greet) as origin:
+        pass
+    async with client_of(origin, retries=0) as http:
+        assert not await Robots(http).allowed(f"{origin.url}/x")
+
+
+async def test_a_page_in_place_of_the_file_allows_all(client_of: ClientOf) -> None:
+    async with Origin(greet) as origin, client_of(origin) as http:
+        assert await Robots(http).allowed(f"{origin.url}/x")
+
+
+async def test_the_file_is_asked_for_once_an_origin(client_of: ClientOf) -> None:
+    async with (
+        Origin(serving(RULES)) as one,
+        Origin(serving(RULES)) as two,
+        client_of(one, two) as http,
+    ):
+        robots = Robots(http)
+        urls = [f"{origin.url}/{n}" for n in range(10) for origin in (one, two)]
+        await asyncio.gather(*(robots.allowed(url) for url in urls))
+    assert [len(one.requests), len(two.requests)] == [1, 1]
+
+
+async def test_what_is_no_web_url_is_not_theirs_to_rule_on(client_of: ClientOf) -> None:
+    async with client_of() as http:
+        assert await Robots(http).allowed("file:///corpus/tide.md")
