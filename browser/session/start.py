@@ -51,7 +51,7 @@ async def start_chrome(
     process = _spawn([str(binary), *_flags(folder, port, headless=headless), *arguments], log)
     try:
         async with asyncio.timeout(START_SECONDS):
-            chosen = await _port_of(folder, process, log)
+            chosen = await _port_of(folder, process, log, port)
     except TimeoutError as error:
         process.kill()
         raise LaunchFailed(f"{binary} opened no debugging port in {START_SECONDS:g} s") from error
@@ -133,13 +133,27 @@ def _spawn(command: list[str], log: Path) -> subprocess.Popen[bytes]:
 _DETACHED = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
 
 
-async def _port_of(folder: Path, process: subprocess.Popen[bytes], log: Path) -> int:
-    """Wait for the port file; a process that ends before says why in its log."""
+async def _port_of(folder: Path, process: subprocess.Popen[bytes], log: Path, wanted: int) -> int:
+    """Wait for the port; a process that ends before says why in its log.
+
+    Chrome writes the port file only where it chose the port itself.
+    """
     while process.poll() is None:
         if port := _port_in(folder / _PORT_FILE):
             return port
+        if wanted and await _listens(wanted):
+            return wanted
         await asyncio.sleep(POLL_SECONDS)
     raise LaunchFailed(f"Chrome ended at once: {_last_line(log)}")
+
+
+async def _listens(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True
 
 
 def _port_in(file: Path) -> int | None:
