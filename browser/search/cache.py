@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from contextlib import closing
 from dataclasses import asdict
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from browser.errors import SearchError
+from browser.search.store import open_store
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 # 20,000 answers of ten results each are about 100 MB; the oldest go first.
 MOST = 20_000
 
-# A cache may lose its last answers when the machine fails: no waiting for the disk.
-_FAST = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
 _SCHEMA = """CREATE TABLE IF NOT EXISTS answer (
     key TEXT PRIMARY KEY, until REAL NOT NULL, results TEXT NOT NULL
 )"""
@@ -34,15 +31,7 @@ class SearchCache:
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._db = sqlite3.connect(
-                path, timeout=10.0, isolation_level=None, check_same_thread=False
-            )
-            self._db.executescript(_FAST)
-            self._db.execute(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise SearchError(f"the search cache {path} cannot be opened: {error}") from error
+        self._db = open_store(path, _SCHEMA)
 
     def get(self, identity: str, query: SearchQuery) -> SearchPage | None:
         """Give a kept answer that is still within its lifetime."""

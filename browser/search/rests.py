@@ -11,13 +11,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from browser.errors import SearchError
+from browser.search.store import open_store
 from browser.types import Outcome
 
 if TYPE_CHECKING:
@@ -40,8 +39,6 @@ _FIRST_REST = {
 _SOFT = (Outcome.TIMEOUT, Outcome.ERROR)
 _GROWING = (Outcome.BLOCKED, Outcome.RATE_LIMITED)
 
-# To forget a rest when the machine fails costs one more refusal: no waiting for the disk.
-_FAST = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
 _SCHEMA = """CREATE TABLE IF NOT EXISTS rest (
     provider TEXT PRIMARY KEY, until REAL NOT NULL, outcome TEXT NOT NULL, times INTEGER NOT NULL
 )"""
@@ -66,15 +63,7 @@ class Rests:
 
     def __init__(self, path: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        try:
-            if path is not None:
-                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._db = sqlite3.connect(
-                path or ":memory:", timeout=10.0, isolation_level=None, check_same_thread=False
-            )
-            self._db.executescript(f"{_FAST} {_SCHEMA}")
-        except (OSError, sqlite3.Error) as error:
-            raise SearchError(f"the search state {path} cannot be opened: {error}") from error
+        self._db = open_store(path, _SCHEMA)
 
     def of(self, identity: str) -> Rest | None:
         """Give the rest that an engine is in now, if any."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
+from browser.search import Chain
 from tests.browser.search.stand_in import StandIn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from browser.search.chain import Source
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +36,16 @@ async def http() -> AsyncIterator[HttpClient]:
     policy = EgressPolicy(allow_private=("127.0.0.1",))
     async with Egress(policy) as egress, HttpClient(egress) as client:
         yield client
+
+
+@pytest.fixture
+def open_chain(http: HttpClient) -> Iterator[Callable[..., Chain]]:
+    """Makes chains and closes them after the test."""
+    with ExitStack() as stack:
+
+        def make(providers: Sequence[Source], *args: Path, **options: Any) -> Chain:
+            chain = Chain(providers, http, *args, **options)
+            stack.callback(chain.close)
+            return chain
+
+        yield make

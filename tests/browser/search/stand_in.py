@@ -22,7 +22,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Asked:
-    """A request as it came."""
+    """A request as it came; header names in small letters."""
 
     method: str
     path: str

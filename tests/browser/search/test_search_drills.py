@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.search import Chain, SearchCache, build_providers
+from browser.search import SearchCache, build_providers
 from browser.search.providers.declared import Declaration
 from browser.search.registry import ENGINES
 from browser.types import Outcome, SearchQuery
@@ -14,9 +14,10 @@ from tests.browser.search.pages import ROWS, empty_page, results_page
 from tests.browser.search.stand_in import Reply, StandIn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from browser.net.http import HttpClient
+    from browser.search import Chain
 
 CHALLENGE = (
     "<html><head><title>Just a moment...</title></head>"
@@ -38,7 +39,9 @@ DRILLS = {
 MINUTE = 60
 
 
-def chain_of(engine: str, engines: StandIn, http: HttpClient, cache: SearchCache) -> Chain:
+def chain_of(
+    engine: str, engines: StandIn, open_chain: Callable[..., Chain], cache: SearchCache
+) -> Chain:
     """The engine under test at `/engine`, then one that always answers at `/next`."""
     after = Declaration("after", engines.url("/next?q={query}"))
     engines.replies["/next"] = Reply(results_page("tavily"))
@@ -47,8 +50,8 @@ def chain_of(engine: str, engines: StandIn, http: HttpClient, cache: SearchCache
     providers = build_providers(
         [engine, "after"], urls={engine: engines.url(path)}, keys={engine: "k"}, declared=[after]
     )
-    deadline = 0.4 if engines.replies[path].hangs else 8.0
-    return Chain(providers, http, cache=cache, deadline=deadline)
+    deadline = 0.2 if engines.replies[path].hangs else 8.0
+    return open_chain(providers, cache=cache, deadline=deadline)
 
 
 def answer(engines: StandIn, engine: str, reply: Reply) -> None:
@@ -63,11 +66,11 @@ def cache(tmp_path: Path) -> SearchCache:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("drill", DRILLS)
 async def test_failure_is_named_and_the_next_engine_answers(
-    engine: str, drill: str, engines: StandIn, http: HttpClient, cache: SearchCache
+    engine: str, drill: str, engines: StandIn, open_chain: Callable[..., Chain], cache: SearchCache
 ) -> None:
     reply, expected = DRILLS[drill]
     answer(engines, engine, reply)
-    chain = chain_of(engine, engines, http, cache)
+    chain = chain_of(engine, engines, open_chain, cache)
 
     result = await chain.search(SearchQuery("tides at Port Elm"))
 
@@ -80,30 +83,28 @@ async def test_failure_is_named_and_the_next_engine_answers(
     waits = chain.rests.left(rest)
     assert (waits > 100 * MINUTE) == (drill == "limited for a while")
     assert 2 * MINUTE < waits <= 24 * 60 * MINUTE
-    chain.close()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 async def test_nothing_found_is_empty_and_neither_rests_nor_is_kept(
-    engine: str, engines: StandIn, http: HttpClient, cache: SearchCache
+    engine: str, engines: StandIn, open_chain: Callable[..., Chain], cache: SearchCache
 ) -> None:
     answer(engines, engine, Reply(empty_page(engine)))
-    chain = chain_of(engine, engines, http, cache)
+    chain = chain_of(engine, engines, open_chain, cache)
 
     result = await chain.search(SearchQuery("tides at Port Elm"))
 
     assert [attempt.outcome for attempt in result.attempts] == [Outcome.EMPTY, Outcome.OK]
     assert chain.rests.of(chain.providers[0].identity) is None
     assert cache.get(chain.providers[0].identity, SearchQuery("tides at Port Elm")) is None
-    chain.close()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 async def test_results_come_clean_stop_the_chain_and_are_kept(
-    engine: str, engines: StandIn, http: HttpClient, cache: SearchCache
+    engine: str, engines: StandIn, open_chain: Callable[..., Chain], cache: SearchCache
 ) -> None:
     answer(engines, engine, Reply(results_page(engine)))
-    chain = chain_of(engine, engines, http, cache)
+    chain = chain_of(engine, engines, open_chain, cache)
 
     result = await chain.search(SearchQuery("tides at Port Elm"))
 
@@ -118,18 +119,16 @@ async def test_results_come_clean_stop_the_chain_and_are_kept(
     kept = cache.get(chain.providers[0].identity, SearchQuery("tides at Port Elm"))
     assert kept is not None
     assert len(kept.results) == len(ROWS)
-    chain.close()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 async def test_wrong_key_is_unauthorized_where_there_are_keys_else_blocked(
-    engine: str, engines: StandIn, http: HttpClient, cache: SearchCache
+    engine: str, engines: StandIn, open_chain: Callable[..., Chain], cache: SearchCache
 ) -> None:
     answer(engines, engine, Reply('{"message": "Forbidden."}', 403))
-    chain = chain_of(engine, engines, http, cache)
+    chain = chain_of(engine, engines, open_chain, cache)
 
     result = await chain.search(SearchQuery("tides at Port Elm"))
 
     expected = Outcome.UNAUTHORIZED if ENGINES[engine].keys else Outcome.BLOCKED
     assert result.attempts[0].outcome is expected
-    chain.close()
