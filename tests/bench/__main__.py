@@ -29,6 +29,8 @@ class Bench:
 
 BENCHES = (
     Bench("startup"),
+    Bench("bundled"),
+    Bench("closedweb", "unanswerable.jsonl", optional=False),
     Bench("claims", "citations.jsonl"),
     Bench("serp", "serp/INDEX.json", optional=False),
     Bench("snapshots", "articles"),
