@@ -15,6 +15,7 @@ from typing import Self
 
 from browser.net.dial import STREAM_LIMIT
 from browser.net.guard import EgressPolicy, Guard, Refusal
+from browser.net.peer import is_strangers
 from browser.net.proxy import ProxyConnection
 from browser.net.resolve import Resolve, SystemResolver
 from browser.net.route import Router, Upstream
@@ -90,6 +91,9 @@ class Egress:
         self.guard.check_url(url)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if is_strangers(writer.get_extra_info("peername")[1], self.port):
+            writer.transport.abort()
+            return
         client = asyncio.current_task()
         assert client
         self._clients.add(client)

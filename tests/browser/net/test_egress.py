@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from asyncio.subprocess import PIPE
 from ipaddress import ip_address
 
 import httpx
@@ -215,6 +217,27 @@ async def test_a_named_host_does_not_lead_to_a_metadata_service() -> None:
     with pytest.raises(Refused, match="cloud metadata"):
         await egress.guard.addresses("intranet.test", 80)
     assert await egress.guard.addresses("169.254.169.254", 80)
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can act as another user"
+)
+async def test_another_user_of_the_machine_is_not_served() -> None:
+    code = (
+        "import socket, sys; s = socket.create_connection(('127.0.0.1', int(sys.argv[1])));"
+        "s.sendall(b'GET http://127.0.0.1/ HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n'); print(s.recv(99))"
+    )
+    async with Egress() as egress:
+        answers = []
+        for user in (0, 65534):
+            asking = await asyncio.create_subprocess_exec(
+                "/usr/bin/env", "python3", "-c", code, str(egress.port),
+                user=user, stdout=PIPE, stderr=PIPE,
+            )  # fmt: skip
+            answers.append((await asking.communicate())[0])
+    assert answers[0].startswith(b"b'HTTP/1.1 403")
+    assert b"HTTP" not in answers[1]
+    assert len(egress.refusals) == 1
 
 
 async def test_hundreds_of_connections_at_once() -> None:
