@@ -6,6 +6,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from browser.net.retry_after import retry_after as said_in
 from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:
@@ -102,13 +103,11 @@ def wall_of(body: str) -> str:
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that `Retry-After` (or GitHub's reset time) asks to wait; None if it says nothing."""
-    from browser.net.retry import retry_after as said  # noqa: PLC0415 - tenacity, only on failure
-
     lower = {name.lower(): value.strip() for name, value in headers.items()}
     reset = lower.get("x-ratelimit-reset", "")
     if "retry-after" not in lower and lower.get("x-ratelimit-remaining") == "0" and reset.isdigit():
         return max(0.0, float(reset) - time.time())
-    return said(lower)
+    return said_in(lower)
 
 
 def _outcome_of(status: int, body: str, wait: float | None, *, keyed: bool) -> Outcome:

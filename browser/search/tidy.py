@@ -44,7 +44,7 @@ _AD = re.compile(
 
 
 def tidy(results: Iterable[SearchResult], provider: str) -> tuple[SearchResult, ...]:
-    """Unwrap, clean and number results; those without a web or file address or a title go."""
+    """Unwrap, clean and number results; those without a web address or a title go."""
     kept: dict[str, SearchResult] = {}
     for result in results:
         url = target(result.url)
@@ -143,6 +143,5 @@ def _decoded(value: str) -> str:
 
 
 def _is_result_address(parts: SplitResult) -> bool:
-    if parts.scheme == "file":
-        return bool(parts.path)
+    """Whether it is on the web; a page of results that names a local file is not believed."""
     return parts.scheme in ("http", "https") and bool(parts.hostname)

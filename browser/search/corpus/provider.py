@@ -14,7 +14,7 @@ from browser.search.corpus.files import checked_folder
 from browser.search.corpus.index import Index, Synced
 from browser.search.corpus.passages import snippet
 from browser.search.dates import since_day
-from browser.search.tidy import tidy
+from browser.search.tidy import readable
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
@@ -80,13 +80,11 @@ class Corpus:
         weights = {stem: term.weight for term in asked for stem in term.stems}
         since = since_day(query.since)
         kept = [hit for hit in hits if since is None or _modified(hit) >= since.isoformat()]
-        results = tuple(_result(hit, weights) for hit in kept[first:])
+        results = tuple(_result(hit, rank, weights) for rank, hit in enumerate(kept[first:], 1))
         detail = f"{synced.left} of {synced.files} files not indexed yet" if synced.left else ""
         if not synced.files:
             detail = f"no .md, .txt, .html or .pdf file in {self.folder}"
-        return SearchPage(
-            Outcome.OK if results else Outcome.EMPTY, tidy(results, self.name), detail=detail
-        )
+        return SearchPage(Outcome.OK if results else Outcome.EMPTY, results, detail)
 
 
 def _index_file(path: Path, folder: Path) -> Path:
@@ -95,11 +93,13 @@ def _index_file(path: Path, folder: Path) -> Path:
     return path / f"{sha256(str(folder).encode()).hexdigest()[:16]}.db"
 
 
-def _result(hit: ranking.Hit, weights: dict[str, float]) -> SearchResult:
+def _result(hit: ranking.Hit, rank: int, weights: dict[str, float]) -> SearchResult:
     return SearchResult(
         url=Path(hit.path).as_uri(),
-        title=hit.title,
-        snippet=snippet(hit.passage, weights),
+        title=readable(hit.title),
+        snippet=readable(snippet(hit.passage, weights)),
+        provider=Corpus.name,
+        rank=rank,
     )
 
 

@@ -2,81 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import pytest
-
-from browser.errors import SearchError
-from browser.search import Chain, SearchCache, build_providers
-from browser.search.merge import merge
-from browser.search.pace import Pace
-from browser.search.rests import Rests
-from browser.types import Outcome, SearchPage, SearchQuery, SearchResult
+from browser.search import SearchCache, build_providers
+from browser.types import Outcome, SearchPage, SearchQuery
 from tests.browser.search.pages import ROWS, Row, results_page
+from tests.browser.search.sources import QUERY, Fixed, failing, hits
 from tests.browser.search.stand_in import Reply, StandIn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
+    from browser.search import Chain
+
     OpenChain = Callable[..., Chain]
-
-QUERY = SearchQuery("tides at Port Elm")
-HOUR = 3600.0
-
-
-@dataclass
-class Clock:
-    """Time that passes when the test says so."""
-
-    now: float = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def rests(clock: Clock) -> Iterator[Rests]:
-    with closing(Rests(clock=clock)) as rests:
-        yield rests
-
-
-@dataclass
-class Fixed:
-    """A source that answers what it is told to."""
-
-    name: str
-    page: SearchPage
-    lifetime: float = HOUR
-    interval: float = 0.0
-    asked: list[str] = field(default_factory=list)
-
-    @property
-    def identity(self) -> str:
-        return self.name
-
-    def unavailable(self) -> str:
-        return ""
-
-    async def search(self, query: SearchQuery, http: object, *, deadline: float) -> SearchPage:
-        self.asked.append(query.text)
-        return self.page
-
-
-def hits(*urls: str, snippet: str = "") -> SearchPage:
-    found = (SearchResult(u, f"Title of {u}", snippet, "x", n) for n, u in enumerate(urls, 1))
-    return SearchPage(Outcome.OK, tuple(found))
-
-
-def failing(outcome: Outcome, retry_after: float | None = None) -> SearchPage:
-    return SearchPage(outcome, detail="as told", retry_after=retry_after)
 
 
 async def test_first_good_answer_ends_the_chain(open_chain: OpenChain) -> None:
@@ -221,126 +161,6 @@ async def test_a_kept_answer_serves_while_its_engine_rests(
     result = await chain.search(QUERY)
 
     assert result.attempts[0].outcome is Outcome.OK
-
-
-def test_the_cache_lets_answers_go_after_their_lifetime(tmp_path: Path) -> None:
-    clock = Clock()
-    cache = SearchCache(tmp_path / "cache.db", clock=clock)
-    cache.put("a", QUERY, hits("https://a.example/"), HOUR)
-
-    clock.now += HOUR - 1
-    assert cache.get("a", QUERY) is not None
-    clock.now += 2
-    assert cache.get("a", QUERY) is None
-    cache.close()
-
-
-@pytest.mark.parametrize("outcome", [o for o in Outcome if o is not Outcome.OK])
-def test_the_cache_keeps_no_failure(outcome: Outcome, tmp_path: Path) -> None:
-    cache = SearchCache(tmp_path / "cache.db")
-    results = hits("https://a.example/").results
-
-    cache.put("a", QUERY, SearchPage(outcome, results), HOUR)
-
-    assert cache.get("a", QUERY) is None
-    cache.close()
-
-
-def test_a_damaged_cache_is_made_anew_and_an_unwritable_one_says_so(tmp_path: Path) -> None:
-    (tmp_path / "cache.db").write_bytes(b"no database " * 500)
-    SearchCache(tmp_path / "cache.db").close()
-    (tmp_path / "file").write_text("")
-
-    with pytest.raises(SearchError) as failure:
-        SearchCache(tmp_path / "file" / "cache.db")
-    assert "--data-dir" in failure.value.hint
-
-
-@pytest.mark.parametrize(
-    ("page", "seconds"),
-    [
-        (failing(Outcome.BLOCKED), 900),
-        (failing(Outcome.RATE_LIMITED), 180),
-        (failing(Outcome.RATE_LIMITED, 42), 42),
-        (failing(Outcome.RATE_LIMITED, 10**7), 86400),
-        (failing(Outcome.QUOTA), 86400),
-        (failing(Outcome.UNAUTHORIZED), 86400),
-        (failing(Outcome.TIMEOUT), 180),
-        (failing(Outcome.ERROR), 180),
-    ],
-)
-def test_how_long_an_engine_rests(page: SearchPage, seconds: float, rests: Rests) -> None:
-
-    rests.note("a", page)
-
-    rest = rests.of("a")
-    assert rest is not None
-    assert rests.left(rest) == seconds
-
-
-def test_a_wall_met_again_doubles_the_rest_up_to_a_day(rests: Rests, clock: Clock) -> None:
-    waits = []
-    for _ in range(9):
-        rests.note("a", failing(Outcome.BLOCKED))
-        rest = rests.of("a")
-        assert rest is not None
-        waits.append(rests.left(rest) / 60)
-        clock.now = rest.until + 1
-
-    assert waits == [15, 30, 60, 120, 240, 480, 960, 1440, 1440]
-
-
-@pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.EMPTY])
-def test_an_honest_answer_ends_the_rest_and_its_history(outcome: Outcome, rests: Rests) -> None:
-    rests.note("a", failing(Outcome.BLOCKED))
-    rests.note("a", SearchPage(outcome))
-    assert rests.of("a") is None
-
-    rests.note("a", failing(Outcome.BLOCKED))
-    rest = rests.of("a")
-    assert rest is not None
-    assert rest.times == 1
-
-
-def test_another_key_or_address_is_another_engine_to_rest() -> None:
-    (one,) = build_providers(["serper"], keys={"serper": "old"})
-    (two,) = build_providers(["serper"], keys={"serper": "new"})
-    (three,) = build_providers(["serper"], keys={"serper": "new"}, urls={"serper": "http://x.test"})
-
-    assert len({one.identity, two.identity, three.identity}) == 3
-    assert "old" not in one.identity
-
-
-def test_mirrors_and_telephone_pages_are_folded() -> None:
-    said = "The harbour of Port Elm was dug by hand between 1804 and 1811, says the plaque."
-    one = [SearchResult("https://en.wiki.example/elm", "Port Elm", said, "a", 1)]
-    two = [SearchResult("https://mirror.example/elm", "Port Elm", said, "b", 1)]
-    three = [SearchResult("https://m.wiki.example/tide?utm_medium=x", "Tide", "", "c", 1)]
-    four = [SearchResult("http://www.wiki.example/tide/", "Tide", "longer", "d", 1)]
-
-    merged = merge([one, two, three, four], 10)
-
-    assert [r.provider for r in merged] == ["a+b", "c+d"]
-    assert merged[1].snippet == "longer"
-
-
-def test_one_site_does_not_crowd_out_the_others() -> None:
-    many = [SearchResult(f"https://big.example/{n}", f"Big {n}", "", "a", n) for n in range(1, 9)]
-    few = [SearchResult(f"https://s{n}.test/", f"Small {n}", "", "b", n) for n in range(1, 4)]
-
-    merged = merge([many, few], 6)
-
-    assert sum("big.example" in r.url for r in merged) == 3
-    assert len(merged) == 6
-    assert [r.url for r in merge([many], 8)] == [r.url for r in many]
-
-
-async def test_turns_lie_an_interval_apart_and_far_ones_are_not_waited_for() -> None:
-    pace = Pace()
-
-    assert await pace.turn("a", 60.0, patience=1.0) == 0.0
-    assert await pace.turn("b", 60.0, patience=1.0) == 0.0
-    assert await pace.turn("a", 60.0, patience=1.0) == pytest.approx(60.0, abs=1.0)
 
 
 async def test_an_engine_asked_too_often_is_skipped_and_does_not_rest(

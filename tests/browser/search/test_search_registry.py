@@ -1,0 +1,92 @@
+"""Which engines there are, in which order, and what they are asked."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from browser.errors import SearchError
+from browser.search import parse_results
+from browser.search.providers.declared import Declaration
+from browser.search.registry import ENGINES, build_providers, engine_name, keys_from, load
+from browser.types import SearchQuery
+
+
+def test_an_unknown_engine_is_named_with_the_nearest() -> None:
+    with pytest.raises(SearchError, match="'dukduckgo'") as failure:
+        build_providers(["dukduckgo"])
+    assert "duckduckgo" in failure.value.hint
+    assert engine_name("DDG") == "duckduckgo"
+    with pytest.raises(SearchError):
+        parse_results("corpus", "")
+
+
+def test_the_default_order_is_keys_then_what_is_ones_own_then_the_keyless() -> None:
+    own = Declaration("mine", "https://mine.example/?q={query}")
+    order = [
+        source.name
+        for source in build_providers(
+            keys={"tavily": "k"}, urls={"searxng": "http://s.example"}, declared=[own]
+        )
+    ]
+
+    assert order[:4] == ["tavily", "mine", "searxng", "duckduckgo"]
+    assert order[-1] == "wikipedia"
+    assert "serper" not in order
+    assert "arxiv" not in order
+    assert "searxng" not in [source.name for source in build_providers(keys={})]
+
+
+def test_keys_come_from_the_environment_by_their_variables() -> None:
+    assert keys_from({"BRAVE_SEARCH_API_KEY": "b", "SERPER_API_KEY": ""}) == {"brave_api": "b"}
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_table_of_engines_agrees_with_their_classes(name: str) -> None:
+    engine, loaded = ENGINES[name], load(name)
+
+    assert loaded.name == name
+    assert (loaded.key_env in engine.keys) if engine.keys else not loaded.key_env
+    assert not engine.keys or loaded.needs_key == engine.needs_key
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_every_filter_is_taken_by_every_engine(name: str) -> None:
+    url = "http://searx.example" if name == "searxng" else None
+    engine = load(name)(url=url, key="k")
+    query = SearchQuery(
+        "tides at Port Elm", site="elm.example", since="2026-01-02", lang="de", region="at",
+        limit=7, page=3,
+    )  # fmt: skip
+
+    for request in engine.requests(query):
+        assert request.url.startswith(("http://", "https://"))
+        said = f"{request.url} {request.params} {request.form} {request.json}"
+        assert "Elm" in said
+        assert "k" not in (request.params or {})
+
+
+def test_a_declared_engine_fills_its_template_quoted() -> None:
+    own = Declaration(
+        "mine", "https://mine.example/s?q={query}&p={page}", rows="", headers={"X-Key": "{key}"}
+    )
+    (engine,) = build_providers(["mine"], declared=[own], keys={"mine": "s3"})
+
+    request = engine.request(SearchQuery("a&b=c d", page=2))  # type: ignore[attr-defined]
+
+    assert request.url == "https://mine.example/s?q=a%26b%3Dc%20d&p=2"
+    assert request.headers == {"X-Key": "s3"}
+    with pytest.raises(SearchError):
+        Declaration("bad", "file:///etc/passwd?{query}")
+
+
+def test_importing_search_loads_no_engine_and_no_parser() -> None:
+    code = (
+        "import sys, browser.search as s; s.build_providers(['serper', 'wikipedia'], keys={});"
+        "print([m for m in sys.modules if m.startswith(('lxml', 'httpx', 'playwright'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"

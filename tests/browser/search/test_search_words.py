@@ -1,0 +1,59 @@
+"""Dates as engines write them, and questions made into queries."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from browser.search.dates import leading_date, nearest_range
+from browser.search.rewrite import keywords, names, quoted, rewrites
+
+
+@pytest.mark.parametrize(
+    ("snippet", "day"),
+    [
+        ("May 2, 2022 - The tides", "2022-05-02"),
+        ("20 Nov 2020 · Gulls", "2020-11-20"),
+        ("2022-05-02 — Tides", "2022-05-02"),
+        ("Sept. 3, 2022 — Tides", "2022-09-03"),
+        ("Jul 12, 2025· Tides", "2025-07-12"),
+        ("March 2, 2022 is a day", None),
+        ("Sept 31, 2022 — Tides", None),
+        ("Team 2, 2022 — Tides", None),
+    ],
+)
+def test_the_date_before_a_snippet_is_read(snippet: str, day: str | None) -> None:
+    assert leading_date(snippet) == day
+
+
+def test_since_becomes_the_narrowest_range_that_holds_it() -> None:
+    today = date(2026, 11, 21)
+    spans = [nearest_range(day, today) for day in ("2026-11-20", "2026-11-14", "2026-11-01")]
+    assert spans == ["day", "week", "month"]
+    assert nearest_range("2025-11-21", today) == "year"
+    assert nearest_range("2020-01-01", today) == ""
+    assert nearest_range("yesterday", today) == ""
+
+
+def test_a_question_becomes_keywords_names_and_quotes() -> None:
+    question = "Which river flows through the town where Maria von Elm wrote “The Grey Mole”?"
+
+    assert keywords(question) == [
+        "river",
+        "flows",
+        "town",
+        "Maria",
+        "von",
+        "Elm",
+        "wrote",
+        "Grey",
+        "Mole",
+    ]
+    assert quoted(question) == ["The Grey Mole"]
+    assert names(question) == ["Maria von Elm", "Grey Mole"]
+    assert rewrites(question)[0] == question
+    assert rewrites(question)[2].startswith('"The Grey Mole" river')
+    assert names("Who is the mayor of Port Elm?") == ["Port Elm"]
+    assert keywords("what is it") == ["what", "is", "it"]
+    assert rewrites("") == []
