@@ -77,7 +77,8 @@ def _tool(data: dict[str, Any]) -> str:
 
 
 def _source(data: dict[str, Any]) -> str:
-    return f"read S{data['n']} via {data['via']}: {data['title'] or data['url']} — {data['reason']}"
+    reason = f" — {data['reason']}" if data["reason"] else ""
+    return f"read S{data['n']} via {data['via']}: {data['title'] or data['url']}{reason}"
 
 
 _SAYINGS: dict[str, Callable[[dict[str, Any]], str]] = {

@@ -8,7 +8,7 @@ import unicodedata
 from typing import Literal, NamedTuple
 
 from agent.evidence import numerals
-from agent.evidence.spelling import expand_contraction, root
+from agent.evidence.spelling import PHRASAL, expand_contraction, root
 
 Kind = Literal["word", "number", "ordinal", "clock", "punct"]
 
@@ -113,13 +113,17 @@ def _words(raw: str) -> list[Token]:
 
 
 def _joined(tokens: list[Token]) -> list[Token]:
-    """Put number words, and digits with a scale, together."""
+    """Put number words, digits with a scale, and phrasal verbs together."""
     found: list[Token] = []
     i = 0
     while i < len(tokens):
         token = tokens[i]
         if token.kind == "number":
             i = _digits_with_scale(tokens, i, found)
+        elif i + 1 < len(tokens) and (token.root, tokens[i + 1].form) in PHRASAL:
+            verb = PHRASAL[token.root, tokens[i + 1].form]
+            found.append(token._replace(root=verb, raw=f"{token.raw} {tokens[i + 1].raw}"))
+            i += 2
         elif token.kind == "word" and numerals.is_number_word(token.form):
             i = _written_number(tokens, i, found)
         else:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from agent.evidence.dates import Date, find_dates
+from agent.evidence.figures import Figure, find_figures
+from agent.evidence.names import Name, find_names
 from agent.evidence.normalise import Token, tokenise, words_of
 from agent.evidence.vocabulary import FUNCTION
 from agent.types import Passage
@@ -23,7 +27,10 @@ CACHED_TEXTS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a text, `text[start:end]`, as tokens; `words` are those but punctuation."""
+    """A sentence of a text, `text[start:end]`, as tokens; `words` are those but punctuation.
+
+    `content` are the roots that carry meaning, `phrase` the pairs of them that follow each other.
+    """
 
     start: int
     end: int
@@ -31,6 +38,10 @@ class Sentence:
     words: tuple[Token, ...]
     roots: tuple[str, ...]
     content: frozenset[str]
+    phrase: frozenset[tuple[str, str]]
+    figures: tuple[Figure, ...]
+    dates: tuple[Date, ...]
+    names: tuple[Name, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +73,8 @@ class Ground:
         pairs = [(p, sentence) for p in self.passages for sentence in analyse(p.text)]
         self.statements = [Statement(p, s, place) for place, (p, s) in enumerate(pairs)]
         self._found_in = Counter(root for _, sentence in pairs for root in sentence.content)
+        self._name_roots: set[str] | None = None
+        self._by_beginning: dict[str, list[str]] = {}
         self._stream, self._edges = " ", [0]
         for _, sentence in pairs:
             if sentence.roots:
@@ -99,6 +112,20 @@ class Ground:
         """Roots between two runs."""
         return self._stream[left.end : right.start].split()
 
+    def vocabulary(self, beginning: str) -> Sequence[str]:
+        """Roots on the page that begin with these four letters."""
+        if not self._by_beginning:
+            for root in self._found_in:
+                self._by_beginning.setdefault(root[:4], []).append(root)
+        return self._by_beginning.get(beginning, ())
+
+    def is_name(self, name: Name) -> bool:
+        """Whether a capitalised word is a name: not one that only opens its sentence."""
+        if self._name_roots is None:
+            found = (n for s in self.statements for n in s.sentence.names if n.certain)
+            self._name_roots = {root for n in found for root in n.roots}
+        return name.certain or name.roots[0] in self._name_roots
+
     def __contains__(self, root: str) -> bool:
         return root in self._found_in
 
@@ -109,11 +136,29 @@ def analyse(text: str) -> tuple[Sentence, ...]:
     return tuple(_sentence(text, start, end) for start, end in sentences(text))
 
 
+def read_claim(claim: str) -> Sentence:
+    """Read a claim as one sentence."""
+    return _sentence(claim, 0, len(claim))
+
+
 def _sentence(text: str, start: int, end: int) -> Sentence:
     tokens = tokenise(clean(text[start:end]))
     words = words_of(tokens)
     roots = tuple(token.root for token in words)
-    return Sentence(start, end, tuple(tokens), tuple(words), roots, frozenset(roots) - FUNCTION)
+    content = content_of(words)
+    phrase = frozenset(itertools.pairwise(content))
+    return Sentence(
+        start=start,
+        end=end,
+        tokens=tuple(tokens),
+        words=tuple(words),
+        roots=roots,
+        content=frozenset(content),
+        phrase=phrase,
+        figures=tuple(find_figures(tokens)),
+        dates=tuple(find_dates(tokens)),
+        names=tuple(find_names(tokens)),
+    )
 
 
 def _as_passage(passage: Passage | str, number: int) -> Passage:

@@ -20,7 +20,8 @@ found establish set founder establishment
 buy purchase acquire acquisition bought takeover
 get receive obtain gain
 win take victory
-lose defeat loss
+lose loss
+defeat beat
 choose pick select elect appoint nominate
 name call title term
 show display exhibit demonstrate
@@ -31,7 +32,7 @@ say state declare announce report note remark
 ask request demand
 help aid assist support
 use employ utilize usage
-need require necessary necessity
+need require necessary necessity rely depend
 give provide supply offer
 cost price expense charge fee expensive
 pay fund finance
@@ -328,12 +329,9 @@ rise fall
 increase decrease
 grow shrink
 gain lose
-win lose
 open close
 begin end
 start stop
-buy sell
-lend borrow
 arrive leave
 enter leave
 include exclude
@@ -353,8 +351,6 @@ prove disprove
 strengthen weaken
 improve worsen
 expand contract
-import export
-attack defend
 encourage discourage
 appear disappear
 connect disconnect
@@ -411,7 +407,6 @@ always never
 everyone nobody
 everything nothing
 maximum minimum
-victory defeat
 majority minority
 ally enemy
 supporter opponent critic
@@ -421,7 +416,25 @@ retain remove
 introduce abolish
 preserve destroy
 upheld overturned
-praise criticise
+praise criticise condemn
+defend condemn attack
+welcome oppose
+welcome condemn
+encourage deter
+deny acknowledge
+promote demote
+demolish preserve
+ascend descend
+advance retreat
+insert remove
+"""
+
+# Words of which at most one is true of a thing in one respect.
+_EXCLUSIVE = """
+daily weekly monthly yearly annual hourly quarterly
+monday tuesday wednesday thursday friday saturday sunday
+spring summer autumn winter
+gold silver bronze
 """
 
 
@@ -443,6 +456,9 @@ def _opposite_table() -> dict[str, frozenset[str]]:
         for other in others:
             table.setdefault(first, set()).add(other)
             table.setdefault(other, set()).add(first)
+    for group in _groups(_EXCLUSIVE):
+        for word in group:
+            table.setdefault(word, set()).update(set(group) - {word})
     return {word: frozenset(opposites) for word, opposites in table.items()}
 
 

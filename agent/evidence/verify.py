@@ -6,6 +6,8 @@ import functools
 from typing import TYPE_CHECKING, Protocol
 
 from agent.evidence.findings import Finding, undecided
+from agent.evidence.free import check_free
+from agent.evidence.question import check_question, parse_question
 from agent.evidence.statements import Ground
 from agent.evidence.verbatim import check_verbatim
 from agent.types import Passage, Verdict, VerdictState
@@ -61,7 +63,13 @@ def _ground(passages: tuple[Passage | str, ...]) -> Ground:
 def _check(claim: str, ground: Ground) -> Finding:
     if not claim.strip() or not ground.statements:
         return undecided((), "there is nothing to compare")
-    return check_verbatim(claim, ground) or undecided((), "the page does not say it in these words")
+    found = check_verbatim(claim, ground)
+    if found:
+        return found
+    question = parse_question(claim)
+    if question:
+        return check_question(question, ground)
+    return check_free(claim, ground)
 
 
 def _judged(verdict: Verdict, ground: Ground) -> Verdict:

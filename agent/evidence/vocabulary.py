@@ -8,50 +8,64 @@ from __future__ import annotations
 from agent.evidence.spelling import root
 
 
-def _roots(words: str) -> frozenset[str]:
+def root_set(words: str) -> frozenset[str]:
+    """Bring a list of words to the set of their roots."""
     return frozenset(root(word) for word in words.split())
 
 
-ARTICLES = _roots("a an the")
+ARTICLES = root_set("a an the")
 
-AUXILIARIES = _roots(
+AUXILIARIES = root_set(
     """be am is are was were been being have has had do does did will would shall should can could
     may might must"""
 )
 
-PRONOUNS = _roots(
+PRONOUNS = root_set(
     """i you he she it we they me him her us them my your his its our their mine yours hers ours
     theirs this that these those who whom whose which what myself himself herself itself
     themselves one"""
 )
 
-PREPOSITIONS = _roots(
+PREPOSITIONS = root_set(
     """of in on at by for with from to into onto upon about over under between among through during
     before after since until till against toward towards across along around near off out up down
-    within per via as than"""
+    within per via as than above below beneath beside beyond behind inside outside"""
 )
 
-CONJUNCTIONS = _roots(
+CONJUNCTIONS = root_set(
     """and or but nor so yet if because although though while whereas whether when where that which
     who both either neither then also too only not no there here how why such own same other very
-    just even more most less least"""
+    just even more most less least much very so quite rather still already well too either again
+    there another each any some"""
 )
 
 FUNCTION = ARTICLES | AUXILIARIES | PRONOUNS | PREPOSITIONS | CONJUNCTIONS
 """Words that name nothing: left out when contents are compared."""
 
-NEGATORS = _roots(
+NEGATORS = root_set(
     """not no never none nobody nothing nowhere neither nor without hardly barely scarcely cannot"""
 )
 
-# Verbs and adjectives that deny what they govern: `failed to arrive`, `stopped using`.
-DENIALS = _roots(
-    """fail refuse reject deny decline lack absent stop cease halt abandon cancel abolish forbid
-    prohibit ban exclude prevent avoid unable impossible exempt omit miss dismiss discontinue
-    disprove refute withhold oppose exclusion absence refusal rejection failure"""
+DENIALS = root_set(
+    """reject deny lack absent cancel abolish forbid prohibit ban exclude prevent unable impossible
+    exempt dismiss discontinue disprove refute oppose exclusion absence refusal rejection refuse
+    abandon"""
 )
+"""Words that deny what they govern, as `not` does: `lacked a roof`, `was banned`."""
 
-HEDGES = _roots(
+DENYING_NOUNS = root_set("lack absence unable impossible")
+"""Of these, those that deny only what follows: `a lack of morality`."""
+
+SHORT_REACH = DENYING_NOUNS | root_set("without nor")
+"""Words of denial that reach only the next noun phrase."""
+
+DENIALS_BEFORE_TO = root_set("fail decline neglect forget cease omit refuse")
+"""Verbs that deny the infinitive after them, and something else without one: `failed to come`."""
+
+DENIALS_BEFORE_ING = root_set("stop cease avoid quit abandon")
+"""Verbs that deny the gerund after them: `stopped using`."""
+
+HEDGES = root_set(
     """may might could can would perhaps possibly possible probably probable likely seem appear
     suggest presumably apparently allegedly alleged reportedly reported supposedly suppose believe
     think estimate propose proposal plan expect hope claim argue potentially tentative unclear
@@ -59,19 +73,19 @@ HEDGES = _roots(
     hypothesize theorize theory"""
 )
 
-QUANTIFIERS = _roots(
+QUANTIFIERS = root_set(
     """all every each always any entire whole everyone everything both most majority many several
     some few often usually generally sometimes rarely seldom mainly mostly largely partly typically
     frequently occasionally never only solely exclusively always almost nearly half third quarter
     minority universally completely entirely"""
 )
 
-CONDITIONS = _roots("if unless whether provided except when until apart")
+CONDITIONS = root_set("if unless whether provided except when until apart")
 
-EMBEDDING = CONDITIONS | _roots("that")
+EMBEDDING = CONDITIONS | root_set("that")
 """Words after which a clause is thought, doubted or supposed, not stated."""
 
-ORDERINGS = _roots(
+ORDERINGS = root_set(
     """before after earlier later since until because due thanks despite although more less than
     fewer higher lower over under above below least most first last previous next former latter
     up down against from to by instead rather except"""
@@ -80,11 +94,11 @@ ORDERINGS = _roots(
 
 OPERATORS = NEGATORS | DENIALS | HEDGES | QUANTIFIERS | CONDITIONS | ORDERINGS
 
-COMPARATIVES = _roots("more less fewer better worse than before other else")
+COMPARATIVES = root_set("more less fewer better worse than before other else")
 
-UNIVERSAL = _roots("all every each always everyone everything entire whole only solely never any")
+UNIVERSAL = root_set("all every each always everyone everything entire whole only solely never any")
 
-PARTIAL = _roots(
+PARTIAL = root_set(
     """some several many few most usually often generally sometimes partly mainly mostly largely
     half third quarter majority typically except rarely apart chiefly"""
 )

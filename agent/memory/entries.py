@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from agent.memory.drafts import Draft, columns
+from agent.memory.links import Links
 from agent.memory.placing import Place, place
+from agent.memory.retrieval.following import STARTS, follow
 from agent.memory.retrieval.index import Range
 from agent.memory.retrieval.search import Search
-from agent.memory.schema import NAMESPACE_SHIFT, history, memories, namespaces
+from agent.memory.schema import NAMESPACE_SHIFT, history, links, memories, namespaces, state
 from agent.memory.types import Hit, Origin
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ class Entries:
     def __init__(self, store: Store, namespace: int) -> None:
         self._store = store
         self._namespace = namespace
+        self.links = Links(store)
         self._own = memories.c.id.between(
             namespace << NAMESPACE_SHIFT, ((namespace + 1) << NAMESPACE_SHIFT) - 1
         )
@@ -60,12 +64,63 @@ class Entries:
         with self._store.read() as connection:
             return connection.execute(self._named(kinds, key)).first()
 
-    def all(self, kinds: Sequence[str]) -> list[Any]:
-        """List the rows of some kinds in the order in which they were first written."""
+    def all(self, kinds: Sequence[str], newest: int | None = None) -> list[Any]:
+        """List memories of some kinds, or the newest of them, in the order of their writing."""
         query = sa.select(memories).where(self._own, memories.c.kind.in_(kinds))
-        query = query.where(memories.c.state == "active").order_by(memories.c.id)
+        query = query.where(memories.c.state == "active").order_by(memories.c.id.desc())
         with self._store.read() as connection:
-            return list(connection.execute(query))
+            return list(reversed(connection.execute(query.limit(newest)).all()))
+
+    def newest(self) -> Any | None:
+        """Find the memory that was written last."""
+        query = sa.select(memories).where(self._own).order_by(memories.c.id.desc()).limit(1)
+        with self._store.read() as connection:
+            return connection.execute(query).first()
+
+    def after(self, memory: int, limit: int) -> list[Any]:
+        """List memories that were written after one, those that can be found."""
+        query = sa.select(memories).where(self._own, memories.c.id > memory)
+        query = query.where(memories.c.state == "active", memories.c.terms != "")
+        with self._store.read() as connection:
+            return list(connection.execute(query.order_by(memories.c.id).limit(limit)))
+
+    def by_ids(self, ids: Sequence[int]) -> list[Any]:
+        """Read memories in use, in the order of the ids; those that are gone are left out."""
+        with self._store.read() as connection:
+            rows = {row.id: row for row in connection.execute(_BY_IDS, {"ids": list(ids)}).all()}
+        return [rows[id_] for id_ in ids if id_ in rows and rows[id_].state == "active"]
+
+    def archive(self, ids: Collection[int]) -> int:
+        """Take memories out of use: no search finds them, nothing of them is lost."""
+        with self._store.write() as connection:
+            rows = connection.execute(_BY_IDS, {"ids": list(ids)}).all()
+            rows = [row for row in rows if row.state == "active"]
+            self._unindex(connection, rows)
+            which = memories.c.id.in_([row.id for row in rows])
+            connection.execute(memories.update().where(which), {"state": "archived"})
+        return len(rows)
+
+    def fade(self, now: float) -> int:
+        """Let the links of this namespace decay; returns how many are gone."""
+        first = self._namespace << NAMESPACE_SHIFT
+        return self.links.fade(now, first, first + (1 << NAMESPACE_SHIFT) - 1)
+
+    def state(self, name: str) -> Any | None:
+        """Read a value that the engine keeps for itself."""
+        query = sa.select(state.c.value).where(*self._state_is(name))
+        with self._store.read() as connection:
+            found = connection.scalar(query)
+        return None if found is None else json.loads(found)
+
+    def set_state(self, name: str, value: Any) -> None:
+        """Write a value that the engine keeps for itself."""
+        row = {"namespace": self._namespace, "name": name, "value": json.dumps(value)}
+        with self._store.write() as connection:
+            connection.execute(state.delete().where(*self._state_is(name)))
+            connection.execute(state.insert(), row)
+
+    def _state_is(self, name: str) -> tuple[sa.ColumnElement[bool], ...]:
+        return state.c.namespace == self._namespace, state.c.name == name
 
     def earlier(self, memory: int) -> list[Any]:
         """List the former values of a memory, oldest first."""
@@ -85,14 +140,37 @@ class Entries:
             self._store.purge()
         return len(rows)
 
-    def search(self, text: str, limit: int, kinds: Collection[str] | None) -> list[Hit]:
+    def search(
+        self,
+        text: str,
+        limit: int,
+        kinds: Collection[str] | None,
+        *,
+        associations: bool = True,
+    ) -> list[Hit]:
         """Find memories that bear on a text, best first."""
         with self._store.read() as connection:
             search = Search(connection, self._store.index, self._range(connection), kinds)
-            found = search.find(text)[:limit]
-            ids = [candidate.id for _, candidate in found]
-            by_id = {row.id: row for row in connection.execute(_BY_IDS, {"ids": ids}).all()}
-        return [_hit(by_id[candidate.id], score) for score, candidate in found]
+            found = [(score, candidate.id) for score, candidate in search.find(text)]
+            if associations and found:
+                found = self._follow(connection, found, limit, kinds)
+            found = found[:limit]
+            ids = [id_ for _, id_ in found]
+            rows = {row.id: row for row in connection.execute(_BY_IDS, {"ids": ids}).all()}
+        return [_hit(rows[id_], score) for score, id_ in found]
+
+    def _follow(
+        self,
+        connection: sa.Connection,
+        found: list[tuple[float, int]],
+        limit: int,
+        kinds: Collection[str] | None,
+    ) -> list[tuple[float, int]]:
+        near = follow(found, self.links.of(connection, [id_ for _, id_ in found[:STARTS]]), limit)
+        new = {id_ for _, id_ in near} - {id_ for _, id_ in found}
+        rows = self._store.index.rows(connection, sorted(new)) if new else []
+        allowed = {row.id for row in rows if kinds is None or row.kind in kinds}
+        return [pair for pair in near if pair[1] not in new or pair[1] in allowed]
 
     def _range(self, connection: sa.Connection) -> Range:
         first = (self._namespace << NAMESPACE_SHIFT) + 1
@@ -143,6 +221,8 @@ class Entries:
         ids = [row.id for row in rows]
         self._unindex(connection, rows)
         connection.execute(history.delete().where(history.c.memory.in_(ids)))
+        linked = sa.or_(links.c.one.in_(ids), links.c.other.in_(ids))
+        connection.execute(links.delete().where(linked))
         connection.execute(memories.delete().where(memories.c.id.in_(ids)))
 
     def _index(self, connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> None:

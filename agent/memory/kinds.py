@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 NOTE = "note"
 REMEMBERED = "memory"
 """What a person or a model saved under a key (REMEMBER)."""
@@ -33,3 +38,21 @@ NAMED = UNSEARCHED | {REMEMBERED, SUMMARY}
 """Their key is a name that people search by, not only a number."""
 ALONE = NAMED | {INSIGHT}
 """What was written before or after has nothing to do with it."""
+
+TURN = "turn"
+PAGE = "page"
+
+BASES: dict[str, frozenset[str]] = {
+    "domain": frozenset({FACT, SOURCE, PAGE, NOTE}),
+    "body": frozenset({SOURCE, PLAYBOOK, "tool", "site"}),
+    "soul": frozenset({REMEMBERED, INSIGHT, "identity", "constraint"}),
+    "heart": frozenset({SUMMARY, TURN}),
+    "episodic": frozenset({SUMMARY, TURN, OUTCOME}),
+    "mind": frozenset({PLAYBOOK, OUTCOME}),
+}
+"""Knowledge bases, as views over the one store."""
+
+
+def expand(names: Iterable[str]) -> frozenset[str]:
+    """Replace names of knowledge bases by the kinds that they show."""
+    return frozenset().union(*(BASES.get(name, frozenset({name})) for name in names))

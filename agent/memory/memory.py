@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from agent.memory.errors import ReservedKey
 from agent.memory.jsvalues import well_formed
-from agent.memory.kinds import NOTE, REMEMBERED
+from agent.memory.kinds import NOTE, REMEMBERED, expand
 from agent.memory.types import Origin, Turn
 from agent.memory.values import pack, unpack
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from agent.memory.conversations import Conversations
     from agent.memory.entries import Entries
     from agent.memory.store import Store
-    from agent.memory.types import Hit, Layers, Session
+    from agent.memory.types import Dreamed, Hit, Layers, Session
     from agent.types import Report
 
 IMPORTED = "imported"
@@ -113,9 +114,21 @@ class Memory:
         """Delete what was remembered under a key, and its history, for good."""
         return self._entries.delete([REMEMBERED], key) > 0
 
-    def search(self, query: str, limit: int = 10, kinds: Sequence[str] | None = None) -> list[Hit]:
-        """Find memories by words, names and dates, best first."""
-        return self._entries.search(query, limit, kinds)
+    def search(
+        self,
+        query: str,
+        limit: int = 10,
+        kinds: Sequence[str] | None = None,
+        *,
+        associations: bool = True,
+    ) -> list[Hit]:
+        """Find memories by words, names and dates, best first.
+
+        `kinds` are kinds of memories or knowledge bases (`domain`, `body`, `soul`, `heart`,
+        `episodic`, `mind`). A score of 1 is about what has every word of the query.
+        """
+        wanted = None if kinds is None else expand(kinds)
+        return self._entries.search(query, limit, wanted, associations=associations)
 
     def append_turn(self, session: str, role: str, text: str) -> None:
         """Add a message to a conversation, which is opened if it is new."""
@@ -147,6 +160,22 @@ class Memory:
         from agent.memory.runs import record_run  # noqa: PLC0415
 
         return record_run(self._entries, report, steps)
+
+    def reinforce(self, ids: Sequence[int]) -> None:
+        """Strengthen the links among memories that served one verified answer."""
+        self._entries.links.reinforce(ids)
+
+    def dream_due(self) -> bool:
+        """Tell whether consolidation is due: six hours after the last, if there is anything new."""
+        from agent.memory.dream import due  # noqa: PLC0415
+
+        return due(self._entries, time.time())
+
+    def dream(self, seconds: float = 2.0) -> Dreamed:
+        """Consolidate for at most so many seconds: link, merge, draw insights, retire."""
+        from agent.memory.dream import dream  # noqa: PLC0415
+
+        return dream(self._entries, seconds)
 
     def export(self, session: str | None = None) -> dict[str, Any]:
         """Give everything in the reference engine's storage form.

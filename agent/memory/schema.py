@@ -83,6 +83,17 @@ history = Table(
     Column("replaced", Float, nullable=False),
 )
 
+links = Table(
+    "links",
+    metadata,
+    Column("one", BigInteger, primary_key=True, autoincrement=False),  # the smaller id
+    Column("other", BigInteger, primary_key=True, autoincrement=False, index=True),
+    Column("kind", String, nullable=False),
+    Column("strength", Float, nullable=False),
+    Column("proven", Boolean, nullable=False),  # used together in a verified answer
+    Column("touched", Float, nullable=False),
+)
+
 conversations = Table(
     "conversations",
     metadata,

@@ -79,3 +79,14 @@ class Layers:
     sessions: Mapping[str, Any] = field(default_factory=dict)
     skills: tuple[Mapping[str, Any], ...] = ()
     recalled: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dreamed:
+    """What consolidation did, in counts."""
+
+    linked: int = 0
+    merged: int = 0
+    insights: int = 0
+    faded: int = 0
+    retired: int = 0

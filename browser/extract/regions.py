@@ -16,7 +16,7 @@ _ROLES = frozenset(
 )
 _TOKENS = frozenset(
     """ad ads advert advertisement advertising adsbygoogle breadcrumb breadcrumbs comment comments
-    consent cookie cookies disqus footer gdpr masthead menu modal nav navbar navigation newsletter
+    consent cookie cookies disqus footer gdpr masthead menu modal nav navbar navbox toc catlinks navigation newsletter
     outbrain overlay pager pagination paywall popup promo promos promotion related recommended
     recommendation recommendations respond share sharebar sharing sidebar signup skip social
     sponsor sponsored subscribe subscription taboola toolbar trending widget widgets""".split()

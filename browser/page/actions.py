@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Button = Literal["left", "middle", "right"]
 
-POINTER_MS = 2_000  # an element that is covered or moving for longer will not come free by itself
+POINTER_MS = 1_000  # an element that is covered or moving for longer will not come free by itself
 RETRY_SECONDS = 0.05
 KEYS_AT_MOST = 120  # longer texts are put in at once; key handlers matter for what is short
 _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range number".split())

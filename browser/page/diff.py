@@ -23,7 +23,8 @@ _GONE_SHOWN = 3  # of a run of lines that went, the first few say which
 def changes(before: View | None, after: View, budget: int, query: str | None) -> str:
     """Describe the change between two views: a diff, or the new snapshot where that is shorter.
 
-    `+` lines are new, `-` lines are gone, `~` lines changed; an empty string says that nothing visible changed.
+    `+` lines are new, `-` lines are gone, `~` lines changed; an empty string says that nothing
+    visible changed.
     """
     snapshot, _ = snapshot_of(after, budget, query)
     if before is None or before.url.split("#")[0] != after.url.split("#")[0]:

@@ -53,6 +53,8 @@ class Events:
         self.answer: str | None = None
         self.navigating = False
         self.navigations = 0
+        self.diverted = False  # what looked like a navigation was a download
+        self.opened = 0  # tabs since the action began
         self.crashed = False
         self.closed = False
         self._popups: list[tuple[str | None, Page]] = []
@@ -70,6 +72,10 @@ class Events:
         page.on("requestfailed", self._request_done)
         page.on("framenavigated", self._navigated)
 
+    def begin(self, answer: str | None) -> None:
+        """An action begins; `answer` is for the dialogs it may raise."""
+        self.answer, self.diverted, self.opened = answer, False, 0
+
     def drain(self) -> tuple[str, ...]:
         """Take what happened since the last call, one line each."""
         for name, page in self._popups:
@@ -82,6 +88,11 @@ class Events:
         """Report something at the next observation."""
         if len(self._seen) < _LINES_KEPT:
             self._seen.append(clean(line).replace("\n", " ")[: _MESSAGE + 80])
+
+    async def saved(self) -> list[Path]:
+        """Wait for the downloads begun so far; gives the files that were saved."""
+        done = await asyncio.gather(*self.downloads)
+        return [path for path in done if path]
 
     def pending(self) -> bool:
         """Whether requests are open that the page's content may wait for."""
@@ -109,10 +120,12 @@ class Events:
         self.add(f'dialog: {kind} "{dialog.message[:_MESSAGE]}" was {done}')
 
     def _download(self, download: Download) -> None:
+        self.navigating, self.diverted = False, True
         self.downloads.append(self._save(download))
         self.add(f"download: {download.suggested_filename[:100]} from {download.url[:100]}")
 
     def _popup(self, page: Page) -> None:
+        self.opened += 1
         self._popups.append((self._adopt(page), page))
 
     def _console(self, message: ConsoleMessage) -> None:

@@ -119,7 +119,7 @@ class Live:
 
     async def _before(self, dialog: str | None) -> View:
         self.check_alive()
-        self.events.answer = dialog
+        self.events.begin(dialog)
         return self._view or await self.look()
 
     async def _done(

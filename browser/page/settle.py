@@ -41,10 +41,10 @@ async def _left(page: Page, events: Events) -> float:
         # The document went away under the question: a navigation.
         await _arrive(page, events)
         return _STEP
-    if state["navigating"] or events.navigating:
+    if events.navigating or (state["navigating"] and not events.diverted):
         await _arrive(page, events)
         return _STEP
-    if state["ready"] == "loading" or events.pending():
+    if state["ready"] == "loading" or events.pending() or state["opening"] > events.opened:
         return _STEP
     return float(state["left"]) / 1000
 

@@ -1,7 +1,7 @@
-"""Measure claim checking, in code alone: `python tests/bench/claims.py [DATA]`.
+"""Measure claim checking, in code alone: `python tests/bench/claims.py [DATA] [-v]`.
 
 DATA is a folder with `citations.jsonl` (claim, doc, label, how) and `docs.jsonl` (id, text).
-Without it only the frozen paraphrases of the tests are measured.
+Without it only the frozen paraphrases of the tests are measured; -v prints every claim.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Tally:
 
 def main() -> None:
     """Print the table by kind for each set."""
-    if len(sys.argv) > 1:
-        folder = Path(sys.argv[1])
+    folders = [Path(argument) for argument in sys.argv[1:] if not argument.startswith("-")]
+    for folder in folders:
         pages = {d["id"]: d["text"] for d in read(folder / "docs.jsonl")}
         measure("citations", [(c, pages[c["doc"]]) for c in read(folder / "citations.jsonl")])
     pages = {p["page"]: p["text"] for p in read(PARAPHRASES / "paraphrase_pages.jsonl")}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lxml.cssselect import CSSSelector
 
 from browser.extract.blocks import walk
+from browser.extract.hidden import strip_hidden
 from browser.extract.jsonld import read_jsonld
 from browser.extract.metadata import read_meta
 from browser.extract.render import render_text
@@ -99,7 +100,10 @@ class Source:
         """Rich text, from an element or a piece of HTML, as blocks."""
         if isinstance(node, str):
             node = parse_html(node) if node.strip() else None
-        return render_text(walk(node, self.url).blocks) if node is not None else ""
+        if node is None:
+            return ""
+        strip_hidden(node, list(node.iter()))
+        return render_text(walk(node, self.url).blocks)
 
 
 def number(text: object) -> int | None:

@@ -39,6 +39,9 @@ const printOf = (element) => {
   };
 };
 
+// What a row says beside the element itself.
+const besides = (print) => print.row.replace(print.name, ' ');
+
 const samePrint = (a, b) => a.role === b.role && a.name === b.name && a.key === b.key && a.row === b.row;
 
 const register = (element) => {
@@ -106,7 +109,7 @@ const resolve = (ref) => {
     if (moved.length === 1) return rebind(ref, moved[0]);
     if (moved.length > 1) return gone(ref, 'was given to another element, and several look like it now', print);
     if (now.key !== print.key && now.name !== print.name) return gone(ref, `is now ${line(element)}`, print);
-    if (similar(now.row, print.row) < 0.5) return gone(ref, `now stands in another row: "${now.row.slice(0, 60)}"`, print);
+    if (similar(besides(now), besides(print)) < 0.5) return gone(ref, `now stands in another row: "${now.row.slice(0, 60)}"`, print);
     return { element, note: now.name === print.name ? '' : `it now reads "${now.name.slice(0, 60)}"` };
   }
   if (!print) return gone(ref, 'left the page', null);

@@ -338,7 +338,9 @@ class Walk {
     const jobs = [];
     const shadow = shadowOf(element);
     const assigned = element.tagName === 'SLOT' ? element.assignedNodes() : [];
-    const source = shadow ? shadow.childNodes : assigned.length ? assigned : element.childNodes;
+    const closed = element.tagName === 'DETAILS' && !element.open;
+    const source = closed ? element.querySelectorAll(':scope > summary:first-of-type')
+      : shadow ? shadow.childNodes : assigned.length ? assigned : element.childNodes;
     for (const node of source) {
       jobs.push({ node, parent: element, style, look, cursor: style.cursor, repeat });
     }

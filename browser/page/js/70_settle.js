@@ -3,6 +3,7 @@
 let armedAt = 0;
 let mutatedAt = 0;
 let navigating = false;
+let opening = 0; // tabs that are on their way since the page was armed
 let observer = null;
 const nativeNow = () => performance.now();
 const TIMER_WATCH_MS = 3000;
@@ -11,6 +12,7 @@ const arm = () => {
   armedAt = nativeNow();
   mutatedAt = 0;
   timersDue = 0;
+  opening = 0;
   watchTimersUntil = armedAt + TIMER_WATCH_MS;
   if (!observer) {
     observer = new MutationObserver(() => { mutatedAt = nativeNow(); });
@@ -33,7 +35,19 @@ const quietIn = ({ quiet }) => {
   const now = nativeNow();
   const left = [timersDue ? timersDue + 10 - now : 0, mutatedAt ? mutatedAt + quiet - now : 0];
   if (mutatedAt) left.push(Math.min(transitionsLeft(), SHORT_TIMER_MS));
-  return { left: Math.max(0, ...left), changed: mutatedAt > 0, navigating, ready: document.readyState };
+  return { left: Math.max(0, ...left), changed: mutatedAt > 0, navigating, opening, ready: document.readyState };
+};
+
+const watchNewTabs = () => {
+  around(globalThis, 'open', (native, self, args) => {
+    opening += 1;
+    return Reflect.apply(native, self, args);
+  });
+  globalThis.addEventListener('click', (event) => {
+    const link = event.composedPath().find((node) => node.localName === 'a' || node.localName === 'area');
+    if (link?.target !== '_blank' || !link.href) return;
+    setTimeout(() => { if (!event.defaultPrevented) opening += 1; }, 0);
+  }, true);
 };
 
 const watchNavigation = () => {

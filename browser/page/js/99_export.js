@@ -10,6 +10,7 @@ watchListeners();
 openShadowRoots();
 watchTimers();
 watchNavigation();
+watchNewTabs();
 
 const library = {
   walk: (options) => JSON.stringify(walk(options)),
