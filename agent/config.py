@@ -56,6 +56,7 @@ class Options(BaseModel):
     session: str | None = None
     memory: bool = True
     data_dir: Path | None = None
+    keep_days: int | None = Field(None, ge=1)
     namespace: str = "default"
     fresh: bool = False
     require_verified: bool = False

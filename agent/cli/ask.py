@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,20 +14,32 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_RUN = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
+
+
 @click.command()
-@click.argument("question", nargs=-1, required=True)
+@click.argument("question", nargs=-1)
 @run_flags
 @output_flags
 def ask(question: tuple[str, ...], **flags: Any) -> int:
     """Research QUESTION; `-` reads it from standard input."""
     from agent.cli.running import ask_once  # noqa: PLC0415 - the flags are checked without it
 
-    asked = " ".join(question).strip()
+    asked = " ".join(_without_run(question, flags)).strip()
     if asked == "-":
         asked = sys.stdin.read().strip()
     if not asked:
         raise click.UsageError("The question is empty.")
     return ask_once(asked, flags)
+
+
+def _without_run(question: tuple[str, ...], flags: dict[str, Any]) -> tuple[str, ...]:
+    """Give `-c` its run and the question its words: `-c "And then?"` names no run."""
+    named = flags["continue_run"]
+    if not named or _RUN.fullmatch(named):
+        return question
+    flags["continue_run"] = ""
+    return (named, *question)
 
 
 def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:

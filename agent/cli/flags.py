@@ -62,6 +62,7 @@ _RUN = (
     (("--session",), {"metavar": "NAME", "help": "A conversation by name."}),
     (("--memory/--no-memory",), {"default": None, "help": "Use and keep memories (on)."}),
     (("--data-dir",), {"type": _PATH, "metavar": "DIR", "help": "Where runs and memory are kept."}),
+    (("--keep-days",), {"type": int, "metavar": "N", "help": "Delete runs older than this."}),
     (("--namespace",), {"metavar": "NAME", "help": "Whose memories."}),
     (("--fresh",), {"is_flag": True, "default": None, "help": "Go round the caches."}),
 )

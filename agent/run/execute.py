@@ -9,6 +9,7 @@ import time
 import traceback
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from agent.config import private_folder
@@ -56,7 +57,10 @@ async def execute(question: str, options: Options, given: Given) -> Report:
     environ = os.environ if given.config else {}
     where = None if given.model else endpoint_of(options.model, options.base_url, environ)
     local = given.model or (None if where else local_model(options.model))
-    journal = Journal(Runs(data).create(utc_now()))
+    runs = Runs(data)
+    if options.keep_days is not None:
+        runs.remove_older(timedelta(days=options.keep_days), utc_now())
+    journal = Journal(runs.create(utc_now()))
     if given.on_event:
         journal.listen(given.on_event)
     try:

@@ -72,6 +72,17 @@ def test_what_goes_wrong_is_said_in_a_line_or_two_with_its_exit_code(run, args, 
     assert done.stdout == ""
 
 
+def test_continue_takes_a_run_or_goes_on_with_the_last_conversation(run, script, site, tmp_path):
+    flags = ("-q", "--search", "searxng", "--searxng-url", site.url)
+    model = script("NOT_FOUND")
+    first = json.loads(run("My boat is Kittiwake.", "--json", "--model", model, *flags).stdout)
+    for named in ((), (first["run"],)):
+        target = tmp_path / "record.jsonl"
+        done = run("-c", *named, "And mine?", "--model", model, "--export", str(target), *flags)
+        assert done.returncode == 3
+        assert "My boat is Kittiwake." in target.read_text()
+
+
 def test_not_found_exits_3_and_unverified_exits_4_when_asked(run, web, script, site):
     nothing = run(QUESTION, "-q", "--model", script("NOT_FOUND nothing"), *web)
     assert nothing.returncode == 3
