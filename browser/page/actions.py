@@ -91,6 +91,8 @@ async def fill(page: Page, target: Target, text: str) -> None:
     try:
         if kind in _FILLED_AT_ONCE or len(text) > KEYS_AT_MOST:
             await element.fill(text, timeout=POINTER_MS)
+            if kind in _FILLED_AT_ONCE and text and not await element.input_value():
+                raise ActionError(_FORM)  # the browser drops what it cannot read
             return
         await element.fill("", timeout=POINTER_MS)
         await element.focus()
@@ -176,6 +178,7 @@ def _why_not(error: PlaywrightError) -> ActionError:
     return ActionError(first_line(error))
 
 
+_FORM = "the value has not the form that this field takes (2026-03-31, 13:45, #ff0000, 42)"
 _REASONS = (
     ("element is not enabled", "it is disabled"),
     ("element is not editable", "it cannot be edited"),
@@ -183,8 +186,5 @@ _REASONS = (
     ("element is not stable", "it keeps moving"),
     ("outside of the viewport", "it is outside of what can be scrolled to"),
     ("is not an <input>", "it is no field to type into"),
-    (
-        "Malformed value",
-        "the value has not the form that this field takes (2026-03-31, 13:45, #ff0000)",
-    ),
+    ("Malformed value", _FORM),
 )

@@ -1,0 +1,222 @@
+"""What each action does and tells."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+import pytest
+
+from browser.errors import ActionError, DeadlineExceeded
+from tests.browser.page.pages import ref
+
+
+async def test_a_click_tells_what_changed_with_refs(show):
+    tab = await show(
+        """<button onclick="p.innerHTML='<button>Undo</button>'">Delete</button><p id=p></p>"""
+    )
+    outcome = await tab.click(ref(await tab.snapshot(), "button Delete"))
+    assert outcome.did.startswith("clicked [")
+    assert "button: Undo]" in outcome.changes
+
+
+async def test_double_and_right_click_reach_their_handlers(show):
+    tab = await show(
+        """<button ondblclick="p.textContent+='double '" oncontextmenu="p.textContent+='menu '">b</button><p id=p></p>"""
+    )
+    button = ref(await tab.snapshot(), "button b")
+    await tab.click(button, count=2)
+    outcome = await tab.click(button, button="right")
+    assert "double menu" in outcome.changes
+
+
+async def test_a_click_at_an_offset_hits_that_point(show):
+    tab = await show(
+        """<canvas id=c width=100 height=100 onclick="p.textContent=event.offsetX+','+event.offsetY"></canvas><p id=p></p>"""
+    )
+    canvas = ref(await tab.snapshot(), "canvas")
+    assert "30,40" in (await tab.click(canvas, at=(30, 40))).changes
+
+
+async def test_typing_replaces_and_is_heard_key_by_key(show):
+    tab = await show(
+        """<input aria-label=Town value=old onkeyup="p.textContent='keys '+(++n)"><p id=p></p><script>let n=0</script>"""
+    )
+    outcome = await tab.type(ref(await tab.snapshot(), "textbox Town"), "Hoorn")
+    assert "Town = Hoorn" in outcome.changes
+    assert int(outcome.changes.split("keys ")[1]) >= len("Hoorn")
+
+
+async def test_submit_presses_enter_and_tells_where_it_led(show, pages):
+    target = pages.put("<h1>Results</h1>")
+    tab = await show(f"<form action='{target}'><input name=q aria-label=Search></form>")
+    outcome = await tab.type(ref(await tab.snapshot(), "textbox Search"), "tide", submit=True)
+    assert "# Results" in outcome.changes
+    assert any("navigated to" in event for event in outcome.events)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("date", "2026-03-31"), ("time", "13:45"), ("color", "#00ff00"), ("range", "7"),
+     ("number", "42"), ("month", "2026-05"), ("datetime-local", "2026-03-31T13:45")],
+)  # fmt: skip
+async def test_special_inputs_take_their_value(show, kind, value):
+    tab = await show(
+        f"<input type={kind} aria-label=It id=i min=0 max=9999-12-31>"
+        if kind != "range"
+        else "<input type=range aria-label=It id=i max=10>"
+    )
+    snapshot = await tab.snapshot()
+    await tab.type(next(iter(snapshot.refs)), value)
+    assert await tab.page.input_value("#i") == value
+
+
+async def test_a_value_of_the_wrong_form_says_so(show):
+    tab = await show("<input type=date aria-label=Day>")
+    with pytest.raises(ActionError, match="form"):
+        await tab.type(next(iter((await tab.snapshot()).refs)), "next tuesday")
+
+
+async def test_select_works_by_text_and_by_part_of_it(show):
+    tab = await show(
+        "<select aria-label=Port id=s><option>Hoorn<option>Enkhuizen<option value=x>Edam</select>"
+    )
+    port = ref(await tab.snapshot(), "select Port")
+    await tab.select(port, "enkh")
+    assert await tab.page.input_value("#s") == "Enkhuizen"
+    with pytest.raises(ActionError, match="no option"):
+        await tab.select(port, "Paris")
+
+
+async def test_select_opens_and_picks_from_a_listbox_the_page_draws(show):
+    tab = await show("""<div role=combobox id=c aria-label=Crew tabindex=0 aria-expanded=false>choose</div>
+        <ul role=listbox id=l hidden><li role=option>One<li role=option>Two</ul><script>
+        c.onclick = () => { l.hidden = false };
+        l.onclick = e => { c.textContent = e.target.textContent; l.hidden = true }</script>""")
+    outcome = await tab.select(ref(await tab.snapshot(), "combobox Crew"), "Two")
+    assert "Two" in outcome.changes
+    assert await tab.page.inner_text("#c") == "Two"
+
+
+async def test_check_is_idempotent_and_answers_briefly(show):
+    boxes = "".join(f"<label><input type=checkbox>Box {n}</label>" for n in range(30))
+    tab = await show(f"<p>{'words ' * 200}</p>{boxes}")
+    box = ref(await tab.snapshot(), "checkbox Box 17")
+    outcome = await tab.check(box)
+    assert "Box 17, checked" in outcome.changes
+    assert len(outcome.did + outcome.changes) / 4 <= 120
+    assert (await tab.check(box)).changes == ""
+    assert "checked" not in (await tab.check(box, on=False)).changes
+
+
+async def test_a_fill_answers_within_120_tokens(show):
+    fields = "".join(f"<label>Field {n} <input></label>" for n in range(40))
+    tab = await show(f"<form>{fields}</form>")
+    outcome = await tab.type(ref(await tab.snapshot(), "textbox Field 20"), "some text")
+    assert "some text" in outcome.changes
+    assert len(outcome.did + outcome.changes) / 4 <= 120
+
+
+async def test_a_hidden_checkbox_is_ticked_through_its_label(show):
+    tab = await show("""<style>input{position:absolute;opacity:0;width:0;height:0}</style>
+        <input type=checkbox id=x><label for=x>Fancy</label>""")
+    snapshot = await tab.snapshot()
+    await tab.click(next(r for r, what in snapshot.refs.items() if "Fancy" in what))
+    assert await tab.page.is_checked("#x")
+
+
+async def test_press_hover_and_scroll_do_theirs(show):
+    tab = await show("""<input aria-label=A onkeydown="p.textContent=event.key"><p id=p></p>
+        <div onmouseover="p.textContent='over'" onclick=1 style="width:80px">here</div>
+        <div style="height:4000px"></div><p>the end</p>""")
+    snapshot = await tab.snapshot()
+    assert "ArrowDown" in (await tab.press("ArrowDown", ref(snapshot, "textbox A"))).changes
+    assert "over" in (await tab.hover(ref(snapshot, "clickable here"))).changes
+    await tab.scroll(2)
+    assert await tab.page.evaluate("scrollY") > 1000
+    await tab.scroll(to="top")
+    assert await tab.page.evaluate("scrollY") == 0
+    await tab.scroll(to="the end")
+    assert await tab.page.evaluate("scrollY") > 1000
+
+
+async def test_drag_moves_by_offset_and_onto_an_element(show):
+    tab = await show("""<div id=d draggable=true style="width:40px;height:40px;background:red">card</div>
+        <div id=z onclick=1 style="width:90px;height:90px;background:#eee">zone</div><p id=p></p><script>
+        z.ondragover = e => e.preventDefault(); z.ondrop = () => { p.textContent = 'dropped' };</script>""")
+    snapshot = await tab.snapshot()
+    outcome = await tab.drag(ref(snapshot, "clickable card"), ref(snapshot, "clickable zone"))
+    assert "dropped" in outcome.changes
+
+
+async def test_upload_and_download(show, pages, tmp_path, downloads_dir):
+    pages.put(
+        "a,b",
+        "/data.csv",
+        content_type="text/csv",
+        content_disposition="attachment; filename=data.csv",
+    )
+    file = tmp_path / "note.txt"
+    file.write_text("hello")
+    tab = await show("<input type=file aria-label=File><a href=/data.csv>get</a>")
+    snapshot = await tab.snapshot()
+    assert "note.txt" in (await tab.upload(ref(snapshot, "file File"), [file])).changes
+    outcome = await tab.click(ref(snapshot, "link get"))
+    saved = await tab.events.saved()
+    assert any("data.csv" in event for event in outcome.events)
+    assert [path.read_text() for path in saved] == ["a,b"]
+    assert saved[0].parent == downloads_dir
+
+
+async def test_history_goes_back_forward_and_reloads(show, pages):
+    target = pages.put("<h1>Second</h1>")
+    tab = await show(f"<h1>First</h1><a href='{target}'>on</a>")
+    await tab.click(ref(await tab.snapshot(), "link on"))
+    assert "# First" in (await tab.back()).changes
+    assert "# Second" in (await tab.forward()).changes
+    await tab.reload()
+    assert "# Second" in (await tab.snapshot()).text
+
+
+async def test_wait_for_returns_when_the_text_comes_and_fails_when_it_does_not(show):
+    tab = await show(
+        "<p id=p></p><script>setTimeout(() => { p.textContent = 'arrived' }, 900)</script>"
+    )
+    await tab.wait_for("arrived", deadline=5)
+    with pytest.raises(DeadlineExceeded):
+        await tab.wait_for("never comes", deadline=0.3)
+
+
+async def test_what_covers_an_element_is_named(show):
+    tab = await show(
+        """<button>Under</button><div id=veil style="position:fixed;inset:0;background:#0008"></div>"""
+    )
+    with pytest.raises(ActionError, match="veil"):
+        await tab.click(ref(await tab.snapshot(), "button Under"))
+
+
+async def test_a_disabled_button_says_so(show):
+    tab = await show("<button disabled>Off</button>")
+    with pytest.raises(ActionError, match="disabled"):
+        await tab.click(ref(await tab.snapshot(), "button Off"))
+
+
+async def test_late_changes_are_waited_for(show):
+    """A debounced search, a request, a transition: the observation comes after them."""
+    tab = await show("""<button id=a onclick="setTimeout(() => { p.textContent = 'debounced' }, 350)">a</button>
+        <button id=b onclick="fetch('/slow?0.4').then(() => { p.textContent = 'fetched' })">b</button><p id=p></p>""")
+    snapshot = await tab.snapshot()
+    assert "debounced" in (await tab.click(ref(snapshot, "button a"))).changes
+    assert "fetched" in (await tab.click(ref(snapshot, "button b"))).changes
+
+
+async def test_click_to_observation_is_quick_on_a_static_page(show):
+    paragraphs = "".join(f"<p>Paragraph {n} with <a href=#{n}>a link</a>.</p>" for n in range(60))
+    tab = await show(f"<label><input type=checkbox>Box</label>{paragraphs}")
+    box = ref(await tab.snapshot(), "checkbox Box")
+    times = []
+    for _ in range(7):
+        begun = time.perf_counter()
+        await tab.click(box)
+        times.append(time.perf_counter() - begun)
+    assert statistics.median(times) < 0.1

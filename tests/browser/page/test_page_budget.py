@@ -1,0 +1,46 @@
+"""Under a budget: what the question needs first, the rest one step away."""
+
+from __future__ import annotations
+
+from browser.page.budget import choose
+from browser.page.lines import Line
+from browser.text import words
+
+
+def test_everything_is_shown_where_it_fits():
+    lines = [Line("one"), Line("two", "h2")]
+    assert choose(lines, 100).rendered == ["one", "## two"]
+
+
+def test_the_budget_is_kept_and_what_is_left_out_is_folded():
+    lines = [Line(f"line {n} with words w{n} v{n}", group=("g", n)) for n in range(400)]
+    choice = choose(lines, 200)
+    assert len("\n".join(choice.rendered)) <= 800
+    folded = sum(fold.end - fold.start for fold in choice.folds.values())
+    assert folded + len(choice.kept) == 400
+
+
+def test_lines_that_answer_the_question_come_first():
+    lines = [Line(f"filler about matter {n} and things {n * 7}") for n in range(300)]
+    lines[211] = Line("the lighthouse keeper was called Marten")
+    choice = choose(lines, 150, "who was the lighthouse keeper")
+    assert 211 in choice.kept
+
+
+def test_new_words_are_worth_more_than_repeated_ones():
+    repeated = [Line("read more share print") for _ in range(100)]
+    fresh = [Line(f"term{n} idea{n} place{n}") for n in range(20)]
+    choice = choose([*repeated, *fresh], 150)
+    shown = set(words("\n".join(choice.rendered)))
+    assert sum(f"term{n}" in shown for n in range(20)) >= 15
+
+
+async def test_what_is_folded_is_reached_by_find_and_by_expand(show):
+    rows = "".join(f"<li>Ship number {n} left with cargo c{n}" for n in range(400))
+    tab = await show(f"<ul>{rows}</ul>")
+    snapshot = await tab.snapshot(budget=300)
+    assert snapshot.truncated
+    assert snapshot.tokens <= 300
+    assert "cargo c377" in await tab.find("cargo c377")
+    fold = next(line for line in snapshot.text.splitlines() if line.startswith("[x"))
+    assert "Ship number" in await tab.expand(fold[1:].split(":")[0])

@@ -1,0 +1,76 @@
+"""Dialogs, new tabs, console errors and crashes become part of the next observation."""
+
+from __future__ import annotations
+
+import pytest
+
+from browser.errors import PageCrashed
+from tests.browser.page.pages import ref
+
+
+async def test_an_alert_is_accepted_and_told(show):
+    tab = await show(
+        """<button onclick="alert('mind the tide'); p.textContent='on'">Go</button><p id=p></p>"""
+    )
+    outcome = await tab.click(ref(await tab.snapshot(), "button Go"))
+    assert any("mind the tide" in event for event in outcome.events)
+    assert "on" in outcome.changes
+
+
+async def test_a_question_is_declined_unless_the_action_answers_it(show):
+    tab = await show("""<button onclick="p.textContent=confirm('sure?')">Ask</button>
+        <button onclick="p.textContent=prompt('name?')">Name</button><p id=p></p>""")
+    snapshot = await tab.snapshot()
+    ask = ref(snapshot, "button Ask")
+    assert "false" in (await tab.click(ask)).changes
+    assert "true" in (await tab.click(ask, dialog="accept")).changes
+    assert "Ada" in (await tab.click(ref(snapshot, "button Name"), dialog="Ada")).changes
+
+
+async def test_leaving_a_page_that_asks_to_stay_is_accepted(show, pages):
+    target = pages.put("<h1>Away</h1>")
+    tab = await show(
+        f"<a href='{target}'>leave</a><input aria-label=x><script>onbeforeunload = e => e.preventDefault()</script>"
+    )
+    snapshot = await tab.snapshot()
+    await tab.type(ref(snapshot, "textbox x"), "typed")
+    assert "# Away" in (await tab.click(ref(snapshot, "link leave"))).changes
+
+
+async def test_a_new_tab_is_named_and_can_be_used(show, browser, pages):
+    target = pages.put("<h1>In the new tab</h1>")
+    tab = await show(f"<a href='{target}' target=_blank>open</a>")
+    outcome = await tab.click(ref(await tab.snapshot(), "link open"))
+    event = next(event for event in outcome.events if event.startswith("new tab"))
+    opened = browser.tab(event.split()[2].rstrip(":"))
+    await opened.wait_for("In the new tab", deadline=5)
+    await browser.close(opened)
+
+
+async def test_console_errors_are_told(show):
+    tab = await show(
+        """<button onclick="console.error('no stock'); undefinedName()">Buy</button>"""
+    )
+    outcome = await tab.click(ref(await tab.snapshot(), "button Buy"))
+    assert any("no stock" in event for event in outcome.events)
+    assert any("undefinedName" in event for event in outcome.events)
+
+
+async def test_a_crashed_renderer_is_a_typed_error_and_the_next_page_works(show, browser):
+    tab = await show("<p>soon gone</p>")
+    session = await tab.page.context.new_cdp_session(tab.page)
+    with pytest.raises(PageCrashed):
+        await _crash(session, tab)
+    again = await show("<p>here again</p>")
+    assert "here again" in (await again.snapshot()).text
+
+
+async def _crash(session, tab):
+    import asyncio
+
+    crash = asyncio.ensure_future(session.send("Page.crash"))
+    try:
+        await tab.page.wait_for_event("crash", timeout=3000)
+        await tab.snapshot()
+    finally:
+        crash.cancel()

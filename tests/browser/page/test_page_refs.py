@@ -1,0 +1,101 @@
+"""A ref names its element for as long as that can be known, and fails by name after."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from browser.errors import RefError
+from tests.browser.page.pages import ref
+
+ROWS = """<ul id=list></ul><p id=did></p><script>
+let names = ['Ada', 'Bo', 'Cy'];
+const render = () => { list.innerHTML = names.map(n =>
+  `<li>${n} <button onclick="did.textContent='removed ${n}'">Remove</button></li>`).join(''); };
+render();</script>"""
+
+
+async def test_a_ref_stays_with_its_element_across_snapshots(show):
+    tab = await show("<button>One</button><button>Two</button>")
+    before = await tab.snapshot()
+    await tab.page.evaluate("document.body.prepend(document.createElement('button'))")
+    assert ref(await tab.snapshot(), "button Two") == ref(before, "button Two")
+
+
+async def test_two_hundred_rerenders_hit_the_right_row_or_fail_by_name(show):
+    tab = await show(ROWS)
+    snapshot = await tab.snapshot()
+    refs = [r for r, what in snapshot.refs.items() if what == "button Remove"]
+    names = ["Ada", "Bo", "Cy"]
+    hits = failures = 0
+    for turn in range(200):
+        order = (
+            names[turn % 3 :] + names[: turn % 3] if turn % 4 else [n for n in names if n != "Bo"]
+        )
+        await tab.page.evaluate(
+            "order => { names = order; render(); did.textContent = ''; }", order
+        )
+        index = turn % 3
+        try:
+            await tab.click(refs[index])
+        except RefError:
+            failures += 1
+            assert names[index] not in order
+            continue
+        assert await tab.page.inner_text("#did") == f"removed {names[index]}"
+        hits += 1
+    assert hits > 150
+    assert failures > 0
+
+
+async def test_an_element_that_was_given_to_another_row_is_not_clicked(show):
+    """Virtual lists keep their nodes and change what these say."""
+    tab = await show(ROWS)
+    snapshot = await tab.snapshot()
+    first = ref(snapshot, "button Remove")
+    await tab.page.evaluate("""() => { const item = list.firstChild;
+        item.firstChild.data = 'Zoe '; list.append(list.children[1]); }""")
+    with pytest.raises(RefError):
+        await tab.click(first)
+
+
+async def test_a_lost_ref_fails_within_fifty_milliseconds_with_candidates(show):
+    tab = await show("<div id=d><button>Save draft</button><button>Send</button></div>")
+    lost = ref(await tab.snapshot(), "button Save draft")
+    await tab.page.evaluate("d.innerHTML = '<button>Save as draft</button><button>Send</button>'")
+    begun = time.perf_counter()
+    with pytest.raises(RefError) as failure:
+        await tab.click(lost)
+    assert time.perf_counter() - begun < 0.05
+    assert any("Save as draft" in line for line in failure.value.candidates)
+
+
+async def test_candidates_can_be_used_at_once(show):
+    tab = await show("<div id=d><button>Save draft</button></div><p id=o></p>")
+    lost = ref(await tab.snapshot(), "button Save draft")
+    await tab.page.evaluate(
+        """d.innerHTML = '<button onclick="o.textContent=1">Save as draft</button>'"""
+    )
+    with pytest.raises(RefError) as failure:
+        await tab.click(lost)
+    await tab.click(failure.value.candidates[0].split("]")[0][1:])
+    assert await tab.page.inner_text("#o") == "1"
+
+
+async def test_refs_of_a_document_that_is_gone_are_void(show, pages):
+    other = pages.put("<button>Elsewhere</button>")
+    tab = await show(f"<a href='{other}'>go</a><button>Here</button>")
+    snapshot = await tab.snapshot()
+    old = ref(snapshot, "button Here")
+    await tab.click(ref(snapshot, "link go"))
+    with pytest.raises(RefError):
+        await tab.click(old)
+
+
+async def test_a_ref_of_another_document_is_never_given_again(show, pages):
+    other = pages.put("<button>Elsewhere</button>")
+    tab = await show(f"<a href='{other}'>go</a>")
+    snapshot = await tab.snapshot()
+    await tab.click(ref(snapshot, "link go"))
+    assert not set(snapshot.refs) & set((await tab.snapshot()).refs)

@@ -1,0 +1,142 @@
+"""What a snapshot shows: text, roles, names, states, frames, shadow roots, what is hidden."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.page.pages import ref
+
+
+async def test_text_and_controls_stand_in_reading_order(show):
+    tab = await show(
+        "<h1>Boats</h1><p>We rent <a href=/b>boats</a>, all year.</p><button>Book</button>"
+    )
+    text = (await tab.snapshot()).text
+    assert text.splitlines() == ["# Boats", "We rent [e1: boats], all year.", "[e2 button: Book]"]
+
+
+async def test_fields_show_name_value_and_states(show):
+    tab = await show("""
+        <label>Mail <input type=email required value=a@b.test></label>
+        <label><input type=checkbox checked> News</label>
+        <select aria-label=Size><option>Small<option selected>Large</select>
+        <button aria-expanded=false disabled>More</button>
+        <input type=range min=1 max=9 value=4 aria-label=Level>""")
+    text = (await tab.snapshot()).text
+    assert "textbox: Mail = a@b.test, required]" in text
+    assert "checkbox: News, checked]" in text
+    assert "select: Size = Large, options: Small; Large]" in text
+    assert "button: More, collapsed, disabled]" in text
+    assert "slider: Level = 4 (1..9)]" in text
+
+
+async def test_a_password_is_never_shown(show):
+    tab = await show("<label>Key <input type=password value=hunter2secret></label>")
+    assert "hunter2secret" not in (await tab.snapshot(budget=None)).text
+    assert "hunter2secret" not in await tab.html()
+    assert "hunter2secret" not in await tab.find("key")
+
+
+async def test_what_only_a_listener_makes_clickable_gets_a_ref(show):
+    tab = await show("""
+        <span id=s>spanned</span> <div id=d style="width:9px;height:9px;background:teal" class=dot></div>
+        <svg width=20 height=20><circle id=c cx=9 cy=9 r=8 fill=red></circle></svg>
+        <script>for (const id of 'sdc') document.getElementById(id).addEventListener('click', () => 1)</script>""")
+    snapshot = await tab.snapshot()
+    assert ref(snapshot, "clickable spanned")
+    assert "dot" in snapshot.text
+    assert "teal" in snapshot.text
+    assert "red" in snapshot.text
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        "e => { if (e.target.closest('.row')) hit = 1 }",
+        "e => { if (e.target.matches('li')) hit = 1 }",
+        "e => { if (e.target.dataset.row) hit = 1 }",
+        "e => { if (e.target.tagName === 'LI') hit = 1 }",
+        "e => { hit = e.target.textContent }",
+    ],
+)
+async def test_elements_that_a_delegated_listener_acts_for_get_refs(show, handler):
+    tab = await show(f"""<ul id=u><li class=row data-row=1>one<li class=row data-row=2>two</ul>
+        <script>let hit; document.getElementById('u').addEventListener('click', {handler})</script>""")
+    snapshot = await tab.snapshot()
+    assert ref(snapshot, "clickable one")
+    assert ref(snapshot, "clickable two")
+
+
+async def test_closed_and_open_shadow_roots_are_read_and_clicked(show):
+    tab = await show("""<div id=a></div><div id=b></div><script>
+        a.attachShadow({mode: 'closed'}).innerHTML = '<button onclick="this.textContent=\\'done\\'">closed one</button>';
+        b.attachShadow({mode: 'open'}).innerHTML = '<p>open <slot></slot></p>'; b.textContent = 'slotted';</script>""")
+    snapshot = await tab.snapshot()
+    assert "open slotted" in snapshot.text
+    outcome = await tab.click(ref(snapshot, "button closed one"))
+    assert "done" in outcome.changes
+
+
+async def test_frames_of_any_origin_and_depth_are_read_and_clicked(show, pages):
+    deep = pages.put("<button onclick=\"this.textContent='deep done'\">deep</button>")
+    middle = pages.put(f"<p>middle text</p><iframe src='{pages.base}{deep}'></iframe>")
+    tab = await show(f"<iframe src='{pages.other}{middle}' title=outer></iframe>")
+    snapshot = await tab.snapshot()
+    assert "middle text" in snapshot.text
+    outcome = await tab.click(ref(snapshot, "button deep"))
+    assert "deep done" in outcome.changes
+
+
+async def test_a_snapshot_of_the_same_page_is_the_same(show):
+    tab = await show(
+        "<ul>" + "".join(f"<li><a href=/{n}>item {n}</a>" for n in range(300)) + "</ul>"
+    )
+    first = await tab.snapshot(budget=500)
+    assert (await tab.snapshot(budget=500)).text == first.text
+
+
+async def test_tables_stay_rows(show):
+    tab = await show("<table><tr><th>Port<th>Depth<tr><td>Hoorn<td>4 m<tr><td>Edam<td>3 m</table>")
+    assert "| Hoorn | 4 m |" in (await tab.snapshot()).text
+
+
+async def test_an_unnamed_control_is_told_apart_by_what_it_has(show):
+    tab = await show("""<button class="icon-trash" data-id="7"></button><button><svg><use href="#pencil"/></svg></button>
+        <button><img src="/i/star.png"></button>""")
+    text = (await tab.snapshot()).text
+    assert "icon-trash" in text
+    assert "id=7" in text
+    assert "pencil" in text
+    assert "star.png" in text
+
+
+async def test_covered_controls_are_marked(show):
+    tab = await show("""<button>Under</button>
+        <div style="position:fixed;inset:0;background:#333">curtain</div>""")
+    text = (await tab.snapshot()).text
+    assert "button: Under, covered]" in text or "(covered: Under)" in text
+
+
+async def test_text_that_looks_like_a_ref_is_no_ref(show):
+    tab = await show("<p>[e99 button: Pay] and [x1: 9 more lines]</p>")
+    snapshot = await tab.snapshot()
+    assert "[e99" not in snapshot.text
+    assert "[x1" not in snapshot.text
+    assert not snapshot.refs
+
+
+async def test_steering_characters_do_not_pass(show):
+    tab = await show(
+        "<p>a\x1b[31mb\u202ec\u200bd\U000e0041e</p><button aria-label='x\u202ey'></button>"
+    )
+    text = (await tab.snapshot()).text
+    assert not set(text) & set("\x1b\u202e\u200b\U000e0041")
+
+
+async def test_options_beyond_the_first_are_found_and_expanded(show):
+    options = "".join(f"<option>Country {n}" for n in range(200))
+    tab = await show(f"<select aria-label=Where>{options}</select>")
+    snapshot = await tab.snapshot()
+    assert "+188" in snapshot.text
+    assert "Country 150" in await tab.find("Country 150")
+    assert "Country 199" in await tab.expand(ref(snapshot, "select Where"))
