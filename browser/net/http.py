@@ -17,7 +17,7 @@ from browser.errors import BadResponse, DeadlineExceeded
 from browser.net.decode import Body
 from browser.net.identity import API_HEADERS, PAGE_HEADERS
 from browser.net.limits import Limits
-from browser.net.url import host, join, origin, parse
+from browser.net.url import join, netloc, origin, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -192,7 +192,7 @@ class HttpClient:
 
     async def _in_turn(self, call: _Call, max_bytes: int) -> Response:
         """Wait for a place, and for the host's own pace where the call keeps to one."""
-        name = host(call.url)
+        name = netloc(call.url)
         while True:
             if call.pace:
                 await call.pace.wait(name, call.until)

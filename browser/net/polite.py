@@ -8,7 +8,7 @@ from browser.errors import Refused
 from browser.net.http import MAX_BYTES
 from browser.net.pace import Pace
 from browser.net.robots import Robots
-from browser.net.url import host
+from browser.net.url import netloc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,4 +59,4 @@ class Polite:
                 hint="Try another source; for a site of your own, leave robots.txt aside.",
             )
         if delay := await robots.crawl_delay(url):
-            self._pace.slow_down(host(url), delay)
+            self._pace.slow_down(netloc(url), delay)

@@ -94,6 +94,12 @@ def origin(url: str) -> str:
     return parsed.origin if parsed and parsed.host else ""
 
 
+def netloc(url: str) -> str:
+    """Return `host[:port]`: what runs one server, and so what limits and courtesies count by."""
+    parsed = parse(url)
+    return parsed.netloc if parsed else ""
+
+
 def normalize(url: str) -> str:
     """Return the form under which two spellings of one page are equal, still fit to be fetched.
 

@@ -11,7 +11,7 @@ from browser.errors import DeadlineExceeded, Refused
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
-from browser.net.url import host
+from browser.net.url import netloc
 from tests.browser.net.servers import Exchange, Origin
 
 DELAY = 0.05
@@ -98,6 +98,6 @@ async def test_more_rest_than_there_is_time_for_is_told_at_once() -> None:
     ):
         polite = Polite(http)
         await polite.get(f"{origin.url}/first")
-        with pytest.raises(DeadlineExceeded, match=f"{host(origin.url)} asks to be left alone"):
+        with pytest.raises(DeadlineExceeded, match=f"{netloc(origin.url)} asks to be left alone"):
             await polite.get(f"{origin.url}/second", deadline=5)
     assert len(site.starts) == 1
