@@ -1,0 +1,74 @@
+"""Dates of a claim, each held against the statement that the claim is about."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.evidence.figure_check import YEAR
+from agent.evidence.slots import against, find_rival
+from agent.evidence.vocabulary import root_set
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.evidence.alignment import Alignment
+    from agent.evidence.dates import Date
+    from agent.evidence.findings import Finding
+    from agent.evidence.statements import Ground, Sentence
+
+STEPS = root_set("later earlier next following previous")
+"""Words that count on from a year by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _DateSlot:
+    date: Date
+    claim: Sentence
+    least_absent: float = 0.35
+    least_elsewhere: float = 0.7
+
+    def holds(self, value: Date, /) -> bool:
+        return self.date.agrees(value)
+
+    def rivals(self, value: Date, /) -> bool:
+        return not any(mine.agrees(value) for mine in self.claim.dates)
+
+
+def check_dates(claim: Sentence, ground: Ground, alignment: Alignment) -> Finding | None:
+    """Find the first date of a claim in whose place the page has another one."""
+    values = [statement.sentence.dates for statement in ground.statements]
+    reachable = _reachable_years(ground) if claim.dates else set()
+    for date in claim.dates:
+        if date.exact_year in reachable or _stands(date, values):
+            continue
+        found = find_rival(_DateSlot(date, claim), values, alignment)
+        if found:
+            return against(ground, found[0], found[1].place, claim, date.place)
+    return None
+
+
+def _stands(date: Date, values: Sequence[Sequence[Date]]) -> bool:
+    """Whether a month and year, or day, stand on the page: these meet by no accident."""
+    return date.month is not None and any(
+        date.agrees(other) and other.month and other.exact_year
+        for found in values
+        for other in found
+    )
+
+
+def _reachable_years(ground: Ground) -> set[int]:
+    """Years that a statement reaches by counting: `two years later`, `the year before`."""
+    found: set[int] = set()
+    near: list[int] = []
+    for statement in ground.statements:
+        sentence = statement.sentence
+        own = [date.exact_year for date in sentence.dates if date.exact_year is not None]
+        spans = [figure.value for figure in sentence.figures if figure.unit == YEAR]
+        if not STEPS.isdisjoint(sentence.roots):
+            spans.append(1.0)
+        for year, span in itertools.product([*near, *own], spans):
+            found |= {int(year + span), int(year - span)}
+        near = own
+    return found

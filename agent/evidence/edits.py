@@ -1,0 +1,149 @@
+"""A claim that is nearly a statement of the page: what was changed, and whether it matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from agent.evidence.findings import Finding, contradicts, supports, undecided
+from agent.evidence.thesaurus import opposites
+from agent.evidence.vocabulary import ARTICLES, FUNCTION, NEGATORS, OPERATORS, root_set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agent.evidence.normalise import Token
+    from agent.evidence.statements import Ground, Statement
+
+NEARLY = 0.6
+"""Share of the claim's words that must stand in order in the statement for it to be an edit."""
+
+CLOSE = 0.7
+"""From this share on, a word put for another is a changed fact and not another way to say it."""
+
+LONGEST_SWAP = 12
+"""Words of the page that one swapped answer may stand for; more is another sentence's end."""
+
+FREE = ARTICLES | root_set("that also then however therefore indeed moreover furthermore and")
+"""Words that come and go without a change of meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change: the claim's words, the page's words in their place (either may be empty).
+
+    `full` are the claim's words with those that come and go freely.
+    """
+
+    claim: tuple[Token, ...]
+    page: tuple[Token, ...]
+    at_edge: bool
+    full: tuple[Token, ...]
+
+
+def check_edits(words: Sequence[Token], ground: Ground, place: int) -> Finding | None:
+    """Compare a claim with the statement at `place`, and those after it if the claim is longer."""
+    window = _window(ground, place, len(words))
+    page = [token for statement in window for token in statement.sentence.words]
+    matcher = SequenceMatcher(None, [t.root for t in words], [t.root for t in page], autojunk=False)
+    kept = sum(block.size for block in matcher.get_matching_blocks()) / len(words)
+    if kept < NEARLY:
+        return None
+    edits = list(_edits(matcher, words, page))
+    for edit in edits:
+        reason = _contradiction(edit, kept, ground)
+        if reason:
+            return contradicts(window, reason)
+    for edit in edits:
+        reason = _doubt(edit)
+        if reason:
+            return undecided(window, reason)
+    return supports(window, "says what the page says, in its words")
+
+
+def _window(ground: Ground, place: int, size: int) -> list[Statement]:
+    window = [ground.statements[place]]
+    have = len(window[0].sentence.words)
+    for statement in ground.statements[place + 1 : place + 4]:
+        if have >= CLOSE * size:
+            break
+        window.append(statement)
+        have += len(statement.sentence.words)
+    return window
+
+
+def _edits(
+    matcher: SequenceMatcher[str], words: Sequence[Token], page: Sequence[Token]
+) -> Iterator[Edit]:
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        at_edge = a == 0 or b == len(words)
+        yield Edit(_bound(words[a:b]), _bound(page[c:d]), at_edge, tuple(words[a:b]))
+
+
+def _bound(tokens: Sequence[Token]) -> tuple[Token, ...]:
+    return tuple(token for token in tokens if token.root not in FREE)
+
+
+def _contradiction(edit: Edit, kept: float, ground: Ground) -> str | None:
+    claim, page = _roots(edit.claim), _roots(edit.page)
+    if kept < CLOSE:
+        return None
+    if _negated(claim) != _negated(page[-3:] if edit.at_edge and not claim else page):
+        return f"the page says {_said(edit.page)}, the claim {_said(edit.claim)}"
+    names = [root for root in claim if root not in FUNCTION]
+    if not names or not [root for root in page if root not in FUNCTION]:
+        return None
+    if _figures(edit.claim) and _figures(edit.page):
+        return f"the page says {_said(edit.page)} where the claim says {_said(edit.claim)}"
+    if _swapped(edit, ground) and not set(names) & set(page):
+        return f"{_said(edit.claim)} stands elsewhere on the page; here it says {_said(edit.page)}"
+    return None
+
+
+def _swapped(edit: Edit, ground: Ground) -> bool:
+    """Whether the claim's words were taken from another place of the page, or say the contrary."""
+    page = set(_roots(edit.page))
+    if any(opposites(root) & page for root in _roots(edit.claim)):
+        return True
+    named = any(token.raw[:1].isupper() for token in edit.claim)
+    long = sum(token.root not in FUNCTION for token in edit.claim) > 1
+    taken = any(True for _ in ground.occurrences(_roots(edit.full)))
+    return taken and (named or long) and len(edit.page) <= LONGEST_SWAP
+
+
+def _doubt(edit: Edit) -> str | None:
+    """Say why an edit keeps a claim from being carried; None where it changes nothing."""
+    claim, page = _roots(edit.claim), _roots(edit.page)
+    if not claim and not page:
+        return None
+    if claim:
+        return f"the page does not say {_said(edit.claim)} here"
+    lost = [token for token in edit.page if token.root in OPERATORS]
+    if edit.at_edge and not lost:
+        return None
+    if lost and (not edit.at_edge or any(token in edit.page[-3:] for token in lost)):
+        return f"the claim leaves out “{lost[0].raw}”"
+    return None if edit.at_edge else f"the claim leaves out {_said(edit.page)}"
+
+
+def _roots(tokens: Sequence[Token]) -> list[str]:
+    return [token.root for token in tokens]
+
+
+def _negated(roots: Sequence[str]) -> bool:
+    return any(root in NEGATORS for root in roots)
+
+
+def _figures(tokens: Sequence[Token]) -> bool:
+    return any(token.value is not None for token in tokens)
+
+
+def _said(tokens: Sequence[Token]) -> str:
+    """Quote some words, or say that there are none."""
+    if not tokens:
+        return "nothing of it"
+    text = " ".join(token.raw for token in tokens[:8])
+    return f"“{text}{' …' if len(tokens) > 8 else ''}”"

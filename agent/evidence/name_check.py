@@ -1,0 +1,114 @@
+"""Names of a claim, each held against the statement that the claim is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.evidence.alignment import ANTECEDENT, PRONOUNS, Alignment
+from agent.evidence.findings import Finding, contradicts
+from agent.evidence.slots import find_rival, name_roots, plain_words
+from agent.evidence.vocabulary import root_set
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.evidence.names import Name
+    from agent.evidence.statements import Ground, Sentence
+
+TOPIC = 0.25
+"""A name in this share of the statements is the page's topic, implied where it is not named."""
+
+LONGEST_ACRONYM = 5
+
+TITLES = root_set(
+    """president minister prime professor doctor king queen prince princess lord lady saint chief
+    general captain colonel director chairman chancellor governor mayor bishop pope emperor city
+    town county state river lake mount island republic university college museum church company"""
+)
+"""Words that may be added to a name or left out, and that many names share."""
+
+_BEGINNING = 4
+
+
+class _Mention(NamedTuple):
+    """A name that a statement has, or (`own` false) that its pronoun may refer back to."""
+
+    name: Name
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _NameSlot:
+    name: Name
+    claim: Sentence
+    ground: Ground
+    absent: bool
+    least_absent: float = 0.35
+    least_elsewhere: float = 0.5
+
+    def holds(self, value: _Mention, /) -> bool:
+        return self.name.may_be(value.name)
+
+    def rivals(self, value: _Mention, /) -> bool:
+        """Whether a name can be in the claim's place: not used there, in a like role."""
+        rival = value.name
+        used = any(rival.may_be(mine) for mine in self.claim.names)
+        if used or not value.own or not self.ground.is_name(rival):
+            return False
+        if set(rival.roots) & set(self.name.roots) - TITLES:
+            return True
+        if self.absent and rival.role == self.name.role not in {"", "subject"}:
+            return True
+        same_role = rival.role == self.name.role or {rival.role, self.name.role} <= _DOERS
+        return (self.absent or same_role) and not is_topic(rival.roots, self.ground)
+
+
+_DOERS = frozenset({"subject", "by"})
+
+
+def check_names(claim: Sentence, ground: Ground) -> Finding | None:
+    """Find the first name of a claim in whose place the page has another one."""
+    values = [_mentions(ground, i) for i in range(len(ground.statements))]
+    for name in claim.names:
+        absent = not _known(name, ground)
+        if not ground.is_name(name) or (not absent and is_topic(name.roots, ground)):
+            continue
+        others = [root for root in plain_words(claim) if root not in name.roots]
+        if not others:
+            continue
+        alignment = Alignment(others, ground, name_roots(claim))
+        found = find_rival(_NameSlot(name, claim, ground, absent), values, alignment)
+        if found:
+            reason = f"the page has {found[1].name.text} where the claim has {name.text}"
+            return contradicts((ground.statements[found[0]],), reason)
+    return None
+
+
+def is_topic(roots: Sequence[str], ground: Ground) -> bool:
+    """Whether a name is what the page is about, and so implied where it is not named."""
+    first = ground.statements[0]
+    topic = name_roots(first.sentence) | set(first.passage.heading.casefold().split())
+    return any(root in topic or ground.frequency(root) >= TOPIC for root in roots)
+
+
+def _mentions(ground: Ground, i: int) -> list[_Mention]:
+    sentence = ground.statements[i].sentence
+    found = [_Mention(name, own=True) for name in sentence.names]
+    if not PRONOUNS.isdisjoint(sentence.roots):
+        earlier = ground.statements[max(0, i - ANTECEDENT) : i]
+        found += [_Mention(name, own=False) for s in earlier for name in s.sentence.names]
+    return found
+
+
+def _known(name: Name, ground: Ground) -> bool:
+    """Whether each word of a name, or one of its family (`Norway`, `Norwegian`), is on the page.
+
+    Titles may be added to a name; of an acronym, code cannot tell what it stands for.
+    """
+    if name.text.isupper() and len(name.text) <= LONGEST_ACRONYM:
+        return True
+    return all(
+        root in ground or root in TITLES or ground.vocabulary(root[:_BEGINNING])
+        for root in name.roots
+    )

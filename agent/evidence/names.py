@@ -1,0 +1,112 @@
+"""Proper names in running text, told by their capitals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.evidence.vocabulary import FUNCTION, PREPOSITIONS, QUANTIFIERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agent.evidence.normalise import Token
+
+_LINKS = frozenset("- of de la le von van der du da di del al ibn bin".split())
+_STOPS = frozenset(". , ; : ( ) and but when while who which".split())
+_NOT_NAMES = frozenset(
+    """january february march april may june july august september october november december
+    monday tuesday wednesday thursday friday saturday sunday i mr mrs ms dr professor sir""".split()
+)
+
+
+class Name(NamedTuple):
+    """A name: its roots in order, as printed, its role, and where it stands.
+
+    `role` is `subject` at the head of a clause, else the preposition before it (`by`).
+    """
+
+    roots: tuple[str, ...]
+    text: str
+    role: str
+    place: int
+    first_in_sentence: bool
+
+    @property
+    def certain(self) -> bool:
+        """Whether its capitals alone make it a name; one word that opens a sentence may be any."""
+        return not self.first_in_sentence or len(self.roots) > 1
+
+    def may_be(self, other: Name) -> bool:
+        """Whether both can name one bearer: `Vale` and `Ann Vale`; not `Jo` and `Ann Vale`."""
+        mine, theirs = set(self.roots), set(other.roots)
+        return mine <= theirs or theirs <= mine
+
+
+def find_names(words: Sequence[Token]) -> list[Name]:
+    """Find the names of a sentence, given as words without punctuation marks' tokens kept.
+
+    `words` are all tokens: a name does not go on over a comma. A word that opens the sentence
+    counts where another capital follows it; alone, it may be any word.
+    """
+    return list(_scan(words))
+
+
+def _scan(tokens: Sequence[Token]) -> Iterator[Name]:
+    i = 0
+    while i < len(tokens):
+        if not _is_capital(tokens[i]):
+            i += 1
+            continue
+        end = _end(tokens, i)
+        start = i
+        while (
+            start < end
+            and tokens[start].root in FUNCTION | QUANTIFIERS
+            and not tokens[start].raw.isupper()
+        ):
+            start += 1
+        if start < end:
+            yield _name(tokens, start, end, first=_opens(tokens, i))
+        i = end
+
+
+def _end(tokens: Sequence[Token], start: int) -> int:
+    """Index after the last capitalised word of the name that begins at `start`."""
+    end = start + 1
+    while end < len(tokens):
+        if _is_capital(tokens[end]):
+            end += 1
+        elif tokens[end].form in _LINKS and _capital_at(tokens, end + 1):
+            end += 2
+        else:
+            break
+    return end
+
+
+def _name(tokens: Sequence[Token], start: int, end: int, *, first: bool) -> Name:
+    own = [t for t in tokens[start:end] if t.kind == "word" and t.form not in _LINKS]
+    text = " ".join(token.raw for token in own)
+    return Name(tuple(token.root for token in own), text, _role(tokens, start), start, first)
+
+
+def _role(tokens: Sequence[Token], start: int) -> str:
+    """Read a name's role off the words before it: `by the amateur astronomer Greta Sund`."""
+    before = [token.form for token in tokens[max(0, start - 5) : start]]
+    for distance, form in enumerate(reversed(before), 1):
+        if form in _STOPS:
+            break
+        if form in PREPOSITIONS and (form == "by" or distance <= 3):
+            return form
+    return "subject" if len(before) < 3 or before[-1] in _STOPS else ""
+
+
+def _opens(tokens: Sequence[Token], i: int) -> bool:
+    return all(token.kind == "punct" for token in tokens[:i]) or tokens[i - 1].form in {".", ":"}
+
+
+def _is_capital(token: Token) -> bool:
+    return token.kind == "word" and token.raw[:1].isupper() and token.form not in _NOT_NAMES
+
+
+def _capital_at(tokens: Sequence[Token], i: int) -> bool:
+    return i < len(tokens) and _is_capital(tokens[i])
