@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agent.memory.links import Link, LinkKind
+from agent.types import Report, ReportSource, Sentence, VerdictState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.memory import Memory
+
+
+def _ids(memory: Memory, query: str, **options: bool) -> list[int]:
+    return [hit.id for hit in memory.search(query, 5, **options)]
+
+
+def test_a_proven_association_finds_what_the_words_do_not(memory: Memory) -> None:
+    engine = memory.add("The Gull's engine was replaced in the spring")
+    price = memory.add("Mara paid four thousand crowns to the yard")
+    memory.add("Whales were seen off the coast")
+    memory.reinforce([engine, price])
+    assert _ids(memory, "What about the Gull's engine?") == [engine, price]
+    assert _ids(memory, "What about the Gull's engine?", associations=False) == [engine]
+
+
+def test_an_association_never_moves_what_the_words_found(memory: Memory) -> None:
+    ids = [memory.add(f"Beacon {n} shines over the {w} bay") for n, w in enumerate("abcdefgh")]
+    other = memory.add("Unrelated")
+    before = _ids(memory, "beacon bay shines", associations=False)
+    memory.reinforce([ids[7], other])
+    memory._entries.links.write([Link(ids[6], other, LinkKind.SIMILAR, 1.0)])
+    assert [id_ for id_ in _ids(memory, "beacon bay shines") if id_ != other] == before[:5]
+
+
+def test_forgetting_a_memory_forgets_its_links(memory: Memory) -> None:
+    one = memory.remember("mast", "spruce")
+    other = memory.add("The sail is red")
+    memory.reinforce([one, other])
+    memory.forget("mast")
+    with memory._store.read() as connection:
+        assert memory._entries.links.of(connection, [one, other]) == []
+
+
+def test_unused_links_fade_and_go(memory: Memory) -> None:
+    one, other = memory.add("oak"), memory.add("elm")
+    memory._entries.links.write([Link(one, other, LinkKind.RELATED, 0.2)])
+    assert memory._entries.fade(time.time()) == 0
+    assert memory._entries.fade(time.time() + 60 * 86_400) == 1
+
+
+def test_duplicates_are_merged_and_the_first_one_stays(memory: Memory) -> None:
+    first = memory.add("The ferry leaves at noon.", kind="note")
+    memory.add("the ferry leaves at NOON", kind="note")
+    assert memory.dream().merged == 1
+    assert _ids(memory, "ferry noon") == [first]
+
+
+def test_what_is_said_twice_in_a_talk_is_no_duplicate(memory: Memory) -> None:
+    when = datetime(2026, 1, 1, tzinfo=UTC)
+    for minute in range(4):
+        memory.add("Ann: Thanks a lot!", at=when + timedelta(minutes=minute))
+    assert memory.dream().merged == 0
+
+
+def _run(memory: Memory, number: int, question: str, answer: str, status: str, url: str) -> None:
+    sources = [ReportSource(n=1, url=url, fetched_at="2026", sha256=str(number), via="http")]
+    sentences = [Sentence(text=answer, citations=[1], verdict=VerdictState.SUPPORTED)]
+    memory.record_run(
+        Report(
+            run=f"r{number}",
+            question=question,
+            status=status,  # type: ignore[arg-type] - one of the four
+            answer=answer,
+            sentences=sentences if status == "answered" else [],
+            sources=sources if status == "answered" else [],
+        )
+    )
+
+
+def _insights(memory: Memory) -> Sequence[str]:
+    return [row.key.partition(":")[0] for row in memory._entries.all(["insight"])]
+
+
+def test_failures_on_one_subject_become_a_correction_once(memory: Memory) -> None:
+    for number, word in enumerate(("old", "tall", "white")):
+        question = f"How {word} is the Marram lighthouse keeper's dog?"
+        _run(memory, number, question, "", "not_found", "")
+    _run(memory, 9, "Why is snow white?", "It scatters light.", "answered", "https://s.example/")
+    memory.dream()
+    memory.dream()
+    assert _insights(memory) == ["correction"]
+    (hit,) = memory.search("Marram lighthouse dog", kinds=["insight"])
+    assert not hit.origin.trusted
+
+
+def test_facts_that_disagree_are_noted_the_newer_one_first(memory: Memory) -> None:
+    for number, (year, site) in enumerate((("1911", "a"), ("1913", "b"))):
+        answer = f"The Marram lighthouse was first lit in {year}."
+        question = f"When was it lit, says {site}?"
+        _run(memory, number, question, answer, "answered", f"https://{site}.example/")
+    memory.dream()
+    (row,) = memory._entries.all(["insight"])
+    assert row.key.startswith("contradiction")
+    assert row.text.index("1913") < row.text.index("1911")
+
+
+def test_an_insight_without_evidence_is_retired(memory: Memory) -> None:
+    test_facts_that_disagree_are_noted_the_newer_one_first(memory)
+    memory._entries.delete(["fact"])
+    assert memory.dream().retired == 1
+
+
+def test_a_dream_stops_at_its_deadline_and_goes_on_later(memory: Memory) -> None:
+    for number in range(30):
+        memory.add(f"Buoy {number} is green and rings in fog near buoy {number + 1}")
+    assert memory.dream(seconds=0.0).linked == 0
+    assert memory.dream(seconds=30.0).linked > 0
+    assert memory.dream(seconds=30.0).linked == 0
+
+
+def test_a_dream_is_due_only_when_there_is_something_new(memory: Memory) -> None:
+    assert not memory.dream_due()
+    memory.add("something")
+    assert memory.dream_due()
+    memory.dream()
+    assert not memory.dream_due()
+
+
+@pytest.mark.parametrize("query", ["Where did Ines sail?", "Which lantern is red?", "Who rang?"])
+def test_consolidation_never_lowers_the_recall(memory: Memory, query: str) -> None:
+    when = datetime(2026, 1, 1, tzinfo=UTC)
+    places = ("Skagen", "Bergen", "Hull", "Cork", "Brest", "Vigo")
+    for day, place in enumerate(places):
+        for minute, text in enumerate(
+            (f"Ines: I sailed to {place}.", "Pavel: Who rang the bell?", "Ines: The red lantern")
+        ):
+            memory.add(text, at=when + timedelta(days=day, minutes=minute))
+    before = [hit.id for hit in memory.search(query, 10)]
+    memory.dream(30.0)
+    assert [hit.id for hit in memory.search(query, 10)][: len(before)] == before
