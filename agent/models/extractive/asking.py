@@ -28,7 +28,8 @@ GENERIC = frozenset(
     thing something part year date month day time came come get got make made use used also
     first found occur occurred take taken see seen go went become order one like new need
     able considered refer referred include including besides various different certain where
-    another other film movie song band album series book show company""".split()
+    another other film movie song band album series book show company older younger earlier later
+    larger longer bigger taller higher better""".split()
 )
 
 _ASKING = re.compile(

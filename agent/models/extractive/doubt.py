@@ -26,7 +26,8 @@ class Doubt:
 
     `unmet` are the question's telling words that neither the sentences nor what stands around
     them say; `unseen` its names that stand nowhere in what was read; `covered` the share (0-1)
-    of the question that is met; `on_topic` whether a page quoted is about something named in it.
+    of the question that is met; `on_topic` whether a page quoted is about something named in it;
+    `beside_the_point` that of the words that say what is asked about the names none is met.
     """
 
     unmet: tuple[str, ...]
@@ -34,6 +35,7 @@ class Doubt:
     names: int
     covered: float
     on_topic: bool
+    beside_the_point: bool
 
     @property
     def amount(self) -> float:
@@ -44,7 +46,8 @@ class Doubt:
     @property
     def too_much(self) -> bool:
         """Whether to refuse rather than answer."""
-        return self.amount >= TOO_MUCH or self.covered < LEAST_COVERED
+        thin = self.amount >= TOO_MUCH or self.covered < LEAST_COVERED
+        return thin or self.beside_the_point
 
     @property
     def none(self) -> bool:
@@ -55,18 +58,18 @@ class Doubt:
 def doubt(ranking: Ranking, group: list[Scored]) -> Doubt:
     """Weigh what the question says against what the sentences of an answer say."""
     question = ranking.question
-    best = [max((x.match[k] for x in group), default=0.0) for k in range(len(question.terms))]
+    best = {t: max((x.match[k] for x in group), default=0.0) for k, t in enumerate(question.terms)}
+    telling = [t for t in question.terms if t not in GENERIC]
+    unmet = [t for t in telling if best[t] < _UNMET]
+    said_of_names = [t for t in telling if t not in question.name_terms]
     names = [(n, name_stems(n)) for n in question.telling_names]
     return Doubt(
-        unmet=tuple(
-            question.word_of(t)
-            for t, met in zip(question.terms, best, strict=True)
-            if met < _UNMET and t not in GENERIC
-        ),
+        unmet=tuple(question.word_of(t) for t in unmet),
         unseen=tuple(n for n, s in names if not ranking.evidence.sources_of(s)),
         names=len(names),
-        covered=_covered(ranking, best),
+        covered=_covered(ranking, list(best.values())),
         on_topic=any(s <= x.sentence.title_stems for _, s in names for x in group),
+        beside_the_point=bool(said_of_names) and set(said_of_names) <= set(unmet),
     )
 
 

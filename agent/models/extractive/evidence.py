@@ -13,12 +13,17 @@ from agent.models.extractive.names import bare_title
 from browser.text import content_words, sentences, words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from agent.models.extractive.notebook import Notebook
+    from agent.models.extractive.observations import Cited, Observation
 
 _HEADING = re.compile(r"#{1,6} +(.*)")
 _ROW = re.compile(r"\|.*\|")
 _BULLET = re.compile(r"^(?:[-*•‣◦]|\d{1,3}[.)])\s+")
 _CUT = "…"
+BROUGHT = 150
+"""Words that an action brings, up to which they are taken to speak of one thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +75,41 @@ class Evidence:
 
 def gather(notebook: Notebook) -> Evidence:
     """Collect the sentences of every page in the messages; a page read twice counts once."""
+    titles = {o.data.get("source"): o.title for o in notebook.observations if o.title}
+    by_url = {o.url: o.title for o in notebook.observations if o.title}
     found: dict[tuple[str, str], Sentence] = {}
     for observation in notebook.observations:
-        heading = ""
-        for passage in observation.passages():
-            above = _HEADING.fullmatch(passage.text)
-            if above:
-                heading = above[1]
-                continue
-            for sentence in _cut(passage.id, passage.text, observation.title, heading):
+        title = titles.get(observation.data.get("source")) or by_url.get(observation.url, "")
+        for passage, near in _with_surroundings(observation):
+            for sentence in _cut(passage.id, passage.text, title, near):
                 found.setdefault((sentence.source, sentence.text), sentence)
     return Evidence(list(found.values()))
 
 
+def _with_surroundings(observation: Observation) -> Iterator[tuple[Cited, str]]:
+    """Each passage but headings, with what a reader has in mind there.
+
+    That is the heading above it, for table rows the table's first row, and for text that an
+    action brought the rest of it, if that is little.
+    """
+    passages = observation.passages()
+    brought = " ".join(p.text for p in passages) if observation.tool != "READ" else ""
+    brought = brought if len(brought.split()) <= BROUGHT else ""
+    heading, header = "", ""
+    for passage in passages:
+        above = _HEADING.fullmatch(passage.text)
+        if above:
+            heading = above[1]
+            continue
+        row = _ROW.fullmatch(passage.text.strip()) is not None
+        header = (header or passage.text) if row else ""
+        yield passage, f"{heading} {header} {brought}"
+
+
 @functools.lru_cache(maxsize=8192)
-def _cut(passage: str, text: str, title: str, heading: str) -> tuple[Sentence, ...]:
+def _cut(passage: str, text: str, title: str, near: str) -> tuple[Sentence, ...]:
     title_stems = frozenset(content_words(bare_title(title)))
-    around = frozenset(content_words(f"{text} {heading} {title}"))
+    around = frozenset(content_words(f"{text} {near} {title}"))
     return tuple(
         Sentence(
             text=piece,

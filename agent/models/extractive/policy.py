@@ -11,12 +11,14 @@ from agent.models.extractive.doubt import doubt
 from agent.models.extractive.evidence import gather
 from agent.models.extractive.hits import promising
 from agent.models.extractive.hops import follow_ups
+from agent.models.extractive.live import RELEVANT, is_live, live_call, relevance
 from agent.models.extractive.question import analyse, keywords, variants
 from agent.models.extractive.ranking import Ranking
 from agent.models.extractive.spelling import respelt
 from browser.text import content_words
 
 if TYPE_CHECKING:
+    from agent.models.extractive.doubt import Doubt
     from agent.models.extractive.notebook import Notebook
     from agent.models.extractive.question import Question
     from agent.models.extractive.ranking import Scored
@@ -28,6 +30,8 @@ QUERIES = 3
 """Follow-up queries at once."""
 SURE = 1.0
 """Score of a sentence that holds nearly all words of the question, and a candidate."""
+NEXT_PAGES = 5
+"""Pages of a list that are turned over."""
 ROUNDS = 3
 """Searches, one after the other: a question over three hops needs three."""
 
@@ -47,10 +51,13 @@ def decide(notes: Notebook) -> str:
     chains = Chains(ranking)
     chosen = chains.selection()
     doubts = doubt(ranking, chosen)
-    if searched < ROUNDS and not _sure(ranking, chosen):
+    if searched < ROUNDS and not _sure(ranking, chosen) and not is_live(notes):
         queries = _new_queries(notes, ranking)
         if queries:
             return _search(queries)
+    further = _further(notes, ranking, doubts)
+    if further:
+        return further
     if not chosen or doubts.too_much:
         return refuse(doubts if chosen else None, len(notes.results("READ")))
     return quote(chosen)
@@ -59,6 +66,28 @@ def decide(notes: Notebook) -> str:
 def _sure(ranking: Ranking, chosen: list[Scored]) -> bool:
     """Whether one sentence alone meets so much of the question that no further hop is needed."""
     return bool(chosen) and ranking.scored[0].score > SURE
+
+
+def _further(notes: Notebook, ranking: Ranking, doubts: Doubt) -> str:
+    """Where something is still open: a page's next page, else a hand on a live page."""
+    if doubts.none or notes.ended:
+        return ""
+    following = _next_page(notes, ranking)
+    if following:
+        return _calls("READ", [{"url": following, "query": _sought(notes)}])
+    call = live_call(notes, ranking, doubts)
+    return _calls(call[0], [call[1]]) if call else ""
+
+
+def _next_page(notes: Notebook, ranking: Ranking) -> str:
+    """The next page of the page that speaks most of the question, a few times over."""
+    done = set(notes.asked("READ", "url"))
+    pages = [o for o in notes.results("READ") if o.data.get("next") not in {None, *done}]
+    best = max(pages, key=lambda o: relevance(o, ranking), default=None)
+    followed = sum(o.data.get("next") in done for o in notes.results("READ"))
+    if best is None or followed >= NEXT_PAGES or relevance(best, ranking) < RELEVANT:
+        return ""
+    return str(best.data["next"])
 
 
 def _new_queries(notes: Notebook, ranking: Ranking) -> list[str]:

@@ -1,0 +1,56 @@
+"""The controls of a live page, read from its snapshot and from what later actions changed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent.models.extractive.observations import Observation
+
+LIVE_TOOLS = frozenset({"OPEN", "CLICK", "TYPE", "SELECT", "PRESS", "SCROLL", "SNAPSHOT"})
+
+_CONTROL = re.compile(r"\[((?:f\d+)?e\d+)(?: ([a-z]+))?: ([^\]]*)\]")
+_LANDMARK = re.compile(r"([a-z]+)(?: .*)?:")
+_FIELDS = frozenset({"searchbox", "textbox", "combobox"})
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A control: `role` is `link` where the snapshot names none."""
+
+    ref: str
+    role: str
+    label: str
+
+    @property
+    def is_field(self) -> bool:
+        """Whether text can be typed into it."""
+        return self.role in _FIELDS
+
+
+def controls(observations: Iterable[Observation]) -> list[Control]:
+    """The controls of the page opened last, its main part if it has one, with those that came."""
+    found: dict[str, Control] = {}
+    for observation in observations:
+        if observation.tool not in LIVE_TOOLS or observation.failed:
+            continue
+        if observation.tool == "OPEN" or "navigated" in str(observation.data.get("events", "")):
+            found.clear()
+        for ref, role, label in _CONTROL.findall("\n".join(_main(observation.lines))):
+            found[ref] = Control(ref, role or "link", label)
+    return list(found.values())
+
+
+def _main(lines: list[str]) -> Iterator[str]:
+    """The lines under `main:` where there is such a landmark, else all; of a diff what is new."""
+    bounded = "main:" in lines
+    inside = not bounded
+    for line in lines:
+        if bounded and _LANDMARK.fullmatch(line):
+            inside = line == "main:"
+        elif inside and not line.startswith("- "):
+            yield line
