@@ -93,10 +93,8 @@ class Provider(ABC):
         for request in self.requests(query):
             try:
                 response = await self._send(request, http, deadline)
-            except DeadlineExceeded as error:
-                return SearchPage(Outcome.TIMEOUT, detail=str(error))
             except BrowserError as error:
-                return SearchPage(Outcome.ERROR, detail=f"{error} {error.hint}".strip())
+                return failed(error)
             page = self.read(decode(response.body), response.status, response.url, response.headers)
             if page.outcome not in _TRY_ANOTHER_FORM:
                 break
@@ -138,6 +136,13 @@ class Provider(ABC):
         if request.form is not None:
             return await http.post(request.url, form=dict(request.form), **options)
         return await http.get(request.url, params=dict(request.params or {}), **options)
+
+
+def failed(error: BrowserError) -> SearchPage:
+    """Say as an outcome that an engine could not be reached."""
+    if isinstance(error, DeadlineExceeded):
+        return SearchPage(Outcome.TIMEOUT, detail=str(error))
+    return SearchPage(Outcome.ERROR, detail=f"{error} {error.hint}".strip())
 
 
 def place(default: str, given: str | None) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _HIGHEST = 12
 # Fewer heading links than this may be a footer, a notice or a help page.
 _FEWEST = 3
+# More headings than this are no page of ten to thirty results.
+_MOST = 300
 # Parts of an engine's site that its pages link to beside the results.
 _OWN_SERVICES = ("accounts", "help", "maps", "policies", "preferences", "support")
 # Text shorter than this beside a heading is a date, a breadcrumb or a button.
@@ -68,7 +70,7 @@ class Headings:
     def read(self, tree: HtmlElement, url: str) -> Iterator[SearchResult]:
         """Yield the headings that lead off the engine's own site, with the text of their blocks."""
         found = []
-        for heading in tree.xpath(self.heading):
+        for heading in tree.xpath(self.heading)[:_MOST]:
             link = _link_of(heading)
             address = target(urljoin(url, link.get("href", ""))) if link is not None else ""
             if address and text(heading) and not _is_own(address, url):
@@ -86,8 +88,15 @@ class Headings:
             previous = host(address)
 
 
+ANY_PAGE = (
+    Headings(),
+    Headings("//a[@href]//*[contains(@class, 'title')] | //a[@href][contains(@class, 'title')]"),
+)
+"""What is tried on a page whose layout nobody has described: headings, then titles by name."""
+
+
 def _link_of(heading: HtmlElement) -> HtmlElement | None:
-    around = heading.xpath("ancestor::a[@href][1]")
+    around = heading.xpath("ancestor-or-self::a[@href][1]")
     inside = heading.xpath(".//a[@href]")
     return next(iter([*around, *inside]), None)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from browser.net.identity import PAGE_HEADERS
 from browser.search.base import Provider
 from browser.search.dom import parse_html, remove, text
-from browser.search.layouts import Headings, Layout
+from browser.search.layouts import ANY_PAGE, Headings, Layout
 from browser.search.outcomes import WALL_WORDS, wall_of
 from browser.types import Outcome, SearchPage
 
@@ -74,9 +74,10 @@ class HtmlProvider(Provider):
         holders = tree.xpath(self.containers) if self.containers else []
         if holders and not any(holder.xpath(".//a[@href]") for holder in holders):
             return SearchPage(Outcome.EMPTY)
-        results = tuple(Headings().read(tree, base))
-        if results:
-            return SearchPage(Outcome.OK, results)
+        for layout in ANY_PAGE:
+            results = tuple(layout.read(tree, base))
+            if results:
+                return SearchPage(Outcome.OK, results)
         if self.shell is not None and self.shell.search(body):
             return SearchPage(self.shell_outcome, detail="a page that needs JavaScript")
         return SearchPage(Outcome.ERROR, detail="no result could be read; changed layout?")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from browser.errors import SearchError
 from browser.search.base import decode
+from browser.search.rendered import Rendered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from browser.search.base import Provider
     from browser.search.chain import Source
     from browser.search.providers.declared import Declaration
+    from browser.search.rendered import Render
     from browser.types import SearchPage
 
 
@@ -62,6 +64,8 @@ ENGINES: dict[str, Engine] = {
     "stackexchange": Engine("stackexchange:StackExchange", ("STACKEXCHANGE_KEY",), general=False),
     "reddit": Engine("reddit:Reddit", general=False),
 }
+# Engines that can also be asked in the real browser, as NAME_browser.
+IN_BROWSER = ("google", "bing", "duckduckgo", "brave", "startpage")
 ALIASES = {
     "ddg": "duckduckgo",
     "ddg_lite": "duckduckgo_lite",
@@ -78,7 +82,7 @@ def engine_name(name: str, declared: Sequence[str] = ()) -> str:
         return name
     plain = name.strip().lower().replace("-", "_")
     known = ALIASES.get(plain, plain)
-    if known in ENGINES or known == "corpus":
+    if known in ENGINES or known == "corpus" or _plain(known) in IN_BROWSER:
         return known
     near = difflib.get_close_matches(plain, [*ENGINES, *ALIASES, *declared], n=2)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(ENGINES)}."
@@ -108,13 +112,15 @@ def build_providers(
     keys: Mapping[str, str] | None = None,
     corpus: Source | None = None,
     declared: Sequence[Declaration] = (),
+    render: Render | None = None,
 ) -> list[Source]:
     """Make the providers of a chain, in order.
 
     `names` is the chosen order; None is the default one: the corpus, those with a key, what is
     declared, SearXNG where its address is known, then the keyless. `urls` and `keys` map names
-    (or aliases) to an address and a key; without `keys` the environment has them. Raises
-    `SearchError` for a name that is unknown, or `corpus` without one.
+    (or aliases) to an address and a key; without `keys` the environment has them. `render` opens
+    a page in the real browser, for `google_browser` and the like. Raises `SearchError` for a name
+    that is unknown, or `corpus` without one.
     """
     own = {declaration.name: declaration for declaration in declared}
     where = {engine_name(name, tuple(own)): url for name, url in (urls or {}).items()}
@@ -124,7 +130,13 @@ def build_providers(
     wanted = wanted or _default(where, secrets, tuple(own))
     if corpus is not None and "corpus" not in wanted:
         wanted.insert(0, "corpus")
-    return [_make(name, where, secrets, corpus, own) for name in dict.fromkeys(wanted)]
+    order = dict.fromkeys(wanted)
+    if "corpus" in order and corpus is None:
+        raise SearchError("the corpus provider has no folder", hint="Give one with --corpus DIR.")
+    return [
+        corpus if name == "corpus" and corpus else _make(name, where, secrets, own, render)
+        for name in order
+    ]
 
 
 def parse_results(engine: str, body: str | bytes, status: int = 200) -> SearchPage:
@@ -132,9 +144,10 @@ def parse_results(engine: str, body: str | bytes, status: int = 200) -> SearchPa
 
     Raises `SearchError` for an engine that is unknown or has no answer to parse.
     """
-    if engine_name(engine) == "corpus":
+    name = engine_name(engine)
+    if name == "corpus":
         raise SearchError("the corpus has no result page", hint="Use Corpus(...).search(query).")
-    return load(engine)().read(decode(body), status)
+    return load(_plain(name) or name)().read(decode(body), status)
 
 
 def _default(
@@ -154,16 +167,19 @@ def _make(
     name: str,
     urls: Mapping[str, str],
     keys: Mapping[str, str],
-    corpus: Source | None,
     declared: Mapping[str, Declaration],
+    render: Render | None,
 ) -> Source:
     url, key = urls.get(name), keys.get(name)
     if name in declared:
         from browser.search.providers.declared import Declared  # noqa: PLC0415 - rarely needed
 
         return Declared(declared[name], url=url, key=key)
-    if name != "corpus":
+    if name in ENGINES:
         return load(name)(url=url, key=key)
-    if corpus is None:
-        raise SearchError("the corpus provider has no folder", hint="Give one with --corpus DIR.")
-    return corpus
+    return Rendered(load(_plain(name))(url=url or urls.get(_plain(name)), key=key), render)
+
+
+def _plain(name: str) -> str:
+    """Give the engine of `google_browser`; other names give ''."""
+    return name.removesuffix("_browser") if name.endswith("_browser") else ""

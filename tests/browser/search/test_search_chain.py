@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from browser.errors import BrowserGone
 from browser.search import SearchCache, build_providers
 from browser.types import Outcome, SearchPage, SearchQuery
 from tests.browser.search.pages import ROWS, Row, results_page
@@ -215,3 +216,27 @@ async def test_stand_in_named_by_host_alone_is_found_at_either_path_of_serper(
 
     assert result.attempts[0].outcome is Outcome.OK
     assert engines.asked["/serper"][0].headers["x-api-key"] == "k"
+
+
+async def test_an_engine_asked_in_the_browser_is_read_by_the_same_parser(
+    open_chain: OpenChain, engines: StandIn
+) -> None:
+    opened = []
+
+    async def render(url: str, deadline: float) -> tuple[str, str]:
+        opened.append(url)
+        return url, results_page("bing")
+
+    async def broken(url: str, deadline: float) -> tuple[str, str]:
+        raise BrowserGone("the browser was killed", hint="Start it again.")
+
+    result = await open_chain(build_providers(["bing_browser"], render=render)).search(QUERY)
+    failed = await open_chain(build_providers(["bing_browser"], render=broken)).search(QUERY)
+    without = await open_chain(build_providers(["bing_browser"])).search(QUERY)
+
+    assert [r.url for r in result.results] == [row.url for row in ROWS]
+    assert {r.provider for r in result.results} == {"bing_browser"}
+    assert opened[0].startswith("https://www.bing.com/search?q=tides")
+    assert failed.attempts[0].outcome is Outcome.ERROR
+    assert "killed" in failed.attempts[0].detail
+    assert without.attempts[0].detail == "no browser"
