@@ -117,7 +117,7 @@ def _figure_at(tokens: Sequence[Token], i: int) -> Figure | None:
         unit, _ = read_unit(tokens[i + 1 : i + 2])
         return Figure(1.0, unit, frozenset(), bound, i) if unit else None
     if token.kind == "ordinal" and token.value is not None:
-        return Figure(token.value, Unit("rank", 1), _nouns(tokens[i + 1 :]), bound, i)
+        return Figure(token.value, Unit("rank", 1), counted(tokens[i + 1 :]), bound, i)
     if token.kind != "number" or token.value is None:
         return None
     if i + 1 < len(tokens) and tokens[i + 1].root in _FRACTIONS:
@@ -125,7 +125,7 @@ def _figure_at(tokens: Sequence[Token], i: int) -> Figure | None:
     unit, taken = read_unit(tokens[i + 1 : i + 4])
     if unit is None and before and before.root in CURRENCIES:
         unit = unit_named(before.root)
-    return Figure(token.value, unit, _nouns(tokens[i + 1 + taken :]), bound, i)
+    return Figure(token.value, unit, counted(tokens[i + 1 + taken :]), bound, i)
 
 
 def _is_fraction(token: Token, before: Token | None, following: str) -> bool:
@@ -137,7 +137,7 @@ def _is_fraction(token: Token, before: Token | None, following: str) -> bool:
     return token.form.endswith("s") or not following[0].isalpha() or following in {"of", "as"}
 
 
-def _nouns(after: Sequence[Token]) -> frozenset[str]:
+def counted(after: Sequence[Token]) -> frozenset[str]:
     """Roots of the content words that follow a number directly: what it counts."""
     direct = takewhile(lambda t: t.kind == "word" or t.form == "-", after[:4])
     named = takewhile(lambda t: t.root not in FUNCTION, (t for t in direct if t.form != "-"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.evidence.vocabulary import FUNCTION, PREPOSITIONS, QUANTIFIERS
+from agent.evidence.vocabulary import FUNCTION, PLACING, PREPOSITIONS, QUANTIFIERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,7 +95,7 @@ def _role(tokens: Sequence[Token], start: int) -> str:
     for distance, form in enumerate(reversed(before), 1):
         if form in _STOPS:
             break
-        if form in PREPOSITIONS and (form == "by" or distance <= 3):
+        if form in PREPOSITIONS | PLACING and (form == "by" or distance <= 3):
             return form
     return "subject" if len(before) < 3 or before[-1] in _STOPS else ""
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from agent.evidence.alignment import Alignment
 from agent.evidence.answer_type import CAUSES, Expected, expected_type, fits, head_noun
 from agent.evidence.findings import Finding, contradicts, supports, undecided
+from agent.evidence.nearness import counts_other, nearest_other
 from agent.evidence.normalise import Token, tokenise, words_of
 from agent.evidence.vocabulary import ARTICLES, FUNCTION
 
 if TYPE_CHECKING:
     from agent.evidence.statements import Ground, Statement
 
-AS_GOOD = 0.75
+AS_GOOD = 0.8
 """A statement with the answer must fit the question nearly as well as the best one of the page."""
 
 FITTING_FORM = 1.4
@@ -78,7 +79,14 @@ def check_question(question: Question, ground: Ground) -> Finding:
     found = max(holding, key=lambda s: _worth(s, question, alignment))
     if _worth(found, question, alignment) < AS_GOOD * alignment.fit[about.place]:
         return contradicts((about,), "where the page speaks of this, it gives another answer")
-    if set(answer) <= set(_asked(question)):
+    asked = _asked(question)
+    nearer = nearest_other(asked, question.answer, question.expected, found, ground)
+    if nearer:
+        return contradicts((found,), f"“{nearer}” stands nearer to what is asked")
+    other = counts_other(question.words, question.answer, found)
+    if other:
+        return contradicts((found,), f"here this is a number of {other}")
+    if set(answer) <= set(asked):
         return undecided((found,), "the answer only repeats the question")
     return supports((found,), "the page gives this answer where it speaks of the question")
 

@@ -29,8 +29,11 @@ PRONOUNS = root_set(
 PREPOSITIONS = root_set(
     """of in on at by for with from to into onto upon about over under between among through during
     before after since until till against toward towards across along around near off out up down
-    within per via as than above below beneath beside beyond behind inside outside"""
+    within per via as than"""
 )
+
+PLACING = root_set("above below beneath beside beyond behind inside outside")
+"""Prepositions that say something of their own, and so count as content."""
 
 CONJUNCTIONS = root_set(
     """and or but nor so yet if because although though while whereas whether when where that which
