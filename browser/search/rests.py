@@ -77,7 +77,10 @@ class Rests:
             self._db.execute("DELETE FROM rest WHERE provider = ?", (identity,))
             return
         last = self._last(identity)
-        times = last.times + 1 if last is not None and last.outcome is page.outcome else 1
+        times = 1
+        if last is not None and last.outcome is page.outcome:
+            # Two that were asked at once and failed are one failure.
+            times = last.times + (last.until <= self._clock())
         seconds = _seconds(page, first, times)
         self._db.execute(
             "INSERT OR REPLACE INTO rest VALUES (?, ?, ?, ?)",

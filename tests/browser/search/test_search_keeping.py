@@ -98,6 +98,15 @@ def test_a_wall_met_again_doubles_the_rest_up_to_a_day(rests: Rests, clock: Cloc
     assert waits == [15, 30, 60, 120, 240, 480, 960, 1440, 1440]
 
 
+def test_two_failures_at_once_count_once(rests: Rests) -> None:
+    rests.note("a", failing(Outcome.BLOCKED))
+    rests.note("a", failing(Outcome.BLOCKED))
+
+    rest = rests.of("a")
+    assert rest is not None
+    assert rests.left(rest) == 15 * 60
+
+
 @pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.EMPTY])
 def test_an_honest_answer_ends_the_rest_and_its_history(outcome: Outcome, rests: Rests) -> None:
     rests.note("a", failing(Outcome.BLOCKED))
