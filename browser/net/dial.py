@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
@@ -46,7 +47,9 @@ async def _race(addresses: Sequence[Address], port: int) -> socket.socket:
                 return sock
         if sock := await _first(attempts, errors, within=None):
             return sock
-    raise ConnectFailed(f"port {port} of {addresses[0]}: {errors[0].strerror or errors[0]}")
+    # asyncio words every failure alike; the number tells refused from unreachable
+    reason = os.strerror(errors[0].errno or 0).lower()
+    raise ConnectFailed(f"port {port} of {addresses[0]}: {reason}")
 
 
 async def _first(

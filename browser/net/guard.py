@@ -32,6 +32,19 @@ BLOCKED_PORTS = frozenset(
     ).split()
 )
 
+# What Chromium asks of its maker without being told to, and flags do not stop: updates, safe
+# browsing lists, page hints. No page needs them, and they would tell of every run.
+_HOUSEKEEPING = HostRules(
+    deny=(
+        "update.googleapis.com",
+        "clients2.google.com",
+        "optimizationguide-pa.googleapis.com",
+        "safebrowsing.googleapis.com",
+        "content-autofill.googleapis.com",
+        "edge.microsoft.com",
+    )
+)
+
 _LOOPBACK: tuple[Address, ...] = (IPv4Address("127.0.0.1"), IPv6Address("::1"))
 # Naming a host lets its name lead to these kinds of address. The others (metadata services,
 # multicast, …) must be named by the address itself: no intranet site lives there.
@@ -90,6 +103,7 @@ class Guard:
 
     def check(self, host: str, port: int) -> None:
         """As `check_url`, for a host in ASCII form."""
+        _HOUSEKEEPING.check_host(host, port)
         try:
             self.rules.check_host(host, port)
         except Refused as refused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from browser.errors import Refused
@@ -41,13 +42,15 @@ class Polite:
         Raises as `HttpClient.get` does; Refused also where robots.txt forbids it, and
         DeadlineExceeded without waiting where the host wants more time than `deadline` has.
         """
+        started = asyncio.get_running_loop().time()
         if self._robots:
             await self._obey(self._robots, url)
+        spent = asyncio.get_running_loop().time() - started
         return await self._http.get(
             url,
             params=params,
             headers=headers,
-            deadline=deadline,
+            deadline=None if deadline is None else max(0.0, deadline - spent),
             max_bytes=max_bytes,
             pace=self._pace,
         )

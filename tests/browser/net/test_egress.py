@@ -272,3 +272,10 @@ async def test_leaving_closes_port_and_connections() -> None:
 def test_a_policy_that_cannot_be_read_is_an_error_at_once(policy: EgressPolicy) -> None:
     with pytest.raises(ValueError, match=r"."):
         Egress(policy)
+
+
+async def test_the_browsers_housekeeping_is_turned_away_without_a_record() -> None:
+    async with Egress() as egress:
+        with pytest.raises(Refused):
+            egress.check_url("https://update.googleapis.com/service")
+        assert egress.refusals == ()
