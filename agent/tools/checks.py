@@ -9,6 +9,7 @@ from agent.tools.registry import Risk, Tool
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
+    from browser.page.tab import Tab
 
 
 _LEAVING = frozenset({"WEB_SEARCH", "READ", "FETCH_URL", "OPEN", "TYPE", "SELECT", "PRESS"})
@@ -37,16 +38,17 @@ async def attached_needs_a_yes(context: ToolContext, tool: Tool, arguments: Any)
         raise ToolError(f"the person said no: {tool.name} {effect}", hint="Go on without it.")
 
 
-async def _effect(tab: Any, name: str, arguments: Any) -> str:
+async def _effect(tab: Tab, name: str, arguments: Any) -> str:
     """Say what an action would do to the world; empty where it only looks or fills in."""
     if name == "UPLOAD":
         return f"uploads {arguments.path}"
-    ref = getattr(arguments, "ref", None)
-    submits = name == "CLICK" or getattr(arguments, "submit", False) or name == "PRESS"
-    if not submits:
-        return ""
-    effect: str = await tab.effect(ref, keys=getattr(arguments, "keys", None))
-    return effect
+    if name == "CLICK":
+        return await tab.effect(arguments.ref)
+    if name == "PRESS":
+        return await tab.effect(arguments.ref, arguments.keys)
+    if name == "TYPE" and arguments.submit:
+        return await tab.effect(arguments.ref, "Enter")
+    return ""
 
 
 async def secrets_stay(context: ToolContext, tool: Tool, arguments: Any) -> None:

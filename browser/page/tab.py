@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from browser.page.budget import DEFAULT_BUDGET, Choice
 from browser.page.context import context_of, raw_context
 from browser.page.deadline import within
+from browser.page.effects import effect_of
 from browser.page.events import Events
 from browser.page.hands import Hands
 from browser.page.html import html_of
@@ -57,6 +58,11 @@ class Tab(Hands):
         self.check_alive()
         async with within(LOOK_SECONDS, "read the page"):
             return context_of(await raw_context(self.page))
+
+    async def effect(self, ref: str | None, keys: str | None = None) -> str:
+        """Tell what clicking `ref` (or pressing `keys` in it) would submit or post, else ""."""
+        self.check_alive()
+        return await effect_of(self, ref, keys)
 
     async def screenshot(self) -> bytes:
         """Take a picture of what is in view, as PNG."""

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 START_SECONDS = 20.0
 POLL_SECONDS = 0.03  # between two looks for the port file: nothing tells when it comes
+_started: list[subprocess.Popen[bytes]] = []  # kept: they outlive us, which Python warns of
 _PORT_FILE = "DevToolsActivePort"  # Chrome writes port and path there once it listens
+# Python warns of a process that is forgotten while it runs; these are meant to run on.
+_STARTED: list[subprocess.Popen[bytes]] = []
 _LOCKS = ("SingletonLock", "lockfile")  # Linux and macOS; Windows
 
 
@@ -49,6 +52,7 @@ async def start_chrome(
     folder = _prepared(profile)
     log = folder / "chrome-start.log"
     process = _spawn([str(binary), *_flags(folder, port, headless=headless), *arguments], log)
+    _started.append(process)
     try:
         async with asyncio.timeout(START_SECONDS):
             chosen = await _port_of(folder, process, log, port)
@@ -120,7 +124,7 @@ def _removable(lock: Path) -> bool:
 def _spawn(command: list[str], log: Path) -> subprocess.Popen[bytes]:
     """Start it so that it outlives us: in a session of its own, or detached on Windows."""
     with log.open("wb") as output:
-        return subprocess.Popen(  # noqa: S603 - the browser found by find_chrome
+        process = subprocess.Popen(  # noqa: S603 - the browser found by find_chrome
             command,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -128,6 +132,8 @@ def _spawn(command: list[str], log: Path) -> subprocess.Popen[bytes]:
             start_new_session=os.name == "posix",
             creationflags=_DETACHED if os.name == "nt" else 0,
         )
+    _STARTED.append(process)
+    return process
 
 
 _DETACHED = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP

@@ -1,0 +1,135 @@
+"""Attached to a person's Chrome: their page is the context, and all of theirs stays as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from urllib.request import urlopen
+
+import pytest
+from playwright.async_api import async_playwright
+
+from browser.session.start import start_chrome
+
+SELECT = """() => {
+  const range = document.createRange();
+  range.selectNodeContents(document.querySelector("main p:not(.trail)"));
+  getSelection().removeAllRanges();
+  getSelection().addRange(range);
+}"""
+
+
+@pytest.fixture
+async def chrome(tmp_path):
+    """A Chrome that is already open; gives its address."""
+    started = await start_chrome(tmp_path / "profile", headless=True)
+    yield started.cdp_url
+    os.killpg(started.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+async def three_tabs(chrome, site):
+    """Three tabs: one in front with text selected, one beside it, one with a dialog open."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.connect_over_cdp(chrome, no_defaults=True)
+        context = browser.contexts[0]
+        dialogs = []
+        context.on("dialog", lambda dialog: dialogs.append(dialog))
+        front = context.pages[0]
+        await front.goto(f"{site.url}/hesk-light")
+        beside = await context.new_page()
+        await beside.goto(f"{site.url}/museum")
+        asking = await context.new_page()
+        await asking.goto(f"{site.url}/birds")
+        async with context.expect_event("dialog"):
+            await asking.evaluate("setTimeout(() => alert('still here'), 0)")
+        await front.bring_to_front()
+        await front.evaluate(SELECT)
+        yield chrome
+        assert [dialog.message for dialog in dialogs] == ["still here"]
+        await dialogs[0].dismiss()
+
+
+def tabs_of(chrome):
+    with urlopen(f"{chrome}/json/list") as answer:
+        rows = json.load(answer)
+    return sorted(row["url"] for row in rows if row["type"] == "page" and "127.0.0.1" in row["url"])
+
+
+async def test_the_tab_in_front_is_the_context_and_all_tabs_stay(ask, script, three_tabs, events):
+    before = tabs_of(three_tabs)
+    model = script(
+        '<<TOOL:READ:{"query":"first lit"}>>', "It was first lit on 1 November 1829. [S1]"
+    )
+    report = await ask("When was this light first lit?", model=model, cdp=three_tabs)
+    asked = next(e for e in events(report) if e.type == "model.request")
+    question = asked.data["messages"][-1]["content"]
+    assert question.startswith("[Page: Hesk Light")
+    assert "[Selected text: " in question
+    assert report.status == "answered"
+    assert report.sources[0].url.endswith("/hesk-light")
+    assert tabs_of(three_tabs) == before
+
+
+async def test_work_happens_in_a_tab_of_its_own_that_is_closed_again(ask, script, site, three_tabs):
+    before = tabs_of(three_tabs)
+    seen = []
+    model = script(f"<<TOOL:OPEN:{site.url}/ferries>>", "<<TOOL:TABS>>", "NOT_FOUND")
+    await ask(
+        "Which ferries are there?",
+        model=model,
+        cdp=three_tabs,
+        on_event=lambda e: seen.append(tabs_of(three_tabs)) if e.type == "tool.result" else None,
+    )
+    assert any(url.endswith("/ferries") for url in seen[0])
+    assert set(before) <= set(seen[0])
+    assert tabs_of(three_tabs) == before
+
+
+async def test_submitting_is_refused_where_nobody_can_say_yes(ask, script, site, three_tabs):
+    results = []
+    model = script(
+        f"<<TOOL:OPEN:{site.url}/login>>",
+        "<<TOOL:CLICK:{{ref:Sign in}}>>",
+        "NOT_FOUND",
+    )
+    await ask(
+        "Sign in for me.",
+        model=model,
+        cdp=three_tabs,
+        on_event=lambda e: results.append(e.data) if e.type == "tool.result" else None,
+    )
+    assert "needs a person's yes" in results[1]["data"]["error"]
+
+
+async def test_submitting_goes_through_with_a_persons_yes(ask, script, site, three_tabs):
+    asked, results = [], []
+
+    async def yes(effect):
+        asked.append(effect)
+        return True
+
+    model = script(
+        f"<<TOOL:OPEN:{site.url}/berth-request>>",
+        '<<TOOL:TYPE:{"ref":"{{ref:Length}}","text":"12"}>>'
+        '<<TOOL:TYPE:{"ref":"{{ref:Nights}}","text":"3"}>>',
+        "<<TOOL:SNAPSHOT>>",
+        "<<TOOL:CLICK:{{ref:Work out}}>>",
+        "NOT_FOUND",
+    )
+    await ask(
+        "What is the fee?",
+        model=model,
+        cdp=three_tabs,
+        approve=yes,
+        on_event=lambda e: results.append(e.data) if e.type == "tool.result" else None,
+    )
+    assert "submits" in asked[0]
+    assert "66.60" in results[-1]["web"]
+
+
+async def test_an_address_where_no_chrome_answers_is_out_of_reach(ask, script):
+    report = await ask(model=script("NOT_FOUND"), cdp="http://127.0.0.1:9")
+    assert report.status == "failed"
+    assert report.error.type == "WebOutOfReach"
