@@ -101,7 +101,7 @@ def read_meta(root: etree._Element) -> dict[str, str]:
             or element.get("itemprop")
             or element.get("http-equiv")
         )
-        content = (element.get("content") or "").strip()
+        content = (element.get("content") or element.get("value") or "").strip()
         if name and content:
             found.setdefault(name.strip().lower(), content)
     return found

@@ -15,11 +15,12 @@ _ROLES = frozenset(
     alert status""".split()
 )
 _TOKENS = frozenset(
-    """ad ads advert advertisement advertising adsbygoogle breadcrumb breadcrumbs comment comments
-    consent cookie cookies disqus footer gdpr masthead menu modal nav navbar navbox toc catlinks navigation newsletter
-    outbrain overlay pager pagination paywall popup promo promos promotion related recommended
-    recommendation recommendations respond share sharebar sharing sidebar signup skip social
-    sponsor sponsored subscribe subscription taboola toolbar trending widget widgets""".split()
+    """ad ads adsbygoogle advert advertisement advertising breadcrumb breadcrumbs catlinks comment
+    comments consent cookie cookies disqus footer gdpr masthead menu modal nav navbar navbox
+    navigation newsletter outbrain overlay pager pagination paywall popup promo promos
+    promotion recommendation recommendations recommended related respond share sharebar
+    sharing sidebar signup skip social sponsor sponsored subscribe subscription taboola toc
+    toolbar trending widget widgets""".split()
 )
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 # A soft region with more than this share of the text is the content, whatever its class says.

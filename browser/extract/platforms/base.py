@@ -13,12 +13,13 @@ class Platform:
     """One site, or one kind of software that many sites run.
 
     `hosts` are matched whole or as a parent domain (`x.com` also means `mobile.x.com`). Software
-    that runs on hosts of anyone's overrides `claims` and looks at the page itself. A parser that
-    no saved page was tested on sets `verified` to false.
+    that runs on hosts of anyone's overrides `claims` and looks at the page itself; `general`
+    ones come last. A parser that no saved page was tested on sets `verified` to false.
     """
 
     name: ClassVar[str]
     hosts: ClassVar[tuple[str, ...]] = ()
+    general: ClassVar[bool] = False
     verified: ClassVar[bool] = True
 
     def claims(self, source: Source) -> bool:

@@ -55,24 +55,24 @@ def _card_counts(meta: dict[str, str]) -> dict[str, int]:
 
 
 def _from_api(data: Any) -> Record | None:
-    thread = data.get("thread", data) if isinstance(data, dict) else {}
-    post = thread.get("post", thread)
-    value = post.get("record") or post.get("value") or {}
+    thread: dict[str, Any] = data.get("thread", data) if isinstance(data, dict) else {}
+    post: dict[str, Any] = thread.get("post", thread)
+    value: dict[str, Any] = post.get("record") or post.get("value") or {}
     if "text" not in value:
         return None
-    author = post.get("author") or {}
+    author: dict[str, Any] = post.get("author") or {}
     key = str(post.get("uri", "")).rpartition("/")[2]
     handle = author.get("handle")
     replies = [_from_api(reply) for reply in thread.get("replies", [])]
-    embed = (post.get("embed") or {}).get("external") or {}
-    images = (post.get("embed") or {}).get("images") or []
+    embedded = post.get("embed") or {}
+    card, images = embedded.get("external") or {}, embedded.get("images") or []
     return Record(
         "bluesky", "post", f"https://bsky.app/profile/{handle}/post/{key}" if handle else "",
         id=key or None, text=value["text"], author=author.get("displayName") or handle,
         handle=handle, published=iso_date(value.get("createdAt", "")),
         counts=counts(likes=post.get("likeCount"), replies=post.get("replyCount"),
                       reposts=post.get("repostCount"), quotes=post.get("quoteCount")),
-        links=(Link(embed["uri"], embed.get("title", "")),) if embed.get("uri") else (),
+        links=(Link(card["uri"], card.get("title", "")),) if card.get("uri") else (),
         media=tuple(image["fullsize"] for image in images if image.get("fullsize")),
         items=tuple(reply for reply in replies if reply),
     )  # fmt: skip

@@ -9,6 +9,7 @@ from browser.extract.platforms.base import Platform
 from browser.extract.platforms.postings import date_of, node_of, statistics
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import counts, fields, number
+from browser.extract.tree import text_content
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -58,7 +59,7 @@ def _thread(source: Source, kind: str) -> Record | None:
         "github", kind, source.canonical, id=source.path[3], title=title, text=head.text,
         author=head.author, handle=head.handle,
         published=head.published or date_of(node, "datePublished"),
-        counts=statistics(node), tags=tuple("".join(map(str, e.itertext())).strip() for e in labels),
+        counts=statistics(node), tags=tuple(text_content(label) for label in labels),
         fields=fields(state=source.text(_STATE).lower(), repository="/".join(source.path[:2])),
         items=tuple(blocks),
     )  # fmt: skip
@@ -115,7 +116,7 @@ def _repository(source: Source) -> Record | None:
             license=source.text("a[href*='LICENSE'] , a[data-analytics-event*=license]"),
             branch=source.text("#branch-select-menu .css-truncate-target, [data-hotkey=w] span"),
         ),
-        tags=tuple("".join(map(str, e.itertext())).strip() for e in source.all("a.topic-tag")),
+        tags=tuple(text_content(tag) for tag in source.all("a.topic-tag")),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import Source, counts, fields, number
+from browser.extract.tree import text_content
 from browser.types import Link
 
 if TYPE_CHECKING:
@@ -53,12 +54,14 @@ def _story(source: Source, row: etree._Element) -> Record:
     line = below if below is not None else row
     user = source.text(".hnuser", line) or None
     target, title = source.link(".titleline > a", row), source.text(".titleline > a", row)
-    comments = _COMMENTS.search(" ".join("".join(map(str, line.itertext())).split()))
+    comments = _COMMENTS.search(text_content(line))
     return Record(
         "hackernews", "story", f"{_ITEM}{row.get('id')}", id=row.get("id"), title=title,
         author=user, handle=user, published=_age(source, line),
-        counts=counts(points=source.text(".score", line), comments=comments[1] if comments else None,
-                      rank=source.text(".rank", row)),
+        counts=counts(
+            points=source.text(".score", line), rank=source.text(".rank", row),
+            comments=comments[1] if comments else None,
+        ),
         fields=fields(target=target, site=source.text(".sitestr", row)),
         links=(Link(target, title),),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from browser.extract.dates import iso_date
 from browser.extract.jsonld import names, text_of
 from browser.extract.metadata import node_types
+from browser.extract.platforms.source import number
 
 if TYPE_CHECKING:
     from browser.extract.platforms.source import Source
@@ -31,12 +32,14 @@ def statistics(node: dict[str, Any]) -> dict[str, int]:
     values = node.get("interactionStatistic") or []
     found: dict[str, int] = {}
     for counter in values if isinstance(values, list) else [values]:
+        if not isinstance(counter, dict):
+            continue
         kind = counter.get("interactionType")
         label = kind.get("@type", "") if isinstance(kind, dict) else str(kind)
         name = _ACTIONS.get(label.rpartition("/")[2])
-        amount = counter.get("userInteractionCount")
-        if name and str(amount).isdecimal():
-            found[name] = int(amount)
+        amount = number(counter.get("userInteractionCount"))
+        if name and amount is not None:
+            found[name] = amount
     return found
 
 

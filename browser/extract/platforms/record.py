@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from browser.types import Link, Table
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from browser.types import Link, Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import functools
 import importlib
 import pkgutil
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from browser.extract import platforms
 from browser.extract.platforms.base import Platform
@@ -31,13 +31,16 @@ def parse_platform(
     """
     source = Source(url, html_or_json)
     platform = platform_for(source)
-    return platform.parse(source) if platform else None
+    try:
+        return platform.parse(source) if platform else None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None  # foreign data in another shape than this parser knows: an unknown layout
 
 
 def platform_for(source: Source) -> Platform | None:
     """The parser that claims a page: by host before by markup."""
     claiming = [platform for platform in all_platforms() if platform.claims(source)]
-    return min(claiming, key=lambda platform: not platform.hosts, default=None)
+    return min(claiming, key=lambda one: (one.general, not one.hosts), default=None)
 
 
 @functools.cache
@@ -52,6 +55,9 @@ def _built_in() -> Iterator[Platform]:
     for info in pkgutil.iter_modules(platforms.__path__):
         module = importlib.import_module(f"{platforms.__name__}.{info.name}")
         for value in vars(module).values():
-            if isinstance(value, type) and issubclass(value, Platform) and value is not Platform:
-                if value.__module__ == module.__name__:
-                    yield value()
+            if _is_parser(value) and value.__module__ == module.__name__:
+                yield value()
+
+
+def _is_parser(value: object) -> TypeGuard[type[Platform]]:
+    return isinstance(value, type) and issubclass(value, Platform) and value is not Platform

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lxml.cssselect import CSSSelector
 
@@ -50,11 +50,15 @@ class Source:
         except (ValueError, RecursionError):
             return None
 
+    @property
+    def markup(self) -> str | bytes:
+        """The content as it came; empty where it came as data."""
+        return self._content if isinstance(self._content, str | bytes) else ""
+
     @functools.cached_property
     def root(self) -> etree._Element:
         """The content as an HTML tree."""
-        markup = self._content if isinstance(self._content, str | bytes) else ""
-        return parse_html(markup or "<html></html>")
+        return parse_html(self.markup if self.markup.strip() else "<html></html>")
 
     @functools.cached_property
     def meta(self) -> dict[str, str]:
@@ -75,7 +79,7 @@ class Source:
 
     def all(self, css: str, node: etree._Element | None = None) -> list[etree._Element]:
         """Every element that a CSS selector finds, in page order."""
-        return list(_selector(css)(self.root if node is None else node))
+        return _find(css, self.root if node is None else node)
 
     def first(self, css: str, node: etree._Element | None = None) -> etree._Element | None:
         """The first element that a CSS selector finds."""
@@ -131,6 +135,10 @@ def counts(**values: object) -> dict[str, int]:
 def fields(**values: object) -> dict[str, str]:
     """Fields by name as text, those that are absent or empty left out."""
     return {name: str(value) for name, value in values.items() if value not in (None, "", [])}
+
+
+def _find(css: str, node: etree._Element) -> list[etree._Element]:
+    return cast("list[etree._Element]", _selector(css)(node))  # noqa: SLF001 - lxml's public type
 
 
 @functools.lru_cache(maxsize=512)
