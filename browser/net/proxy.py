@@ -22,6 +22,10 @@ REFUSED, UNREACHABLE, UNKNOWN = "403", "502", "503"
 """The verdicts are the statuses: those of a tunnel are all that its client gets to see."""
 
 
+# Interim answers (1xx) before the final one; servers send one or two, floods never end.
+_MAX_HINTS = 16
+
+
 class ProxyConnection:
     """Serves one client until it leaves."""
 
@@ -110,13 +114,15 @@ class ProxyConnection:
 
     async def _downlink(self, server: Wire) -> bool:
         """Carry the answer back to its end; False if the protocol was switched instead."""
+        hints = 0
         while True:
             event = await server.receive()
             match event:
                 case h11.InformationalResponse(status_code=101):
                     await self._client.send(event)
                     return False
-                case h11.InformationalResponse():
+                case h11.InformationalResponse() if hints < _MAX_HINTS:
+                    hints += 1
                     await self._client.send(event)
                 case h11.Response():
                     await self._client.send(_incoming(event))
@@ -126,7 +132,7 @@ class ProxyConnection:
                     await self._client.send(event)
                     return True
                 case _:
-                    raise h11.RemoteProtocolError("the server closed without an answer")
+                    raise h11.RemoteProtocolError("the server gave no answer")
 
     async def _answer(self, verdict: str, reason: str) -> bool:
         """Answer in the guard's own name, if the client still waits for an answer."""
