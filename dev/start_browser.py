@@ -21,7 +21,7 @@ async def start() -> str:
 
 if __name__ == "__main__":
     try:
-        print(asyncio.run(start()))  # noqa: T201 - for the shell
+        print(asyncio.run(start()))
     except SessionError as error:
-        print(f"{error} {error.hint}", file=sys.stderr)  # noqa: T201 - as above
+        print(f"{error} {error.hint}", file=sys.stderr)
         sys.exit(NO_BROWSER)
