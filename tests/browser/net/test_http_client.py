@@ -21,11 +21,13 @@ from browser.errors import (
 )
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
+from browser.net.transport import certificates
 from tests.browser.net.servers import Exchange, Origin, greet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
 
     ClientOf = Callable[..., AbstractAsyncContextManager[HttpClient]]
 
@@ -291,29 +293,52 @@ async def test_a_host_gets_no_more_requests_at_once_than_allowed(client_of: Clie
 
 
 @pytest.fixture(scope="module")
-def self_signed(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
+def self_signed(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, Path]:
     folder = tmp_path_factory.mktemp("tls")
     certificate, key = folder / "certificate.pem", folder / "key.pem"
     make = (
         "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 "
-        "-subj /CN=localhost"
+        "-subj /CN=quay -addext subjectAltName=IP:127.0.0.1"
     )
     files = ["-keyout", str(key), "-out", str(certificate)]
     subprocess.run([*make.split(), *files], check=True, capture_output=True)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate, key)
-    return context
+    return context, certificate
 
 
 async def test_an_untrusted_certificate_is_a_failed_connection(
-    self_signed: ssl.SSLContext,
+    self_signed: tuple[ssl.SSLContext, Path],
 ) -> None:
-    server = await asyncio.start_server(lambda r, w: w.close(), "127.0.0.1", 0, ssl=self_signed)
+    context, _ = self_signed
+    server = await asyncio.start_server(lambda r, w: w.close(), "127.0.0.1", 0, ssl=context)
     named = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with Egress(EgressPolicy((named,))) as egress, HttpClient(egress, retries=0) as http:
         with pytest.raises(ConnectFailed, match="certificate"):
             await http.get(f"https://{named}/")
     server.close()
+
+
+async def test_a_page_over_tls_comes_through_the_tunnel(
+    self_signed: tuple[ssl.SSLContext, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context, certificate = self_signed
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    certificates.cache_clear()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for _ in range(2):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nsafe!")
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+    named = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with Egress(EgressPolicy((named,))) as egress, HttpClient(egress, retries=0) as http:
+        bodies = [(await http.get(f"https://{named}/")).body for _ in range(2)]
+    server.close()
+    certificates.cache_clear()
+    assert bodies == [b"safe!", b"safe!"]
 
 
 @pytest.mark.parametrize("url", ["", "harbour", "http://", "http://[::1", "file:///etc/passwd"])
