@@ -69,8 +69,18 @@ def load(name: str) -> click.Command:
     return command
 
 
+# \b keeps click from joining the lines.
+_EXAMPLES = """\b
+Examples:
+  research "When was the Eiffel Tower opened?"
+  research --corpus notes/ "What did we decide about pricing?"
+  research --attach "What does this page say about refunds?"
+"""
+
+
 @click.group(
     cls=ResearchGroup,
+    epilog=_EXAMPLES,
     default="ask",
     default_if_no_args=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -79,13 +89,7 @@ def load(name: str) -> click.Command:
 @click.version_option(__version__, prog_name="research")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    r"""Research a question in a real browser; every sentence of the answer is cited.
-
-    \b
-    research "When was the lighthouse of Skarn lit?"
-    research --corpus notes/ "What did we decide about pricing?"
-    research --attach "What does this page say about refunds?"
-    """
+    """Research a question in a real browser; every sentence of the answer is cited."""
     from agent.config import read_file  # noqa: PLC0415 - `--help` and `--version` need no settings
 
     settings = read_file()
