@@ -8,9 +8,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
-from browser.errors import BrowserError, DeadlineExceeded
+from browser.errors import BrowserError, DeadlineExceeded, Refused
 from browser.search.outcomes import judge_refusal
-from browser.search.tidy import tidy
+from browser.search.tidy import is_on_site, is_sealed, tidy
 from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ class Provider(ABC):
             page = self.read(decode(response.body), response.status, response.url, response.headers)
             if page.outcome not in _TRY_ANOTHER_FORM:
                 break
+        page = only_on_site(page, query.site)
         return replace(page, results=page.results[: query.limit])
 
     def read(
@@ -142,7 +143,18 @@ def failed(error: BrowserError) -> SearchPage:
     """Say as an outcome that an engine could not be reached."""
     if isinstance(error, DeadlineExceeded):
         return SearchPage(Outcome.TIMEOUT, detail=str(error))
-    return SearchPage(Outcome.ERROR, detail=f"{error} {error.hint}".strip())
+    what_to_do = f" ({error.hint})" if isinstance(error, Refused) else ""
+    return SearchPage(Outcome.ERROR, detail=f"{error}{what_to_do}")
+
+
+def only_on_site(page: SearchPage, site: str | None) -> SearchPage:
+    """Drop what lies elsewhere: not all engines know the site filter, and some take it lightly."""
+    if not site or page.outcome is not Outcome.OK:
+        return page
+    kept = tuple(r for r in page.results if is_sealed(r.url) or is_on_site(r.url, site))
+    if not kept:
+        return SearchPage(Outcome.EMPTY, detail=f"nothing on {site}")
+    return replace(page, results=kept)
 
 
 def place(default: str, given: str | None) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from browser.errors import BrowserError
-from browser.search.base import failed
+from browser.search.base import failed, only_on_site
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -56,6 +56,6 @@ class Rendered:
             url, html = await self._render(address, deadline)
         except BrowserError as error:
             return failed(error)
-        page = self._provider.read(html, url=url)
+        page = only_on_site(self._provider.read(html, url=url), query.site)
         named = tuple(replace(r, provider=self.name) for r in page.results[: query.limit])
         return replace(page, results=named)

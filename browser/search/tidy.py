@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from browser.net.url import normalize
+from browser.net.url import is_web_url, normalize, parse
 from browser.search.dates import leading_date
 from browser.text import clean
 from browser.types import SearchResult
@@ -91,12 +91,23 @@ def target(url: str) -> str:
         if inner is None:
             break
         url = inner
-    return url if _is_result_address(parts) else ""
+    # A page of results that names a local file is not believed.
+    return url if is_web_url(url) else ""
 
 
 def is_sealed(url: str) -> bool:
     """Whether an address is a wrapper that only its engine can undo."""
     return bool(_SEALED.match(url))
+
+
+def is_on_site(url: str, site: str) -> bool:
+    """Whether an address lies on `site`: a host and its subdomains, or a folder (`a.org/docs`)."""
+    there = parse(url)
+    wanted = parse(f"http://{site.strip().rpartition('//')[2]}")
+    if there is None or wanted is None:
+        return False
+    named = wanted.host.removeprefix("www.")
+    return f".{there.host}".endswith(f".{named}") and there.path.startswith(wanted.path.rstrip("/"))
 
 
 def same_page_key(url: str) -> str:
@@ -140,8 +151,3 @@ def _decoded(value: str) -> str:
     except (binascii.Error, UnicodeDecodeError):
         return ""
     return decoded if decoded.startswith(("http://", "https://")) else ""
-
-
-def _is_result_address(parts: SplitResult) -> bool:
-    """Whether it is on the web; a page of results that names a local file is not believed."""
-    return parts.scheme in ("http", "https") and bool(parts.hostname)

@@ -240,3 +240,20 @@ async def test_an_engine_asked_in_the_browser_is_read_by_the_same_parser(
     assert failed.attempts[0].outcome is Outcome.ERROR
     assert "killed" in failed.attempts[0].detail
     assert without.attempts[0].detail == "no browser"
+
+
+async def test_an_engine_that_ignores_the_site_filter_is_empty_there(
+    open_chain: OpenChain, engines: StandIn
+) -> None:
+    providers = build_providers(
+        ["serper"], urls={"serper": engines.url("/s")}, keys={"serper": "k"}
+    )
+    engines.replies["/s"] = Reply(results_page("serper"))
+    chain = open_chain(providers)
+
+    there = await chain.search(SearchQuery("gulls", site="gulls.example"))
+    elsewhere = await chain.search(SearchQuery("gulls", site="other.example"))
+
+    assert [r.url for r in there.results] == [ROWS[2].url]
+    assert elsewhere.attempts[0].outcome is Outcome.EMPTY
+    assert elsewhere.answered

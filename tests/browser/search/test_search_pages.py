@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from browser.search import parse_results
 from browser.search.registry import ENGINES, load
-from browser.search.tidy import readable, same_page_key, target, without_marks
+from browser.search.tidy import is_on_site, readable, same_page_key, target, without_marks
 from browser.types import Outcome
 from tests.browser.search.pages import ROWS, results_page
 
@@ -50,6 +50,22 @@ def test_spellings_of_one_address_are_one_page() -> None:
         "https://en.wiki.example/A"
     )
     assert same_page_key("https://a.example/?id=1") != same_page_key("https://a.example/?id=2")
+
+
+@pytest.mark.parametrize(
+    ("url", "site", "inside"),
+    [
+        ("https://docs.a.example/x", "a.example", True),
+        ("https://www.a.example/x", "https://www.a.example/", True),
+        ("https://a.example/docs/y", "a.example/docs", True),
+        ("https://a.example/blog", "a.example/docs", False),
+        ("https://nota.example/", "a.example", False),
+        ("https://a.example.evil.test/", "a.example", False),
+        ("http://127.0.0.1:8080/x", "127.0.0.1", True),
+    ],
+)
+def test_a_site_is_a_host_with_what_lies_below_it(url: str, site: str, inside: bool) -> None:
+    assert is_on_site(url, site) is inside
 
 
 def test_marks_of_apis_are_undone_but_code_in_angle_brackets_stays() -> None:
