@@ -80,6 +80,18 @@ class Running:
     pid: int | None = None
     users: UsersTabs | None = None
 
+    async def alive(self, seconds: float) -> bool:
+        """Ask the browser's own process, not a page, for a sign of life."""
+        try:
+            async with within(seconds, "ask the browser"):
+                if self.control:
+                    await self.control.send("Browser.getVersion")
+                elif self.users:
+                    await self.users.all()
+        except BrowserError:
+            return False
+        return True
+
 
 @asynccontextmanager
 async def launched(options: LaunchOptions) -> AsyncIterator[Running]:

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from browser.errors import BrowserError, BrowserGone, DeadlineExceeded
+from browser.errors import BrowserError, BrowserGone
 from browser.page import library
 from browser.page.context import context_of
 from browser.page.deadline import within
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 TABS_AT_MOST = 5  # with that many, further ones that pages open by themselves are closed
 TITLE_SECONDS = 1.0
-NEW_TAB_SECONDS = 1.5  # takes 60 ms; a browser that needs longer is stopped or gone
+ALIVE_SECONDS = 1.0  # the answer takes 1 ms; a browser that needs longer is stopped or gone
+NEW_TAB_SECONDS = 5.0
 
 
 class Browser:
@@ -167,11 +168,9 @@ class Browser:
 
     async def _new_tab(self) -> Tab:
         running = self._running
-        try:
-            return await self._page_of_ours()
-        except (BrowserGone, DeadlineExceeded):
+        if not (running and await running.alive(ALIVE_SECONDS)):
             await self._renew(running)
-            return await self._page_of_ours()
+        return await self._page_of_ours()
 
     async def _page_of_ours(self) -> Tab:
         async with within(NEW_TAB_SECONDS, "open a tab"):

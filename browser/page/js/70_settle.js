@@ -7,6 +7,7 @@ let opening = 0; // tabs that are on their way since the page was armed
 let observer = null;
 const nativeNow = () => performance.now();
 const TIMER_WATCH_MS = 3000;
+const FOLLOW_MS = 40; // a link or form that was followed begins its navigation in a task of its own
 
 const arm = () => {
   armedAt = nativeNow();
@@ -43,11 +44,16 @@ const watchNewTabs = () => {
     opening += 1;
     return Reflect.apply(native, self, args);
   });
-  globalThis.addEventListener('click', (event) => {
-    const link = event.composedPath().find((node) => node.localName === 'a' || node.localName === 'area');
-    if (link?.target !== '_blank' || !link.href) return;
+  const followed = (event, from) => {
+    if (!from) return;
+    timersDue = Math.max(timersDue, nativeNow() + FOLLOW_MS);
+    if (from.target !== '_blank') return;
     setTimeout(() => { if (!event.defaultPrevented) opening += 1; }, 0);
+  };
+  globalThis.addEventListener('click', (event) => {
+    followed(event, event.composedPath().find((node) => /^(a|area)$/.test(node.localName) && node.href));
   }, true);
+  globalThis.addEventListener('submit', (event) => followed(event, event.target), true);
 };
 
 const watchNavigation = () => {

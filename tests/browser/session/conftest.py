@@ -1,0 +1,40 @@
+"""A server for what the sessions show, and a Chrome as a person has it open."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from browser.session import Browser
+from browser.session.start import StartedChrome, start_chrome
+from tests.browser.page.pages import Pages, serve_pages
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def pages() -> Iterator[Pages]:
+    with serve_pages() as served:
+        yield served
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def chrome(tmp_path: Path) -> AsyncIterator[StartedChrome]:
+    """A Chrome with a debugging port, on its own, as `research chrome` starts it."""
+    started = await start_chrome(tmp_path / "profile", headless=True)
+    yield started
+    with suppress(ProcessLookupError):
+        os.killpg(started.pid, signal.SIGKILL)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def hostile_browser() -> AsyncIterator[Browser]:
+    async with Browser.launch() as running:
+        yield running

@@ -1,0 +1,134 @@
+"""Attached to a person's Chrome: read the tab in front, work beside it, leave all as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from playwright.async_api import async_playwright
+
+from browser.errors import AttachFailed, LaunchFailed
+from browser.session import Browser
+from browser.session.start import start_chrome
+from tests.browser.page.pages import patience, ref
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from playwright.async_api import Page
+
+    from browser.session.start import StartedChrome
+
+FRONT = "<title>Front</title><p>Alpha <b id=b>selected words</b> omega</p>"
+STATE = "() => [document.visibilityState, document.hasFocus(), innerWidth, navigator.userAgent]"
+
+
+@asynccontextmanager
+async def person(chrome: StartedChrome, *texts: str) -> AsyncIterator[list[Page]]:
+    """A person with a tab for each text, the first in front."""
+    async with async_playwright() as playwright:
+        connected = await playwright.chromium.connect_over_cdp(chrome.cdp_url, no_defaults=True)
+        context = connected.contexts[0]
+        tabs = [context.pages[0], *[await context.new_page() for _ in texts[1:]]]
+        for tab, text in zip(tabs, texts, strict=True):
+            tab.on("dialog", lambda _: None)
+            await tab.goto(f"data:text/html,{text}")
+        await tabs[0].bring_to_front()
+        yield tabs
+
+
+async def alert_in(tab: Page) -> None:
+    async with tab.expect_event("dialog"):
+        await tab.evaluate("setTimeout(() => alert('mine'), 0)")
+
+
+async def test_the_visible_tab_is_the_context_with_its_selection(chrome):
+    async with person(chrome, FRONT, "<title>Second</title>", "<title>Third</title>") as tabs:
+        await tabs[0].evaluate("getSelection().selectAllChildren(b)")
+        await alert_in(tabs[1])
+        async with Browser.attach(chrome.cdp_url) as browser:
+            context = await browser.visible_context()
+            assert context.title == "Front"
+            assert context.selection == "selected words"
+            assert "Alpha selected words omega" in context.visible_text
+            listed = await browser.tabs()
+    assert [(tab.title, tab.active, tab.ours) for tab in listed if tab.active] == [
+        ("Front", True, False)
+    ]
+    assert {tab.title for tab in listed} == {"Front", "Second", "Third"}
+
+
+async def test_a_dialog_of_the_person_stays_open_and_their_tabs_stay_as_they_were(chrome, pages):
+    path = pages.put("<button onclick=\"this.textContent='pressed'\">Press</button>")
+    async with person(chrome, FRONT, "<title>Second</title>", "<title>Third</title>") as tabs:
+        await alert_in(tabs[1])
+        before = [await tab.evaluate(STATE) for tab in (tabs[0], tabs[2])]
+        async with Browser.attach(chrome.cdp_url) as browser:
+            tab = await browser.open(pages.base + path)
+            outcome = await tab.click(ref(await tab.snapshot(), "button Press"))
+            assert "pressed" in outcome.changes
+            assert [await t.evaluate(STATE) for t in (tabs[0], tabs[2])] == before
+        assert [await tab.evaluate(STATE) for tab in (tabs[0], tabs[2])] == before
+        with pytest.raises(TimeoutError):  # the alert still holds its page
+            async with asyncio.timeout(0.5):
+                await tabs[1].evaluate("1")
+        assert len(tabs[0].context.pages) == 3
+    async with httpx.AsyncClient() as http:
+        assert (await http.get(f"{chrome.cdp_url}/json/version")).status_code == 200
+
+
+async def test_a_tab_that_ours_opens_is_ours_and_goes_with_us(chrome, pages):
+    target = pages.put("<h1>Opened</h1>")
+    opener = pages.put(f"<a href='{target}' target=_blank>open</a>")
+    async with person(chrome, FRONT) as tabs:
+        async with Browser.attach(chrome.cdp_url) as browser:
+            tab = await browser.open(pages.base + opener)
+            outcome = await tab.click(ref(await tab.snapshot(), "link open"))
+            assert any(event.startswith("new tab") for event in outcome.events)
+            assert [info.ours for info in await browser.tabs()] == [True, True, False]
+        async with Browser.attach(chrome.cdp_url) as browser:
+            assert [info.ours for info in await browser.tabs()] == [False]
+        assert await tabs[0].title() == "Front"
+
+
+async def test_tabs_that_the_person_opens_and_closes_meanwhile_are_seen(chrome):
+    async with person(chrome, FRONT) as tabs, Browser.attach(chrome.cdp_url) as browser:
+        extra = await tabs[0].context.new_page()
+        await extra.goto("data:text/html,<title>Extra</title>")
+        assert "Extra" in {tab.title for tab in await browser.tabs()}
+        await extra.close()
+        assert "Extra" not in {tab.title for tab in await browser.tabs()}
+
+
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:1", "ws://127.0.0.1:1/devtools", "nonsense", "1"]
+)
+async def test_an_address_where_no_chrome_answers_fails_quickly(address):
+    begun = time.perf_counter()
+    with pytest.raises(AttachFailed):
+        async with Browser.attach(address):
+            pass
+    assert time.perf_counter() - begun < 2 * patience()
+
+
+async def test_a_server_that_is_no_chrome_is_told_so(pages):
+    with pytest.raises(AttachFailed, match="not a browser"):
+        async with Browser.attach(pages.base):
+            pass
+
+
+async def test_a_profile_in_use_is_refused(chrome):
+    with pytest.raises(LaunchFailed, match="in use"):
+        await start_chrome(chrome.profile, headless=True)
+
+
+async def test_the_started_chrome_listens_on_loopback_alone(chrome):
+    port = int(chrome.cdp_url.rpartition(":")[2])
+    with open("/proc/net/tcp") as table:
+        bound = {line.split()[1] for line in table if line.split()[3] == "0A"}
+    assert f"0100007F:{port:04X}" in bound
+    assert f"00000000:{port:04X}" not in bound
