@@ -45,7 +45,14 @@ _RUN = (
         ("--allow-private",),
         {"multiple": True, "metavar": "HOST[:PORT]", "help": "A private address that is fine."},
     ),
-    (("--proxy",), {"metavar": "URL", "help": "Proxy behind the guard; HTTPS_PROXY works too."}),
+    (
+        ("--proxy",),
+        {
+            "envvar": ["RESEARCH_PROXY", "HTTPS_PROXY", "https_proxy"],
+            "metavar": "URL",
+            "help": "Proxy behind the guard; HTTPS_PROXY works too.",
+        },
+    ),
     (("--max-steps",), {"type": int, "metavar": "N", "help": "Steps at most (12)."}),
     (("--budget",), {"type": float, "metavar": "USD", "help": "Dollars at most."}),
     (("--timeout",), {"type": float, "metavar": "SECONDS", "help": "Seconds at most."}),
@@ -102,5 +109,5 @@ def _added(function: F, rows: Any) -> F:
         named = next((n for n in names if not n.startswith("-")), None)
         plain = named or next(n for n in names if n.startswith("--")).split("/")[0][2:]
         variable = "RESEARCH_" + plain.replace("as_", "", 1).replace("-", "_").upper()
-        function = click.option(*names, envvar=variable, **settings)(function)
+        function = click.option(*names, **{"envvar": variable, **settings})(function)
     return function

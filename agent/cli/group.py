@@ -58,7 +58,8 @@ class ResearchGroup(DefaultGroup):  # type: ignore[misc] # click-default-group i
         with formatter.section("Commands"):
             formatter.write_dl([(name, told) for name, (_, told) in COMMANDS.items()])
         ask = load("ask")
-        rows = [row for p in ask.get_params(ctx) if (row := p.get_help_record(ctx))]
+        options = [p for p in ask.get_params(ctx) if isinstance(p, click.Option)]
+        rows = [row for option in options if (row := option.get_help_record(ctx))]
         with formatter.section("Options of a question"):
             formatter.write_dl(rows)
 
