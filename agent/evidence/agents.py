@@ -32,9 +32,9 @@ _CLAUSE_MARKS = frozenset({";", ":", "(", ")", "."})
 
 
 class Deed(NamedTuple):
-    """A verb (or its noun), and the name of who does it."""
+    """Verbs (`designed and built`), or their nouns, and the name of who does it."""
 
-    verb: str
+    verbs: frozenset[str]
     doer: Name
 
 
@@ -42,13 +42,13 @@ def find_deeds(sentence: Sentence) -> Iterator[Deed]:
     """Read deeds with a named doer: `Brask designed it`, `it was designed by (the) … Brask`."""
     for name in sentence.names:
         if name.role == "by":
-            verb = _deed_before(sentence.tokens[max(0, name.place - _REACH) : name.place])
-        elif name.role == "subject":
-            verb = _deed_of(sentence.tokens[_end(sentence, name) : _end(sentence, name) + _REACH])
+            verbs = _deed_before(sentence.tokens[max(0, name.place - _REACH) : name.place])
+        elif name.role in {"subject", ""}:
+            verbs = _deed_of(sentence.tokens[_end(sentence, name) : _end(sentence, name) + _REACH])
         else:
             continue
-        if verb:
-            yield Deed(verb, name)
+        if verbs:
+            yield Deed(verbs, name)
 
 
 def check_agents(claim: Sentence, ground: Ground) -> Finding | None:
@@ -59,15 +59,15 @@ def check_agents(claim: Sentence, ground: Ground) -> Finding | None:
         for deed in find_deeds(statement.sentence)
         if ground.is_name(deed.doer)
     ]
-    for verb, doer in find_deeds(claim):
+    for verbs, doer in find_deeds(claim):
         if not ground.is_name(doer):
             continue
-        same = forms_on_page(verb, ground)
+        same = _same_deeds(verbs, ground)
         others = [t.root for t in claim.words if t.root not in FUNCTION and t.value is None]
         rest = [root for root in others if root not in doer.roots]
         score = Alignment(rest, ground).score if rest else []
         for statement, deed in theirs:
-            if same.get(deed.verb, 0.0) < SYNONYM or score[statement.place] < ABOUT:
+            if same.isdisjoint(deed.verbs) or score[statement.place] < ABOUT:
                 continue
             if not _may_be_there(doer, statement, ground) and not _is_used(deed.doer, claim):
                 reason = f"the page names {deed.doer.text} here, the claim {doer.text}"
@@ -83,26 +83,36 @@ def _end(sentence: Sentence, name: Name) -> int:
     return end
 
 
-def _deed_of(after: Sequence[Token]) -> str | None:
-    """Read what a subject does off the words after it; None where it is done to it (`was …`)."""
-    for token in after:
+def _same_deeds(verbs: frozenset[str], ground: Ground) -> frozenset[str]:
+    """Roots on the page that name one of these deeds."""
+    forms = (forms_on_page(verb, ground).items() for verb in verbs)
+    return frozenset(root for found in forms for root, strength in found if strength >= SYNONYM)
+
+
+def _deed_of(after: Sequence[Token]) -> frozenset[str]:
+    """Read what a subject does off the words after it; nothing where it is done to it (`was …`)."""
+    for place, token in enumerate(after):
         if token.form.endswith("ly") or token.form in _SKIPPED:
             continue
-        return token.root if _can_be_verb(token) else None
-    return None
+        return _with_second(after[place : place + 3]) if _can_be_verb(token) else frozenset()
+    return frozenset()
 
 
-def _deed_before(before: Sequence[Token]) -> str | None:
+def _deed_before(before: Sequence[Token]) -> frozenset[str]:
     """Read what is done off the words before `by`, the nearest that can be the verb."""
-    waiting = True
-    for token in reversed(before):
-        if token.form in _CLAUSE_MARKS:
-            return None
-        if waiting:
-            waiting = token.form != "by"
-        elif _can_be_verb(token):
-            return token.root
-    return None
+    by = max((i for i, token in enumerate(before) if token.form == "by"), default=0)
+    for i in range(by - 1, -1, -1):
+        if before[i].form in _CLAUSE_MARKS:
+            break
+        if _can_be_verb(before[i]):
+            return _with_second(before[max(0, i - 2) : i + 1][::-1])
+    return frozenset()
+
+
+def _with_second(tokens: Sequence[Token]) -> frozenset[str]:
+    """Take a verb, and the one that `and` joins to it."""
+    joined = len(tokens) == 3 and tokens[1].form == "and" and _can_be_verb(tokens[2])
+    return frozenset({tokens[0].root, tokens[2].root} if joined else {tokens[0].root})
 
 
 def _can_be_verb(token: Token) -> bool:

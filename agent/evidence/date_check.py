@@ -41,7 +41,8 @@ def check_dates(claim: Sentence, ground: Ground, alignment: Alignment) -> Findin
     values = [statement.sentence.dates for statement in ground.statements]
     reachable = _reachable_years(ground) if claim.dates else set()
     for date in claim.dates:
-        if date.exact_year in reachable or _stands(date, values):
+        counted = date.month is None and date.exact_year in reachable
+        if counted or _stands(date, values):
             continue
         found = find_rival(_DateSlot(date, claim), values, alignment)
         if found:
@@ -66,9 +67,17 @@ def _reachable_years(ground: Ground) -> set[int]:
         sentence = statement.sentence
         own = [date.exact_year for date in sentence.dates if date.exact_year is not None]
         spans = [figure.value for figure in sentence.figures if figure.unit == YEAR]
-        if not STEPS.isdisjoint(sentence.roots):
+        if _steps_a_year(sentence.roots):
             spans.append(1.0)
         for year, span in itertools.product([*near, *own], spans):
             found |= {int(year + span), int(year - span)}
         near = own
     return found
+
+
+def _steps_a_year(roots: Sequence[str]) -> bool:
+    """Whether a sentence counts on by a year: `a year later`, `the following year`."""
+    return any(
+        "year" in {one, other} and not STEPS.isdisjoint((one, other))
+        for one, other in itertools.pairwise(roots)
+    )

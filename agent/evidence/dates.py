@@ -27,7 +27,7 @@ _MONTHS = {
 _PLURALS = frozenset("people men women children".split())
 _FIRST_YEAR, _LAST_YEAR = 1000, 2199
 _BEFORE_YEAR = frozenset(
-    """in since until till during before after early late mid year spring summer autumn winter a an
+    """in by since until till during before after early late mid year spring summer autumn winter a an
     the""".split()
 )
 

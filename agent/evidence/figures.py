@@ -122,10 +122,21 @@ def _figure_at(tokens: Sequence[Token], i: int) -> Figure | None:
         return None
     if i + 1 < len(tokens) and tokens[i + 1].root in _FRACTIONS:
         return None
+    if _opens_range(tokens, i):
+        end = _figure_at(tokens, i + 2)
+        return end._replace(value=token.value, place=i) if end else None
     unit, taken = read_unit(tokens[i + 1 : i + 4])
     if unit is None and before and before.root in CURRENCIES:
         unit = unit_named(before.root)
     return Figure(token.value, unit, counted(tokens[i + 1 + taken :]), bound, i)
+
+
+def _opens_range(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a number begins a range whose end has the unit: `between 24 and 80 rows`."""
+    if [t.kind for t in tokens[i + 2 : i + 3]] != ["number"]:
+        return False
+    ranged = i > 0 and tokens[i - 1].form in {"between", "from"}
+    return tokens[i + 1].form == "-" or (ranged and tokens[i + 1].form in {"and", "to"})
 
 
 def _is_fraction(token: Token, before: Token | None, following: str) -> bool:
@@ -171,7 +182,7 @@ def _compound(first: Figure, second: Figure) -> bool:
     if not (first.unit and second.unit) or first.unit.dimension != second.unit.dimension:
         return False
     near = second.place - first.place <= 3
-    return near and first.unit.factor > second.unit.factor
+    return near and 0 < second.size < first.unit.factor
 
 
 def _sum(first: Figure, second: Figure) -> Figure:

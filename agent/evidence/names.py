@@ -59,11 +59,7 @@ def _scan(tokens: Sequence[Token]) -> Iterator[Name]:
             continue
         end = _end(tokens, i)
         start = i
-        while (
-            start < end
-            and tokens[start].root in FUNCTION | QUANTIFIERS
-            and not tokens[start].raw.isupper()
-        ):
+        while start < end and _is_ordinary(tokens[start]):
             start += 1
         if start < end:
             yield _name(tokens, start, end, first=_opens(tokens, i))
@@ -102,6 +98,16 @@ def _role(tokens: Sequence[Token], start: int) -> str:
 
 def _opens(tokens: Sequence[Token], i: int) -> bool:
     return all(token.kind == "punct" for token in tokens[:i]) or tokens[i - 1].form in {".", ":"}
+
+
+def _acronym(token: Token) -> bool:
+    return len(token.raw) > 1 and token.raw.isupper()
+
+
+def _is_ordinary(token: Token) -> bool:
+    """Whether a capital is only the sentence's: `The`, `All`, but not `US`."""
+    acronym = len(token.raw) > 1 and token.raw.isupper()
+    return token.root in FUNCTION | QUANTIFIERS and not acronym
 
 
 def _is_capital(token: Token) -> bool:

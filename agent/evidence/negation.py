@@ -36,6 +36,9 @@ COVERED = 0.6
 OPPOSED = 0.3
 """Share of what two clauses have in common that must be denied in one of them: the predicate."""
 
+TOPIC_SHARE = 0.3
+"""What the page's topic weighs: a statement about it need not name it."""
+
 LEVEL = 0.1
 """Where another clause of the page covers nearly as much and agrees, nothing is contradicted."""
 
@@ -43,6 +46,7 @@ _BREAKS = frozenset(
     """but while although though because which who whom where whereas until before after if
     unless since so when order""".split()
 )
+_RELATIVE = frozenset({"which", "who"})
 _LISTING = frozenset({"and", "or"})
 _SCANT = frozenset({"little", "few"})
 _MARKS = frozenset({",", ";", ":", "(", ")", "\u2026"})
@@ -68,15 +72,24 @@ class Clause:
 
 
 def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
-    """Cut a sentence into clauses at commas, conjunctions and `in order to`."""
+    """Cut a sentence into clauses at commas, conjunctions and `in order to`.
+
+    A relative clause begins with the noun it belongs to: `beroids, which lack tentacles`.
+    """
     part: list[Token] = []
+    noun: list[Token] = []
     for token, following in itertools.zip_longest(tokens, tokens[1:]):
-        if _breaks(token, following):
-            yield from _clause(part)
-            part = []
-        else:
+        if not _breaks(token, following):
             part.append(token)
+            continue
+        yield from _clause(part)
+        noun = [t for t in part if _is_content(t)][-1:] or noun
+        part = list(noun) if token.form in _RELATIVE else []
     yield from _clause(part)
+
+
+def _is_content(token: Token) -> bool:
+    return token.kind != "punct" and token.root not in FUNCTION | NEGATORS
 
 
 def _breaks(token: Token, following: Token | None) -> bool:
@@ -87,15 +100,30 @@ def _breaks(token: Token, following: Token | None) -> bool:
 
 def check_negation(claim: Sentence, ground: Ground) -> Finding | None:
     """Find a clause of the claim that says the contrary of a clause of the page."""
-    theirs = [(s, clause) for s in ground.statements for clause in clauses(s.sentence.tokens)]
+    theirs = [side for statement in ground.statements for side in _sides(statement)]
     for mine in clauses(claim.tokens):
-        wanted = [root for root in mine.content if not is_topic((root,), ground)]
-        if len(wanted) < 2 or mine.limited:
+        if len(mine.content) < 2:
             continue
-        found = _opposed(mine, wanted, theirs, ground)
+        found = _opposed(mine, theirs, ground)
         if found:
             return contradicts((found,), f"the page says the contrary: “{found.quote}”")
     return None
+
+
+class _Side(NamedTuple):
+    """A clause of the page in its statement; `denies` says whether any clause there denies."""
+
+    statement: Statement
+    clause: Clause
+    denies: bool
+
+
+def _sides(statement: Statement) -> list[_Side]:
+    """Give a statement's clauses, and the whole of it where nothing in it is denied."""
+    parts = list(clauses(statement.sentence.tokens))
+    denies = any(part.denials for part in parts)
+    whole = [] if denies or len(parts) < 2 else _clause(statement.sentence.tokens)
+    return [_Side(statement, part, denies) for part in (*parts, *whole)]
 
 
 def _clause(tokens: Sequence[Token]) -> Iterator[Clause]:
@@ -103,12 +131,18 @@ def _clause(tokens: Sequence[Token]) -> Iterator[Clause]:
     denials = list(_denials(words))
     content: dict[str, bool] = {}
     for i, token in enumerate(words):
-        if token.root not in FUNCTION | NEGATORS:
+        if _is_content(token) or _compares(words, i):
             count = sum(_denies(root, place, i) for place, root in denials)
             content.setdefault(token.root, count % 2 == 1)
     if content:
         limited = not _LIMITS.isdisjoint([t.root for t in words] + [t.form for t in words])
         yield Clause(content, tuple(root for _, root in denials), limited)
+
+
+def _compares(words: Sequence[Token], i: int) -> bool:
+    """Whether `more` or `fewer` compares things, and is not `more than` before a number."""
+    after = words[i + 1].form if i + 1 < len(words) else "than"
+    return words[i].form in {"more", "less", "fewer"} and after != "than"
 
 
 def _denies(denial: str, place: int, i: int) -> bool:
@@ -121,10 +155,11 @@ def _denies(denial: str, place: int, i: int) -> bool:
 def _denials(tokens: Sequence[Token]) -> Iterator[tuple[int, str]]:
     """Find the words that deny, with their places."""
     before = ""
+    neither = any(token.form == "neither" for token in tokens)
     for i, (token, following) in enumerate(itertools.zip_longest(tokens, tokens[1:])):
         after = following.form if following else ""
         if (
-            token.root in NEGATORS | DENIALS
+            (token.root in NEGATORS | DENIALS and not (token.form == "nor" and neither))
             or (token.root in DENIALS_BEFORE_TO and after == "to")
             or (token.root in DENIALS_BEFORE_ING and after.endswith("ing"))
             or (token.raw in _SCANT and before != "a")
@@ -133,25 +168,28 @@ def _denials(tokens: Sequence[Token]) -> Iterator[tuple[int, str]]:
         before = token.form
 
 
-def _opposed(
-    mine: Clause,
-    wanted: Sequence[str],
-    theirs: Sequence[tuple[Statement, Clause]],
-    ground: Ground,
-) -> Statement | None:
+def _opposed(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement | None:
     """Find the statement whose best clause covers the claim's and has the other polarity."""
-    forms = {root: forms_on_page(root, ground) for root in wanted}
-    total = sum(ground.weight(root) for root in wanted if root not in DENIALS) or 1.0
+    forms = {root: forms_on_page(root, ground) for root in mine.content}
+    weights = {root: _weight(root, ground) for root in mine.content}
+    total = sum(weights.values()) or 1.0
     against = agreeing = 0.0
     found: Statement | None = None
-    for statement, clause in theirs:
-        likeness = _compare(mine, forms, clause, ground)
+    for side in theirs:
+        likeness = _compare(mine, forms, side.clause, weights)
         share = likeness.weight / total
-        if likeness.opposed < OPPOSED or clause.limited:
+        if likeness.opposed < OPPOSED:
             agreeing = max(agreeing, share)
-        elif share > against and likeness.words >= 2:
-            against, found = share, statement
+        elif share > against and likeness.words >= 2 and not (mine.denials and side.denies):
+            against, found = share, side.statement
     return found if against >= COVERED and against > agreeing + LEVEL else None
+
+
+def _weight(root: str, ground: Ground) -> float:
+    """Rarity of a root; the topic is implied everywhere, and a denial is counted as polarity."""
+    if root in DENIALS:
+        return 0.0
+    return ground.weight(root) * (TOPIC_SHARE if is_topic((root,), ground) else 1.0)
 
 
 class _Likeness(NamedTuple):
@@ -163,7 +201,10 @@ class _Likeness(NamedTuple):
 
 
 def _compare(
-    mine: Clause, forms: Mapping[str, Mapping[str, float]], other: Clause, ground: Ground
+    mine: Clause,
+    forms: Mapping[str, Mapping[str, float]],
+    other: Clause,
+    weights: Mapping[str, float],
 ) -> _Likeness:
     shared = opposed = 0.0
     words = flips = 0
@@ -181,12 +222,13 @@ def _compare(
             differ = mine.content[root] != other.content[theirs]
         else:
             continue
-        weight = strength * ground.weight(root)
         words += 1
-        opposed += weight if differ else 0.0
-        shared += weight if root not in DENIALS else 0.0
+        shared += strength * weights[root]
+        opposed += strength * weights[root] if differ else 0.0
     contrary_sense = (len(denied) + flips) % 2 == 1
-    return _Likeness(shared, words, opposed / shared if shared and contrary_sense else 0.0)
+    limited = bool(denied) and (mine.limited or other.limited)
+    decided = shared and contrary_sense and not limited
+    return _Likeness(shared, words, opposed / shared if decided else 0.0)
 
 
 def _own(clause: Clause, root: str) -> bool:
