@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import ssl
 import subprocess
 import sys
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,15 +17,13 @@ from browser.errors import (
     Refused,
     TooLarge,
 )
-from browser.net.egress import Egress, EgressPolicy
+from browser.net.egress import Egress
 from browser.net.http import HttpClient
-from browser.net.transport import certificates
 from tests.browser.net.servers import Exchange, Origin, greet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
 
     ClientOf = Callable[..., AbstractAsyncContextManager[HttpClient]]
 
@@ -95,76 +91,6 @@ async def test_what_is_no_json_is_a_bad_response(client_of: ClientOf) -> None:
         answer = await http.get(origin.url)
     with pytest.raises(BadResponse, match="JSON"):
         answer.json()
-
-
-async def test_redirects_are_followed_and_told(client_of: ClientOf) -> None:
-    async def lead(exchange: Exchange) -> None:
-        if exchange.target == "/a":
-            await exchange.redirect("b?x#y")
-        else:
-            await greet(exchange)
-
-    async with Origin(lead) as origin, client_of(origin) as http:
-        answer = await http.get(f"{origin.url}/a")
-    assert answer.url == f"{origin.url}/b?x#y"
-    assert answer.history == (f"{origin.url}/a",)
-    assert origin.connections == 1
-
-
-@pytest.mark.parametrize(
-    ("status", "method", "body"),
-    [
-        ("301 Moved", "GET", b""),
-        ("302 Found", "GET", b""),
-        ("303 See Other", "GET", b""),
-        ("307 Temporary", "POST", b"q=tide"),
-        ("308 Permanent", "POST", b"q=tide"),
-    ],
-)
-async def test_a_redirected_post_does_what_a_browser_does(
-    client_of: ClientOf, status: str, method: str, body: bytes
-) -> None:
-    async def lead(exchange: Exchange) -> None:
-        await (greet(exchange) if exchange.target == "/b" else exchange.redirect("/b", status))
-
-    async with Origin(lead) as origin, client_of(origin) as http:
-        await http.post(origin.url, form={"q": "tide"})
-    last = origin.requests[-1]
-    assert (last.method, last.body) == (method, body)
-
-
-async def test_keys_are_not_carried_to_another_origin(client_of: ClientOf) -> None:
-    async with Origin(greet) as other:
-
-        async def lead(exchange: Exchange) -> None:
-            await exchange.redirect(f"{other.url}/")
-
-        async with Origin(lead) as origin, client_of(origin, other) as http:
-            await http.get(origin.url, headers={"X-Api-Key": "secret", "Authorization": "Bearer s"})
-    assert origin.requests[0].headers["x-api-key"] == "secret"
-    assert not {"x-api-key", "authorization", "cookie"} & set(other.requests[0].headers)
-
-
-async def test_a_redirect_to_a_private_address_is_refused(client_of: ClientOf) -> None:
-    async with Origin(greet) as secret:
-
-        async def lure(exchange: Exchange) -> None:
-            await exchange.redirect(f"http://localhost:{secret.port}/")
-
-        async with Origin(lure) as origin, client_of(origin) as http:
-            with pytest.raises(Refused, match="loopback"):
-                await http.get(origin.url)
-    assert secret.connections == 0
-
-
-@pytest.mark.parametrize("location", ["file:///etc/passwd", "data:text/html,x", "javascript:1"])
-async def test_a_redirect_off_the_web_is_refused(client_of: ClientOf, location: str) -> None:
-    async def lure(exchange: Exchange) -> None:
-        await exchange.redirect(location)
-
-    async with Origin(lure) as origin, client_of(origin) as http:
-        with pytest.raises(Refused, match="not a web address"):
-            await http.get(origin.url)
 
 
 async def test_a_busy_server_is_asked_again(client_of: ClientOf) -> None:
@@ -292,95 +218,11 @@ async def test_a_host_gets_no_more_requests_at_once_than_allowed(client_of: Clie
     assert len(origin.requests) == 30
 
 
-@pytest.fixture(scope="module")
-def self_signed(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, Path]:
-    folder = tmp_path_factory.mktemp("tls")
-    certificate, key = folder / "certificate.pem", folder / "key.pem"
-    make = (
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 "
-        "-subj /CN=quay -addext subjectAltName=IP:127.0.0.1"
-    )
-    files = ["-keyout", str(key), "-out", str(certificate)]
-    subprocess.run([*make.split(), *files], check=True, capture_output=True)
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificate, key)
-    return context, certificate
-
-
-async def test_an_untrusted_certificate_is_a_failed_connection(
-    self_signed: tuple[ssl.SSLContext, Path],
-) -> None:
-    context, _ = self_signed
-    server = await asyncio.start_server(lambda r, w: w.close(), "127.0.0.1", 0, ssl=context)
-    named = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with Egress(EgressPolicy((named,))) as egress, HttpClient(egress, retries=0) as http:
-        with pytest.raises(ConnectFailed, match="certificate"):
-            await http.get(f"https://{named}/")
-    server.close()
-
-
-async def test_a_page_over_tls_comes_through_the_tunnel(
-    self_signed: tuple[ssl.SSLContext, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    context, certificate = self_signed
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    certificates.cache_clear()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for _ in range(2):
-            await reader.readuntil(b"\r\n\r\n")
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nsafe!")
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
-    named = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with Egress(EgressPolicy((named,))) as egress, HttpClient(egress, retries=0) as http:
-        bodies = [(await http.get(f"https://{named}/")).body for _ in range(2)]
-    server.close()
-    certificates.cache_clear()
-    assert bodies == [b"safe!", b"safe!"]
-
-
 @pytest.mark.parametrize("url", ["", "harbour", "http://", "http://[::1", "file:///etc/passwd"])
 async def test_what_is_no_web_url_is_refused_before_anything_is_sent(url: str) -> None:
     async with Egress() as egress, HttpClient(egress) as http:
         with pytest.raises(Refused):
             await http.get(url)
-
-
-async def test_an_upstream_proxy_is_chained_behind_the_guard() -> None:
-    async def known_there(host: str) -> tuple:
-        return (ip_address("127.0.0.1"),)
-
-    async def unknown_here(host: str) -> tuple:
-        return ()
-
-    async with (
-        Origin(greet) as origin,
-        Egress(EgressPolicy(("quay.test",)), resolve=known_there) as upstream,
-        Egress(EgressPolicy(upstream_proxy=upstream.proxy_url), resolve=unknown_here) as egress,
-        HttpClient(egress) as http,
-    ):
-        answer = await http.get(f"http://quay.test:{origin.port}/")
-        with pytest.raises(Refused, match="loopback"):
-            await http.get(origin.url)
-    assert answer.status == 200
-    assert len(origin.requests) == 1
-
-
-async def test_an_upstream_proxy_does_not_get_names_that_are_private_here() -> None:
-    async def private(host: str) -> tuple:
-        return (ip_address("10.0.0.1"),)
-
-    async with (
-        Egress() as upstream,
-        Egress(EgressPolicy(upstream_proxy=upstream.proxy_url), resolve=private) as egress,
-        HttpClient(egress) as http,
-    ):
-        for scheme in ("http", "https"):
-            with pytest.raises(Refused, match="private"):
-                await http.get(f"{scheme}://quay.test/")
-    assert upstream.refusals == ()
 
 
 def test_importing_the_client_imports_neither_httpx_nor_the_suffix_list() -> None:
