@@ -7,6 +7,8 @@ neighbours in time are neighbours by id.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -18,13 +20,32 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TypeDecorator,
     UniqueConstraint,
 )
+
+if TYPE_CHECKING:
+    from sqlalchemy import Dialect
 
 VERSION = 1
 NAMESPACE_SHIFT = 40
 
 metadata = MetaData()
+
+
+class Words(TypeDecorator[str]):
+    """Text of any characters; Postgres cannot hold NUL, which is dropped there."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Make a text storable."""
+        if value is not None and dialect.name == "postgresql":
+            return value.replace("\x00", "")
+        return value
+
+
 BigId = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts only INTEGER keys by itself
 
 migrations = Table(
@@ -38,7 +59,7 @@ namespaces = Table(
     "namespaces",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", String, nullable=False, unique=True),
+    Column("name", Words, nullable=False, unique=True),
     Column("last", BigInteger, nullable=False),  # the highest id ever given, so that none returns
 )
 
@@ -47,16 +68,16 @@ memories = Table(
     metadata,
     Column("id", BigId, primary_key=True, autoincrement=False),
     Column("kind", String, nullable=False),
-    Column("key", String),
-    Column("text", Text, nullable=False),
+    Column("key", Words),
+    Column("text", Words, nullable=False),
     Column("value", Text),  # JSON, where the value is more than its text
     Column("at", Float, nullable=False),  # when it happened, seconds since the epoch
     Column("written", Float, nullable=False),
-    Column("source", Text),
+    Column("source", Words),
     Column("session", BigInteger, nullable=False),  # id of the first memory of its session
     Column("terms", Text, nullable=False),  # the words of the text as the index knows them
     Column("run", String),
-    Column("url", Text),
+    Column("url", Words),
     Column("trusted", Boolean, nullable=False),
     Column("state", String, nullable=False),
     Column("traits", Integer, nullable=False),  # bits: see `retrieval.ranking`
@@ -73,11 +94,11 @@ history = Table(
     metadata,
     Column("id", BigId, primary_key=True),
     Column("memory", BigInteger, nullable=False, index=True),
-    Column("text", Text, nullable=False),
+    Column("text", Words, nullable=False),
     Column("value", Text),
-    Column("source", Text),
+    Column("source", Words),
     Column("run", String),
-    Column("url", Text),
+    Column("url", Words),
     Column("trusted", Boolean, nullable=False),
     Column("written", Float, nullable=False),
     Column("replaced", Float, nullable=False),
@@ -99,7 +120,7 @@ conversations = Table(
     metadata,
     Column("id", BigId, primary_key=True),
     Column("namespace", Integer, nullable=False),
-    Column("name", String, nullable=False),
+    Column("name", Words, nullable=False),
     Column("started", Float, nullable=False),
     Column("updated", Float, nullable=False),
     Column("condensed", Text, nullable=False, server_default=""),
@@ -112,8 +133,8 @@ turns = Table(
     metadata,
     Column("id", BigId, primary_key=True),
     Column("conversation", BigInteger, nullable=False, index=True),
-    Column("role", String, nullable=False),
-    Column("text", Text, nullable=False),
+    Column("role", Words, nullable=False),
+    Column("text", Words, nullable=False),
     Column("at", Float, nullable=False),
 )
 
@@ -121,6 +142,6 @@ state = Table(
     "state",
     metadata,
     Column("namespace", Integer, primary_key=True),
-    Column("name", String, primary_key=True),
+    Column("name", Words, primary_key=True),
     Column("value", Text, nullable=False),  # JSON
 )

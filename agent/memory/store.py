@@ -39,7 +39,7 @@ class Store:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         self.sqlite = engine.dialect.name == "sqlite"
-        self.index: TermIndex = Fts5Index()
+        self.index = _index(self.sqlite)
         self._turn: AbstractContextManager[Any] = (
             RLock() if isinstance(engine.pool, StaticPool) else nullcontext()
         )
@@ -122,6 +122,14 @@ class Store:
                 hint="Update urchin-research.",
             )
         return int(known)
+
+
+def _index(sqlite_is_used: bool) -> TermIndex:  # noqa: FBT001 - one of two
+    if sqlite_is_used:
+        return Fts5Index()
+    from agent.memory.retrieval.postgres import GinIndex  # noqa: PLC0415 - seldom used
+
+    return GinIndex()
 
 
 def _engine(place: str) -> sa.Engine:
