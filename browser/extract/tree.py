@@ -11,6 +11,8 @@ from browser.text import clean
 # Elements as trafilatura wants them, without the Python call an element that lxml.html makes.
 _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)
 
+_OF_HEAD = frozenset(("title", "meta", "link", "script", "style", "base", "noscript", "template"))
+
 
 def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
     """Parse as leniently as browsers do; comments and processing instructions are dropped.
@@ -32,7 +34,25 @@ def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
     if root is None:
         message = "not readable as HTML: no element in it"
         raise ExtractError(message)
+    _mend_head(root)
     return root
+
+
+def _mend_head(root: etree._Element) -> None:
+    """Move out of the head what begins the body: libxml2 knows no <main> or <article> to end it."""
+    head, body = root.find("head"), root.find("body")
+    if head is None:
+        return
+    stray = next((child for child in head if child.tag not in _OF_HEAD), None)
+    if stray is None:
+        return
+    if body is None:
+        body = etree.SubElement(root, "body")
+    moved = [stray, *stray.itersiblings()]
+    moved[-1].tail = f"{moved[-1].tail or ''}{body.text or ''}"
+    body.text = None
+    for place, element in enumerate(moved):
+        body.insert(place, element)
 
 
 def raw_text(element: etree._Element) -> str:

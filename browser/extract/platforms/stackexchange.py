@@ -15,8 +15,8 @@ from browser.net.url import join
 if TYPE_CHECKING:
     from lxml import etree
 
+_USER = ".user-details a"
 _ASKED = "time[itemprop=dateCreated]"
-_SIGNATURES = ".post-signature.owner .user-details a, .post-signature:last-of-type .user-details a"
 
 
 class StackExchange(Platform):
@@ -53,10 +53,12 @@ class StackExchange(Platform):
 
 def _post(source: Source, node: etree._Element, kind: str) -> Record:
     name = node.get("data-answerid")
-    author = source.text(_SIGNATURES, node) or None
+    signatures = source.all(".post-signature.owner", node) or source.all(".post-signature", node)
+    signature = signatures[-1] if signatures else None
+    author = source.text(_USER, signature) or None if signature is not None else None
     times = [e.get("title") or "" for e in source.all(".post-signature .relativetime", node)]
     accepted = kind == "answer" and "accepted-answer" in (node.get("class") or "").split()
-    profile = source.attr(_SIGNATURES, "href", node)
+    profile = source.attr(_USER, "href", signature) if signature is not None else ""
     return Record(
         "stackexchange", kind, join(source.url, f"/a/{name}") if name else "", id=name,
         text=source.body(source.first(".s-prose, .post-text", node)), author=author,

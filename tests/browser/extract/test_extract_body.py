@@ -105,7 +105,7 @@ def test_feed_entries_become_headings_with_links() -> None:
 
 def test_xml_entities_reach_no_file() -> None:
     bomb = b"""<?xml version="1.0"?><!DOCTYPE r [<!ENTITY f SYSTEM "file:///etc/hostname">]><r>a&f;b</r>"""
-    assert extract_body(bomb, "text/xml", "https://e.org/").text .split() == ["a", "&f;", "b"]
+    assert extract_body(bomb, "text/xml", "https://e.org/").text.split() == ["a", "&f;", "b"]
 
 
 def test_json_values_keep_their_place() -> None:

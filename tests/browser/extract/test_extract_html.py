@@ -150,3 +150,8 @@ def test_very_deep_and_very_wide_pages_end() -> None:
     assert text("<div>" * 20_000 + "deep") is not None
     wide = extract("".join(f"<a href=/{n}>l{n}</a> " for n in range(50_000)), URL)
     assert len(wide.links) == 2_000
+
+
+def test_a_body_that_begins_with_a_new_element_is_no_head() -> None:
+    page = "<meta charset=utf-8><title>T</title><main><p>One.</p></main> two <p>Three.</p>"
+    assert extract(page, URL).text == "One.\n\ntwo\n\nThree."
