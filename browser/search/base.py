@@ -94,11 +94,11 @@ class Provider(ABC):
             try:
                 response = await self._send(request, http, deadline)
             except BrowserError as error:
-                return failed(error)
+                return self._without_key(failed(error))
             page = self.read(decode(response.body), response.status, response.url, response.headers)
             if page.outcome not in _TRY_ANOTHER_FORM:
                 break
-        page = only_on_site(page, query.site)
+        page = only_on_site(self._without_key(page), query.site)
         return replace(page, results=page.results[: query.limit])
 
     def read(
@@ -124,6 +124,12 @@ class Provider(ABC):
         """Recognise an answer that is no answer; None where it may be parsed."""
         del url
         return judge_refusal(status, headers, body, keyed=bool(self.key_env))
+
+    def _without_key(self, page: SearchPage) -> SearchPage:
+        """Keep the key out of the trail: errors repeat addresses, some engines repeat keys."""
+        if not self.key or self.key not in page.detail:
+            return page
+        return replace(page, detail=page.detail.replace(self.key, "[key]"))
 
     async def _send(self, request: Request, http: HttpClient, deadline: float) -> Response:
         headers = {**API_HEADERS, **request.headers} if self.is_api else dict(request.headers)

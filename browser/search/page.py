@@ -22,7 +22,8 @@ class HtmlProvider(Provider):
     """An engine read from its result page: the first layout that yields results is taken.
 
     `ads` are removed beforehand. `containers` find the elements that hold results: where one
-    stands without a link in it, nothing was found; `nothing` matches the sentence that says so.
+    stands without a link in it, nothing was found; `nothing` matches the sentence that says so,
+    `nothing_at` finds the element that does.
     `shell` matches a page that would only draw itself with scripts: `shell_outcome` says whether
     that is how this engine turns away robots.
     """
@@ -32,6 +33,7 @@ class HtmlProvider(Provider):
     ads: ClassVar[str] = ""
     containers: ClassVar[str] = ""
     nothing: ClassVar[re.Pattern[str] | None] = None
+    nothing_at: ClassVar[str] = ""
     shell: ClassVar[re.Pattern[str] | None] = None
     shell_outcome: ClassVar[Outcome] = Outcome.ERROR
 
@@ -64,13 +66,12 @@ class HtmlProvider(Provider):
 
     def without_results(self, tree: HtmlElement, body: str, base: str) -> SearchPage:
         """Say why a page has no results: a wall, none found, scripts, or a new layout."""
-        wall, said = wall_of(body), text(tree)
+        said = text(tree)
+        if self._says_nothing(tree, said):
+            return SearchPage(Outcome.EMPTY)
+        wall = wall_of(body) or ("a check for robots" if WALL_WORDS.search(said) else "")
         if wall:
             return SearchPage(Outcome.BLOCKED, detail=wall)
-        if self.nothing is not None and self.nothing.search(said):
-            return SearchPage(Outcome.EMPTY)
-        if WALL_WORDS.search(said):
-            return SearchPage(Outcome.BLOCKED, detail="a check for robots")
         holders = tree.xpath(self.containers) if self.containers else []
         if holders and not any(holder.xpath(".//a[@href]") for holder in holders):
             return SearchPage(Outcome.EMPTY)
@@ -81,3 +82,8 @@ class HtmlProvider(Provider):
         if self.shell is not None and self.shell.search(body):
             return SearchPage(self.shell_outcome, detail="a page that needs JavaScript")
         return SearchPage(Outcome.ERROR, detail="no result could be read; changed layout?")
+
+    def _says_nothing(self, tree: HtmlElement, said: str) -> bool:
+        if self.nothing_at and tree.xpath(self.nothing_at):
+            return True
+        return self.nothing is not None and bool(self.nothing.search(said))

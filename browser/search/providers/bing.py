@@ -29,6 +29,7 @@ class Bing(HtmlProvider):
         r"There are no results for|No results found for|Es gibt keine Ergebnisse"
         r"|Aucun résultat pour|No hay resultados para",
     )
+    nothing_at = f"//li[{class_('b_no')}]"
     layouts = (
         Layout(
             item=f"//li[{class_('b_algo')}]",

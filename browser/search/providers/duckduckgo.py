@@ -35,6 +35,7 @@ class DuckDuckGo(HtmlProvider):
     )
     containers = "//*[@id='links' or @data-testid='mainline']"
     nothing = re.compile(r"No results\.|No (?:more )?results found|not many results", re.IGNORECASE)
+    nothing_at = f"//*[{class_('no-results')} or @data-testid='no-results-message']"
     shell = re.compile(r"DDG\.deep\.|deep_preload_script|nrje\(|is-not-mobile-device|/s\d{4}\.css")
     layouts = (
         Layout(

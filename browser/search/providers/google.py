@@ -32,7 +32,9 @@ class Google(HtmlProvider):
     containers = "//*[@id='search' or @id='rso']"
     nothing = re.compile(
         r"did not match any documents|No results found for|stimmt mit keinem Dokument überein"
-        r"|ne correspond à aucun document|no obtuvo ningún resultado",
+        r"|keine mit deiner Suchanfrage|Aucun document ne correspond|no obtuvo ningún resultado"
+        r"|non ha prodotto risultati|não encontrou nenhum documento"
+        r"|geen overeenkomstige documenten",
     )
     shell = re.compile(
         r"/httpservice/retry/enablejs|enablejs\?sei=|<noscript>.{0,400}enablejs", re.DOTALL

@@ -257,3 +257,21 @@ async def test_an_engine_that_ignores_the_site_filter_is_empty_there(
     assert [r.url for r in there.results] == [ROWS[2].url]
     assert elsewhere.attempts[0].outcome is Outcome.EMPTY
     assert elsewhere.answered
+
+
+async def test_a_key_is_never_in_the_trail(open_chain: OpenChain, engines: StandIn) -> None:
+    engines.replies["/s"] = Reply('{"error": "api key s3cr3t-k3y is invalid"}')
+    engines.replies["/slow"] = Reply(hangs=True)
+    loud = build_providers(
+        ["serper"], urls={"serper": engines.url("/s")}, keys={"serper": "s3cr3t-k3y"}
+    )
+    slow = build_providers(
+        ["openalex"], urls={"openalex": engines.url("/slow")}, keys={"openalex": "s3cr3t-k3y"}
+    )
+
+    one = await open_chain(loud).search(QUERY)
+    two = await open_chain(slow, deadline=0.2).search(QUERY)
+
+    assert one.attempts[0].outcome is Outcome.UNAUTHORIZED
+    assert two.attempts[0].outcome is Outcome.TIMEOUT
+    assert "s3cr3t" not in f"{one}{two}"
