@@ -8,6 +8,7 @@ ResearchError
  │    ├── ModelUnauthorized
  │    ├── ModelQuota
  │    └── ModelUnavailable
+ ├── ReplayDiverged     8   a replayed run asks what its record does not hold
  ├── JournalError       1   the record cannot be written or read
  ├── InternalError      1   a fault of ours; the run's record holds the traceback
  └── ToolError          -   a tool call failed; becomes a result with a hint, never ends a run
@@ -58,6 +59,13 @@ class ModelQuota(ModelError):
 
 class ModelUnavailable(ModelError):
     """The provider is down, too slow, or answers garbage, after all retries."""
+
+
+class ReplayDiverged(ResearchError):
+    """A replayed run asks what its record does not hold; the message shows the difference."""
+
+    exit_code = 8
+    hint = "The prompts or tools have changed since; `--model NAME` replays the web alone."
 
 
 class JournalError(ResearchError):

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from agent.guard import Budget, LimitReached, fit
 from agent.messages import WRAP_UP
@@ -14,12 +14,20 @@ from agent.models import Message, ModelReply
 from agent.protocol import format_results, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from agent.models import Model
-    from agent.tools import Policy
+    from agent.protocol import CallResult
     from agent.tools.context import Record
     from agent.types import Reply, ToolCall
+
+
+class Caller(Protocol):
+    """Who makes the tool calls: the policy, or a record of what it gave."""
+
+    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+        """Make a call; the function given back finishes it, in tag order."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +46,7 @@ class Loop:
     """
 
     model: Model
-    policy: Policy
+    policy: Caller
     budget: Budget
     system: str
     record: Record
@@ -115,13 +123,19 @@ class Loop:
     def _record_request(
         self, place: str, fitted: Sequence[Message], messages: Sequence[Message]
     ) -> None:
-        digest = hashlib.sha256(self.system.encode())
-        for message in fitted:
-            digest.update(f"\0{message.role}\0{message.content}".encode("utf-8", "replace"))
+        digest = request_digest(self.system, fitted)
         new = [{"role": m.role, "content": m.content} for m in messages[self._sent :]]
         system = self.system if self._sent == 0 else None
         self._sent = len(messages)
-        self.record("model.request", place, sha256=digest.hexdigest(), system=system, messages=new)
+        self.record("model.request", place, sha256=digest, system=system, messages=new)
+
+
+def request_digest(system: str, messages: Sequence[Message]) -> str:
+    """SHA-256 (hex) of what a model is asked; a replay knows a request again by it."""
+    digest = hashlib.sha256(system.encode())
+    for message in messages:
+        digest.update(f"\0{message.role}\0{message.content}".encode("utf-8", "replace"))
+    return digest.hexdigest()
 
 
 def _without_calls(text: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError, ToolError
 from agent.protocol import CallResult
+from agent.protocol.results import to_json
 from agent.tools.registry import Risk, Tool, ToolResult
 from browser.errors import BrowserError, RefError
 
@@ -79,7 +81,8 @@ class Policy:
             place,
             name=call.name,
             param=call.param,
-            data=outcome.data,
+            data=json.loads(to_json(outcome.data)),
+            capped=outcome.capped,
             web=outcome.web,
             label=outcome.label,
             hint=outcome.hint,

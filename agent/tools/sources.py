@@ -32,7 +32,8 @@ def register(context: ToolContext, page: Page) -> Source:
             fetched_at=source.fetched_at.isoformat(),
             published=source.published,
             reason=page.reason,
-            text=context.keep(source.text.encode()),
+            pages=list(page.document.pages) if page.document else [],
+            text=context.keep(source.text.encode("utf-8", "surrogatepass")),
             body=context.keep(page.body) if page.body else None,
             content_type=page.content_type,
         )

@@ -1,0 +1,137 @@
+"""What a run left on record, in the form in which it can be used again."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from agent.errors import JournalError
+from agent.evidence import Evidence
+from agent.journal import read_events
+from agent.models import Message, ModelReply, Usage
+from agent.protocol import CallResult
+from browser.types import Document, Outcome, Page
+
+if TYPE_CHECKING:
+    from agent.journal import Event, RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A model call: its place, its digest, and the messages that were new in it."""
+
+    place: str
+    sha256: str
+    new: tuple[Message, ...]
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """The record of one run, read whole."""
+
+    folder: RunFolder
+    events: list[Event]
+    started: dict[str, Any] = field(default_factory=dict)
+    system: str = ""
+    requests: list[Request] = field(default_factory=list)
+    replies: dict[str, ModelReply] = field(default_factory=dict)
+    results: dict[str, tuple[str, str, CallResult]] = field(default_factory=dict)
+    intents: set[str] = field(default_factory=set)
+    limit: str | None = None
+    answer: str | None = None
+
+    @classmethod
+    def read(cls, folder: RunFolder) -> RunRecord:
+        """Read a run; raises `JournalError` where it holds no beginning."""
+        record = cls(folder, list(read_events(folder.journal)))
+        for event in record.events:
+            record._take(event)
+        if not record.started:
+            raise JournalError(f"{folder.id} never began")
+        return record
+
+    @property
+    def question(self) -> str:
+        """What was asked."""
+        return str(self.started["question"])
+
+    @property
+    def opening(self) -> list[Message]:
+        """The messages with which the run began."""
+        if not self.requests:
+            raise JournalError(f"{self.folder.id} ended before it asked its model")
+        return list(self.requests[0].new)
+
+    @property
+    def steps(self) -> int:
+        """Steps that were begun, the wrap-up not counted."""
+        return sum(not request.place.endswith("wrap-up") for request in self.requests)
+
+    def replies_by_digest(self) -> dict[str, deque[ModelReply]]:
+        """The recorded replies by what was asked."""
+        found: dict[str, deque[ModelReply]] = defaultdict(deque)
+        for request in self.requests:
+            if request.place in self.replies:
+                found[request.sha256].append(self.replies[request.place])
+        return found
+
+    def evidence(self) -> Evidence:
+        """The sources of the run, as they were numbered."""
+        evidence = Evidence()
+        for event in self.events:
+            if event.type == "source.added":
+                source = evidence.add(_page(event.data, self.folder))
+                if source.sha256 != event.data["sha256"]:
+                    raise JournalError(f"the saved text of S{event.data['n']} was changed")
+        return evidence
+
+    def _take(self, event: Event) -> None:
+        data = event.data
+        match event.type:
+            case "run.started":
+                self.started = data
+            case "model.request":
+                self.system = data["system"] or self.system
+                new = tuple(Message(m["role"], m["content"]) for m in data["messages"])
+                self.requests.append(Request(event.place, data["sha256"], new))
+            case "model.reply":
+                counted = (data["input_tokens"], data["cached_tokens"], data["output_tokens"])
+                usage = Usage(*counted, data["usd"])
+                self.replies[event.place] = ModelReply(data["text"], usage, data["model"])
+            case "tool.intent":
+                self.intents.add(event.place)
+            case "tool.result":
+                result = CallResult(
+                    data["name"],
+                    data["data"],
+                    data["web"],
+                    data["label"],
+                    data["hint"],
+                    capped=data["capped"],
+                )
+                self.results[event.place] = (data["name"], data["param"], result)
+            case "answer.draft":
+                self.limit = data["limit"]
+            case "run.finished":
+                self.answer = data["report"]["answer"]
+
+
+def _page(data: dict[str, Any], folder: RunFolder) -> Page:
+    text = folder.blob(data["text"]).decode("utf-8", "surrogatepass")
+    document = Document(
+        url=data["url"],
+        title=data["title"],
+        text=text,
+        published=data["published"],
+        pages=tuple(data["pages"]),
+    )
+    return Page(
+        requested_url=data["url"],
+        url=data["url"],
+        via=data["via"],
+        outcome=Outcome.OK,
+        fetched_at=datetime.fromisoformat(data["fetched_at"]),
+        document=document,
+    )
