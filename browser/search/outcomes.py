@@ -44,8 +44,8 @@ _CONSENT = re.compile(
 # What such pages say; for texts of pages on which no result was found.
 WALL_WORDS = re.compile(
     r"unusual traffic from your|automated (?:queries|requests)"
-    r"|(?:you are|you're|are you) (?:not )?a robot|verify (?:that )?you(?:'re| are) (?:a )?human|bots use DuckDuckGo too"
-    r"|checking your browser|complete the (?:following )?(?:challenge|captcha)",
+    r"|(?:you are|you're|are you) (?:not )?a robot|verify (?:that )?you(?:'re| are) (?:a )?human"
+    r"|bots use DuckDuckGo too|checking your browser|complete the (?:following )?(?:challenge|captcha)",
     re.IGNORECASE,
 )
 
