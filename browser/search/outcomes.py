@@ -45,7 +45,8 @@ _CONSENT = re.compile(
 WALL_WORDS = re.compile(
     r"unusual traffic from your|automated (?:queries|requests)"
     r"|(?:you are|you're|are you) (?:not )?a robot|verify (?:that )?you(?:'re| are) (?:a )?human"
-    r"|bots use DuckDuckGo too|checking your browser|complete the (?:following )?(?:challenge|captcha)",
+    r"|bots use DuckDuckGo too|checking your browser"
+    r"|complete the (?:following )?(?:challenge|captcha)",
     re.IGNORECASE,
 )
 

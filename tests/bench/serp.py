@@ -3,7 +3,8 @@
 DATA holds `serp/INDEX.json` (or is that folder): a list of {file, engine, kind, gold?}, where
 `gold` names a JSON file with `results` of url, title and snippet. Printed per engine: the share
 of gold results found with the right URL and title, with the right snippet besides, pages whose
-outcome fits their kind, and advertisements that came through. Exit code 8 below the targets, or for a wall not named so.
+outcome fits their kind, and advertisements that came through. Exit code 8 below the targets, for
+an advertisement, or for a wall that is not named so.
 """
 
 from __future__ import annotations
