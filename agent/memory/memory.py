@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.memory.conversations import Conversations
     from agent.memory.entries import Entries
     from agent.memory.store import Store
-    from agent.memory.types import Dreamed, Hit, Layers, Session
+    from agent.memory.types import Dreamed, Hit, Layers, Seal, SealCheck, Session
     from agent.types import Report
 
 IMPORTED = "imported"
@@ -30,8 +30,11 @@ RECENT_TURNS = 30
 class Memory:
     """A namespace of a store. Open with `Memory.open`, close when done, or use `with`."""
 
-    def __init__(self, store: Store, entries: Entries, conversations: Conversations) -> None:
+    def __init__(
+        self, store: Store, namespace: int, entries: Entries, conversations: Conversations
+    ) -> None:
         self._store = store
+        self._namespace = namespace
         self._entries = entries
         self._conversations = conversations
 
@@ -47,7 +50,7 @@ class Memory:
 
         store = Store.open(place)
         number = store.namespace(namespace)
-        return cls(store, Entries(store, number), Conversations(store, number))
+        return cls(store, number, Entries(store, number), Conversations(store, number))
 
     def __enter__(self) -> Self:
         return self
@@ -176,6 +179,18 @@ class Memory:
         from agent.memory.dream import dream  # noqa: PLC0415
 
         return dream(self._entries, seconds)
+
+    def seal(self, category: str, content: str) -> Seal:
+        """Add to the sealed log: a `milestone`, a `decision` or an `incident`."""
+        from agent.memory.sealing import SealedLog  # noqa: PLC0415
+
+        return SealedLog(self._store, self._namespace).append(category, content)
+
+    def verify(self, head: str | None = None) -> SealCheck:
+        """Check the sealed log, and that it still leads to a head that was noted elsewhere."""
+        from agent.memory.sealing import SealedLog  # noqa: PLC0415
+
+        return SealedLog(self._store, self._namespace).verify(head)
 
     def export(self, session: str | None = None) -> dict[str, Any]:
         """Give everything in the reference engine's storage form.

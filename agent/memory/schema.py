@@ -115,6 +115,18 @@ links = Table(
     Column("touched", Float, nullable=False),
 )
 
+seals = Table(
+    "seals",
+    metadata,
+    Column("namespace", Integer, primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("at", String, nullable=False),  # ISO 8601, as it was hashed
+    Column("category", String, nullable=False),
+    Column("content", Words, nullable=False),
+    Column("previous", String, nullable=False),
+    Column("hash", String, nullable=False),
+)
+
 conversations = Table(
     "conversations",
     metadata,

@@ -90,3 +90,29 @@ class Dreamed:
     insights: int = 0
     faded: int = 0
     retired: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """An entry of the sealed log; `hash` covers the entry and, through `previous`, all before it.
+
+    `number` counts from 1; `at` is ISO 8601 in UTC.
+    """
+
+    number: int
+    at: str
+    category: str
+    content: str
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class SealCheck:
+    """What checking the sealed log came to: `broken` is the first entry that does not hold."""
+
+    holds: bool
+    entries: int
+    head: str
+    broken: int | None = None
+    reason: str = ""

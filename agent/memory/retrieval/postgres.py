@@ -47,7 +47,7 @@ class GinIndex:
         among: Sequence[str],
     ) -> list[Reach]:
         """Count holders in one statement."""
-        counts: list[sa.Select[Any]] = []
+        counts: list[Any] = []
         for number, term in enumerate(terms):
             found = _holding([term], where, among).limit(cap).subquery()
             part = sa.literal(number).label("number")
@@ -97,7 +97,7 @@ def _holding(terms: Sequence[str], where: Range, among: Sequence[str]) -> sa.Sel
     return query.where(_TERMS.overlap(list(among))) if among else query
 
 
-def _ordered(connection: sa.Connection, parts: Sequence[sa.Select[Any]]) -> Sequence[Any]:
+def _ordered(connection: sa.Connection, parts: Sequence[Any]) -> Sequence[Any]:
     if not parts:
         return []
     return connection.execute(sa.union_all(*parts).order_by("number")).all()

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agent.errors import UsageError
+from agent.memory.schema import seals
+
+if TYPE_CHECKING:
+    from agent.memory import Memory
+
+
+def test_an_untouched_log_holds_and_leads_to_its_head(memory: Memory) -> None:
+    first = memory.seal("decision", "We read the printed edition")
+    second = memory.seal("incident", "The archive was down")
+    check = memory.verify(head=first.hash)
+    assert (check.holds, check.entries, check.head) == (True, 2, second.hash)
+    assert second.previous == first.hash
+
+
+@pytest.mark.parametrize("change", [{"content": "other"}, {"category": "decision"}, {"at": "2020"}])
+def test_a_changed_entry_breaks_the_chain_where_it_stands(
+    memory: Memory, change: dict[str, str]
+) -> None:
+    for number in range(3):
+        memory.seal("milestone", f"step {number}")
+    with memory._store.write() as connection:
+        which = (seals.c.namespace == memory._namespace) & (seals.c.number == 2)
+        connection.execute(seals.update().where(which), change)
+    check = memory.verify()
+    assert (check.holds, check.broken) == (False, 2)
+
+
+def test_a_log_cut_short_does_not_hold_against_a_noted_head(memory: Memory) -> None:
+    memory.seal("milestone", "one")
+    head = memory.seal("milestone", "two").hash
+    with memory._store.write() as connection:
+        which = (seals.c.namespace == memory._namespace) & (seals.c.number == 2)
+        connection.execute(seals.delete().where(which))
+    assert memory.verify().holds
+    assert not memory.verify(head).holds
+
+
+def test_parallel_seals_form_one_chain(memory: Memory) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda n: memory.seal("decision", str(n)), range(12)))
+    assert memory.verify().entries == 12
+    assert memory.verify().holds
+
+
+def test_an_unknown_category_is_refused(memory: Memory) -> None:
+    with pytest.raises(UsageError):
+        memory.seal("gossip", "x")
