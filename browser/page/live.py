@@ -10,6 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser.errors import BrowserGone, PageCrashed
 from browser.page import library
 from browser.page.budget import DEFAULT_BUDGET
+from browser.page.consent import close_consent
 from browser.page.deadline import within
 from browser.page.diff import changes
 from browser.page.refs import target_of
@@ -40,6 +41,7 @@ class Live:
         self.frames = Frames()
         self._view: View | None = None
         self._query: str | None = None
+        self.status: int | None = None  # HTTP status of the page as it was opened
 
     @property
     def url(self) -> str:
@@ -54,13 +56,32 @@ class Live:
     async def goto(self, url: str, deadline: float = OPEN_SECONDS) -> None:
         """Go to an address; a page still loading when most of the time is up is taken as it is."""
         self._view = None
+        self.events.begin(None)
         async with within(deadline, f"open {url}"):
-            await self.page.goto(url, wait_until="commit", timeout=deadline * 1000)
+            if not await self._committed(url, deadline):
+                return  # a download: the page stays what it was
             try:
                 async with asyncio.timeout(deadline * ARRIVE_SHARE):
                     await self.page.wait_for_load_state("domcontentloaded")
             except TimeoutError:
                 self.events.add("the page was still loading")
+            await settle(self.page, self.events)
+            await self.close_consent()
+
+    async def _committed(self, url: str, deadline: float) -> bool:
+        try:
+            response = await self.page.goto(url, wait_until="commit", timeout=deadline * 1000)
+        except PlaywrightError as error:
+            if self.events.diverted or "Download is starting" in error.message:
+                return False
+            raise
+        self.status = response.status if response else None
+        return True
+
+    async def close_consent(self) -> None:
+        """Close a consent dialog of a known platform, and tell so at the next observation."""
+        if done := await close_consent(self.page):
+            self.events.add(f"consent dialog closed ({done})")
             await settle(self.page, self.events)
 
     async def look(self) -> View:

@@ -13,6 +13,7 @@ from browser.page.hands import Hands
 from browser.page.html import html_of
 from browser.page.live import ACT_SECONDS, LOOK_SECONDS
 from browser.page.snapshot import expand_in, find_in, snapshot_of
+from browser.page.walls import wall_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
     from browser.page.transfer import Downloads
-    from browser.types import PageContext, Snapshot
+    from browser.types import Outcome, PageContext, Snapshot
 
 CLOSE_SECONDS = 1.5
 
@@ -39,6 +40,9 @@ class Tab(Hands):
         self, budget: int | None = DEFAULT_BUDGET, query: str | None = None
     ) -> Snapshot:
         """Show the page within a budget of tokens (None: whole), ranked by the query."""
+        self.check_alive()
+        async with within(LOOK_SECONDS, "read the page"):
+            await self.close_consent()
         view = await self.look()
         self._query = query
         snapshot, self._choice = snapshot_of(view, budget, query)
@@ -63,6 +67,12 @@ class Tab(Hands):
         """Tell what clicking `ref` (or pressing `keys` in it) would submit or post, else ""."""
         self.check_alive()
         return await effect_of(self, ref, keys)
+
+    async def wall(self) -> Outcome:
+        """Judge what stands in front of the page: OK, CAPTCHA, LOGIN, PAYWALL and so on."""
+        self.check_alive()
+        async with within(LOOK_SECONDS, "read the page"):
+            return await wall_of(self.page, self.status)
 
     async def screenshot(self) -> bytes:
         """Take a picture of what is in view, as PNG."""

@@ -14,7 +14,7 @@ watchNewTabs();
 
 const library = {
   walk: (options) => JSON.stringify(walk(options)),
-  take, arm, aim, quietIn, context, html, register,
+  take, arm, aim, quietIn, context, html, consent, wall, register,
   note: () => lastNote,
 };
 library.frameNumber = frameNumber;

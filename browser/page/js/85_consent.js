@@ -1,0 +1,57 @@
+// Consent dialogs of the platforms that most sites use, closed by rejecting where that is offered.
+// Nothing outside this list is ever clicked by itself.
+// name: [ways to reject, ways to close without choosing, ways to accept], each in order.
+const CONSENT_PLATFORMS = {
+  OneTrust: ['#onetrust-reject-all-handler, .ot-pc-refuse-all-handler', '#onetrust-banner-sdk .onetrust-close-btn-handler', '#onetrust-accept-btn-handler'],
+  Cookiebot: ['#CybotCookiebotDialogBodyButtonDecline, #CybotCookiebotDialogBodyLevelButtonLevelOptinDeclineAll', '#CybotCookiebotDialogBodyLevelButtonLevelOptinAllowallSelection', '#CybotCookiebotDialogBodyLevelButtonLevelOptinAllowAll, #CybotCookiebotDialogBodyButtonAccept'],
+  Didomi: ['#didomi-notice-disagree-button, .didomi-continue-without-agreeing', '.didomi-popup-close', '#didomi-notice-agree-button'],
+  Usercentrics: ['[data-testid=uc-deny-all-button], #usercentrics-cmp-ui button#deny, .uc-deny-button', '', '[data-testid=uc-accept-all-button], #usercentrics-cmp-ui button#accept, .uc-accept-button'],
+  Quantcast: ['.qc-cmp2-summary-buttons button[id*=disagree], .qc-cmp2-footer button[id*=disagree], #disagree-btn', '.qc-cmp2-close-icon', '.qc-cmp2-summary-buttons button[mode=primary], #accept-btn.qc-cmp2-button'],
+  TrustArc: ['#truste-consent-required, .truste-consent-required, .pdynamicbutton .rejectAll, .rejectAll', '#truste-consent-close', '#truste-consent-button'],
+  Sourcepoint: ['button.sp_choice_type_13, button.sp_choice_type_REJECT_ALL', 'button.sp_choice_type_15, button.message-close-button', 'button.sp_choice_type_11, button.sp_choice_type_ACCEPT_ALL'],
+  Google: ['#W0wltc, form[action*="consent."] button[jsname=tWT92d], ytd-consent-bump-v2-lightbox button[aria-label*=Reject]', '', '#L2AGLb, form[action*="consent."] button[jsname=b3VHJd]'],
+  'Funding Choices': ['.fc-consent-root .fc-cta-do-not-consent', '.fc-consent-root .fc-close', '.fc-consent-root .fc-cta-consent'],
+  CookieYes: ['.cky-btn-reject', '.cky-banner-btn-close', '.cky-btn-accept'],
+  Complianz: ['.cmplz-cookiebanner .cmplz-deny', '.cmplz-cookiebanner .cmplz-close', '.cmplz-cookiebanner .cmplz-accept'],
+  Borlabs: ['[data-cookie-refuse], .brlbs-btn-accept-only-essential', '', '[data-cookie-accept-all], .brlbs-btn-accept-all'],
+  Osano: ['.osano-cm-denyAll, .osano-cm-dialog .osano-cm-deny', '.osano-cm-dialog__close', '.osano-cm-accept-all, .osano-cm-dialog .osano-cm-accept'],
+  iubenda: ['.iubenda-cs-reject-btn', '.iubenda-cs-close-btn', '.iubenda-cs-accept-btn'],
+  Klaro: ['.klaro .cn-decline', '', '.klaro .cm-btn-success'],
+  'Cookie Consent': ['.cc-window .cc-deny, #cm [data-role=necessary], #c-bns #c-s-bn', '.cc-window .cc-dismiss, .cc-window .cc-close', '.cc-window .cc-allow, #cm [data-role=all]'],
+  Civic: ['#ccc-notify-reject, #ccc-reject-settings', '#ccc-close', '#ccc-notify-accept'],
+  consentmanager: ['#cmpbox .cmpboxbtnno, #cmpwelcomebtnno a', '', '#cmpbox .cmpboxbtnyes, #cmpwelcomebtnyes a'],
+  Axeptio: ['#axeptio_btn_dismiss', '', '#axeptio_btn_acceptAll'],
+  tarteaucitron: ['#tarteaucitronAllDenied2', '#tarteaucitronCloseCross', '#tarteaucitronPersonalize2'],
+  Termly: ['[data-tid=banner-decline]', '', '[data-tid=banner-accept]'],
+  'Cookie-Script': ['#cookiescript_reject', '#cookiescript_close', '#cookiescript_accept'],
+  HubSpot: ['#hs-eu-decline-button', '', '#hs-eu-confirmation-button'],
+  Shopify: ['#shopify-pc__banner__btn-decline', '', '#shopify-pc__banner__btn-accept'],
+  Amazon: ['#sp-cc-rejectall-link', '', '#sp-cc-accept'],
+};
+const CONSENT_WAYS = ['rejected', 'closed', 'accepted'];
+
+const shownMatch = (selector) => {
+  if (!selector) return null;
+  for (const root of consentRoots()) {
+    for (const element of root.querySelectorAll(selector)) {
+      if (element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && element.getClientRects().length) return element;
+    }
+  }
+  return null;
+};
+
+// Usercentrics and a few others stand in a shadow root of an element directly below the body.
+const consentRoots = () => [document, ...[...(document.body?.children ?? [])].map(shadowOf).filter(Boolean)];
+
+// Gives [platform, way] of the dialog that was closed, or null.
+const consent = () => {
+  for (const [platform, selectors] of Object.entries(CONSENT_PLATFORMS)) {
+    for (const [index, selector] of selectors.entries()) {
+      const button = shownMatch(selector);
+      if (!button) continue;
+      button.click();
+      return [platform, CONSENT_WAYS[index]];
+    }
+  }
+  return null;
+};

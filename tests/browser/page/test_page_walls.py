@@ -1,0 +1,47 @@
+"""What stands in front of a page has a name."""
+
+from __future__ import annotations
+
+import pytest
+
+from browser.page.walls import judge
+from browser.types import Outcome
+
+ARTICLE = (
+    "<article>" + "<p>The tide tables of the harbour were drawn by hand.</p>" * 60 + "</article>"
+)
+WALLS = [
+    (Outcome.OK, f"<h1>How captchas work</h1>{ARTICLE}<form><input type=password></form> Sign in"),
+    (Outcome.OK, "<h1>Opening hours</h1><p>Nine to five.</p>"),
+    (Outcome.CAPTCHA, "<p>Please complete the captcha below</p>"),
+    (Outcome.CAPTCHA, "<div class=h-captcha data-sitekey=x style='height:80px'>box</div>"),
+    (Outcome.BOT_CHECK, "<h1>Just a moment...</h1><p>Verifying you are human.</p>"),
+    (Outcome.LOGIN, "<h1>Log in</h1><form><input name=u><input type=password></form>"),
+    (Outcome.PAYWALL, "<p>It began in</p><div class=paywall-box style='height:80px'>Subscribe to continue reading</div>"),
+    (Outcome.BLOCKED, "<h1>Access denied</h1><p>You do not have permission.</p>"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("outcome", "body"), WALLS)
+async def test_a_wall_is_told_from_a_page(show, outcome, body):
+    tab = await show(body)
+    assert await tab.wall() is outcome
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [(429, Outcome.RATE_LIMITED), (404, Outcome.NOT_FOUND), (401, Outcome.UNAUTHORIZED), (403, Outcome.BLOCKED)],
+)  # fmt: skip
+def test_a_status_counts_where_the_page_says_little(status, outcome):
+    facts = {
+        "title": "",
+        "text": "",
+        "length": 0,
+        "frames": [],
+        "password": False,
+        "challenge": False,
+        "paywall": False,
+        "marked": False,
+    }
+    assert judge(facts, status) is outcome
+    assert judge({**facts, "length": 50_000}, status) is Outcome.OK
