@@ -30,6 +30,8 @@ _VIEWPORT = 1280.0
 _EM = 16.0
 # Style elements beyond this are generated; their rules are not worth the time.
 _LONGEST_SHEET = 600_000
+# Rules tried on elements, all told: a large page takes 100,000, a hostile one has no end.
+_MOST_MATCHES = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +87,17 @@ class Cascade:
         for rule in rules:
             self._by_key.setdefault(rule.selector.key, []).append(rule)
         self._known: dict[etree._Element, Declarations] = {}
+        self._left = _MOST_MATCHES
+        self._lines: dict[etree._Element, frozenset[str]] = {}
 
     def rules_for(self, element: etree._Element) -> Iterator[Rule]:
         """The rules whose selector matches."""
-        for key in _keys(element):
-            for rule in self._by_key.get(key, ()):
-                if rule.selector.matches(element):
+        rules = [rule for key in _keys(element) for rule in self._by_key.get(key, ())]
+        if rules:
+            line = self._line(element)
+            self._left -= len(rules)
+            for rule in rules if self._left > 0 else ():
+                if rule.selector.needs <= line and rule.selector.matches(element):
                     yield rule
 
     def declared(self, element: etree._Element) -> Declarations:
@@ -99,6 +106,19 @@ class Cascade:
         if known is None:
             known = self._known[element] = self._merge(element)
         return known
+
+    def _line(self, element: etree._Element) -> frozenset[str]:
+        """What the element's ancestors carry: tags, `.class` and `#id` names."""
+        line: frozenset[str] = frozenset()
+        missing = []
+        for ancestor in element.iterancestors():
+            if ancestor in self._lines:
+                line = self._lines[ancestor]
+                break
+            missing.append(ancestor)
+        for ancestor in reversed(missing):
+            line = self._lines[ancestor] = line.union(_keys(ancestor))
+        return line
 
     def _merge(self, element: etree._Element) -> Declarations:
         matching = sorted(

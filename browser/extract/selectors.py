@@ -1,4 +1,4 @@
-"""CSS selectors over an lxml tree: tags, classes, ids, attributes and all four combinators."""
+"""CSS selectors over an lxml tree: tags, classes, ids, attributes; descendant, child, adjacent."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _COMPOUND = re.compile(
 _PART = re.compile(
     r"""(?P<mark>[#.])(?P<name>[\w-]+)|\[(?P<attr>[\w-]+)(?:(?P<op>[~|^$*]?=)(?P<value>"[^"]*"|'[^']*'|[\w-]+))?\]"""
 )
+# Selectors are written by hand or by tools, four or five compounds long at most.
+_MOST_STEPS = 21
 _STEP = re.compile(r"\s*([>+~])\s*|\s+")
 
 
@@ -49,15 +51,12 @@ class Selector:
     subject: Compound
     context: tuple[tuple[str, Compound], ...]
     specificity: tuple[int, int, int]
+    needs: frozenset[str]
 
     @property
     def key(self) -> str:
-        """What an element must have for the subject to match: for an index of rules."""
-        if self.subject.ids:
-            return f"#{self.subject.ids[0]}"
-        if self.subject.classes:
-            return f".{self.subject.classes[0]}"
-        return self.subject.tag or "*"
+        """The rarest thing an element must have for the subject to match: for an index of rules."""
+        return next(iter(_names(self.subject)), "*")
 
     def matches(self, element: etree._Element) -> bool:
         """Whether the selector matches the element in its tree."""
@@ -67,6 +66,8 @@ class Selector:
 def compile_selector(text: str) -> Selector | None:
     """Compile one selector; None for pseudo-classes, pseudo-elements and what is not understood."""
     steps = _STEP.split(text.strip())
+    if "~" in steps or len(steps) > _MOST_STEPS:
+        return None
     compounds = [_compound(part) for part in steps[::2]]
     if not compounds or any(compound is None for compound in compounds):
         return None
@@ -78,7 +79,7 @@ def compile_selector(text: str) -> Selector | None:
         sum(len(c.classes) + len(c.attributes) for c in known),
         sum(bool(c.tag) for c in known),
     )
-    return Selector(known[-1], context, specificity)
+    return Selector(known[-1], context, specificity, _needs(context))
 
 
 def _compound(text: str) -> Compound | None:
@@ -98,25 +99,41 @@ def _compound(text: str) -> Compound | None:
     return Compound(tag, tuple(ids), tuple(classes), tuple(attributes))
 
 
+def _names(compound: Compound) -> list[str]:
+    """What an element must carry to fit: `#id`, `.class` and tag, the rarest first."""
+    names = [f"#{name}" for name in compound.ids] + [f".{name}" for name in compound.classes]
+    return [*names, compound.tag] if compound.tag else names
+
+
+def _needs(context: tuple[tuple[str, Compound], ...]) -> frozenset[str]:
+    """What the ancestors of the subject must carry between them, by which most rules drop out."""
+    names: list[str] = []
+    for combinator, compound in context:
+        if combinator not in " >":
+            break
+        names.extend(_names(compound))
+    return frozenset(names)
+
+
 def _context_holds(element: etree._Element, context: tuple[tuple[str, Compound], ...]) -> bool:
-    if not context:
-        return True
-    combinator, compound = context[0]
-    return any(
-        compound.matches(other) and _context_holds(other, context[1:])
-        for other in _related(element, combinator)
-    )
+    """Follow the combinators by sets of candidates: no backtracking that a page could blow up."""
+    found = [element]
+    for combinator, compound in context:
+        # Ancestors of the deepest candidate, which comes first, are those of all the others too.
+        nodes = found[:1] if combinator == " " else found
+        found = [o for node in nodes for o in _related(node, combinator) if compound.matches(o)]
+        if not found:
+            return False
+    return True
 
 
 def _related(element: etree._Element, combinator: str) -> Iterator[etree._Element]:
     if combinator == " ":
         yield from element.iterancestors()
-    elif combinator == "~":
-        yield from element.itersiblings(preceding=True)
-    else:
-        other = element.getparent() if combinator == ">" else element.getprevious()
-        if other is not None:
-            yield other
+        return
+    other = element.getparent() if combinator == ">" else element.getprevious()
+    if other is not None:
+        yield other
 
 
 def _has(element: etree._Element, name: str, operator: str, value: str) -> bool:
