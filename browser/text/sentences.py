@@ -5,16 +5,24 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-# A full stop after one of these, or after a single capital, ends no sentence.
+# A full stop after one of these, or after a single capital, ends no sentence …
 _ABBREVIATIONS = frozenset(
     """adm al approx apr aug ave bros c ca capt cf ch co col corp dec dept dr e.g ed eds est etc
     feb fig gen gov inc jan jr jul jun lt ltd mar mr mrs ms mt no nos nov oct op p pp prof pt rep
     rev sen sep sept sgt sr st u.k u.s v viz vol vs""".split()
 )
+# … but after these it may, and does where the next word is one that opens sentences.
+_CLOSING = frozenset("etc inc ltd co corp bros jr sr u.s u.k a.m p.m".split())
+_OPENERS = frozenset(
+    """a although an as at but during for he her his however i if in it its many most on one
+    several she since some that the their there these they this those though to we when while
+    with""".split()
+)
 _BOUNDARY = re.compile(
     r"""(?P<end>[.!?…]+["'”’)\]»]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？]["”」』]*\s*|\n{2,}"""
 )
 _LAST_WORD = re.compile(r"([\w.]+)\.$")
+_WORD = re.compile(r"\w+")
 
 
 class Span(NamedTuple):
@@ -46,9 +54,22 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     last = _LAST_WORD.search(text, start, match.end("end"))
     if last is None:
         return True
-    word = last[1]
-    initial = len(word) == 1 and word.isupper()
-    return not (initial or word.casefold() in _ABBREVIATIONS)
+    word = last[1].casefold()
+    if word in _CLOSING:
+        return _opens(text, match.end())
+    initial = len(word) == 1 and (last[1].isupper() or _parenthesised(text, last.start()))
+    return not (initial or word in _ABBREVIATIONS)
+
+
+def _opens(text: str, at: int) -> bool:
+    """Whether the word at an offset is one that sentences open with, capitalised."""
+    word = _WORD.match(text, at)
+    return word is not None and word[0][0].isupper() and word[0].casefold() in _OPENERS
+
+
+def _parenthesised(text: str, at: int) -> bool:
+    """Whether a bracket opens right before: `(b. 1960)`."""
+    return text[at - 1 : at] in {"(", "["}
 
 
 def _append(spans: list[Span], text: str, start: int, end: int) -> None:

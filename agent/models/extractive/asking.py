@@ -23,7 +23,7 @@ class Kind(Enum):
 GENERIC = frozenset(
     stem(w)
     for w in """name named called known term type kind sort way much many long often far happen
-    happened mean does did say tell give please find list country state city county town
+    happened mean does did say tell give gave given please find list country state city county town
     village place location located person man woman people individual individuals group
     thing something part year date month day time came come get got make made use used also
     first found occur occurred take taken see seen go went become order one like new need

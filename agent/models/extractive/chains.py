@@ -32,6 +32,7 @@ class Figures:
     mean: float = 1.0
     mention: float = 0.7
     common: float = 3.0
+    fill: float = 0.3
     heads: int = 20
     pool: int = 60
 
@@ -67,14 +68,21 @@ class Chains:
         self.best = sorted(self._search(), key=lambda c: -c.score)
 
     def selection(self) -> list[Scored]:
-        """The best chain, filled up with sentences of the next best ones within the bounds."""
-        chosen: list[Scored] = []
-        words = 0
-        rest = (x for chain in self.best for x in chain.group)
-        for x in [*rest, *self._ranking.scored]:
+        """The best chain, filled up with sentences of the next best ones within the bounds.
+
+        Further sentences must be whole ones, and not much worse by themselves than the best of
+        the chain: they are a second opinion on where the answer stands.
+        """
+        if not self.best:
+            return []
+        chosen = list(self.best[0].group)
+        words = self.best[0].words
+        least = self._figures.fill * max(x.score for x in chosen)
+        for x in (x for chain in self.best[1:] for x in chain.group):
             if len(chosen) == MOST:
                 break
-            if x not in chosen and words + x.sentence.length <= WORDS:
+            fits = words + x.sentence.length <= WORDS
+            if x not in chosen and fits and x.score >= least and x.sentence.is_whole:
                 chosen.append(x)
                 words += x.sentence.length
         return chosen

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _HEADING = re.compile(r"#{1,6} +(.*)")
 _ROW = re.compile(r"\|.*\|")
 _BULLET = re.compile(r"^(?:[-*•‣◦]|\d{1,3}[.)])\s+")
+_ENDS = re.compile(r"[.!?。！？|][\"'”’)\]»]*$")
 _CUT = "…"
 BROUGHT = 150
 """Words that an action brings, up to which they are taken to speak of one thing."""
@@ -44,6 +45,11 @@ class Sentence:
     own: frozenset[str] = field(repr=False)
     around: frozenset[str] = field(repr=False)
     title_stems: frozenset[str] = field(repr=False)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it ends as a sentence does, or is a row of a table."""
+        return _ENDS.search(self.text) is not None
 
     def speaks_of(self, stems: frozenset[str]) -> bool:
         """Whether all these stems stand in the sentence or in its page's title."""
