@@ -192,6 +192,16 @@ class Memory:
 
         return SealedLog(self._store, self._namespace).verify(head)
 
+    def sync_wiki(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Take up what people edited in a wiki folder, then write what is known into it.
+
+        Returns the paths that changed.
+        """
+        from agent.memory.wiki import Folder, Wiki  # noqa: PLC0415
+        from agent.memory.wiki.publish import sync  # noqa: PLC0415
+
+        return sync(self._entries, Wiki(Folder(folder)))
+
     def export(self, session: str | None = None) -> dict[str, Any]:
         """Give everything in the reference engine's storage form.
 

@@ -1,0 +1,120 @@
+"""The store as pages of a wiki, and a person's edits of the wiki back in the store.
+
+`memories.md` has a section for each remembered key: what is edited there is remembered. Pages that
+people write become memories of kind `page`. The other pages are written anew each time; what the
+web said stands quoted in them, with its address, and is never taken back as a person's word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from agent.memory import kinds
+from agent.memory.drafts import Draft
+from agent.memory.values import pack, unpack
+from browser.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agent.memory.entries import Entries
+    from agent.memory.wiki.engine import Wiki
+
+MEMORIES = "memories.md"
+_GENERATED = "<!-- written by urchin; edits here are overwritten -->"
+_STATE = "wiki"
+_UNSAFE = re.compile(r"[^\w.-]+")
+
+
+def sync(entries: Entries, wiki: Wiki) -> list[str]:
+    """Take up what people edited, then write all pages; returns the paths that changed."""
+    taken = _take_up(entries, wiki)
+    changed = [path for path, text in _pages(entries) if _write(wiki, path, text)]
+    entries.set_state(_STATE, {row.key: _digest(_shown(row)) for row in _remembered(entries)})
+    log = f"took up {len(taken)} edits: {', '.join(taken)}" if taken else None
+    return [*changed, *wiki.sync(log=log)]
+
+
+def _take_up(entries: Entries, wiki: Wiki) -> list[str]:
+    published = entries.state(_STATE) or {}
+    known = {row.key for row in _remembered(entries)}
+    drafts = []
+    for key, text in _sections(wiki.files.read_file(MEMORIES) or ""):
+        edited = published.get(key) != _digest(text) if key in published else key not in known
+        if edited and not key.startswith(("_", "session_")):
+            drafts.append(Draft(text, kinds.REMEMBERED, key, source="wiki"))
+    for path in wiki.pages():
+        text = wiki.files.read_file(path) or ""
+        if path != MEMORIES and _GENERATED not in text and not _same(entries, path, text):
+            drafts.append(Draft(text, kinds.PAGE, path, source="wiki"))
+    entries.put_all(drafts)
+    return [str(draft.key) for draft in drafts]
+
+
+def _same(entries: Entries, path: str, text: str) -> bool:
+    row = entries.get([kinds.PAGE], path)
+    return row is not None and row.text == text
+
+
+def _sections(text: str) -> Iterator[tuple[str, str]]:
+    """Read `## key` sections; a heading inside a value is written with a backslash before it."""
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        key, _, value = part.partition("\n")
+        yield key.strip(), re.sub(r"^\\(#)", r"\1", value.strip(), flags=re.MULTILINE)
+
+
+def _pages(entries: Entries) -> Iterator[tuple[str, str]]:
+    rows = [row for row in _remembered(entries) if "\n" not in row.key]
+    yield MEMORIES, "# Memories\n" + "".join(f"\n## {row.key}\n{_section(row)}\n" for row in rows)
+    for kind, title in ((kinds.INSIGHT, "Insights"), (kinds.PLAYBOOK, "Playbooks")):
+        found = entries.all([kind])
+        if found:
+            yield f"{title.lower()}.md", _page(title, found)
+    by_host: dict[str, list[Any]] = defaultdict(list)
+    for row in entries.all([kinds.FACT]):
+        by_host[urlsplit(row.url or "").hostname or "unknown"].append(row)
+    for host, facts in sorted(by_host.items()):
+        yield f"facts/{_UNSAFE.sub('_', host)}.md", _page(f"Facts from {host}", facts)
+
+
+def _page(title: str, rows: Sequence[Any]) -> str:
+    lines = [f"# {_plain(title)}", "", _GENERATED, ""]
+    for row in rows:
+        where = f" ({_plain(row.url)})" if row.url else ""
+        mark = "- " if row.trusted else "> "
+        lines += [mark + _plain(" ".join(row.text.split())) + where, ""]
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """Take the power from what the web wrote: no links of ours, no HTML, no hidden characters."""
+    return clean(text).replace("[[", "[ [").replace("<", "&lt;")
+
+
+def _section(row: Any) -> str:
+    return re.sub(r"^(#)", r"\\\1", _shown(row), flags=re.MULTILINE)
+
+
+def _shown(row: Any) -> str:
+    value = unpack(row)
+    return value.strip() if isinstance(value, str) else pack(value)[0]
+
+
+def _remembered(entries: Entries) -> list[Any]:
+    return entries.all([kinds.REMEMBERED])
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]
+
+
+def _write(wiki: Wiki, path: str, text: str) -> bool:
+    if wiki.files.read_file(path) == text:
+        return False
+    wiki.files.write_file(path, text)
+    return True

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agent.errors import UsageError
+from agent.memory import Memory, Origin
+from agent.memory.wiki import Folder, Relation, Wiki, get, search
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def wiki(tmp_path: Path) -> Wiki:
+    made = Wiki(Folder(tmp_path / "wiki"), clock=lambda: datetime(2026, 5, 6, 7, 8, tzinfo=UTC))
+    made.ensure()
+    return made
+
+
+def test_support_files_are_made_once(wiki: Wiki) -> None:
+    assert wiki.ensure() == []
+    assert [f.message for f in wiki.lint()] == []
+
+
+def test_a_missing_support_file_is_critical(tmp_path: Path) -> None:
+    findings = Wiki(Folder(tmp_path)).lint()
+    assert {f.severity for f in findings} == {"critical"}
+    assert len(findings) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ("see [[nowhere]]", ["nowhere"]),
+        ("see [[Tides|the tides]] and [[tides#spring]] and [[sea/tides.md]]", []),
+        ("[[#here]] stays", []),
+        ("```\n[[in code]]\n```\n`[[inline]]`", []),
+        ("```\nopen fence [[x]]", []),
+        ("~~~ text\n[[x]]\n~~~\n[[y]]", ["y"]),
+    ],
+)
+def test_links_that_lead_nowhere_are_warnings(wiki: Wiki, text: str, broken: list[str]) -> None:
+    wiki.files.write_file("sea/tides.md", "# Tides\n")
+    wiki.files.write_file("page.md", text)
+    findings = [f for f in wiki.lint() if f.path == "page.md"]
+    assert [f.message for f in findings] == [f"[[{name}]] leads nowhere" for name in broken]
+    assert {f.severity for f in findings} <= {"warning"}
+
+
+def test_relationships_are_added_once_and_linted(wiki: Wiki) -> None:
+    for name in ("a", "b"):
+        wiki.files.write_file(f"{name}.md", f"# {name}\n")
+    good = Relation("a", "b", "supports")
+    assert wiki.record_relations([good, good, Relation("a", "gone", "likes")]) == [
+        good,
+        Relation("a", "gone", "likes"),
+    ]
+    assert wiki.record_relations([good]) == []
+    text = wiki.files.read_file("graph/relationships.jsonl") or ""
+    wiki.files.write_file("graph/relationships.jsonl", text + "\n{broken\n" + '["x"]\n')
+    findings = [(f.severity, f.line) for f in wiki.lint()]
+    assert findings == [("critical", 4), ("critical", 5), ("warning", 2), ("warning", 2)]
+    assert wiki.relations()[0] == good
+
+
+def test_the_log_has_one_heading_a_day(wiki: Wiki) -> None:
+    wiki.append_log("first")
+    wiki.append_log("second\nline")
+    assert (wiki.files.read_file("log.md") or "").endswith(
+        "## 2026-05-06\n- 07:08 first\n- 07:08 second line\n"
+    )
+
+
+def test_index_brief_and_gaps_come_from_the_pages(wiki: Wiki) -> None:
+    wiki.files.write_file("sea/tides.md", "# Tides\n\nTwice a day. See [[moon]].\n")
+    assert set(wiki.sync(log="read a page")) == {
+        "log.md",
+        "index.md",
+        "graph/context-brief.md",
+        "graph/open-gaps.md",
+    }
+    assert "## sea\n- [[sea/tides]] — Twice a day. See [[moon]]." in (
+        wiki.files.read_file("index.md") or ""
+    )
+    assert "- moon, asked for by [[sea/tides]]" in (
+        wiki.files.read_file("graph/open-gaps.md") or ""
+    )
+    assert wiki.sync() == []
+
+
+def test_searching_ranks_title_above_content_and_ties_by_path(wiki: Wiki) -> None:
+    wiki.files.write_file("b.md", "# Other\nspring tide\n")
+    wiki.files.write_file("a.md", "# Other\nspring tide\n")
+    wiki.files.write_file("c.md", "# Spring tide\n")
+    found = search(wiki.files, "spring tide")
+    assert [f.path for f in found] == ["c.md", "a.md", "b.md"]
+    assert all(0 < f.score < 1 for f in found)
+    assert search(wiki.files, "  ") == []
+    assert search(wiki.files, "spring", place="raw") == []
+
+
+def test_reading_is_bounded(wiki: Wiki) -> None:
+    wiki.files.write_file("long.md", "".join(f"line {n}\n" for n in range(1, 1_001)))
+    window = get(wiki.files, "long.md", start=-3, lines=2)
+    assert window is not None
+    assert (window.content, window.start, window.end, window.total) == (
+        "line 1\nline 2\n",
+        1,
+        2,
+        1000,
+    )
+    past = get(wiki.files, "long.md", start=5_000)
+    assert past is not None
+    assert past.content == ""
+    assert get(wiki.files, "unknown.md") is None
+
+
+@pytest.mark.parametrize("path", ["../x.md", "/etc/passwd", "a/../../x", "C:/x", "", "..\\x"])
+def test_no_path_leads_out_of_the_wiki(wiki: Wiki, path: str) -> None:
+    with pytest.raises(UsageError):
+        wiki.files.read_file(path)
+    with pytest.raises(UsageError):
+        wiki.files.write_file(path, "x")
+
+
+def test_symbolic_links_out_of_the_wiki_are_not_followed(wiki: Wiki, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("secret")
+    (tmp_path / "wiki" / "link.md").symlink_to(tmp_path / "secret.md")
+    assert "link.md" not in wiki.files.list_files()
+    assert wiki.files.read_file("link.md") is None
+
+
+def test_the_store_is_published_and_edits_by_hand_are_taken_up(
+    memory: Memory, tmp_path: Path
+) -> None:
+    memory.remember("boat", "the Amber Gull")
+    memory.remember("berth", "# 4\nstarboard")
+    memory.add(
+        "The quay is [[old]] <b>stone</b>",
+        kind="fact",
+        origin=Origin("r1", "https://port.example/quay", trusted=False),
+    )
+    memory.sync_wiki(tmp_path)
+    page = tmp_path / "memories.md"
+    assert "## boat\nthe Amber Gull" in page.read_text()
+    assert "> The quay is [ [old]] &lt;b>stone&lt;/b> (https://port.example/quay)" in (
+        (tmp_path / "facts" / "port.example.md").read_text()
+    )
+    assert memory.sync_wiki(tmp_path) == []
+    page.write_text(page.read_text().replace("Amber", "Silver") + "\n## crew\nthree\n")
+    (tmp_path / "knots.md").write_text("# Knots\nThe bowline holds.\n")
+    memory.remember("berth", "5")
+    memory.sync_wiki(tmp_path)
+    assert memory.remembered() == {"boat": "the Silver Gull", "berth": "5", "crew": "three"}
+    assert memory.former_values("boat") == ["the Amber Gull"]
+    assert memory.search("bowline")[0].kind == "page"
+    assert memory.search("quay stone", kinds=["page", "memory"]) == []
