@@ -27,8 +27,8 @@ _MONTHS = {
 _PLURALS = frozenset("people men women children".split())
 _FIRST_YEAR, _LAST_YEAR = 1000, 2199
 _BEFORE_YEAR = frozenset(
-    """in by since until till during before after early late mid year spring summer autumn winter a an
-    the""".split()
+    """in by since until till during before after early late mid year spring summer autumn winter a
+    an the""".split()
 )
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from agent.evidence.agents import check_agents
 from agent.evidence.alignment import Alignment
 from agent.evidence.date_check import check_dates
+from agent.evidence.doubts import doubt
 from agent.evidence.edits import check_edits
 from agent.evidence.figure_check import check_figures
 from agent.evidence.findings import Finding, undecided
 from agent.evidence.name_check import check_names
 from agent.evidence.negation import check_negation
+from agent.evidence.relations import check_relations
 from agent.evidence.slots import name_roots, plain_words
 from agent.evidence.statements import content_of, read_claim
 from agent.types import VerdictState
@@ -34,8 +36,8 @@ def check_free(claim: str, ground: Ground) -> Finding:
     if edited and edited.state is not VerdictState.UNDECIDED:
         return edited
     against = _contradiction(sentence, ground)
-    about = (ground.statements[place],)
-    return against or edited or undecided(about, "the page speaks of this in other words")
+    about = ground.statements[place]
+    return against or edited or undecided((about,), doubt(sentence, about))
 
 
 def _contradiction(claim: Sentence, ground: Ground) -> Finding | None:
@@ -46,5 +48,6 @@ def _contradiction(claim: Sentence, ground: Ground) -> Finding | None:
         or check_dates(claim, ground, plain)
         or check_names(claim, ground)
         or check_agents(claim, ground)
+        or check_relations(claim, ground)
         or check_negation(claim, ground)
     )

@@ -75,7 +75,7 @@ def check_names(claim: Sentence, ground: Ground) -> Finding | None:
         if not ground.is_name(name) or (not absent and is_topic(name.roots, ground)):
             continue
         others = [root for root in plain_words(claim) if root not in name.roots]
-        if not others:
+        if not others or (not absent and _confirmed(name, claim, ground)):
             continue
         alignment = Alignment(others, ground, name_roots(claim))
         found = find_rival(_NameSlot(name, claim, ground, absent), values, alignment)
@@ -83,6 +83,16 @@ def check_names(claim: Sentence, ground: Ground) -> Finding | None:
             reason = f"the page has {found[1].name.text} where the claim has {name.text}"
             return contradicts((ground.statements[found[0]],), reason)
     return None
+
+
+def _confirmed(name: Name, claim: Sentence, ground: Ground) -> bool:
+    """Whether a statement has the name together with a date or figure of the claim."""
+    having = [s.sentence for s in ground.statements if any(map(name.may_be, s.sentence.names))]
+    return any(
+        any(date.agrees(other) for date in claim.dates for other in sentence.dates)
+        or any(figure.says(other) for figure in claim.figures for other in sentence.figures)
+        for sentence in having
+    )
 
 
 def is_topic(roots: Sequence[str], ground: Ground) -> bool:

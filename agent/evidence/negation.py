@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 COVERED = 0.6
 """Share of a clause's weight that a clause of the page must have to speak of the same thing."""
 
-OPPOSED = 0.3
+OPPOSED = 0.2
 """Share of what two clauses have in common that must be denied in one of them: the predicate."""
 
 TOPIC_SHARE = 0.3
@@ -111,11 +111,15 @@ def check_negation(claim: Sentence, ground: Ground) -> Finding | None:
 
 
 class _Side(NamedTuple):
-    """A clause of the page in its statement; `denies` says whether any clause there denies."""
+    """A clause of the page in its statement, or (`whole`) all of a statement that denies nothing.
+
+    `denies` says whether any clause of the statement denies something.
+    """
 
     statement: Statement
     clause: Clause
     denies: bool
+    whole: bool
 
 
 def _sides(statement: Statement) -> list[_Side]:
@@ -123,7 +127,8 @@ def _sides(statement: Statement) -> list[_Side]:
     parts = list(clauses(statement.sentence.tokens))
     denies = any(part.denials for part in parts)
     whole = [] if denies or len(parts) < 2 else _clause(statement.sentence.tokens)
-    return [_Side(statement, part, denies) for part in (*parts, *whole)]
+    sides = [_Side(statement, part, denies, whole=False) for part in parts]
+    return sides + [_Side(statement, part, denies, whole=True) for part in whole]
 
 
 def _clause(tokens: Sequence[Token]) -> Iterator[Clause]:
@@ -180,9 +185,14 @@ def _opposed(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement
         share = likeness.weight / total
         if likeness.opposed < OPPOSED:
             agreeing = max(agreeing, share)
-        elif share > against and likeness.words >= 2 and not (mine.denials and side.denies):
+        elif share > against and likeness.words >= 2 and _answers(mine, side):
             against, found = share, side.statement
     return found if against >= COVERED and against > agreeing + LEVEL else None
+
+
+def _answers(mine: Clause, side: _Side) -> bool:
+    """Whether a clause may be set against the claim's, given what its statement denies."""
+    return not side.denies if mine.denials else not side.whole
 
 
 def _weight(root: str, ground: Ground) -> float:
@@ -226,7 +236,7 @@ def _compare(
         shared += strength * weights[root]
         opposed += strength * weights[root] if differ else 0.0
     contrary_sense = (len(denied) + flips) % 2 == 1
-    limited = bool(denied) and (mine.limited or other.limited)
+    limited = (mine.limited or other.limited) and not NEGATORS.isdisjoint(denied)
     decided = shared and contrary_sense and not limited
     return _Likeness(shared, words, opposed / shared if decided else 0.0)
 

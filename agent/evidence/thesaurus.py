@@ -29,6 +29,7 @@ prove establish confirm
 find discover detect spot identify discovery
 see observe visible view watch
 say state declare announce report note remark
+announce present unveil reveal introduce
 ask request demand
 help aid assist support
 use employ utilize usage
@@ -330,12 +331,8 @@ increase decrease
 grow shrink
 gain lose
 open close
-begin end
 start stop
-arrive leave
-enter leave
 include exclude
-present absent
 support oppose
 agree disagree
 succeed fail
@@ -343,7 +340,6 @@ pass fail
 remember forget
 build demolish
 create destroy
-live die
 love hate
 admit deny
 confirm deny refute
@@ -375,29 +371,19 @@ hot cold
 wet dry
 rich poor
 young old
-early late
-first last
 more less fewer
-above below
-over under
-before after
 north south
 northern southern
 east west
 eastern western
 upper lower
-left right
 male female
 public private
 urban rural
 internal external
 positive negative
 major minor
-full empty
-heavy light
-hard soft
 thick thin
-bright dark
 healthy sick
 innocent guilty
 voluntary compulsory
@@ -410,7 +396,6 @@ maximum minimum
 majority minority
 ally enemy
 supporter opponent critic
-free imprisoned
 keep abandon
 retain remove
 introduce abolish

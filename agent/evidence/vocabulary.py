@@ -51,8 +51,7 @@ NEGATORS = root_set(
 
 DENIALS = root_set(
     """reject deny lack absent cancel abolish forbid prohibit ban exclude prevent unable impossible
-    exempt dismiss discontinue disprove refute oppose exclusion absence refusal rejection refuse
-    abandon"""
+    exempt dismiss discontinue disprove refute oppose exclusion absence refusal rejection refuse"""
 )
 """Words that deny what they govern, as `not` does: `lacked a roof`, `was banned`."""
 
