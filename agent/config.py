@@ -48,6 +48,7 @@ class Options(BaseModel):
     deny: tuple[str, ...] = ()
     allow_private: tuple[str, ...] = ()
     proxy: str | None = None
+    ignore_robots: bool = False
     max_steps: int = Field(12, ge=1, le=200)
     budget: float | None = Field(None, gt=0)
     timeout: float | None = Field(None, gt=0)

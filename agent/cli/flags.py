@@ -53,6 +53,10 @@ _RUN = (
             "help": "Proxy behind the guard; HTTPS_PROXY works too.",
         },
     ),
+    (
+        ("--ignore-robots",),
+        {"is_flag": True, "default": None, "help": "Leave robots.txt aside: for one's own sites."},
+    ),
     (("--max-steps",), {"type": int, "metavar": "N", "help": "Steps at most (12)."}),
     (("--budget",), {"type": float, "metavar": "USD", "help": "Dollars at most."}),
     (("--timeout",), {"type": float, "metavar": "SECONDS", "help": "Seconds at most."}),

@@ -15,6 +15,7 @@ COMMANDS = {
     "ask": ("ask", "Research a question (what `research QUESTION` does)."),
     "chat": ("chat", "Research in a conversation."),
     "runs": ("runs", "List runs; `runs rm` deletes them."),
+    "replay": ("replay", "Run a run again from its record alone."),
     "show": ("runs", "Show a run: its answer, sources and steps."),
     "export": ("runs", "Write a run as .md, .html, .json or .jsonl."),
     "memory": ("memory", "What is remembered: list, search, remember, forget."),

@@ -23,6 +23,7 @@ from agent.messages import system_prompt
 from agent.models.resolve import endpoint_of, local_model
 from agent.run.outcome import INTERRUPT, Ledger, failed, finished
 from agent.run.question import opening_messages, session_of
+from agent.run.replay import SameWeb
 from agent.run.web import open_remote_model, open_web
 from agent.tools import Limits, Policy, Registry, ToolContext
 from agent.tools.checks import CHECKS
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.journal import Event, RunFolder
+    from agent.loop import Caller
     from agent.memory import Memory
-    from agent.models import Model
+    from agent.models import Message, Model
     from agent.models.providers import Endpoint
+    from agent.run.record import RunRecord
     from agent.types import Report
 
 
@@ -49,6 +52,8 @@ class Given:
     on_event: Callable[[Event], None] | None = None
     approve: Callable[[str], Awaitable[bool]] | None = None
     config: bool = False
+    recorded: RunRecord | None = None
+    live: bool = False
 
 
 async def execute(question: str, options: Options, given: Given) -> Report:
@@ -78,7 +83,7 @@ class _Run:
         self._given = given
         self._journal = journal
         self._folder: RunFolder = journal.folder
-        self._evidence = Evidence()
+        self._evidence = given.recorded.evidence() if given.recorded else Evidence()
         self._ledger = Ledger(question, self._folder.id)
         self._budget = Budget(options.max_steps, options.budget, options.timeout)
         journal.listen(self._ledger.note)
@@ -110,15 +115,32 @@ class _Run:
             session_of, self._options, self._folder.id, context.memory
         )
         self._started(local.name if local else where.name if where else "", session)
-        context.web = await stack.enter_async_context(open_web(self._options, self._options.data))
+        if self._given.recorded is None or self._given.live:
+            context.web = await stack.enter_async_context(
+                open_web(self._options, self._options.data)
+            )
         model = local or await open_remote_model(stack, where, self._options.proxy)
         registry = Registry(tools_for(context)).with_functions(self._given.tools)
         policy = Policy(registry, context, CHECKS)
-        loop = Loop(model, policy, self._budget, system_prompt(registry), self._record)
-        messages = await opening_messages(self._question, self._options, context, session)
+        loop = Loop(
+            model, self._caller(policy), self._budget, system_prompt(registry), self._record
+        )
+        messages = await self._opening(context, session)
         report = self._finished(await loop.run(messages))
         await self._remember(context, session, report)
         return report
+
+    def _caller(self, policy: Policy) -> Caller:
+        recorded = self._given.recorded
+        if recorded is None:
+            return policy
+        recorded.copy_sources(self._journal)
+        return SameWeb(recorded, self._record, policy if self._given.live else None)
+
+    async def _opening(self, context: ToolContext, session: str) -> list[Message]:
+        if self._given.recorded is not None:
+            return self._given.recorded.opening
+        return await opening_messages(self._question, self._options, context, session)
 
     def _started(self, model: str, session: str) -> None:
         self._journal.write(

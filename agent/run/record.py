@@ -15,7 +15,7 @@ from agent.protocol import CallResult
 from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
-    from agent.journal import Event, RunFolder
+    from agent.journal import Event, Journal, RunFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,15 @@ class RunRecord:
                 if source.sha256 != event.data["sha256"]:
                     raise JournalError(f"the saved text of S{event.data['n']} was changed")
         return evidence
+
+    def copy_sources(self, journal: Journal) -> None:
+        """Make the sources part of another run's record, so that it stands on its own."""
+        for event in self.events:
+            if event.type == "source.added":
+                for name in ("text", "body"):
+                    if event.data[name]:
+                        journal.keep(self.folder.blob(event.data[name]))
+                journal.write("source.added", event.place, **event.data)
 
     def _take(self, event: Event) -> None:
         data = event.data

@@ -10,13 +10,16 @@ from agent.guard import Budget, LimitReached
 from agent.loop import Loop, request_digest
 from agent.protocol import CallResult
 from agent.run.outcome import Ledger, finished
+from agent.tools.policy import result_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from agent.loop import Caller
     from agent.models import Message, ModelReply
     from agent.run.record import RunRecord
+    from agent.tools.context import Record
     from agent.types import Report, ToolCall
 
 _DIFFERENCE_LINES = 12
@@ -89,20 +92,31 @@ class RecordedCalls:
 
 
 class SameWeb:
-    """Tool calls of another model on the recorded web: known ones are answered, others are not."""
+    """Tool calls of another model on the recorded web: known ones are answered from the record.
 
-    def __init__(self, record: RunRecord) -> None:
+    The others go to `live` where there is one, and are errors where there is none.
+    """
+
+    def __init__(self, record: RunRecord, note: Record, live: Caller | None) -> None:
+        self._note = note
+        self._live = live
         self._results = {(name, param): result for name, param, result in record.results.values()}
 
-    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:  # noqa: ARG002
+    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
         """Find the result of the same call anywhere in the record."""
-        missing = CallResult(
+        found = self._results.get((call.name, call.param))
+        if found is None and self._live is not None:
+            return await self._live.run(call, place)
+        result = found or CallResult(
             call.name,
             {"error": f"not in the record: {call.name} {call.param}"},
             hint="Only what the recorded run searched and read is there. " + ToolError.hint,
         )
-        found = self._results.get((call.name, call.param), missing)
-        return lambda: found
+        return lambda: self._noted(call, place, result)
+
+    def _noted(self, call: ToolCall, place: str, result: CallResult) -> CallResult:
+        self._note("tool.result", place, **result_data(call, result))
+        return result
 
 
 class _RecordedBudget(Budget):

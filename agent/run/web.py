@@ -13,6 +13,7 @@ from agent.tools import Web
 from browser.errors import SearchError, SessionError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
+from browser.net.polite import Polite
 from browser.net.url import parse as parse_url
 from browser.read import Reader
 from browser.search import build_providers
@@ -53,8 +54,9 @@ async def open_web(options: Options, folder: Path) -> AsyncIterator[Web]:
             folder / "search-rests.json",
             cache=SearchCache(folder / "search-cache.db"),
         )
+        polite = Polite(http, obey_robots=not options.ignore_robots)
         reader = Reader(
-            http, browser=browsers.get, files=_files(options), habits=folder / "habits.json"
+            polite, browser=browsers.get, files=_files(options), habits=folder / "habits.json"
         )
         web = Web(http, chain, reader, browsers.get, _search_defaults(options), fresh=options.fresh)
         if options.attach or options.cdp:
@@ -147,12 +149,19 @@ def _as_page(context: PageContext) -> Page:
 def _egress_policy(options: Options) -> EgressPolicy:
     named = [options.searxng_url, *(value.partition("=")[2] for value in options.search_url)]
     private = [*options.allow_private, *(_host_port(url) for url in named if url)]
-    return EgressPolicy(
+    policy = EgressPolicy(
         allow_private=tuple(private),
         allow_hosts=options.allow,
         deny_hosts=options.deny,
         upstream_proxy=options.proxy,
     )
+    try:
+        Egress(policy)
+    except ValueError as error:
+        raise UsageError(
+            str(error), hint="See --allow, --deny, --allow-private, --proxy."
+        ) from error
+    return policy
 
 
 def _host_port(url: str) -> str:

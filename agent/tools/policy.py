@@ -76,23 +76,29 @@ class Policy:
             result.hint,
             capped=tool.capped if tool else True,
         )
-        self._context.record(
-            "tool.result",
-            place,
-            name=call.name,
-            param=call.param,
-            data=json.loads(to_json(outcome.data)),
-            capped=outcome.capped,
-            web=outcome.web,
-            label=outcome.label,
-            hint=outcome.hint,
-            ms=ms,
-            blobs=dict(self._kept(result)),
-        )
+        kept = dict(self._kept(result))
+        self._context.record("tool.result", place, **result_data(call, outcome, ms, kept))
         return outcome
 
     def _kept(self, result: ToolResult) -> list[tuple[str, str]]:
         return [(name, self._context.keep(body)) for name, body in result.blobs]
+
+
+def result_data(
+    call: ToolCall, result: CallResult, ms: int = 0, blobs: dict[str, str] | None = None
+) -> dict[str, Any]:
+    """What the record keeps of a result: all that is needed to give it again."""
+    return {
+        "name": call.name,
+        "param": call.param,
+        "data": json.loads(to_json(result.data)),
+        "capped": result.capped,
+        "web": result.web,
+        "label": result.label,
+        "hint": result.hint,
+        "ms": ms,
+        "blobs": blobs or {},
+    }
 
 
 def _failure(error: Exception) -> ToolResult:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from browser.net.http import HttpClient
+    from browser.net.polite import Polite
     from browser.session import Browser
 
 Mode = Literal["auto", "http", "browser"]
@@ -39,7 +40,7 @@ class Reader:
 
     def __init__(
         self,
-        http: HttpClient,
+        http: HttpClient | Polite,
         *,
         browser: Callable[[], Awaitable[Browser]] | None = None,
         files: Iterable[Path | str] = (),

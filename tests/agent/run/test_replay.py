@@ -1,0 +1,100 @@
+"""A run replays from its record alone, to the same answer, byte for byte."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agent.errors import ReplayDiverged
+from agent.journal import Runs
+from agent.run.record import RunRecord
+from agent.run.recorded import on_recorded_web
+from agent.run.replay import replay
+
+
+@pytest.fixture
+def record_of(tmp_path):
+    def read(report):
+        return RunRecord.read(Runs(tmp_path / "data").find(report.run))
+
+    return read
+
+
+@pytest.fixture
+def reading(script, site):
+    """A script that searches, reads two pages and answers from them."""
+    return script(
+        "<<THINK>>search<</THINK>><<TOOL:WEB_SEARCH:Hesk Light>>",
+        f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
+        f'<<TOOL:READ:{{"url":"{site.url}/no-such-page"}}>>',
+        "It was first lit on 1 November 1829. [S1]",
+    )
+
+
+def without_time(report):
+    return report.model_dump(exclude={"elapsed_s"})
+
+
+async def test_the_same_report_comes_again_without_web_or_model(ask, reading, record_of):
+    report = await ask(model=reading)
+    again = await replay(record_of(report))
+    assert without_time(again) == without_time(report)
+
+
+async def test_a_run_that_hit_its_limit_replays(ask, script, site, record_of):
+    reading = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
+    answer = "It was first lit on 1 November 1829. [S1]"
+    report = await ask(model=script(reading, answer), max_steps=1)
+    assert without_time(await replay(record_of(report))) == without_time(report)
+
+
+async def test_a_run_on_a_live_page_replays(ask, script, site, record_of):
+    model = script(
+        f"<<TOOL:OPEN:{site.url}/collection>>",
+        '<<TOOL:TYPE:{"ref":"{{ref:Search the collection}}","text":"fog bell","submit":true}>>',
+        "<<TOOL:SCREENSHOT>>",
+        "NOT_FOUND",
+    )
+    report = await ask(model=model)
+    assert without_time(await replay(record_of(report))) == without_time(report)
+
+
+async def test_the_extractive_model_replays(ask, record_of):
+    report = await ask()
+    assert without_time(await replay(record_of(report))) == without_time(report)
+
+
+async def test_a_request_that_differs_stops_with_the_difference(ask, reading, record_of):
+    report = await ask(model=reading)
+    record = record_of(report)
+    place = next(place for place, (name, _, _) in record.results.items() if name == "WEB_SEARCH")
+    _name, _param, result = record.results[place]
+    object.__setattr__(result, "data", {"results": 99})
+    with pytest.raises(ReplayDiverged) as caught:
+        await replay(record)
+    assert '+[Tool result for WEB_SEARCH]: {"results":99}' in str(caught.value)
+
+
+async def test_another_model_is_asked_on_the_recorded_web(ask, reading, script, record_of, site):
+    report = await ask(model=reading)
+    other = script(
+        f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>><<TOOL:READ:{site.url}/museum>>',
+        "The tower is 34 metres high. [S1]",
+    )
+    folder = record_of(report).folder.path.parent.parent
+    again = await on_recorded_web(record_of(report), model=other, data_dir=folder)
+    assert again.status == "answered"
+    assert again.run != report.run
+    journal = Runs(folder).find(again.run).journal.read_text()
+    assert "not in the record" in journal
+    assert without_time(await replay(record_of(again))) == without_time(again)
+
+
+def test_assert_exits_8_when_the_answer_is_another_one(ask, run, web, answering, tmp_path):
+    first = json.loads(run("--json", "When?", "--model", answering, *web).stdout)["run"]
+    assert run("replay", first, "--assert").returncode == 0
+    folder = tmp_path / "data" / "runs" / first
+    text = (folder / "journal.jsonl").read_text()
+    (folder / "journal.jsonl").write_text(text.replace('"answer":"Hesk', '"answer":"Another'))
+    assert run("replay", first, "--assert").returncode == 8
