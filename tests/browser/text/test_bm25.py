@@ -1,0 +1,27 @@
+"""BM25 ranks what is rare above what is common, and gives nothing for nothing."""
+
+from browser.text import BM25
+
+DOCUMENTS = [["light", "keeper"], ["light", "harbour"], ["light", "light", "storm", "harbour"], []]
+
+
+def test_a_rare_word_outweighs_a_common_one() -> None:
+    index = BM25(DOCUMENTS)
+    assert index.idf("storm") > index.idf("light") >= 0
+    assert index.best(["light", "keeper"], 1)[0][0] == 0
+
+
+def test_ties_keep_the_order_of_the_documents() -> None:
+    index = BM25([["a", "b"], ["a", "b"]])
+    assert [number for number, _ in index.best(["a"], 5)] == [0, 1]
+
+
+def test_what_matches_nothing_is_not_listed() -> None:
+    index = BM25(DOCUMENTS)
+    assert index.best(["whale"], 5) == []
+    assert index.scores(["whale"]) == [0.0] * 4
+
+
+def test_an_index_of_nothing_answers() -> None:
+    assert BM25([]).best(["light"], 3) == []
+    assert len(BM25([])) == 0

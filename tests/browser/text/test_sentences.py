@@ -1,0 +1,51 @@
+"""Sentences are found where they end, and nowhere else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from browser.text import sentences
+
+
+def cut(text: str) -> list[str]:
+    return [text[span.start : span.end] for span in sentences(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One ends. Two begins.", ["One ends.", "Two begins."]),
+        ("Is it? Yes! Good.", ["Is it?", "Yes!", "Good."]),
+        ("Dr. Vane left. He came back.", ["Dr. Vane left.", "He came back."]),
+        ("J. R. Holm sang. She danced.", ["J. R. Holm sang.", "She danced."]),
+        ("It cost 3.50 crowns. Nobody paid.", ["It cost 3.50 crowns.", "Nobody paid."]),
+        ('"We stay." They left.', ['"We stay."', "They left."]),
+        ("Ropes, nets etc. The rest sank.", ["Ropes, nets etc.", "The rest sank."]),
+        ("Ropes, nets etc. Harbour dues apply.", ["Ropes, nets etc. Harbour dues apply."]),
+        ("She moved to the U.S. In May she wrote.", ["She moved to the U.S.", "In May she wrote."]),
+        ("The U.S. Navy came. All waved.", ["The U.S. Navy came.", "All waved."]),
+        ("Ada Orr (b. 1960) paints. She sells.", ["Ada Orr (b. 1960) paints.", "She sells."]),
+        ("It stands.[4] It fell.", ["It stands.[4]", "It fell."]),
+        ("島は遠い。船は来ない。", ["島は遠い。", "船は来ない。"]),
+        ("A heading\n\nA paragraph.", ["A heading", "A paragraph."]),
+        ("a line\nbroken once. Next.", ["a line\nbroken once.", "Next."]),
+        ("", []),
+        ("   \n ", []),
+    ],
+)
+def test_text_is_cut_where_a_sentence_ends(text: str, expected: list[str]) -> None:
+    assert cut(text) == expected
+
+
+@given(st.text(alphabet="aB. !?\n\"'([])1é。", max_size=80))
+def test_no_character_but_white_space_is_lost(text: str) -> None:
+    spans = sentences(text)
+    covered = {i for span in spans for i in range(span.start, span.end)}
+    assert all(text[i].isspace() for i in range(len(text)) if i not in covered)
+
+
+@given(st.text(max_size=80))
+def test_spans_are_in_order_trimmed_and_apart(text: str) -> None:
+    spans = sentences(text)
+    assert all(a.end <= b.start for a, b in zip(spans, spans[1:], strict=False))
+    assert all(text[s.start : s.end] == text[s.start : s.end].strip() != "" for s in spans)

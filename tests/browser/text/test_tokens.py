@@ -1,0 +1,46 @@
+"""Words of any script, their stems, and what is left when stop words are out."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from browser.text import content_words, stem, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The Keeper's Log", ["the", "keeper", "log"]),
+        ("O’Brien sailed", ["obrien", "sailed"]),
+        ("Pérez and Åse Øst", ["perez", "and", "ase", "øst"]),
+        ("deep-level tunnel_7", ["deep", "level", "tunnel", "7"]),
+        ("灯台 1829", ["灯", "台", "1829"]),
+        ("ﬁnal ＡＢＣ", ["final", "abc"]),
+        ("가나다", ["가나다"]),
+        ("… — !", []),
+    ],
+)
+def test_words_are_folded_and_split(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+def test_composed_and_decomposed_accents_are_the_same_word() -> None:
+    assert words("caf\u00e9") == words("cafe\u0301") == ["cafe"]
+
+
+def test_marks_of_other_scripts_stay() -> None:
+    assert words("が") != words("か")
+
+
+def test_forms_of_a_word_share_a_stem() -> None:
+    assert stem("lighthouses") == stem("lighthouse")
+    assert stem("1829") == "1829"
+
+
+def test_content_words_leave_stop_words_out_and_keep_the_order() -> None:
+    assert content_words("Who was the keeper of the light?") == ["keeper", "light"]
+
+
+@given(st.text(max_size=60))
+def test_words_hold_no_white_space_and_no_capitals(text: str) -> None:
+    assert all(w and not any(c.isspace() for c in w) and w == w.casefold() for w in words(text))
