@@ -31,6 +31,8 @@ _HALF = 0.5
 _THIN = 0.15
 # An article's body has at least so many words; with fewer the extractor has missed it.
 _SHORTEST_BODY = 40
+# An article of more blocks is none: the extractor would take seconds over an index.
+_MOST_BLOCKS = 5_000
 # Prose begins at so many words; what is shorter is a label.
 _PROSE_WORDS = 10
 
@@ -69,7 +71,9 @@ def _linked(blocks: Sequence[Block]) -> float:
 
 
 def _body(content: Sequence[Block], root: etree._Element, meta: Metadata) -> list[Block]:
-    found = _found(content, _extractor_text(root))
+    found = [False] * len(content)
+    if len(content) <= _MOST_BLOCKS:
+        found = _found(content, _extractor_text(root))
     if _thin(content, found) and (meta.is_article or _linked(content) > _HALF):
         found = _in_densest(content)
     filled = _fill(content, found)

@@ -12,6 +12,7 @@ from browser.extract.inline import Inline
 from browser.extract.regions import Regions
 from browser.extract.tables import is_data_table, read_table, table_markdown, table_text
 from browser.extract.tree import raw_text
+from browser.text import clean
 
 if TYPE_CHECKING:
     from browser.types import Table
@@ -165,6 +166,8 @@ class _Walker:
             self._append(Block("table", text, table_markdown(table), node, table=table))
 
     def _cell_text(self, cell: etree._Element) -> str:
+        if len(cell) == 0:  # most cells of large tables hold nothing but text
+            return clean(" ".join((cell.text or "").split()))
         blocks = _Walker(self._base).run(cell).blocks
         return " ".join(" ".join(block.text.split()) for block in blocks)
 

@@ -10,6 +10,8 @@ from browser.text import clean
 # Stands for <br>. Pages cannot bring it: the parser drops NUL.
 _BREAK = "\x00"
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`", "del": "~~"}
+# Links beyond these keep their relative address: an index of more is not read as Markdown.
+_MOST_LINKS = 10_000
 
 
 class Piece(NamedTuple):
@@ -29,6 +31,7 @@ class Inline:
         self._markdown: list[str] = []
         self._links: list[str] = []
         self._link_chars = 0
+        self._joined = 0
 
     def add(self, text: str | None) -> None:
         """Add a text node."""
@@ -56,7 +59,9 @@ class Inline:
         """Leave an inline element."""
         if tag == "a" and href is not None and self._links:
             link = self._links.pop()
-            self._markdown.append(f"]({join(self._base, link) or link})")
+            self._joined += 1
+            target = join(self._base, link) if self._joined <= _MOST_LINKS else ""
+            self._markdown.append(f"]({target or link})")
         elif tag in _MARKS:
             self._markdown.append(_MARKS[tag])
 

@@ -115,8 +115,10 @@ def _title(root: etree._Element, meta: dict[str, str], node: Node) -> str:
     )
     first = next(root.iter("h1"), None)
     heading = text_content(first) if first is not None else None
-    # The visible heading is what people call the page; the head's title only adds the site's name.
-    if heading and whole and heading in whole and (not headline or heading in headline):
+    # The head's title is the page's name and the site's: it tells which of the others to believe.
+    if heading and whole and heading in whole and not (headline and headline in whole):
+        return heading
+    if heading and headline and heading in headline:
         return heading
     return headline or whole or heading or ""
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from browser.extract import extract
 from browser.types import Link
 
@@ -155,3 +157,22 @@ def test_very_deep_and_very_wide_pages_end() -> None:
 def test_a_body_that_begins_with_a_new_element_is_no_head() -> None:
     page = "<meta charset=utf-8><title>T</title><main><p>One.</p></main> two <p>Three.</p>"
     assert extract(page, URL).text == "One.\n\ntwo\n\nThree."
+
+
+@pytest.mark.parametrize(
+    ("head", "heading", "title"),
+    [
+        (
+            "<title>Tide - Wiki</title><meta property=og:title content='rise of water'>",
+            "Tide",
+            "Tide",
+        ),
+        ("<title>Tide | The Port</title><meta property=og:title content=Tide>", "The Port", "Tide"),
+        ("<title>The Port</title><meta property=og:title content='Tide today'>", "Tide", "Tide"),
+        ("<title>Tide</title>", "Welcome", "Tide"),
+        ("", "Tide", "Tide"),
+    ],
+)
+def test_the_title_is_what_the_page_is_called(head: str, heading: str, title: str) -> None:
+    page = f"<head>{head}</head><body><h1>{heading}</h1><p>Text.</p>"
+    assert extract(page, URL).title == title
