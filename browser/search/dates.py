@@ -31,6 +31,13 @@ def since_day(since: str | None) -> date | None:
         return None
 
 
+def as_iso(said: str | None) -> str | None:
+    """Give a date as ISO 8601, from that or from `May 2, 2022`; None for `3 days ago` and others."""
+    if not said or since_day(said) is not None:
+        return said or None
+    return leading_date(f"{said} —")
+
+
 def leading_date(snippet: str) -> str | None:
     """Read the date that engines put before a snippet (`May 2, 2022 — …`), as an ISO date."""
     found = _LEADING.match(snippet)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from browser.net.url import is_web_url, normalize, parse
-from browser.search.dates import leading_date
+from browser.search.dates import as_iso, leading_date
 from browser.text import clean
 from browser.types import SearchResult
 
@@ -60,7 +60,7 @@ def tidy(results: Iterable[SearchResult], provider: str) -> tuple[SearchResult, 
                 snippet=snippet,
                 provider=provider,
                 rank=len(kept) + 1,
-                published=result.published or leading_date(snippet),
+                published=as_iso(result.published) or leading_date(snippet),
             )
     return tuple(kept.values())
 

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from browser.search.dates import leading_date, nearest_range
+from browser.search.dates import as_iso, leading_date, nearest_range
 from browser.search.rewrite import keywords, names, quoted, rewrites
 
 
@@ -25,6 +25,13 @@ from browser.search.rewrite import keywords, names, quoted, rewrites
 )
 def test_the_date_before_a_snippet_is_read(snippet: str, day: str | None) -> None:
     assert leading_date(snippet) == day
+
+
+def test_dates_that_engines_give_become_iso_or_nothing() -> None:
+    said = ["2024-05-01T00:00:00Z", "Jul 3, 2023", "3 days ago", "", None]
+    assert [as_iso(text) for text in said] == [
+        "2024-05-01T00:00:00Z", "2023-07-03", None, None, None,
+    ]  # fmt: skip
 
 
 def test_since_becomes_the_narrowest_range_that_holds_it() -> None:
