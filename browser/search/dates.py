@@ -32,7 +32,7 @@ def since_day(since: str | None) -> date | None:
 
 
 def as_iso(said: str | None) -> str | None:
-    """Give a date as ISO 8601, from that or from `May 2, 2022`; None for `3 days ago` and others."""
+    """Give a date as ISO 8601, from that or from `May 2, 2022`; None for `3 days ago`."""
     if not said or since_day(said) is not None:
         return said or None
     return leading_date(f"{said} —")
