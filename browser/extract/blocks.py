@@ -36,6 +36,10 @@ _KINDS = {
 _REFERENCE = re.compile(
     r"\s*(?:[\[(]?\s*(?:\d{1,3}|[a-z]|[*†‡§]+)\s*[\])]?[,\s]*)+|\s*\[[^\]]{1,24}\]\s*"
 )
+_SKIP_LINK = re.compile(
+    r"(?:skip|jump) to\b|(?:direkt )?zum (?:haupt)?inhalt|aller au contenu|ir al contenido",
+    re.IGNORECASE,
+)
 _PERMALINKS = frozenset(
     ("headerlink", "anchor", "anchorjs-link", "heading-anchor", "permalink", "hash-link")
 )
@@ -183,12 +187,15 @@ def _is_open(node: etree._Element) -> bool:
 
 
 def _is_mark(node: etree._Element) -> bool:
-    """Reference numbers, edit links and permalink signs: no words of the text."""
+    """Reference numbers, edit links, permalink signs, skip links: no words of the text."""
     names = (node.get("class") or "").split()
     if node.tag == "span":
         return "mw-editsection" in names
     if node.tag == "a":
-        return not _PERMALINKS.isdisjoint(names) and len(raw_text(node).strip()) <= 2
+        text = raw_text(node).strip()
+        if (node.get("href") or "").startswith("#") and _SKIP_LINK.match(text):
+            return True
+        return not _PERMALINKS.isdisjoint(names) and len(text) <= 2
     if not _REFERENCE.fullmatch(raw_text(node)):
         return False
     link = next(node.iterdescendants("a"), None)
