@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
@@ -159,9 +160,16 @@ class Chain:
                 page = await provider.search(query, self._http, deadline=self._deadline)
         except TimeoutError:
             page = SearchPage(Outcome.TIMEOUT, detail=f"no answer in {self._deadline:g} s")
-        self.rests.note(provider.identity, page)
-        if self._cache is not None:
-            self._cache.put(provider.identity, query, page, provider.lifetime)
+        return self._remember(provider, query, page)
+
+    def _remember(self, provider: Source, query: SearchQuery, page: SearchPage) -> SearchPage:
+        """Keep what the answer teaches; a full disk costs the memory of it, not the answer."""
+        try:
+            self.rests.note(provider.identity, page)
+            if self._cache is not None:
+                self._cache.put(provider.identity, query, page, provider.lifetime)
+        except sqlite3.OperationalError as error:
+            return replace(page, detail=f"{page.detail} (not remembered: {error})".strip())
         return page
 
     def _kept(self, provider: Source, run: _Run) -> SearchPage | None:

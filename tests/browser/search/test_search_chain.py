@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from browser.errors import BrowserGone
@@ -275,3 +277,18 @@ async def test_a_key_is_never_in_the_trail(open_chain: OpenChain, engines: Stand
     assert one.attempts[0].outcome is Outcome.UNAUTHORIZED
     assert two.attempts[0].outcome is Outcome.TIMEOUT
     assert "s3cr3t" not in f"{one}{two}"
+
+
+async def test_an_answer_that_cannot_be_remembered_is_still_an_answer(
+    open_chain: OpenChain, tmp_path: Path
+) -> None:
+    cache = SearchCache(tmp_path / "cache.db")
+    with closing(sqlite3.connect(tmp_path / "cache.db")) as db:
+        db.execute("DROP TABLE answer")
+
+    result = await open_chain([Fixed("a", hits("https://a.example/"))], cache=cache).search(
+        QUERY, fresh=True
+    )
+
+    assert [r.url for r in result.results] == ["https://a.example/"]
+    assert "not remembered" in result.attempts[0].detail
