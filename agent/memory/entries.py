@@ -24,6 +24,19 @@ if TYPE_CHECKING:
     from agent.memory.store import Store
 
 _BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
+_INSERT = memories.insert()
+_BEFORE = (
+    sa.select(*memories.c["id", "session", "at", "source"])
+    .where(memories.c.id.between(sa.bindparam("first"), sa.bindparam("last")))
+    .order_by(memories.c.id.desc())
+    .limit(1)
+)
+_TAKE = (
+    namespaces.update()
+    .where(namespaces.c.id == sa.bindparam("namespace"))
+    .values(last=namespaces.c.last + sa.bindparam("count"))
+    .returning(namespaces.c.last)
+)
 _LAST = sa.select(namespaces.c.last).where(namespaces.c.id == sa.bindparam("namespace"))
 
 
@@ -34,9 +47,9 @@ class Entries:
         self._store = store
         self._namespace = namespace
         self.links = Links(store)
-        self._own = memories.c.id.between(
-            namespace << NAMESPACE_SHIFT, ((namespace + 1) << NAMESPACE_SHIFT) - 1
-        )
+        first, after = namespace << NAMESPACE_SHIFT, (namespace + 1) << NAMESPACE_SHIFT
+        self._bounds = {"first": first, "last": after - 1}
+        self._own = memories.c.id.between(first, after - 1)
 
     def add(self, drafts: Sequence[Draft]) -> list[int]:
         """Write memories in one transaction; returns their ids."""
@@ -102,8 +115,7 @@ class Entries:
 
     def fade(self, now: float) -> int:
         """Let the links of this namespace decay; returns how many are gone."""
-        first = self._namespace << NAMESPACE_SHIFT
-        return self.links.fade(now, first, first + (1 << NAMESPACE_SHIFT) - 1)
+        return self.links.fade(now, **self._bounds)
 
     def state(self, name: str) -> Any | None:
         """Read a value that the engine keeps for itself."""
@@ -173,7 +185,7 @@ class Entries:
         return [pair for pair in near if pair[1] not in new or pair[1] in allowed]
 
     def _range(self, connection: sa.Connection) -> Range:
-        first = (self._namespace << NAMESPACE_SHIFT) + 1
+        first = self._bounds["first"] + 1
         last = connection.execute(_LAST, {"namespace": self._namespace}).scalar_one()
         return Range(first, int(last))
 
@@ -181,26 +193,20 @@ class Entries:
         """Write memories inside a transaction that is already open."""
         if not drafts:
             return []
-        newest = sa.select(*memories.c["id", "session", "at", "source"]).where(self._own)
-        previous = connection.execute(newest.order_by(memories.c.id.desc()).limit(1)).first()
+        previous = connection.execute(_BEFORE, self._bounds).first()
         before = Place(*previous) if previous else None
         last = self._take_ids(connection, len(drafts))
         now, rows = time.time(), []
         for number, draft in enumerate(drafts, last - len(drafts) + 1):
             before = place(number, draft, now, before)
             rows.append({**columns(draft, now), "id": number, "session": before.session})
-        connection.execute(memories.insert(), rows)
+        connection.execute(_INSERT, rows)
         self._index(connection, rows)
         return [row["id"] for row in rows]
 
     def _take_ids(self, connection: sa.Connection, count: int) -> int:
-        taken = (
-            namespaces.update()
-            .where(namespaces.c.id == self._namespace)
-            .values(last=namespaces.c.last + count)
-            .returning(namespaces.c.last)
-        )
-        return int(connection.execute(taken).scalar_one())
+        wanted = {"namespace": self._namespace, "count": count}
+        return int(connection.execute(_TAKE, wanted).scalar_one())
 
     def _named(self, kinds: Sequence[str], key: str | None) -> sa.Select[Any]:
         named = sa.and_(memories.c.key == key, memories.c.kind.in_(kinds))

@@ -34,6 +34,7 @@ BENCHES = (
     Bench("claims", "citations.jsonl"),
     Bench("serp", "serp/INDEX.json", optional=False),
     Bench("snapshots", "articles"),
+    Bench("memory", "locomo_dev.json"),
 )
 
 
