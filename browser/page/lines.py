@@ -136,6 +136,8 @@ def _control(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
     line.refs[ref] = f"{role} {name}".strip()
     head = ref if role == "link" else f"{ref} {role}"
     facts = _facts(line, piece, name, base)
+    if not name and facts.startswith(" = "):
+        return f"[{head}{facts}]"
     body = f"{name}{facts}" if name else facts.lstrip(", ")
     return f"[{head}: {body}]" if body else f"[{head}]"
 

@@ -12,6 +12,7 @@ from browser.page.events import Events
 from browser.page.hands import Hands
 from browser.page.html import html_of
 from browser.page.live import ACT_SECONDS, LOOK_SECONDS
+from browser.page.marks import marked_screenshot
 from browser.page.snapshot import expand_in, find_in, snapshot_of
 from browser.page.walls import wall_of
 
@@ -74,10 +75,12 @@ class Tab(Hands):
         async with within(LOOK_SECONDS, "read the page"):
             return await wall_of(self.page, self.status)
 
-    async def screenshot(self) -> bytes:
-        """Take a picture of what is in view, as PNG."""
+    async def screenshot(self, *, marks: bool = False) -> bytes:
+        """Take a picture of what is in view, as PNG; `marks` draws the refs over it."""
         self.check_alive()
         async with within(ACT_SECONDS, "take a screenshot"):
+            if marks:
+                return await marked_screenshot(self.page, ACT_SECONDS)
             return await self.page.screenshot(timeout=ACT_SECONDS * 1000)
 
     async def html(self) -> str:

@@ -43,6 +43,21 @@ const watchListeners = () => {
   });
 };
 
+// A handler set as a property (`list.onclick = …`) may act for what is inside, as a listener may.
+const watchHandlers = () => {
+  for (const name of ['onclick', 'onmousedown', 'onpointerdown']) {
+    const native = Object.getOwnPropertyDescriptor(HTMLElement.prototype, name);
+    if (!native?.set) continue;
+    Object.defineProperty(HTMLElement.prototype, name, {
+      ...native,
+      set(handler) {
+        if (handler) listening.add(new WeakRef(this));
+        native.set.call(this, handler);
+      },
+    });
+  }
+};
+
 const openShadowRoots = () => {
   around(Element.prototype, 'attachShadow', (native, self, args) => {
     const [options, ...rest] = args;

@@ -107,6 +107,7 @@ const describe = (element, style) => {
     const tail = /^data:/.test(named ?? '') ? '' : squash(named).split(/[/#]/).pop();
     if (tail) parts.push('icon ' + tail.slice(0, 30));
   }
+  if (!style) return parts.join(' '); // a field's colour tells nothing
   if (!parts.length || element.namespaceURI?.endsWith('svg')) {
     const paint = element.namespaceURI?.endsWith('svg') ? style.fill : style.backgroundColor;
     const colour = parseColour(paint);
@@ -171,5 +172,6 @@ const valueOf = (element, role) => {
   if (element.tagName === 'TEXTAREA') return element.value;
   if (element.tagName === 'SELECT') return [...element.selectedOptions].map((option) => squash(option.label)).join(', ');
   if (role === 'textbox' || role === 'combobox' || role === 'searchbox') return element.isContentEditable ? element.innerText : '';
+  if (typeof element.value === 'number') return String(element.value); // meter, progress
   return element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow') ?? '';
 };

@@ -18,7 +18,9 @@ const sourcesOf = (target) => {
   for (const [type, set] of heard.get(target) ?? []) {
     if (/click|down|up/.test(type)) listeners.push(...set);
   }
-  if (typeof target.onclick === 'function') listeners.push(target.onclick);
+  for (const handler of [target.onclick, target.onmousedown, target.onpointerdown]) {
+    if (typeof handler === 'function') listeners.push(handler);
+  }
   return listeners.map((listener) => {
     const call = typeof listener === 'function' ? listener : listener?.handleEvent;
     return typeof call === 'function' ? Function.prototype.toString.call(call).slice(0, SOURCE_LIMIT) : '';
@@ -52,9 +54,10 @@ const matchAll = (scope, selector) => {
 // Elements that a listener further up acts for, read from the listener's own source.
 const delegatedTargets = () => {
   const targets = new WeakSet();
-  const owners = [document, globalThis, ...[...listening].map((ref) => ref.deref()).filter((e) => e?.isConnected)];
+  const known = [...listening].map((ref) => ref.deref()).filter((element) => element?.isConnected);
+  const owners = new Set([document, globalThis, ...known, ...document.querySelectorAll('[onclick],[onmousedown]')]);
   for (const owner of owners) {
-    if (!heard.get(owner)?.size) continue;
+    if (!heard.get(owner)?.size && !owner.onclick && !owner.onmousedown && !owner.onpointerdown) continue;
     const scope = owner === globalThis ? document : owner;
     const selectors = selectorsOf(owner).filter((selector) => !/^(html|body|document|a|\*)$/i.test(selector));
     for (const selector of selectors) {

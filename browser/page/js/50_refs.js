@@ -6,6 +6,7 @@ let refCount = 0;
 let refPrefix = 'e';
 const ROW = 'li,tr,article,option,[role=row],[role=listitem],[role=option],[role=treeitem],[role=article]';
 const ROW_TEXT = 160;
+const CAPTION_TEXT = 80;
 const KEY_ATTRIBUTES = ['id', 'name', 'type', 'href', 'value', 'for', 'aria-controls'];
 
 const composedParent = (element) => element.parentElement ?? element.getRootNode().host ?? null;
@@ -30,12 +31,35 @@ const keyOf = (element) => {
   return parts.join('|');
 };
 
+// While many fingerprints are taken together, what they share is read once.
+let shared = null;
+const once = (element, read) => {
+  if (!shared) return read();
+  if (!shared.has(element)) shared.set(element, read());
+  return shared.get(element);
+};
+
+// What stands before a table or list says what it is of: the day 17 of another month is another day.
+const captionOf = (element) => {
+  const list = element.closest('table,ul,ol,dl,[role=grid],[role=listbox],[role=tree]');
+  return list ? once(list, () => textBefore(list)) : '';
+};
+
+const textBefore = (list) => {
+  let text = '';
+  for (let at = list.previousSibling; at && text.length < CAPTION_TEXT; at = at.previousSibling) {
+    const own = at.nodeType === Node.TEXT_NODE ? squash(at.data) : at.nodeType === Node.ELEMENT_NODE ? shortText(at, CAPTION_TEXT) : '';
+    text = own + ' ' + text;
+  }
+  return squash(text);
+};
+
 const printOf = (element) => {
   const row = closestRow(element);
   return {
     role: roleOf(element), name: ownName(element), key: keyOf(element),
-    classes: element.getAttribute('class') ?? '',
-    row: row && row !== element ? shortText(row, ROW_TEXT) : '',
+    caption: captionOf(element),
+    row: row && row !== element ? once(row, () => shortText(row, ROW_TEXT)) : '',
   };
 };
 
@@ -113,7 +137,10 @@ const resolve = (ref) => {
     return { element, note: now.name === print.name ? '' : `it now reads "${now.name.slice(0, 60)}"` };
   }
   if (!print) return gone(ref, 'left the page', null);
-  const matches = candidatesFor(print).filter((other) => samePrint(print, printOf(other)));
+  const matches = candidatesFor(print).filter((other) => {
+    const now = printOf(other);
+    return samePrint(print, now) && now.caption === print.caption;
+  });
   if (matches.length === 1) return rebind(ref, matches[0]);
   return gone(ref, matches.length ? `left the page, and ${matches.length} elements look like it` : 'left the page', print);
 };

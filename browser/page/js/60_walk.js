@@ -156,7 +156,9 @@ class Walk {
   }
 
   result() {
+    shared = new Map();
     for (const { element, ref } of this.shown) registry.get(ref).print = printOf(element);
+    shared = null;
     return {
       lines: this.lines.all, cut: this.cut, frames: this.frames, title: document.title,
       url: location.href, quirks: document.readyState,
@@ -293,7 +295,7 @@ class Walk {
     if (!text || EDITABLE.has(role)) {
       piece.n = name || spare(element) || this.imageName(element);
       if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
-      if (!piece.n) piece.a = describe(element, style);
+      if (!piece.n) piece.a = describe(element, EDITABLE.has(role) ? null : style);
       piece.whole = EDITABLE.has(role) && role !== 'listbox' && role !== 'combobox';
       return piece;
     }

@@ -7,6 +7,7 @@ const take = (ref) => {
 let lastNote = '';
 
 watchListeners();
+watchHandlers();
 openShadowRoots();
 watchTimers();
 watchNavigation();
@@ -14,7 +15,7 @@ watchNewTabs();
 
 const library = {
   walk: (options) => JSON.stringify(walk(options)),
-  take, arm, aim, quietIn, context, html, consent, wall, register,
+  take, arm, aim, quietIn, context, html, consent, wall, drawMarks, unmark, register,
   note: () => lastNote,
 };
 library.frameNumber = frameNumber;

@@ -1,5 +1,7 @@
 """What each action does and tells."""
 
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
 from __future__ import annotations
 
 import statistics

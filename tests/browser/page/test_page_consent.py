@@ -1,5 +1,7 @@
 """Consent dialogs of known platforms go by themselves; nothing else is clicked."""
 
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
 from __future__ import annotations
 
 import pytest

@@ -1,6 +1,10 @@
 """Dialogs, new tabs, console errors and crashes become part of the next observation."""
 
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
 from __future__ import annotations
+
+import asyncio
 
 import pytest
 
@@ -66,8 +70,6 @@ async def test_a_crashed_renderer_is_a_typed_error_and_the_next_page_works(show,
 
 
 async def _crash(session, tab):
-    import asyncio
-
     crash = asyncio.ensure_future(session.send("Page.crash"))
     try:
         await tab.page.wait_for_event("crash", timeout=3000)

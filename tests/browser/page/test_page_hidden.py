@@ -1,5 +1,7 @@
 """Text that no person can see never reaches a model as if it could be seen."""
 
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
 from __future__ import annotations
 
 import re

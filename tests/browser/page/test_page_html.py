@@ -1,5 +1,7 @@
 """The DOM as HTML holds what a reader needs, in its place."""
 
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
 from __future__ import annotations
 
 
@@ -41,3 +43,13 @@ async def test_the_context_tells_what_a_person_has_before_them(show):
     assert context.canonical_url == "https://example.test/a"
     assert context.selection == "visible text"
     assert "visible text" in context.visible_text
+
+
+async def test_a_picture_shows_the_refs_and_leaves_nothing_behind(show):
+    tab = await show("<button style='margin:50px;width:200px;height:80px'>Book</button>")
+    await tab.snapshot()
+    before = await tab.page.content()
+    plain, marked = await tab.screenshot(), await tab.screenshot(marks=True)
+    assert plain[:4] == marked[:4] == b"\x89PNG"
+    assert plain != marked
+    assert await tab.page.content() == before

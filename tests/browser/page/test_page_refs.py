@@ -1,5 +1,7 @@
 """A ref names its element for as long as that can be known, and fails by name after."""
 
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
 from __future__ import annotations
 
 import time
@@ -99,3 +101,16 @@ async def test_a_ref_of_another_document_is_never_given_again(show, pages):
     snapshot = await tab.snapshot()
     await tab.click(ref(snapshot, "link go"))
     assert not set(snapshot.refs) & set((await tab.snapshot()).refs)
+
+
+async def test_the_same_day_of_another_month_is_another_day(show):
+    tab = await show("""<b id=m>May</b><table id=t></table><script>
+        const draw = (month) => { m.textContent = month;
+          t.innerHTML = '<tr>' + [1, 2, 3].map(d => `<td onclick="1">${d}</td>`).join('') + '</tr>' };
+        draw('May')</script>""")
+    day = ref(await tab.snapshot(), "clickable 2")
+    await tab.page.evaluate("draw('May')")
+    await tab.click(day)
+    await tab.page.evaluate("draw('June')")
+    with pytest.raises(RefError):
+        await tab.click(day)

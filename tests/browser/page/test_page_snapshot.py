@@ -1,5 +1,7 @@
 """What a snapshot shows: text, roles, names, states, frames, shadow roots, what is hidden."""
 
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
 from __future__ import annotations
 
 import pytest

