@@ -10,6 +10,7 @@ from browser.errors import ExtractError
 from browser.extract.charset import decode
 from browser.extract.html import extract
 from browser.extract.sniff import BINARY, sniff
+from browser.net.url import host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
     """
     kind = sniff(body, content_type, url)
     if kind == "html":
-        return extract(body, url, content_type=content_type)
+        return _on_platform(extract(body, url, content_type=content_type), body, url)
     if kind == "pdf":
         from browser.extract.pdf import extract_pdf  # noqa: PLC0415 - pypdfium2 only for PDFs
 
@@ -36,6 +37,16 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
             message, hint="Pictures, archives and Office files are not read; try another source."
         )
     return _text_reader(kind)(decode(body, content_type), url, _name(url))
+
+
+def _on_platform(document: Document, body: bytes, url: str) -> Document:
+    # No platform lives at an address or a bare name: nothing to import for those.
+    name = host(url)
+    if "." not in name or ":" in name or name.rpartition(".")[2].isdigit():
+        return document
+    from browser.extract.platforms.notes import with_platform  # noqa: PLC0415 - 0.05 s
+
+    return with_platform(document, body, url)
 
 
 def _text_reader(kind: str) -> Callable[[str, str, str], Document]:

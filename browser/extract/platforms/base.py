@@ -24,7 +24,11 @@ class Platform:
 
     def claims(self, source: Source) -> bool:
         """Whether this parser is the one for a page; by its parsed host, unless overridden."""
-        return any(source.host == name or source.host.endswith(f".{name}") for name in self.hosts)
+        return self.owns(source.host)
+
+    def owns(self, host: str) -> bool:
+        """Whether a host is one of this platform's, whole or below one of them."""
+        return any(host == name or host.endswith(f".{name}") for name in self.hosts)
 
     def parse(self, source: Source) -> Record | None:
         """Read the page; None where it lost the markup that this parser knows."""

@@ -28,8 +28,11 @@ def parse_platform(
 
     The parser is chosen by the URL's host as browsers parse it, or, for software that runs
     anywhere, by what the page declares. None for other pages, and where the markup is unknown.
+    A page saved without its URL (an empty one) is taken for what its canonical link says.
     """
     source = Source(url, html_or_json)
+    if not url and source.json is None:
+        source = Source(source.canonical, html_or_json)
     platform = platform_for(source)
     try:
         return platform.parse(source) if platform else None

@@ -75,7 +75,7 @@ class Source:
         """The address that the page calls its own; else the one it was read from."""
         link = self.first("link[rel=canonical]")
         href = link.get("href") if link is not None else self.meta.get("og:url")
-        return join(self.url, href) if href else self.url
+        return (join(self.url, href) if self.url else href) if href else self.url
 
     def all(self, css: str, node: etree._Element | None = None) -> list[etree._Element]:
         """Every element that a CSS selector finds, in page order."""

@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from browser.extract import extract_body
 from browser.extract.platforms import Platform, Record, all_platforms, parse_platform
 from browser.types import Link
 
@@ -484,3 +485,25 @@ def test_news_article_and_live_blog() -> None:
         "live_blog",
         [("9:00", "Gates move.")],
     )
+
+
+def test_a_platform_page_that_lost_its_markup_is_read_as_a_page_and_says_so() -> None:
+    page = b"<title>Story</title><h1>Story</h1><p>The boats came in before the storm.</p>"
+    document = extract_body(page, "text/html", "https://news.ycombinator.com/item?id=1")
+    assert "The boats came in before the storm." in document.text
+    assert "hackernews" in document.notes[0]
+
+
+def test_a_platform_page_is_completed_from_its_record() -> None:
+    state = {
+        "videoDetails": {
+            "videoId": "v1",
+            "title": "Knots",
+            "shortDescription": "How to tie a bowline.",
+            "author": "Ann",
+        }
+    }
+    page = f"<title>Knots - YouTube</title><div></div><script>var ytInitialPlayerResponse = {json.dumps(state)};</script>"
+    document = extract_body(page.encode(), "text/html", "https://www.youtube.com/watch?v=v1")
+    assert (document.title, document.author) == ("Knots", "Ann")
+    assert document.text == "How to tie a bowline."
