@@ -5,27 +5,36 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from browser.text import sentences
+from agent.models.extractive.ranking import LONGEST
+from browser.text import content_words, sentences
 
 if TYPE_CHECKING:
     from agent.models.extractive.doubt import Doubt
+    from agent.models.extractive.evidence import Sentence
+    from agent.models.extractive.findings import Findings
     from agent.models.extractive.ranking import Scored
 
 _MARKER = re.compile(r" \[S\d+¶\d+\]")
+OPENING = 2
+"""Sentences that are given of a page that is asked about as a whole."""
 _ROW = re.compile(r"\|")
 
 
 def quote(group: list[Scored]) -> str:
-    """Give each sentence as it stands, followed by its passage.
+    """Give the sentences of an answer."""
+    return cite([x.sentence for x in group])
+
+
+def cite(given: list[Sentence]) -> str:
+    """Give sentences as they stand, each followed by its passage.
 
     One that does not end as a sentence does, or would run into the next, gets a paragraph of its
     own, so that no reader takes two for one.
     """
     said = ""
-    for x in group:
-        text = x.sentence.text
-        said += _between(said, text) if said else ""
-        said += f"{text} [{x.sentence.passage}]"
+    for sentence in given:
+        said += _between(said, sentence.text) if said else ""
+        said += f"{sentence.text} [{sentence.passage}]"
     return said
 
 
@@ -33,6 +42,14 @@ def _between(said: str, text: str) -> str:
     before = _MARKER.sub("", said.rpartition("\n\n")[2])
     apart = len(sentences(f"{before} {text}")) == len(sentences(before)) + 1
     return " " if apart and not _ROW.match(text) and not _ROW.match(before) else "\n\n"
+
+
+def from_the_page(found: Findings) -> str:
+    """What the page in view says: the sentences that are selected, else those it opens with."""
+    selected = frozenset(content_words(found.notes.selection))
+    whole = [x for x in found.ranking.evidence.sentences if x.is_whole and x.length <= LONGEST]
+    marked = [x for x in whole if selected and x.own <= selected]
+    return cite((marked or whole)[:OPENING])
 
 
 def refuse(doubt: Doubt | None, pages: int) -> str:

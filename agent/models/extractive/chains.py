@@ -9,6 +9,8 @@ from agent.models.extractive.candidates import new_names
 from agent.models.extractive.names import name_stems
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agent.models.extractive.ranking import Ranking, Scored
 
 MOST = 3
@@ -67,18 +69,16 @@ class Chains:
         self._pool = ranking.scored[: figures.pool]
         self.best = sorted(self._search(), key=lambda c: -c.score)
 
-    def selection(self) -> list[Scored]:
-        """The best chain, filled up with sentences of the next best ones within the bounds.
+    def selection(self, given: Sequence[Scored] = ()) -> list[Scored]:
+        """The sentences given, or the best chain; filled up with those of the next best chains.
 
         Further sentences must be whole ones, and not much worse by themselves than the best of
-        the chain: they are a second opinion on where the answer stands.
+        the first: they are a second opinion on where the answer stands.
         """
-        if not self.best:
-            return []
-        chosen = list(self.best[0].group)
-        words = self.best[0].words
-        least = self._figures.fill * max(x.score for x in chosen)
-        for x in (x for chain in self.best[1:] for x in chain.group):
+        chosen = list(given) or (list(self.best[0].group) if self.best else [])
+        words = sum(x.sentence.length for x in chosen)
+        least = self._figures.fill * max((x.score for x in chosen), default=0.0)
+        for x in (x for chain in self.best for x in chain.group):
             if len(chosen) == MOST:
                 break
             fits = words + x.sentence.length <= WORDS

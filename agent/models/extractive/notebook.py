@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _CALL = re.compile(r"<<TOOL:(\w+)(?::(.*?))?>>", re.DOTALL)
 _PAGE = re.compile(r"^\[Page: (?P<title>.*?) — (?P<url>\S+)\]$", re.MULTILINE)
+_SELECTED = re.compile(r"^\[Selected text: (.*?)\]$", re.MULTILINE | re.DOTALL)
+_OPEN_PAGE = "[open page] "
 _WEB_BLOCK = re.compile(r"<web source=.*?</web>", re.DOTALL)
 # What the message layout puts around the person's own words; each runs to a closing bracket at
 # the end of a line, the captured context to the next blank line.
@@ -39,12 +41,15 @@ class Notebook:
 
     `earlier` are the person's previous questions, oldest first; `replies` the calls of each reply
     so far as (tool, parameters); `page` what the person has before them as (title, url); `ended`
-    says that no further tool will run.
+    says that no further tool will run; `page_is_open` that READ without an address gives that page,
+    of which `selection` is selected.
     """
 
     question: str
     earlier: tuple[str, ...] = ()
     page: tuple[str, str] | None = None
+    page_is_open: bool = False
+    selection: str = ""
     replies: tuple[tuple[tuple[str, dict[str, Any]], ...], ...] = ()
     observations: tuple[Observation, ...] = field(default=(), repr=False)
     latest: tuple[Observation, ...] = field(default=(), repr=False)
@@ -77,6 +82,8 @@ def take_notes(messages: Sequence[Message]) -> Notebook:
         question=own_words(asked),
         earlier=tuple(own_words(messages[n].content) for n in own[:-1]),
         page=(page["title"], page["url"]) if page else None,
+        page_is_open=_OPEN_PAGE in asked,
+        selection=selected[1] if (selected := _SELECTED.search(asked)) else "",
         replies=tuple(_calls(m.content for m in after if m.role == "assistant")),
         observations=(*given_passages(asked), *(o for each in found for o in each)),
         latest=tuple(latest),

@@ -1,0 +1,57 @@
+"""What the notes come to: the question, the evidence ranked, an answer and the doubt in it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from agent.models.extractive.chains import Chains
+from agent.models.extractive.comparison import both_sides
+from agent.models.extractive.doubt import doubt
+from agent.models.extractive.evidence import gather
+from agent.models.extractive.ranking import Ranking
+from agent.models.extractive.reference import asked
+from agent.models.extractive.spelling import respelt
+
+if TYPE_CHECKING:
+    from agent.models.extractive.doubt import Doubt
+    from agent.models.extractive.notebook import Notebook
+    from agent.models.extractive.ranking import Scored
+
+SURE = 1.0
+"""Score of a sentence that holds nearly all words of the question, and a candidate."""
+
+
+class Findings:
+    """A view of the notes; each part is worked out when it is first asked for."""
+
+    def __init__(self, notes: Notebook) -> None:
+        self.notes = notes
+        self.question = asked(notes)
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The sentences read, ranked for the question with its misspellings put right."""
+        evidence = gather(self.notes)
+        return Ranking(respelt(self.question, evidence), evidence)
+
+    @cached_property
+    def chosen(self) -> list[Scored]:
+        """The sentences of an answer; empty where nothing was read."""
+        chains = Chains(self.ranking)
+        return chains.selection(both_sides(self.ranking))
+
+    @cached_property
+    def doubt(self) -> Doubt:
+        """What speaks against that answer."""
+        return doubt(self.ranking, self.chosen)
+
+    @property
+    def thin(self) -> bool:
+        """Whether to refuse rather than answer."""
+        return not self.chosen or self.doubt.too_much
+
+    @property
+    def sure(self) -> bool:
+        """Whether one sentence alone meets so much that no further hop is needed."""
+        return bool(self.chosen) and self.ranking.scored[0].score > SURE

@@ -1,0 +1,109 @@
+"""The steps that may be taken before an answer, each with when it is worth taking.
+
+A step gives tool calls, or none where its time has not come or is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from agent.models.extractive.hits import promising
+from agent.models.extractive.hops import follow_ups
+from agent.models.extractive.live import RELEVANT, is_live, live_call, relevance
+from agent.models.extractive.question import keywords, variants
+from browser.text import content_words
+
+if TYPE_CHECKING:
+    from agent.models.extractive.findings import Findings
+    from agent.models.extractive.notebook import Notebook
+
+FIRST_READS, NEXT_READS = 6, 4
+"""Pages read after the first search, and after each further one."""
+QUERIES = 3
+"""Follow-up queries at once."""
+NEXT_PAGES = 5
+"""Pages of a list that are turned over."""
+ROUNDS = 3
+"""Searches, one after the other: a question over three hops needs three."""
+
+Call = tuple[str, dict[str, Any]]
+Step = Callable[["Findings"], list[Call]]
+
+
+def read_the_page(found: Findings) -> list[Call]:
+    """Read the page that the person has before them, before anything else."""
+    notes = found.notes
+    if notes.page is None or notes.replies:
+        return []
+    where = {} if notes.page_is_open else {"url": notes.page[1]}
+    return [("READ", {**where, "query": _sought(found)})]
+
+
+def search(found: Findings) -> list[Call]:
+    """Ask the question as it is, and its names or keywords alone."""
+    notes = found.notes
+    if notes.rounds("WEB_SEARCH") or not found.question.terms:
+        return []
+    if notes.page and not found.thin:
+        return []
+    return _searches([found.question.text, keywords(found.question)])
+
+
+def read_results(found: Findings) -> list[Call]:
+    """Read the most promising results of the searches just made, several at once."""
+    notes = found.notes
+    if not notes.latest or notes.latest[0].tool != "WEB_SEARCH":
+        return []
+    done = set(notes.asked("READ", "url"))
+    many = NEXT_READS if done else FIRST_READS
+    searches = [o for o in notes.latest if not o.failed]
+    hits = [h for h in promising(searches, found.question) if h.url not in done]
+    return [("READ", {"url": h.url, "query": _sought(found)}) for h in hits[:many]]
+
+
+def search_on(found: Findings) -> list[Call]:
+    """Ask for the next hop, or in other words."""
+    rounds = found.notes.rounds("WEB_SEARCH")
+    if not 0 < rounds < ROUNDS or found.sure or is_live(found.notes):
+        return []
+    wanted = follow_ups(found.ranking)
+    if rounds == 1 and not found.question.names:
+        wanted.insert(0, variants(found.question))
+    asked = {frozenset(content_words(q)) for q in found.notes.asked("WEB_SEARCH", "query")}
+    return _searches([q for q in wanted if frozenset(content_words(q)) not in asked][:QUERIES])
+
+
+def turn_over(found: Findings) -> list[Call]:
+    """Where something is open: the next page of the page that speaks most of the question."""
+    if found.doubt.none:
+        return []
+    done = set(found.notes.asked("READ", "url"))
+    read = found.notes.results("READ")
+    onward = [o for o in read if o.data.get("next") not in {None, *done}]
+    best = max(onward, key=lambda o: relevance(o, found.ranking), default=None)
+    turned = sum(o.data.get("next") in done for o in read)
+    if best is None or turned >= NEXT_PAGES or relevance(best, found.ranking) < RELEVANT:
+        return []
+    return [("READ", {"url": str(best.data["next"]), "query": _sought(found)})]
+
+
+def work_live(found: Findings) -> list[Call]:
+    """Where something is open: a hand on a live page."""
+    call = live_call(found.notes, found.ranking, found.doubt)
+    return [call] if call else []
+
+
+def _sought(found: Findings) -> str:
+    """The question with the words of later queries, for the choice of a long page's passages."""
+    later = found.notes.asked("WEB_SEARCH", "query")[2:]
+    return " ".join(dict.fromkeys(" ".join([found.question.text, *later]).split()))
+
+
+def _searches(queries: list[str]) -> list[Call]:
+    return [("WEB_SEARCH", {"query": q}) for q in dict.fromkeys(queries) if q]
+
+
+def pages_read(notes: Notebook) -> int:
+    """How many pages were read."""
+    return len({o.url for o in notes.results("READ")})
