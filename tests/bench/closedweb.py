@@ -25,14 +25,16 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent import Report, research
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 TARGETS_MISSED = 8
 SENTENCES, LONGEST, WORDS = 3, 60, 90
@@ -169,9 +171,8 @@ def report(results: list[Result]) -> None:
     seconds = sorted(r.seconds for r in results)
     ninth = quantiles(seconds, n=10)[-1] if len(seconds) > 1 else seconds[0]
     print(f"seconds       median {median(seconds):.2f} (target {SECONDS:.0f}), p90 {ninth:.2f}")
-    print(
-        f"steps         median {median(r.steps for r in results)}, most {max(r.steps for r in results)}"
-    )
+    steps = [r.steps for r in results]
+    print(f"steps         median {median(steps):.0f}, most {max(steps)}")
 
 
 def met(results: list[Result]) -> bool:

@@ -110,8 +110,8 @@ def isles() -> SmallWeb:
             ),
             "thorsby": Page(
                 "Gideon Thorsby",
-                "Gideon Thorsby was an engineer of lighthouses. He was born in Nether Croft in 1788. "
-                "He died at sea.",
+                "Gideon Thorsby was an engineer of lighthouses. "
+                "He was born in Nether Croft in 1788. He died at sea.",
             ),
             "marrow-light": Page(
                 "Marrow Point Light",
@@ -121,7 +121,8 @@ def isles() -> SmallWeb:
             "ferries": Page(
                 "Ferries of the isles",
                 "Two ferries serve the isles.\n\n"
-                "| Ferry | Year | Passengers |\n| Kittiwake | 1987 | 60 |\n| Anna Torrand | 2014 | 310 |",
+                "| Ferry | Year | Passengers |\n"
+                "| Kittiwake | 1987 | 60 |\n| Anna Torrand | 2014 | 310 |",
             ),
             "pudding": Page("Hesk pudding", "Hesk pudding is made of oats, cream and sea salt."),
             "wren": Page(
