@@ -77,10 +77,9 @@ class Entries:
         with self._store.read() as connection:
             return connection.execute(self._named(kinds, key)).first()
 
-    def all(self, kinds: Sequence[str], newest: int | None = None) -> list[Any]:
+    def all(self, kinds: Sequence[str] | None, newest: int | None = None) -> list[Any]:
         """List memories of some kinds, or the newest of them, in the order of their writing."""
-        query = sa.select(memories).where(self._own, memories.c.kind.in_(kinds))
-        query = query.where(memories.c.state == "active").order_by(memories.c.id.desc())
+        query = self._of(kinds).where(memories.c.state == "active").order_by(memories.c.id.desc())
         with self._store.read() as connection:
             return list(reversed(connection.execute(query.limit(newest)).all()))
 
@@ -140,17 +139,26 @@ class Entries:
         with self._store.read() as connection:
             return list(connection.execute(query))
 
-    def delete(self, kinds: Sequence[str], key: str | None = None) -> int:
+    def delete(self, kinds: Sequence[str] | None, key: str | None = None) -> int:
         """Delete for good, with their history; returns how many there were."""
+        query = self._of(kinds)
+        return self._delete_all(query if key is None else query.where(memories.c.key == key))
+
+    def delete_ids(self, ids: Sequence[int]) -> int:
+        """Delete these for good, with their history; returns how many there were."""
+        return self._delete_all(self._of(None).where(memories.c.id.in_(ids)))
+
+    def _delete_all(self, query: sa.Select[Any]) -> int:
         with self._store.write() as connection:
-            query = sa.select(memories).where(self._own, memories.c.kind.in_(kinds))
-            if key is not None:
-                query = query.where(memories.c.key == key)
             rows = list(connection.execute(query))
             self._delete(connection, rows)
         if rows:
             self._store.purge()
         return len(rows)
+
+    def _of(self, kinds: Sequence[str] | None) -> sa.Select[Any]:
+        query = sa.select(memories).where(self._own)
+        return query if kinds is None else query.where(memories.c.kind.in_(kinds))
 
     def search(
         self,
@@ -169,7 +177,7 @@ class Entries:
             found = found[:limit]
             ids = [id_ for _, id_ in found]
             rows = {row.id: row for row in connection.execute(_BY_IDS, {"ids": ids}).all()}
-        return [_hit(rows[id_], score) for score, id_ in found]
+        return [hit_of(rows[id_], score) for score, id_ in found]
 
     def _follow(
         self,
@@ -242,7 +250,8 @@ class Entries:
             self._store.index.remove(connection, found)
 
 
-def _hit(row: Any, score: float) -> Hit:
+def hit_of(row: Any, score: float) -> Hit:
+    """Show a row as the hit of a search."""
     return Hit(
         row.id,
         row.key,

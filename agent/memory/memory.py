@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import TracebackType
 
+    from agent.memory.control import Control
     from agent.memory.conversations import Conversations
     from agent.memory.entries import Entries
     from agent.memory.store import Store
@@ -37,6 +38,18 @@ class Memory:
         self._namespace = namespace
         self._entries = entries
         self._conversations = conversations
+
+    @property
+    def control(self) -> Control:
+        """List, read, delete, back up: a person's say over what is kept."""
+        from agent.memory.control import Control  # noqa: PLC0415
+
+        return Control(self._store, self._entries, self._conversations)
+
+    @property
+    def conversations(self) -> Conversations:
+        """The conversations, with what is condensed of them."""
+        return self._conversations
 
     @classmethod
     def open(cls, place: str | os.PathLike[str], namespace: str = "default") -> Memory:
@@ -80,10 +93,12 @@ class Memory:
         """Write a memory, searchable at once; returns its id.
 
         `at` says when it happened (a naive time is UTC), `source` where: memories with the same
-        source, or close in time, form a session.
+        source, or close in time, form a session. Kind `memory` is what `remember` writes.
         """
         from agent.memory.drafts import Draft  # noqa: PLC0415
 
+        if kind == REMEMBERED:
+            return self.remember(key or "", text, origin=origin)
         when, origin = _seconds(at), origin or Origin()
         draft = Draft(well_formed(text), kind, key, at=when, source=source, origin=origin)
         return self._entries.add([draft])[0]

@@ -1,0 +1,81 @@
+"""A person's say over a memory: list, read, delete for good, back up, see what is linked."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.errors import UsageError
+from agent.memory.entries import hit_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.memory.conversations import Conversations
+    from agent.memory.entries import Entries
+    from agent.memory.links import Link
+    from agent.memory.store import Store
+    from agent.memory.types import Hit
+
+LISTED = 100
+DRAWN = 300  # memories in a graph; more is no picture
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Memories and the links among them."""
+
+    memories: tuple[Hit, ...]
+    links: tuple[Link, ...]
+
+
+class Control:
+    """What can be done with the memories of one namespace as a whole."""
+
+    def __init__(self, store: Store, entries: Entries, conversations: Conversations) -> None:
+        self._store = store
+        self._entries = entries
+        self._conversations = conversations
+
+    def list(self, kinds: Sequence[str] | None = None, limit: int | None = LISTED) -> list[Hit]:
+        """List the newest memories, oldest of them first."""
+        return [hit_of(row, 0.0) for row in self._entries.all(kinds, limit)]
+
+    def get(self, memory: int) -> Hit | None:
+        """Read a memory by its id."""
+        rows = self._entries.by_ids([memory])
+        return hit_of(rows[0], 0.0) if rows else None
+
+    def delete(self, ids: Sequence[int]) -> int:
+        """Delete memories, their history and their links for good; returns how many there were."""
+        return self._entries.delete_ids(ids)
+
+    def clear(self) -> int:
+        """Delete everything in this namespace for good, conversations too; returns how many."""
+        return self._entries.delete(None) + self._conversations.delete()
+
+    def graph(self, limit: int = DRAWN) -> Graph:
+        """Gather the newest memories and the links among them."""
+        memories = self.list(limit=limit)
+        ids = {hit.id for hit in memories}
+        with self._store.read() as connection:
+            links = self._entries.links.of(connection, sorted(ids))
+        return Graph(
+            tuple(memories), tuple(link for link in links if {link.one, link.other} <= ids)
+        )
+
+    def backup(self, place: str | os.PathLike[str]) -> None:
+        """Copy the database to a new file while others go on writing; SQLite only."""
+        if not self._store.sqlite:
+            raise UsageError("a Postgres memory is backed up by its server", hint="Use pg_dump.")
+        path = Path(place)
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        os.close(handle)
+        with self._store.read() as connection, closing(sqlite3.connect(path)) as copy:
+            source = connection.connection.driver_connection
+            assert isinstance(source, sqlite3.Connection)
+            source.backup(copy)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import stat
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agent.memory import Memory, ReservedKey
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_memories_are_listed_and_read_by_id(memory: Memory) -> None:
+    ids = [memory.add(f"entry {number}") for number in range(4)]
+    assert [hit.id for hit in memory.control.list(limit=2)] == ids[2:]
+    hit = memory.control.get(ids[0])
+    assert hit is not None
+    assert hit.text == "entry 0"
+    assert memory.control.get(10**9) is None
+
+
+def test_deleting_by_id_leaves_the_others(memory: Memory) -> None:
+    one, other = memory.add("a gannet"), memory.add("a gannet too")
+    assert memory.control.delete([one]) == 1
+    assert [hit.id for hit in memory.search("gannet")] == [other]
+
+
+def test_an_id_is_never_given_twice(memory: Memory) -> None:
+    last = memory.add("gone")
+    memory.control.delete([last])
+    assert memory.add("new") > last
+
+
+def test_clearing_a_namespace_leaves_other_namespaces(place: str, memory: Memory) -> None:
+    memory.remember("key", "marmalade")
+    memory.append_turn("talk", "user", "hello")
+    with Memory.open(place, namespace="clear-other") as other:
+        other.remember("key", "honey")
+        assert memory.control.clear() == 2
+        assert (memory.recall("key"), memory.sessions()) == (None, [])
+        assert memory.search("marmalade honey") == []
+        assert other.recall("key") == "honey"
+        other.control.clear()
+
+
+def test_a_backup_is_taken_while_the_memory_is_open(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.remember("key", "value")
+        memory.control.backup(tmp_path / "copy.db")
+        memory.remember("key", "later")
+    with Memory.open(tmp_path / "copy.db") as copy:
+        assert copy.recall("key") == "value"
+    assert stat.S_IMODE((tmp_path / "copy.db").stat().st_mode) == 0o600
+
+
+def test_a_graph_has_the_links_among_its_memories(memory: Memory) -> None:
+    ids = [memory.add(word) for word in ("oak", "elm", "ash")]
+    memory.reinforce(ids[:2])
+    graph = memory.control.graph()
+    assert [hit.id for hit in graph.memories] == ids
+    assert [(link.one, link.other, link.proven) for link in graph.links] == [(*ids[:2], True)]
+
+
+def test_adding_a_memory_of_kind_memory_is_remembering(memory: Memory) -> None:
+    for value in ("one", "two"):
+        memory.add(value, kind="memory", key="count")
+    assert memory.remembered() == {"count": "two"}
+    with pytest.raises(ReservedKey):
+        memory.add("x", kind="memory", key="_convCount")
