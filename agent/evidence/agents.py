@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.alignment import (
     ANTECEDENT,
-    PRONOUNS,
     SYNONYM,
     Alignment,
     forms_on_page,
@@ -28,6 +27,7 @@ _REACH = 12
 """Tokens between a doer and the verb; further away it is another clause's."""
 
 _SKIPPED = frozenset("has had have did also then later first himself herself".split())
+_SUBJECTS = frozenset({"he", "she", "it", "they"})
 _CLAUSE_MARKS = frozenset({";", ":", "(", ")", "."})
 
 
@@ -41,10 +41,14 @@ class Deed(NamedTuple):
 def find_deeds(sentence: Sentence) -> Iterator[Deed]:
     """Read deeds with a named doer: `Brask designed it`, `it was designed by (the) … Brask`."""
     for name in sentence.names:
+        if name.possessive:
+            continue
         if name.role == "by":
             verbs = _deed_before(sentence.tokens[max(0, name.place - _REACH) : name.place])
         elif name.role in {"subject", ""}:
-            verbs = _deed_of(sentence.tokens[_end(sentence, name) : _end(sentence, name) + _REACH])
+            verbs = deed_of(
+                sentence.tokens[end_of_name(sentence, name) : end_of_name(sentence, name) + _REACH]
+            )
         else:
             continue
         if verbs:
@@ -75,7 +79,7 @@ def check_agents(claim: Sentence, ground: Ground) -> Finding | None:
     return None
 
 
-def _end(sentence: Sentence, name: Name) -> int:
+def end_of_name(sentence: Sentence, name: Name) -> int:
     """Index of the token after a name."""
     end = name.place
     while end < len(sentence.tokens) and sentence.tokens[end].root in {*name.roots, "-", "of"}:
@@ -89,7 +93,7 @@ def _same_deeds(verbs: frozenset[str], ground: Ground) -> frozenset[str]:
     return frozenset(root for found in forms for root, strength in found if strength >= SYNONYM)
 
 
-def _deed_of(after: Sequence[Token]) -> frozenset[str]:
+def deed_of(after: Sequence[Token]) -> frozenset[str]:
     """Read what a subject does off the words after it; nothing where it is done to it (`was …`)."""
     for place, token in enumerate(after):
         if token.form.endswith("ly") or token.form in _SKIPPED:
@@ -124,7 +128,7 @@ def _may_be_there(doer: Name, statement: Statement, ground: Ground) -> bool:
     """Whether the claim's doer stands in the statement, or is what its pronoun refers to."""
     if any(doer.may_be(name) for name in statement.sentence.names):
         return True
-    if PRONOUNS.isdisjoint(statement.sentence.roots):
+    if _SUBJECTS.isdisjoint(statement.sentence.roots):
         return False
     earlier = ground.statements[max(0, statement.place - ANTECEDENT) : statement.place]
     return any(doer.may_be(name) for s in earlier for name in s.sentence.names)

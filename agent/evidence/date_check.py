@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.evidence.figure_check import YEAR
-from agent.evidence.slots import against, find_rival
+from agent.evidence.slots import against, corroborated, find_rival
 from agent.evidence.vocabulary import root_set
 
 if TYPE_CHECKING:
@@ -42,12 +42,20 @@ def check_dates(claim: Sentence, ground: Ground, alignment: Alignment) -> Findin
     reachable = _reachable_years(ground) if claim.dates else set()
     for date in claim.dates:
         counted = date.month is None and date.exact_year in reachable
-        if counted or _stands(date, values):
+        if counted or _confirmed(date, claim, ground) or _stands(date, values):
             continue
         found = find_rival(_DateSlot(date, claim), values, alignment)
         if found:
             return against(ground, found[0], found[1].place, claim, date.place)
     return None
+
+
+def _confirmed(date: Date, claim: Sentence, ground: Ground) -> bool:
+    """Whether a statement has the date together with another value of the claim."""
+    return any(
+        date.stands_in(s.sentence.dates) and corroborated(claim, s.sentence)
+        for s in ground.statements
+    )
 
 
 def _stands(date: Date, values: Sequence[Sequence[Date]]) -> bool:
@@ -66,7 +74,7 @@ def _reachable_years(ground: Ground) -> set[int]:
     for statement in ground.statements:
         sentence = statement.sentence
         own = [date.exact_year for date in sentence.dates if date.exact_year is not None]
-        spans = [figure.value for figure in sentence.figures if figure.unit == YEAR]
+        spans = [f.value for f in sentence.figures if f.unit == YEAR]
         if _steps_a_year(sentence.roots):
             spans.append(1.0)
         for year, span in itertools.product([*near, *own], spans):

@@ -46,6 +46,11 @@ class Date(NamedTuple):
         """The year, where it is a single one."""
         return self.first_year if self.first_year == self.last_year else None
 
+    def stands_in(self, others: Sequence[Date]) -> bool:
+        """Whether one of these is this date, given no more vaguely."""
+        vague = self.exact_year is None
+        return any(self.agrees(other) and (vague or other.exact_year) for other in others)
+
     def agrees(self, other: Date) -> bool:
         """Whether both can be the same date, as far as each is given."""
         return (

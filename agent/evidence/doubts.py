@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.evidence.dates import is_month
 from agent.evidence.vocabulary import HEDGES, NEGATORS, PARTIAL, UNIVERSAL, root_set
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ _CAUSE = root_set("because due owing thanks therefore hence cause result reason"
 _TIME = root_set("before after until since during while when")
 
 
-def doubt(claim: Sentence, about: Statement) -> str:
-    """Say in what a claim goes beyond, or differs from, the statement that it is about."""
+def doubt(claim: Sentence, about: Statement) -> str | None:
+    """Say in what a claim goes beyond the statement that it is about; None where in nothing."""
     page = about.sentence
     hedge = _only_in(page, claim, HEDGES)
     if hedge:
@@ -29,7 +30,7 @@ def doubt(claim: Sentence, about: Statement) -> str:
         added = _only_in(claim, page, words)
         if added:
             return f"the claim states {kind} (“{added.raw}”) that is not in the page's words"
-    return "the page speaks of this in other words"
+    return None
 
 
 def _only_in(one: Sentence, other: Sentence, words: frozenset[str]) -> Token | None:
@@ -39,4 +40,4 @@ def _only_in(one: Sentence, other: Sentence, words: frozenset[str]) -> Token | N
 
 def _first(sentence: Sentence, words: frozenset[str]) -> Token | None:
     tokens: Sequence[Token] = sentence.words
-    return next((token for token in tokens if token.root in words), None)
+    return next((t for t in tokens if t.root in words and not is_month(t)), None)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from agent.evidence.dates import is_month
 from agent.evidence.findings import Finding, contradicts, supports, undecided
 from agent.evidence.thesaurus import opposites
 from agent.evidence.vocabulary import ARTICLES, FUNCTION, NEGATORS, OPERATORS, root_set
@@ -121,7 +122,7 @@ def _doubt(edit: Edit) -> str | None:
         return None
     if claim:
         return f"the page does not say {_said(edit.claim)} here"
-    lost = [token for token in edit.page if token.root in OPERATORS]
+    lost = [t for t in edit.page if t.root in OPERATORS and not is_month(t)]
     if edit.at_edge and not lost:
         return None
     if lost and (not edit.at_edge or any(token in edit.page[-3:] for token in lost)):

@@ -151,7 +151,8 @@ def _is_fraction(token: Token, before: Token | None, following: str) -> bool:
 def counted(after: Sequence[Token]) -> frozenset[str]:
     """Roots of the content words that follow a number directly: what it counts."""
     direct = takewhile(lambda t: t.kind == "word" or t.form == "-", after[:4])
-    named = takewhile(lambda t: t.root not in FUNCTION, (t for t in direct if t.form != "-"))
+    words = (t for t in direct if t.form not in {"-", "most"})
+    named = takewhile(lambda t: t.root not in FUNCTION, words)
     return frozenset(token.root for token in named)
 
 

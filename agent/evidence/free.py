@@ -37,7 +37,9 @@ def check_free(claim: str, ground: Ground) -> Finding:
         return edited
     against = _contradiction(sentence, ground)
     about = ground.statements[place]
-    return against or edited or undecided((about,), doubt(sentence, about))
+    reason = doubt(sentence, about)
+    unsure = undecided((about,), reason or "the page speaks of this in other words")
+    return against or (unsure if reason else edited or unsure)
 
 
 def _contradiction(claim: Sentence, ground: Ground) -> Finding | None:

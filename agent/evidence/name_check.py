@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.alignment import ANTECEDENT, PRONOUNS, Alignment
 from agent.evidence.findings import Finding, contradicts
-from agent.evidence.slots import find_rival, name_roots, plain_words
+from agent.evidence.slots import corroborated, find_rival, name_roots, plain_words
 from agent.evidence.vocabulary import root_set
 
 if TYPE_CHECKING:
@@ -53,15 +53,17 @@ class _NameSlot:
     def rivals(self, value: _Mention, /) -> bool:
         """Whether a name can be in the claim's place: not used there, in a like role."""
         rival = value.name
-        used = any(rival.may_be(mine) for mine in self.claim.names)
+        used = any(rival.may_be(mine) or _kin(rival, mine) for mine in self.claim.names)
         if used or not value.own or not self.ground.is_name(rival):
             return False
-        if set(rival.roots) & set(self.name.roots) - TITLES:
+        shared = set(rival.roots) & set(self.name.roots)
+        if shared - TITLES or (shared and self.absent):
             return True
-        if self.absent and rival.role == self.name.role not in {"", "subject"}:
+        roles = {rival.role, self.name.role}
+        if self.absent and len(roles) == 1 and not roles & {"", "subject"}:
             return True
-        same_role = rival.role == self.name.role or {rival.role, self.name.role} <= _DOERS
-        return (self.absent or same_role) and not is_topic(rival.roots, self.ground)
+        alike = len(roles) == 1 or roles <= _DOERS or (self.absent and "" in roles)
+        return alike and not is_topic(rival.roots, self.ground)
 
 
 _DOERS = frozenset({"subject", "by"})
@@ -86,12 +88,10 @@ def check_names(claim: Sentence, ground: Ground) -> Finding | None:
 
 
 def _confirmed(name: Name, claim: Sentence, ground: Ground) -> bool:
-    """Whether a statement has the name together with a date or figure of the claim."""
-    having = [s.sentence for s in ground.statements if any(map(name.may_be, s.sentence.names))]
+    """Whether a statement has the name together with another value of the claim."""
     return any(
-        any(date.agrees(other) for date in claim.dates for other in sentence.dates)
-        or any(figure.says(other) for figure in claim.figures for other in sentence.figures)
-        for sentence in having
+        any(map(name.may_be, s.sentence.names)) and corroborated(claim, s.sentence)
+        for s in ground.statements
     )
 
 
@@ -109,6 +109,11 @@ def _mentions(ground: Ground, i: int) -> list[_Mention]:
         earlier = ground.statements[max(0, i - ANTECEDENT) : i]
         found += [_Mention(name, own=False) for s in earlier for name in s.sentence.names]
     return found
+
+
+def _kin(one: Name, other: Name) -> bool:
+    """Whether two names begin alike, as `Amazon` and `Amazonas` do."""
+    return {root[:_BEGINNING] for root in one.roots} <= {root[:_BEGINNING] for root in other.roots}
 
 
 def _known(name: Name, ground: Ground) -> bool:

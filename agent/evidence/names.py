@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.evidence.vocabulary import FUNCTION, PLACING, PREPOSITIONS, QUANTIFIERS
+from agent.evidence.vocabulary import ARTICLES, FUNCTION, PLACING, PREPOSITIONS, QUANTIFIERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,6 +36,11 @@ class Name(NamedTuple):
         """Whether its capitals alone make it a name; one word that opens a sentence may be any."""
         return not self.first_in_sentence or len(self.roots) > 1
 
+    @property
+    def possessive(self) -> bool:
+        """Whether it only says whose: `Brask's bridge`."""
+        return self.text.endswith(("'s", "s'"))
+
     def may_be(self, other: Name) -> bool:
         """Whether both can name one bearer: `Vale` and `Ann Vale`; not `Jo` and `Ann Vale`."""
         mine, theirs = set(self.roots), set(other.roots)
@@ -59,10 +64,11 @@ def _scan(tokens: Sequence[Token]) -> Iterator[Name]:
             continue
         end = _end(tokens, i)
         start = i
-        while start < end and _is_ordinary(tokens[start]):
+        opens = _opens(tokens, i)
+        while start < end and _is_ordinary(tokens[start], opens=opens):
             start += 1
         if start < end:
-            yield _name(tokens, start, end, first=_opens(tokens, i))
+            yield _name(tokens, start, end, first=opens)
         i = end
 
 
@@ -87,7 +93,8 @@ def _name(tokens: Sequence[Token], start: int, end: int, *, first: bool) -> Name
 
 def _role(tokens: Sequence[Token], start: int) -> str:
     """Read a name's role off the words before it: `by the amateur astronomer Greta Sund`."""
-    before = [token.form for token in tokens[max(0, start - 5) : start]]
+    near = tokens[max(0, start - 5) : start]
+    before = ["," if token.kind == "number" else token.form for token in near]
     for distance, form in enumerate(reversed(before), 1):
         if form in _STOPS:
             break
@@ -104,10 +111,11 @@ def _acronym(token: Token) -> bool:
     return len(token.raw) > 1 and token.raw.isupper()
 
 
-def _is_ordinary(token: Token) -> bool:
-    """Whether a capital is only the sentence's: `The`, `All`, but not `US`."""
+def _is_ordinary(token: Token, *, opens: bool) -> bool:
+    """Whether a capital is only the sentence's: `All`, but not `US`, nor `Will` further on."""
     acronym = len(token.raw) > 1 and token.raw.isupper()
-    return token.root in FUNCTION | QUANTIFIERS and not acronym
+    common = FUNCTION | QUANTIFIERS if opens else ARTICLES
+    return token.root in common and not acronym
 
 
 def _is_capital(token: Token) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.alignment import SYNONYM, forms_on_page
@@ -36,6 +36,9 @@ COVERED = 0.6
 OPPOSED = 0.2
 """Share of what two clauses have in common that must be denied in one of them: the predicate."""
 
+SUBJECT = 3
+"""Words at the head of a statement among which its subject is."""
+
 TOPIC_SHARE = 0.3
 """What the page's topic weighs: a statement about it need not name it."""
 
@@ -46,6 +49,7 @@ _BREAKS = frozenset(
     """but while although though because which who whom where whereas until before after if
     unless since so when order""".split()
 )
+_SUBJECTS = frozenset({"he", "she", "it", "they"})
 _RELATIVE = frozenset({"which", "who"})
 _LISTING = frozenset({"and", "or"})
 _SCANT = frozenset({"little", "few"})
@@ -64,11 +68,13 @@ class Clause:
     """A clause: what it speaks of, each root with whether it is denied, and the words that deny.
 
     `not`, `no`, `without`, `lack` deny what follows them; `rejected` or `banned` the whole clause.
+    `refers` says that its subject is a pronoun.
     """
 
     content: Mapping[str, bool]
     denials: tuple[str, ...]
     limited: bool
+    refers: bool
 
 
 def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
@@ -100,7 +106,7 @@ def _breaks(token: Token, following: Token | None) -> bool:
 
 def check_negation(claim: Sentence, ground: Ground) -> Finding | None:
     """Find a clause of the claim that says the contrary of a clause of the page."""
-    theirs = [side for statement in ground.statements for side in _sides(statement)]
+    theirs = [side for statement in ground.statements for side in _sides(statement, ground)]
     for mine in clauses(claim.tokens):
         if len(mine.content) < 2:
             continue
@@ -122,9 +128,9 @@ class _Side(NamedTuple):
     whole: bool
 
 
-def _sides(statement: Statement) -> list[_Side]:
+def _sides(statement: Statement, ground: Ground) -> list[_Side]:
     """Give a statement's clauses, and the whole of it where nothing in it is denied."""
-    parts = list(clauses(statement.sentence.tokens))
+    parts = [_with_subject(part, ground, statement) for part in clauses(statement.sentence.tokens)]
     denies = any(part.denials for part in parts)
     whole = [] if denies or len(parts) < 2 else _clause(statement.sentence.tokens)
     sides = [_Side(statement, part, denies, whole=False) for part in parts]
@@ -141,7 +147,8 @@ def _clause(tokens: Sequence[Token]) -> Iterator[Clause]:
             content.setdefault(token.root, count % 2 == 1)
     if content:
         limited = not _LIMITS.isdisjoint([t.root for t in words] + [t.form for t in words])
-        yield Clause(content, tuple(root for _, root in denials), limited)
+        refers = words[0].form in _SUBJECTS
+        yield Clause(content, tuple(root for _, root in denials), limited, refers)
 
 
 def _compares(words: Sequence[Token], i: int) -> bool:
@@ -188,6 +195,15 @@ def _opposed(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement
         elif share > against and likeness.words >= 2 and _answers(mine, side):
             against, found = share, side.statement
     return found if against >= COVERED and against > agreeing + LEVEL else None
+
+
+def _with_subject(clause: Clause, ground: Ground, statement: Statement) -> Clause:
+    """Give a clause about `it` or `they` the words of the statement before, which name it."""
+    if not clause.refers or not statement.place:
+        return clause
+    before = ground.statements[statement.place - 1].sentence
+    named = itertools.islice((t.root for t in before.words if _is_content(t)), SUBJECT)
+    return replace(clause, content={**dict.fromkeys(named, False), **clause.content})
 
 
 def _answers(mine: Clause, side: _Side) -> bool:

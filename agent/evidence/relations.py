@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from agent.evidence.agents import deed_of, end_of_name
 from agent.evidence.alignment import forms_on_page
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.spelling import root
-from agent.evidence.vocabulary import FUNCTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # The same event told from its two sides: `A sold it to B` is `B bought it from A`.
 _CONVERSE_PAIRS = "buy/sell lend/borrow teach/learn give/receive employ/serve lead/follow"
 
+_WHO = frozenset({"which", "who"})
+_STOPS = frozenset({".", ";"})
 _BE = frozenset({"was", "were", "is", "are", "been", "being", "be"})
 _LONGEST = 14
 """Tokens between two names of one relation."""
@@ -35,7 +37,7 @@ _CONVERSE = _converses()
 
 
 class Relation(NamedTuple):
-    """Two names of a clause and what joins them; `passive` where `by` marks the second."""
+    """Two names and what the first does to the second, or (`passive`) has done to it by it."""
 
     first: Name
     verbs: frozenset[str]
@@ -44,29 +46,18 @@ class Relation(NamedTuple):
 
 
 def find_relations(sentence: Sentence) -> Iterator[Relation]:
-    """Read neighbouring names with the words that join them: `A beat B`, `B was beaten by A`."""
+    """Read the relations of a sentence: `A beat B`, `B was beaten by A`, `A, which beat B`."""
     for i, first in enumerate(sentence.names):
-        if not _acts(first, sentence):
-            continue
-        for second in sentence.names[i + 1 :]:
-            between = sentence.tokens[first.place + 1 : second.place]
-            if len(between) > _LONGEST or any(t.form in {".", ";"} for t in between):
+        after = sentence.tokens[_end_of_subject(first, sentence) :][:_LONGEST]
+        after = after[1:] if after and after[0].form == "," else after
+        passive = bool(after) and after[0].form in _BE
+        verbs = deed_of(after[1:] if passive else after) if _acts(first, sentence) else frozenset()
+        for second in sentence.names[i + 1 :] if verbs else ():
+            between = [t.form for t in after[: second.place - first.place]]
+            if second.place - first.place > _LONGEST or not _STOPS.isdisjoint(between):
                 break
-            verbs = frozenset(
-                t.root for t in between if t.raw[0].islower() and t.root not in FUNCTION
-            )
-            forms = {t.form for t in between}
-            if verbs:
-                yield Relation(first, verbs, second, "by" in forms and bool(forms & _BE))
-
-
-def _acts(name: Name, sentence: Sentence) -> bool:
-    """Whether a name is a subject, itself or through a relative: `the Trust, which bought …`."""
-    if name.text.endswith(("'s", "'")):
-        return False
-    after = [t.form for t in sentence.tokens[name.place : name.place + len(name.roots) + 4]]
-    relative = any(form in {"which", "who"} for form in after)
-    return relative or name.role == "subject"
+            if not passive or second.role == "by":
+                yield Relation(first, verbs, second, passive)
 
 
 def check_relations(claim: Sentence, ground: Ground) -> Finding | None:
@@ -81,9 +72,24 @@ def check_relations(claim: Sentence, ground: Ground) -> Finding | None:
                 continue
             same, opposite = bool(forms & other.verbs), bool(converse & other.verbs)
             if same != opposite and turned == same:
-                reason = f"the page has {other.first.text} and {other.second.text} the other way"
-                return contradicts((statement,), f"{reason} round")
+                names = f"{other.first.text} and {other.second.text}"
+                return contradicts((statement,), f"the page has {names} the other way round")
     return None
+
+
+def _acts(name: Name, sentence: Sentence) -> bool:
+    """Whether a name is a subject, itself or through a relative: `the Trust, which bought …`."""
+    if name.possessive:
+        return False
+    return name.role == "subject" or _end_of_subject(name, sentence) > end_of_name(sentence, name)
+
+
+def _end_of_subject(name: Name, sentence: Sentence) -> int:
+    """Index after a name, and after a relative pronoun that takes it up."""
+    end = end_of_name(sentence, name)
+    following = [token.form for token in sentence.tokens[end : end + 2]]
+    taken = next((i for i, form in enumerate(following, 1) if form in _WHO), 0)
+    return end + taken
 
 
 def _turned(mine: Relation, other: Relation) -> bool | None:

@@ -79,6 +79,14 @@ def find_rival(
     return None
 
 
+def corroborated(claim: Sentence, sentence: Sentence) -> bool:
+    """Whether a sentence of the page has two or more of the claim's values together."""
+    figures = sum(any(f.says(other) for other in sentence.figures) for f in claim.figures)
+    dates = sum(d.stands_in(sentence.dates) for d in claim.dates)
+    names = sum(any(n.may_be(other) for other in sentence.names) for n in claim.names)
+    return figures + dates + names >= 2
+
+
 def plain_words(claim: Sentence) -> list[str]:
     """Roots of a claim without its numbers and months, which are what is in question."""
     words = [t for t in claim.words if t.value is None and not is_month(t)]

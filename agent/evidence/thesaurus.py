@@ -326,10 +326,11 @@ _OPPOSITES = """
 accept refuse reject decline
 approve reject veto
 allow forbid ban prohibit
-rise fall
-increase decrease
-grow shrink
+rise fall drop decline decrease
+increase decrease decline drop fall
+grow shrink decline
 gain lose
+expand decline
 open close
 start stop
 include exclude

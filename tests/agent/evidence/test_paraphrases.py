@@ -1,0 +1,54 @@
+"""The frozen paraphrases: half faithful, half wrong in one way, over invented pages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.evidence import split_passages, verify_claim
+from agent.types import VerdictState
+
+HERE = Path(__file__).parent
+FROZEN = "68c7be4b61578eb09e4a56a78bb8bd9009a444452e289941b3124040ff90d344"
+PLAIN_FACTS = {"figure", "name", "date", "negation"}
+
+
+def read(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (HERE / name).read_text("utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def verdicts() -> list[tuple[dict[str, Any], VerdictState]]:
+    pages = {p["page"]: split_passages(p["text"], 1) for p in read("paraphrase_pages.jsonl")}
+    pairs = read("paraphrases.jsonl")
+    return [(pair, verify_claim(pair["claim"], pages[pair["page"]]).state) for pair in pairs]
+
+
+def share(verdicts: list[tuple[dict[str, Any], VerdictState]], state: VerdictState) -> float:
+    return sum(found is state for _, found in verdicts) / len(verdicts)
+
+
+def test_the_pairs_are_as_they_were_before_the_verifier() -> None:
+    digest = hashlib.sha256()
+    for name in ("paraphrase_pages.jsonl", "paraphrases.jsonl"):
+        digest.update((HERE / name).read_bytes())
+    assert digest.hexdigest() == FROZEN
+
+
+def test_wrong_figures_names_dates_and_denials_are_contradicted(verdicts: Any) -> None:
+    plain = [pair for pair in verdicts if pair[0]["kind"] in PLAIN_FACTS]
+    assert share(plain, VerdictState.CONTRADICTED) >= 0.85
+
+
+def test_wrong_claims_are_hardly_ever_called_supported(verdicts: Any) -> None:
+    wrong = [pair for pair in verdicts if pair[0]["label"] == "wrong"]
+    assert share(wrong, VerdictState.SUPPORTED) <= 0.03
+
+
+def test_faithful_claims_are_hardly_ever_called_contradicted(verdicts: Any) -> None:
+    faithful = [pair for pair in verdicts if pair[0]["label"] == "faithful"]
+    assert share(faithful, VerdictState.CONTRADICTED) <= 0.03
