@@ -21,8 +21,9 @@ from agent.memory.types import Hit, Origin
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from agent.memory.embeddings import Vectors
     from agent.memory.store import Store
-
+REORDERED = 50  # hits that vectors put in another order
 _BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
 _INSERT = memories.insert()
 _BEFORE = (
@@ -43,10 +44,11 @@ _LAST = sa.select(namespaces.c.last).where(namespaces.c.id == sa.bindparam("name
 class Entries:
     """The memories of one namespace."""
 
-    def __init__(self, store: Store, namespace: int) -> None:
+    def __init__(self, store: Store, namespace: int, vectors: Vectors | None = None) -> None:
         self._store = store
         self._namespace = namespace
         self.links = Links(store)
+        self.vectors = vectors
         first, after = namespace << NAMESPACE_SHIFT, (namespace + 1) << NAMESPACE_SHIFT
         self._bounds = {"first": first, "last": after - 1}
         self._own = memories.c.id.between(first, after - 1)
@@ -172,12 +174,23 @@ class Entries:
         with self._store.read() as connection:
             search = Search(connection, self._store.index, self._range(connection), kinds)
             found = [(score, candidate.id) for score, candidate in search.find(text)]
+            if self.vectors is not None:
+                found = self._reorder(text, found)
             if associations and found:
                 found = self._follow(connection, found, limit, kinds)
             found = found[:limit]
             ids = [id_ for _, id_ in found]
             rows = {row.id: row for row in connection.execute(_BY_IDS, {"ids": ids}).all()}
         return [hit_of(rows[id_], score) for score, id_ in found]
+
+    def _reorder(self, text: str, found: list[tuple[float, int]]) -> list[tuple[float, int]]:
+        """Let vectors reorder what the words found, as far down as anyone looks."""
+        assert self.vectors is not None
+        rows = self.by_ids([id_ for _, id_ in found[:REORDERED]])
+        scores = {id_: score for score, id_ in found}
+        pairs = [(scores[row.id], row.id) for row in rows]
+        texts = [row.text for row in rows]
+        return [*self.vectors.reorder(text, pairs, texts), *found[REORDERED:]]
 
     def _follow(
         self,

@@ -4,7 +4,8 @@ ResearchError
  ├── UsageError
  │    ├── ReservedKey       the key belongs to the engine itself
  │    └── BadImport         the file is not in the form that an import takes
- └── MemoryUnavailable      the store cannot be opened, or is of a newer version
+ ├── MemoryUnavailable      the store cannot be opened, or is of a newer version
+ └── EmbeddingFailed        raised by an embedder; words decide alone then
 """
 
 from __future__ import annotations
@@ -28,3 +29,9 @@ class MemoryUnavailable(ResearchError):
     """The store cannot be opened, or was written by a newer version."""
 
     hint = "Check --data-dir, or run with --no-memory."
+
+
+class EmbeddingFailed(ResearchError):
+    """An embedder could not embed: no key, no network, no model."""
+
+    hint = "Searching goes on by words alone."

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from agent.memory.control import Control
     from agent.memory.conversations import Conversations
+    from agent.memory.embeddings import Embedder
     from agent.memory.entries import Entries
     from agent.memory.store import Store
     from agent.memory.types import Dreamed, Hit, Layers, Seal, SealCheck, Session
@@ -52,10 +53,17 @@ class Memory:
         return self._conversations
 
     @classmethod
-    def open(cls, place: str | os.PathLike[str], namespace: str = "default") -> Memory:
+    def open(
+        cls,
+        place: str | os.PathLike[str],
+        namespace: str = "default",
+        *,
+        embedder: Embedder | None = None,
+    ) -> Memory:
         """Open a file, a folder (its `memory.db`), `:memory:` or a database URL.
 
-        What is not there is created, readable by its owner alone. Raises `MemoryUnavailable`.
+        What is not there is created, readable by its owner alone. With an `embedder`, vectors
+        reorder what words find. Raises `MemoryUnavailable`.
         """
         from agent.memory.conversations import Conversations  # noqa: PLC0415 - loads SQLAlchemy
         from agent.memory.entries import Entries  # noqa: PLC0415
@@ -63,7 +71,13 @@ class Memory:
 
         store = Store.open(place)
         number = store.namespace(namespace)
-        return cls(store, number, Entries(store, number), Conversations(store, number))
+        vectors = None
+        if embedder is not None:
+            from agent.memory.embeddings import Vectors  # noqa: PLC0415
+
+            vectors = Vectors(store, embedder)
+        entries = Entries(store, number, vectors)
+        return cls(store, number, entries, Conversations(store, number))
 
     def __enter__(self) -> Self:
         return self

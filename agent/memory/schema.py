@@ -16,6 +16,7 @@ from sqlalchemy import (
     Float,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -148,6 +149,14 @@ turns = Table(
     Column("role", Words, nullable=False),
     Column("text", Words, nullable=False),
     Column("at", Float, nullable=False),
+)
+
+embeddings = Table(
+    "embeddings",
+    metadata,
+    Column("digest", String, primary_key=True),  # SHA-256 of the text
+    Column("model", String, primary_key=True),
+    Column("vector", LargeBinary, nullable=False),  # 32-bit floats
 )
 
 state = Table(

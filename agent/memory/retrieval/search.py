@@ -31,6 +31,7 @@ CANDIDATES = 60  # whose windows are read
 PROMISING = 0.35  # of the best candidate's words: what a candidate must have
 ENOUGH = 30  # candidates, before common words are asked for
 TOGETHER = 100  # memories in which common words stand together
+BACKGROUND = 100  # memories without a word that every store is thought to have besides its own
 # Someone whose name stands before three memories and a third of those that have it, speaks there.
 SPEAKS = 3
 SPEAKS_SHARE = 0.3
@@ -93,7 +94,7 @@ class Search:
         found = float(reach.count)
         if reach.count >= COMMON:  # counting stopped: go on at the same density
             found *= size / max(1, reach.last - self._where.first + 1)
-        return math.log(1 + (size - found + 0.5) / (found + 0.5)) if found < size else 0.01
+        return math.log(1 + (max(0.0, size - found) + BACKGROUND) / (found + 0.5))
 
     def _candidates(self, counts: Mapping[str, Reach], idf: Mapping[str, float]) -> list[int]:
         scores: dict[int, float] = defaultdict(float)
