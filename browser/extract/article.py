@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -11,6 +13,7 @@ from browser.extract.shingles import shingles, word_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
 
     from lxml import etree
 
@@ -109,10 +112,18 @@ def _in_densest(blocks: Sequence[Block]) -> list[bool]:
 
 
 def _extractor_text(root: etree._Element) -> str:
+    extractor = _extractor()
+    text = extractor.extract(root, fast=True, favor_precision=True, include_comments=False)
+    return text or ""
+
+
+@functools.cache
+def _extractor() -> ModuleType:
     import trafilatura  # noqa: PLC0415 - 0.17 s, for the pages that need it only
 
-    text = trafilatura.extract(root, fast=True, favor_precision=True, include_comments=False)
-    return text or ""
+    # What it finds nothing in is no matter for the terminal: the page is read without it.
+    logging.getLogger("trafilatura").addHandler(logging.NullHandler())
+    return trafilatura
 
 
 def _found(blocks: Sequence[Block], text: str) -> list[bool]:
@@ -172,8 +183,9 @@ def _trim(blocks: Sequence[Block], title: str) -> list[Block]:
             related = True
         elif related and block.link_density <= _LINKY and _speaks(block):
             related = False
-        aside = is_aside(block) or is_title(block, title) or (not begun and is_dateline(block))
-        begun = begun or (not aside and _speaks(block))
+        aside = is_aside(block) or is_title(block, title)
+        aside = aside or (not begun and (block.level == 1 or is_dateline(block)))
+        begun = begun or (not aside and len(block.text.split()) >= _PROSE_WORDS)
         if not (related or aside):
             kept.append(block)
     return kept

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from browser.extract.blocks import Block
 
 _RELATED = re.compile(
-    r"\W*(?:you (?:may|might) (?:also )?(?:like|enjoy|be interested)|related\b|recommended"
+    r"\W*(?:you (?:may|might) (?:also )?(?:like|enjoy|be interested)|related:"
+    r"|related(?: (?:articles?|stories|posts?|content|links|news|topics|coverage|reading))?\W*$"
+    r"|recommended(?: for you| reading| stories| articles)?\W*$"
     r"|more from\b|more stories|more:|read (?:more|next|also)|see also|also read|also see"
     r"|more on this|most read|most popular|trending|don.t miss|popular (?:now|posts)"
     r"|what to read next|latest (?:news|stories)|tell us what you think"
@@ -81,6 +83,4 @@ def is_title(block: Block, title: str) -> bool:
     """Whether a block only repeats the page's title, which the Document carries by itself."""
     if block.kind not in {"heading", "paragraph"} or not title:
         return False
-    return (block.kind == "heading" and block.level == 1) or word_list(block.text) == word_list(
-        title
-    )
+    return word_list(block.text) == word_list(title)

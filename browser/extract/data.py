@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from browser.extract.plain import extract_plain
 from browser.extract.tables import table_markdown, table_text
 from browser.text import clean
 from browser.types import Document, Table
@@ -45,22 +48,27 @@ def extract_json(text: str, url: str, name: str) -> Document:
 
 def extract_csv(text: str, url: str, name: str) -> Document:
     """Read CSV or TSV as one table; the delimiter is found by looking."""
-    sample = text[:4096]
     try:
-        dialect: csv.Dialect | type[csv.Dialect] = csv.Sniffer().sniff(sample, delimiters=",;\t|")
+        rows = list(_rows(text))
     except csv.Error:
-        dialect = csv.excel
-    rows = [
-        tuple(clean(" ".join(cell.split())) for cell in row)
-        for row in csv.reader(io.StringIO(text), dialect)
-        if row
-    ]
+        return replace(
+            extract_plain(text, url, name), kind="csv", notes=("not valid CSV: as text",)
+        )
     notes = (f"the first {_MOST_ROWS} of {len(rows)} rows",) if len(rows) > _MOST_ROWS else ()
     table = Table(rows=tuple(rows[:_MOST_ROWS]))
     return Document(
         url=url, title=name, text=table_text(table), markdown=table_markdown(table) if rows else "",
         kind="csv", tables=(table,), notes=notes,
     )  # fmt: skip
+
+
+def _rows(text: str) -> Iterator[tuple[str, ...]]:
+    dialect: csv.Dialect | type[csv.Dialect] = csv.excel
+    with suppress(csv.Error):  # one column, or none that repeats: commas, then
+        dialect = csv.Sniffer().sniff(text[:4096], delimiters=",;\t|")
+    for row in csv.reader(io.StringIO(text, newline=None), dialect):
+        if row:
+            yield tuple(clean(" ".join(cell.split())) for cell in row)
 
 
 def _leaves(value: object, path: str) -> Iterator[str]:

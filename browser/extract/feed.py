@@ -61,7 +61,11 @@ def _parse(text: str) -> etree._Element:
         remove_comments=True,
         remove_pis=True,
     )
-    root = etree.fromstring(text.lstrip("\ufeff \r\n\t").encode("utf-8", "replace"), parser)
+    try:
+        root = etree.fromstring(text.lstrip("\ufeff \r\n\t").encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError as error:
+        message = f"not readable as XML: {error}"
+        raise ExtractError(message) from error
     if root is None:
         message = "not readable as XML"
         raise ExtractError(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from typing import TYPE_CHECKING
 
 import pypdfium2
@@ -14,6 +15,8 @@ from browser.types import Document
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Pdfium is one library with one state: two threads in it crash the process.
+_PDFIUM = threading.Lock()
 _MOST_PAGES = 2_000
 # Pdfium's mark for a hyphen that only breaks the line.
 _LINE_HYPHEN = re.compile("\ufffe\\s*")
@@ -32,15 +35,16 @@ def extract_pdf(body: bytes, url: str, name: str) -> Document:
 
     Raises ExtractError where the file is broken or asks for a password.
     """
-    try:
-        pdf = pypdfium2.PdfDocument(body)
-    except pypdfium2.PdfiumError as error:
-        message = f"not readable as PDF: {error}"
-        raise ExtractError(message) from error
-    try:
-        return _read(pdf, url, name)
-    finally:
-        pdf.close()
+    with _PDFIUM:
+        try:
+            pdf = pypdfium2.PdfDocument(body)
+        except pypdfium2.PdfiumError as error:
+            message = f"not readable as PDF: {error}"
+            raise ExtractError(message) from error
+        try:
+            return _read(pdf, url, name)
+        finally:
+            pdf.close()
 
 
 def _read(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:

@@ -176,3 +176,13 @@ def test_a_body_that_begins_with_a_new_element_is_no_head() -> None:
 def test_the_title_is_what_the_page_is_called(head: str, heading: str, title: str) -> None:
     page = f"<head>{head}</head><body><h1>{heading}</h1><p>Text.</p>"
     assert extract(page, URL).title == title
+
+
+def test_an_article_keeps_its_sections_headings() -> None:
+    prose = "<p>The tide comes twice a day and the keeper writes its height into the book.</p>" * 3
+    page = f"""<html><head><meta property=og:type content=article><title>Tides</title></head><body>
+    <article><h1>Tides</h1>{prose}<h1>Related work</h1>{prose}<h2>Method</h2>{prose}</article></body>"""
+    text = extract(page, URL).text
+    assert not text.startswith("# Tides")
+    assert "# Related work" in text
+    assert "## Method" in text

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from reading_site import Site, serve
 
 from browser import Browser
 from browser.net.egress import Egress
 from browser.net.guard import EgressPolicy
 from browser.net.http import HttpClient
+from tests.browser.read.reading_site import Site, serve
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from reading_site import Site, serve
 
 from browser.read import Reader, read_rendered
 from browser.types import Outcome
+from tests.browser.read.reading_site import Site, serve
 
 if TYPE_CHECKING:
     from browser import Browser

@@ -14,9 +14,8 @@ from browser.types import Outcome
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reading_site import Site
-
     from browser.net.http import HttpClient
+    from tests.browser.read.reading_site import Site
 
 
 LONG = "The ferry leaves the eastern pier at noon and returns before the tide turns. " * 20

@@ -1,0 +1,71 @@
+"""Whatever comes, extraction gives a Document or an ExtractError, and no word that is not there."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from browser.errors import ExtractError
+from browser.extract import extract, extract_body
+from browser.text import clean
+from tests.browser.extract.test_extract_body import pdf
+
+URL = "https://example.org/a"
+_TAGS = (
+    "div p ul li table tr td th h1 h2 a b sup span pre br dl dt dd main aside article nav".split()
+)
+_WORDS = st.text(alphabet="ab é“”…[]()|#*-1\u00a0\u200b", min_size=1, max_size=12)
+
+
+@st.composite
+def markup(draw: st.DrawFn) -> str:
+    """Tag soup: elements opened and closed at random, with attributes that matter to us."""
+    parts = []
+    for _ in range(draw(st.integers(0, 25))):
+        tag = draw(st.sampled_from(_TAGS))
+        attribute = draw(
+            st.sampled_from(
+                ["", " hidden", " style='display:none'", " class=nav", " rowspan=3", " href=#x"]
+            )
+        )
+        parts.append(
+            draw(
+                st.sampled_from([f"<{tag}{attribute}>", f"</{tag}>", draw(_WORDS).replace("<", "")])
+            )
+        )
+    return "".join(parts)
+
+
+@settings(max_examples=150, deadline=None)
+@given(markup())
+def test_every_word_of_the_text_stands_in_the_page(html: str) -> None:
+    document = extract(f"<p>start</p>{html}", URL)
+    page = clean(re.sub(r"<[^>]*>", " ", html) + " start")
+    assert set(re.findall(r"\w+", document.text)) <= set(
+        re.findall(r"\w+", re.sub(r"\s+", "", page))
+    ) | set(re.findall(r"\w+", page)) | set(
+        re.findall(r"\w+", clean(re.sub(r"<[^>]*>", "", html) + " start"))
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.binary(max_size=400),
+    st.sampled_from(["", "text/html", "application/json", "text/csv", "text/xml", "text/plain"]),
+)
+def test_any_bytes_give_a_document_or_an_extract_error(body: bytes, content_type: str) -> None:
+    try:
+        document = extract_body(body, content_type, URL)
+    except ExtractError:
+        return
+    assert document.url == URL
+
+
+def test_many_documents_are_read_at_once() -> None:
+    bodies = [pdf(f"Page {n} of one", "and two") for n in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        texts = list(pool.map(lambda body: extract_body(body, "application/pdf", URL).text, bodies))
+    assert texts == [f"Page {n} of one\n\nand two" for n in range(24)]
