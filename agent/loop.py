@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from agent.guard import Budget, LimitReached, fit
-from agent.messages import WRAP_UP
-from agent.models import Message, ModelReply
+from agent.asking import Asker, request_digest
+from agent.guard import Budget, LimitReached, Repetition, Window
+from agent.messages import GO_ON, WRAP_UP
+from agent.models import Message, Task, takes
 from agent.protocol import format_results, parse
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from agent.models import Model
+    from agent.asking import Record
+    from agent.models import Model, ModelReply
     from agent.protocol import CallResult
-    from agent.tools.context import Record
     from agent.types import Reply, ToolCall
+
+__all__ = ["Caller", "Loop", "LoopResult", "request_digest"]
 
 
 class Caller(Protocol):
@@ -42,7 +43,8 @@ class LoopResult:
 class Loop:
     """One conversation with a model, from the question to the final text.
 
-    `place` names the loop within the run (`0` the main one); every event carries it.
+    `place` names the loop within the run (`0` the main one); every event carries it. `guard`
+    notices circles; a model that plans by rules of its own is left alone by it.
     """
 
     model: Model
@@ -51,8 +53,15 @@ class Loop:
     system: str
     record: Record
     place: str = "0"
-    _sent: int = field(default=0, init=False)
+    guard: Repetition | None = field(default_factory=Repetition)
+    window: Window = field(default_factory=Window)
+    _asker: Asker = field(init=False)
     _question: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._asker = Asker(self.model, self.system, self.budget, self.record)
+        if not takes(self.model, Task.HEED):
+            self.guard = None
 
     async def run(self, messages: list[Message]) -> LoopResult:
         """Work until the model answers, or a limit asks it to answer from what is known.
@@ -60,15 +69,33 @@ class Loop:
         `messages` ends with the question and grows by what is said. Raises `ModelError`.
         """
         self._question = len(messages) - 1
+        return await self._until_answered(messages)
+
+    async def go_on(self, messages: list[Message], said: str) -> LoopResult:
+        """Say something after an answer, and work until there is another one."""
+        messages.append(Message("user", said))
+        return await self._until_answered(messages)
+
+    async def _until_answered(self, messages: list[Message]) -> LoopResult:
         try:
             while True:
                 reply = await self._within_time(self._think(messages))
-                if not reply.calls:
+                if not reply.calls and not self._only_thought(reply, messages):
                     return LoopResult(reply.text)
-                messages.append(Message("assistant", reply.text))
-                messages.append(Message("user", await self._act(reply.calls)))
+                if reply.calls:
+                    messages.append(Message("assistant", reply.text))
+                    messages.append(Message("user", await self._act(reply.calls)))
         except LimitReached as reached:
             return LoopResult(await self._wrap_up(messages, reached.limit), reached.limit)
+
+    def _only_thought(self, reply: Reply, messages: list[Message]) -> bool:
+        """Ask a model to go on that has only thought; a thought never closed hides what it did."""
+        if reply.text or not (reply.unclosed or (self.guard and reply.thoughts)):
+            return False
+        note = self.guard.thought_only() if self.guard else None
+        messages.append(Message("assistant", "…"))
+        messages.append(Message("user", note or GO_ON))
+        return True
 
     async def _think(self, messages: Sequence[Message]) -> Reply:
         step = self.budget.begin_step()
@@ -82,26 +109,14 @@ class Loop:
         for call, place in zip(calls, places, strict=True):
             self.record("tool.call", place, name=call.name, param=call.param)
         finishes = await asyncio.gather(*map(self.policy.run, calls, places))
-        return format_results([finish() for finish in finishes])
+        results = [finish() for finish in finishes]
+        note = self.guard.note(calls, results) if self.guard else None
+        said = format_results(results)
+        return f"{said}\n\n{note}" if note else said
 
     async def _ask(self, place: str, messages: Sequence[Message]) -> ModelReply:
-        fitted = fit(messages, self._question)
-        self._record_request(place, fitted, messages)
-        started = time.monotonic()
-        reply = await self.model.reply(self.system, fitted)
-        self.budget.add(reply.usage)
-        self.record(
-            "model.reply",
-            place,
-            text=reply.text,
-            model=reply.model or self.model.name,
-            ms=int((time.monotonic() - started) * 1000),
-            input_tokens=reply.usage.input_tokens,
-            cached_tokens=reply.usage.cached_tokens,
-            output_tokens=reply.usage.output_tokens,
-            usd=reply.usage.usd,
-        )
-        return reply
+        fitted = self.window.fit(messages, self._question)
+        return await self._asker.ask(place, fitted, messages)
 
     async def _wrap_up(self, messages: list[Message], limit: str) -> str:
         messages.append(Message("user", WRAP_UP.format(limit=limit)))
@@ -111,7 +126,7 @@ class Loop:
                 last = await self._ask(f"{self.place}/wrap-up", messages)
         except TimeoutError:
             return ""
-        return _without_calls(last.text)
+        return without_calls(last.text)
 
     async def _within_time(self, thinking: Awaitable[Reply]) -> Reply:
         try:
@@ -120,25 +135,8 @@ class Loop:
         except TimeoutError as error:
             raise LimitReached("timeout") from error
 
-    def _record_request(
-        self, place: str, fitted: Sequence[Message], messages: Sequence[Message]
-    ) -> None:
-        digest = request_digest(self.system, fitted)
-        new = [{"role": m.role, "content": m.content} for m in messages[self._sent :]]
-        system = self.system if self._sent == 0 else None
-        self._sent = len(messages)
-        self.record("model.request", place, sha256=digest, system=system, messages=new)
 
-
-def request_digest(system: str, messages: Sequence[Message]) -> str:
-    """SHA-256 (hex) of what a model is asked; a replay knows a request again by it."""
-    digest = hashlib.sha256(system.encode())
-    for message in messages:
-        digest.update(f"\0{message.role}\0{message.content}".encode("utf-8", "replace"))
-    return digest.hexdigest()
-
-
-def _without_calls(text: str) -> str:
-    """Take the tool tags out of a reply that should have had none."""
+def without_calls(text: str) -> str:
+    """Take thoughts and tool tags out of a reply that should have had none."""
     reply = parse(text)
     return reply.text if not reply.calls else reply.text.split("<<TOOL:")[0].strip()

@@ -13,6 +13,8 @@ WRAP_UP = (
     "known above, with citations, and say what is missing.]"
 )
 """Asked once when a bound is reached."""
+GO_ON = "[Note: go on: call a tool, or write the answer.]"
+"""Said after a turn that only thought."""
 
 
 def system_prompt(tools: Registry, *, browsing: bool = True) -> str:

@@ -30,11 +30,15 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's reply, parsed: `text` is what is left when thoughts are taken out."""
+    """A model's reply, parsed: `text` is what is left when thoughts are taken out.
+
+    `unclosed` says that a thought never ended, so that what it swallowed was not run.
+    """
 
     thoughts: tuple[str, ...]
     calls: tuple[ToolCall, ...]
     text: str
+    unclosed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

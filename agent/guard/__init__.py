@@ -1,7 +1,8 @@
-"""Guard rails: what a run may spend, and how large its context may grow."""
+"""Guard rails: what a run may spend, how large its context may grow, when it goes in circles."""
 
 from agent.guard.budget import Budget, LimitReached
+from agent.guard.repetition import Repetition
 from agent.guard.secrets import Secrets
-from agent.guard.window import fit
+from agent.guard.window import Window, fit_opening
 
-__all__ = ["Budget", "LimitReached", "Secrets", "fit"]
+__all__ = ["Budget", "LimitReached", "Repetition", "Secrets", "Window", "fit_opening"]

@@ -25,7 +25,10 @@ class LimitReached(Exception):
 
 @dataclass(slots=True)
 class Budget:
-    """Counts what a run spends. `usd` and `seconds` are None where there is no bound."""
+    """Counts what a run spends. `usd` and `seconds` are None where there is no bound.
+
+    `whole` is the budget of which this one is a part: what is spent here is spent there too.
+    """
 
     max_steps: int = 12
     usd: float | None = None
@@ -33,6 +36,7 @@ class Budget:
     clock: Callable[[], float] = time.monotonic
     spent: float = 0.0
     steps: int = 0
+    whole: Budget | None = None
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -52,6 +56,20 @@ class Budget:
     def add(self, usage: Usage) -> None:
         """Count what a model call cost."""
         self.spent += usage.usd
+        if self.whole is not None:
+            self.whole.add(usage)
+
+    def part(self, of: int, max_steps: int) -> Budget:
+        """Give a share: steps of its own, one of so many parts of the money and time left."""
+        seconds = self.seconds_left()
+        usd = None if self.usd is None else max(0.0, self.usd * (1 - RESERVE) - self.spent) / of
+        return Budget(
+            min(max_steps, self.max_steps),
+            usd,
+            None if seconds is None else seconds / of,
+            self.clock,
+            whole=self,
+        )
 
     def elapsed(self) -> float:
         """Seconds since the run began."""

@@ -1,43 +1,130 @@
-"""Keeping the conversation within the context window, before every call."""
+"""Keeping the conversation within the context window, before every call.
+
+Between two compactions messages are only appended, so that what a provider has cached stays
+usable; at the high-water mark as much is taken out at once as lasts for several steps.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from agent.models import Message
 
 CONTEXT_CHARS = 80_000
-"""The reference engine's budget: about 20,000 tokens, which every current model takes."""
+"""The reference engine's budget for what a run begins with, in UTF-16 units."""
+HIGH_WATER = 24_000
+"""Tokens: with the system prompt and an answer it stays below 32k, which every model takes."""
+LOW_WATER = 12_000
+"""Tokens left after a compaction: half, so that the next one is several long pages away."""
+FIRST_STEPS = 2
+"""Steps at the beginning that stay as they are: they hold how the question was taken up."""
+LAST_STEPS = 5
+"""Newest steps that stay as they are while there is room."""
+_CHARS_PER_TOKEN = 4
+"""English text and JSON; other scripts are counted as one token a character."""
 _KEPT = 200
 _MARK = "…[trimmed]"
+_SECTION = re.compile(r"^\[Tool result for (\w+)\]: (.*)$", re.MULTILINE)
+_SOURCE = re.compile(r'"source":"(S\d+)"')
+_PAGE = re.compile(r"^\[Tool result for (?:OPEN|SNAPSHOT|CLICK|TYPE|SELECT|PRESS|SCROLL|BACK)\]")
 
 
-def fit(messages: Sequence[Message], first: int, limit: int = CONTEXT_CHARS) -> list[Message]:
-    """Trim messages until all fit: observations first, oldest first.
-
-    `first` is the index of the question, which is never trimmed; neither are the last two
-    messages. A trimmed message keeps its first 200 characters and says that it was trimmed.
-    """
+def fit_opening(messages: Sequence[Message], limit: int = CONTEXT_CHARS) -> list[Message]:
+    """Trim what a run begins with, oldest first; the last two messages never."""
     fitted = list(messages)
-    total = sum(len(message.content) for message in fitted)
-    for index in _order(fitted, first):
+    total = sum(_units(message.content) for message in fitted)
+    for index in range(len(fitted) - 2):
         if total <= limit:
             break
-        message = fitted[index]
-        if len(message.content) <= _KEPT + len(_MARK):
-            continue
-        fitted[index] = replace(message, content=message.content[:_KEPT] + _MARK)
-        total -= len(message.content) - len(fitted[index].content)
+        shorter = replace(fitted[index], content=_first(fitted[index].content) + _MARK)
+        total -= _units(fitted[index].content) - _units(shorter.content)
+        fitted[index] = shorter
     return fitted
 
 
-def _order(messages: Sequence[Message], first: int) -> list[int]:
-    """Old history, then observations, then the model's own notes: the least worth goes first."""
-    last = len(messages) - 2
-    observations = [i for i in range(first + 1, last) if messages[i].role == "user"]
-    notes = [i for i in range(first + 1, last) if messages[i].role == "assistant"]
-    return [*range(min(first, last)), *observations, *notes]
+@dataclass(slots=True)
+class Window:
+    """The window of one conversation; it remembers what was taken out of which message."""
+
+    high: int = HIGH_WATER
+    low: int = LOW_WATER
+    _cut: dict[int, str] = field(default_factory=dict)
+
+    def fit(self, messages: Sequence[Message], question: int) -> list[Message]:
+        """Give what is sent: `messages` with what was, or now has to be, taken out.
+
+        `question` is the index of the question, which is never cut; neither is the newest
+        observation.
+        """
+        fitted = [self._as_cut(index, message) for index, message in enumerate(messages)]
+        total = sum(tokens(message.content) for message in fitted)
+        if total <= self.high:
+            return fitted
+        for index in _order(fitted, question):
+            if total <= self.low:
+                break
+            shorter = _shortened(fitted[index])
+            saved = tokens(fitted[index].content) - tokens(shorter)
+            if index not in self._cut and saved > 0:
+                self._cut[index] = shorter
+                fitted[index] = replace(fitted[index], content=shorter)
+                total -= saved
+        return fitted
+
+    def _as_cut(self, index: int, message: Message) -> Message:
+        return replace(message, content=self._cut[index]) if index in self._cut else message
+
+
+def tokens(text: str) -> int:
+    """Estimate how many tokens a text is, rather too many than too few."""
+    plain = len(text.encode("ascii", "ignore"))
+    return plain // _CHARS_PER_TOKEN + (len(text) - plain) + 1
+
+
+def _order(messages: Sequence[Message], question: int) -> Iterator[int]:
+    """What goes first: superseded pages, old steps, history, then newer steps, then notes."""
+    last = len(messages) - 1
+    observed = [i for i in range(question + 1, last) if messages[i].role == "user"]
+    yield from (i for i in observed if _superseded(messages, i))
+    yield from observed[FIRST_STEPS : -(LAST_STEPS - 1) or None]
+    yield from range(question)
+    yield from observed[FIRST_STEPS:]
+    yield from observed[:FIRST_STEPS]
+    yield from (i for i in range(question + 1, last) if messages[i].role == "assistant")
+
+
+def _superseded(messages: Sequence[Message], index: int) -> bool:
+    """Whether a message shows a live page, alone, and a later one shows one again."""
+    sections = [match[0] for match in _SECTION.finditer(messages[index].content)]
+    if not sections or not all(_PAGE.match(section) for section in sections):
+        return False
+    later = messages[index + 1 :]
+    return any(m.role == "user" and _PAGE.match(m.content) for m in later)
+
+
+def _shortened(message: Message) -> str:
+    """Keep a message's first words, and of an observation a line for each of its results."""
+    outline = [_outline(match) for match in _SECTION.finditer(message.content)]
+    return "\n".join([_first(message.content) + _MARK, *outline])
+
+
+def _outline(section: re.Match[str]) -> str:
+    source = _SOURCE.search(section[2])
+    where = f" {source[1]}" if source else ""
+    outcome = "failed" if section[2].startswith('{"error"') else "ok"
+    return f"{section[1]}{where} {outcome}"
+
+
+def _first(text: str) -> str:
+    """Cut at 200 UTF-16 units, as the reference engine counts; half a pair is dropped."""
+    raw = text.encode("utf-16-le", "surrogatepass")[: 2 * _KEPT]
+    return raw.decode("utf-16-le", "ignore")
+
+
+def _units(text: str) -> int:
+    return len(text) + sum(char > "\uffff" for char in text)

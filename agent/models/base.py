@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,3 +53,27 @@ class Model(Protocol):
     async def aclose(self) -> None:
         """Let go of connections."""
         ...
+
+
+class Task(StrEnum):
+    """What a model may be asked beside the question itself."""
+
+    PLAN = "plan"
+    REVIEW = "review"
+    AFTER = "after"
+    HEED = "heed"
+    """Not a call: whether notes about going in circles mean anything to it."""
+
+
+@runtime_checkable
+class Choosy(Protocol):
+    """A model that takes some tasks only: rules plan for themselves, a script may lack a line."""
+
+    def takes(self, task: Task) -> bool:
+        """Tell whether it can be asked this."""
+        ...
+
+
+def takes(model: Model, task: Task) -> bool:
+    """Tell whether a model can be asked for a task; a language model can for all."""
+    return model.takes(task) if isinstance(model, Choosy) else True

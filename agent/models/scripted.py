@@ -5,10 +5,14 @@ The file is JSON Lines: each line a reply, as a JSON string or as `{"reply": "â€
 text file whose replies are separated by lines of `---` works too. `{{1}}` in a reply is the first
 passage id of the last message, `{{ref:NAME}}` the ref of the first element of a snapshot
 whose line contains NAME, so that a script survives other numbering.
+
+A line with `"for": "plan"` (or `"review"`, `"after"`) answers that task; a script without such
+lines is asked for the question only.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import dataclass
@@ -16,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ModelUnavailable, UsageError
-from agent.models.base import Message, ModelReply, Usage
+from agent.models.base import Message, ModelReply, Task, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +36,7 @@ class ScriptedReply:
 
     reply: str
     expect: str | None = None
+    task: Task | None = None
 
 
 class ScriptedModel:
@@ -53,6 +58,7 @@ class ScriptedModel:
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Give the next reply; `ModelUnavailable` at the script's end or a broken expectation."""
+        self._next = max(self._next, _rounds(messages))
         if self._next >= len(self._replies):
             raise ModelUnavailable(
                 f"the script has no reply {self._next + 1}", hint="Add a line to the script."
@@ -69,8 +75,21 @@ class ScriptedModel:
         text = _filled(line.reply, seen)
         return ModelReply(text, Usage(sent // 4, 0, len(text) // 4), self.name)
 
+    def takes(self, task: Task) -> bool:
+        """Tell whether the next line is for this task; notes it heeds as any model does."""
+        following = self._replies[self._next : self._next + 1]
+        return task is Task.HEED or any(line.task is task for line in following)
+
     async def aclose(self) -> None:
         """Nothing to let go of."""
+
+
+def _rounds(messages: Sequence[Message]) -> int:
+    """Count the tool rounds behind this call: a resumed run goes on at the line where it was."""
+    return sum(
+        message.role == "assistant" and after.content.startswith("[Tool result for ")
+        for message, after in itertools.pairwise(messages)
+    )
 
 
 def _read(text: str, name: str) -> list[ScriptedReply]:
@@ -85,7 +104,8 @@ def _line(line: str, number: int, name: str) -> ScriptedReply:
         value: Any = json.loads(line)
         if isinstance(value, str):
             return ScriptedReply(value)
-        return ScriptedReply(str(value["reply"]), value.get("expect"))
+        task = Task(value["for"]) if "for" in value else None
+        return ScriptedReply(str(value["reply"]), value.get("expect"), task)
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(
             f"{name}:{number} is no reply: {error}",

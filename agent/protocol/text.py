@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from agent.memory.jsvalues import trim
 from agent.types import Reply, ToolCall
 
 NOT_FOUND: Final = "NOT_FOUND"
@@ -42,23 +43,24 @@ def parse(reply: str) -> Reply:
     thoughts: list[str] = []
     calls: list[ToolCall] = []
     kept: list[str] = []
-    at = 0
+    at, unclosed = 0, False
     while (token := _TOKEN.search(reply, at)) is not None:
         if token[0] == _THINK_OPEN:
             kept.append(reply[at : token.start()])
+            unclosed = reply.find(_THINK_CLOSE, token.end()) < 0
             thought, at = _thought(reply, token.end())
             if thought:
                 thoughts.append(thought)
             continue
         end = token.end() if token[2] == ">>" else _call_end(reply, token.end())
         if end is not None:
-            param = "" if token[2] == ">>" else reply[token.end() : end - 2].strip()
+            param = "" if token[2] == ">>" else trim(reply[token.end() : end - 2])
             calls.append(ToolCall(token[1], param))
         end = token.end() if end is None else end
         kept.append(reply[at:end])
         at = end
     kept.append(reply[at:])
-    return Reply(tuple(thoughts), tuple(calls), "".join(kept).strip())
+    return Reply(tuple(thoughts), tuple(calls), trim("".join(kept)), unclosed)
 
 
 def inert(text: str) -> str:
@@ -71,8 +73,8 @@ def _thought(reply: str, start: int) -> tuple[str, int]:
     """Read a thought that begins at `start`: its text, and where the reply goes on."""
     close = reply.find(_THINK_CLOSE, start)
     if close < 0:
-        return reply[start:].strip(), len(reply)
-    return reply[start:close].strip(), close + len(_THINK_CLOSE)
+        return trim(reply[start:]), len(reply)
+    return trim(reply[start:close]), close + len(_THINK_CLOSE)
 
 
 def _call_end(reply: str, start: int) -> int | None:

@@ -1,11 +1,11 @@
-"""Budgets and the context window."""
+"""Budgets: steps, time and money."""
 
 from __future__ import annotations
 
 import pytest
 
-from agent.guard import Budget, LimitReached, fit
-from agent.models import Message, Usage
+from agent.guard import Budget, LimitReached
+from agent.models import Usage
 
 
 def test_steps_beyond_the_limit_are_refused():
@@ -35,22 +35,12 @@ def test_a_share_of_the_money_is_kept_for_the_answer():
         budget.begin_step()
 
 
-def test_budget_every_step_trims_observations_before_notes_and_never_the_question():
-    messages = [
-        Message("user", "old history " + "x" * 500),
-        Message("user", "the question " + "q" * 500),
-        Message("assistant", "note " + "n" * 500),
-        Message("user", "observation " + "o" * 500),
-        Message("assistant", "second note"),
-        Message("user", "newest observation " + "z" * 500),
-    ]
-    fitted = fit(messages, 1, limit=2_000)
-    assert fitted[1] == messages[1]
-    assert fitted[-1] == messages[-1]
-    assert fitted[3].content.endswith("…[trimmed]")
-    assert fitted[2] == messages[2]
+def test_what_a_part_spends_is_spent_of_the_whole():
+    whole = Budget(max_steps=12, usd=1.0)
+    part = whole.part(2, max_steps=8)
+    part.add(Usage(usd=0.3))
+    assert (whole.spent, part.usd, part.max_steps) == (0.3, 0.4, 8)
 
 
-def test_what_fits_is_left_as_it_is():
-    messages = [Message("user", "short")]
-    assert fit(messages, 0) == messages
+def test_a_part_has_no_more_steps_than_the_whole():
+    assert Budget(max_steps=3).part(2, max_steps=8).max_steps == 3

@@ -1,0 +1,159 @@
+"""Noticing that a run goes round in circles: first a word to the model, then an end.
+
+Only calls that brought nothing new are counted: a call whose result differs from all seen before
+changed the page, the evidence or the results, so a paged list or a long form is free.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from agent.guard.budget import LimitReached
+from agent.protocol.results import to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.protocol import CallResult
+    from agent.types import ToolCall
+
+REPETITION = "repetition"
+"""The limit that such an end is reported as."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """How often is too often, counted over calls (or turns) that brought nothing new.
+
+    same_call: the third identical answer to an identical call is no accident (the second may be).
+    pairs: two tools taking turns (A B A B A B), the shortest run that is surely a cycle.
+    failures: a tool that failed three times in a row fails for a reason that trying will not mend.
+    one_tool, research_tool: a model may look about, more so with tools that only read.
+    thinking: turns without a call or an answer; a hard question takes two or three.
+    same_place: the same page or the same query again, however the call is spelt.
+    patience: notes of one kind after which the run ends with what is known.
+    """
+
+    same_call: int = 3
+    pairs: int = 3
+    failures: int = 3
+    one_tool: int = 5
+    research_tool: int = 15
+    thinking: int = 5
+    same_place: int = 3
+    patience: int = 1
+
+
+RESEARCH_TOOLS = frozenset(
+    {"WEB_SEARCH", "READ", "FETCH_URL", "FIND", "SNAPSHOT", "SCROLL", "SEARCH_MEMORY", "RECALL"}
+)
+
+
+@dataclass(slots=True)
+class Repetition:
+    """Watches the calls of one loop."""
+
+    limits: Thresholds = field(default_factory=Thresholds)
+    _seen: set[str] = field(default_factory=set)
+    _idle: list[tuple[str, str]] = field(default_factory=list)
+    _tools: Counter[str] = field(default_factory=Counter)
+    _places: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _failed: Counter[str] = field(default_factory=Counter)
+    _thinking: int = 0
+    _told: Counter[str] = field(default_factory=Counter)
+
+    def note(self, calls: Sequence[ToolCall], results: Sequence[CallResult]) -> str | None:
+        """Take up a step; gives a note for the model, or raises `LimitReached` after enough."""
+        self._thinking = 0
+        kinds = [self._one(call, result) for call, result in zip(calls, results, strict=True)]
+        return self._say(next((kind for kind in kinds if kind), None))
+
+    def thought_only(self) -> str | None:
+        """Take up a turn with neither call nor answer; as `note`."""
+        self._thinking += 1
+        return self._say("thinking" if self._thinking >= self.limits.thinking else None)
+
+    def _one(self, call: ToolCall, result: CallResult) -> str | None:
+        failed = isinstance(result.data, Mapping) and bool(result.data.get("error"))
+        self._failed[call.name] = self._failed[call.name] + 1 if failed else 0
+        digest = _digest(call.name, result)
+        fresh = digest not in self._seen and not failed
+        self._seen.add(digest)
+        if fresh:
+            # What was repeated before something changed says nothing about what comes now.
+            self._forget()
+            self._told.clear()
+            return None
+        self._idle.append((call.name, call.param))
+        self._tools[call.name] += 1
+        self._places[call.name, _place_of(call)] += 1
+        return self._kind(call)
+
+    def _kind(self, call: ToolCall) -> str | None:
+        limits = self.limits
+        often = limits.research_tool if call.name in RESEARCH_TOOLS else limits.one_tool
+        # The first of several alike brought something, so it is not among those counted here.
+        checks = {
+            "same call": self._idle.count((call.name, call.param)) >= limits.same_call - 1,
+            "failing": self._failed[call.name] >= limits.failures,
+            "same place": self._places[call.name, _place_of(call)] >= limits.same_place - 1,
+            "alternating": self._alternates(),
+            "one tool": self._tools[call.name] >= often,
+        }
+        return next((kind for kind, holds in checks.items() if holds), None)
+
+    def _alternates(self) -> bool:
+        last = [name for name, _ in self._idle[-2 * self.limits.pairs :]]
+        pairs = set(zip(last[::2], last[1::2], strict=False))
+        return len(last) == 2 * self.limits.pairs and len(pairs) == 1 and len(set(last)) == 2
+
+    def _forget(self) -> None:
+        self._idle.clear()
+        self._places.clear()
+        self._tools.clear()
+
+    def _say(self, kind: str | None) -> str | None:
+        if kind is None:
+            return None
+        self._told[kind] += 1
+        if self._told[kind] > self.limits.patience:
+            raise LimitReached(REPETITION)
+        self._forget()
+        self._failed.clear()
+        self._thinking = 0
+        return f"[Note: {NOTES[kind]}]"
+
+
+NOTES = {
+    "same call": "this call was made before with the same result. Do something else, or answer.",
+    "alternating": "two tools take turns and nothing changes. Do something else, or answer.",
+    "failing": "this tool has failed several times in a row. Use another one, or answer from what "
+    "is known.",
+    "same place": "this page or query was looked at before; nothing new is there. Try another, or "
+    "answer.",
+    "one tool": "this tool has brought nothing new for several calls. Use another one, or answer.",
+    "thinking": "several turns have passed without a call or an answer. Call a tool now, or "
+    "answer.",
+}
+"""What the model is told once, before the run is ended for the same reason."""
+
+
+def _digest(name: str, result: CallResult) -> str:
+    said = f"{name}\0{to_json(result.data)}\0{result.web}"
+    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
+
+
+def _place_of(call: ToolCall) -> str:
+    """Name the page or query that a call is about, else the whole parameter."""
+    try:
+        fields = json.loads(call.param)
+    except ValueError:
+        fields = None
+    named = fields if isinstance(fields, dict) else {}
+    place = str(named.get("url") or named.get("query") or call.param)
+    return " ".join(place.lower().split()).rstrip("/")

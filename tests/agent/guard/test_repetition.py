@@ -1,0 +1,79 @@
+"""Going in circles: a note first, then an end; what brings something new is free."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.guard import LimitReached, Repetition
+from agent.guard.repetition import NOTES
+from agent.protocol import CallResult
+from agent.types import ToolCall
+
+
+def step(guard, name, param="", data=None):
+    return guard.note([ToolCall(name, param)], [CallResult(name, data or {"same": True})])
+
+
+def test_the_same_call_with_the_same_result_is_noted_at_the_third_time_then_ends():
+    guard = Repetition()
+    assert [step(guard, "P", "1") for _ in range(2)] == [None, None]
+    assert "made before" in step(guard, "P", "1")
+    assert step(guard, "P", "1") is None
+    with pytest.raises(LimitReached, match="repetition"):
+        step(guard, "P", "1")
+
+
+def test_a_paged_list_is_free():
+    guard = Repetition()
+    notes = [step(guard, "CLICK", "e4", {"page": number}) for number in range(40)]
+    assert notes == [None] * 40
+
+
+def test_two_tools_that_take_turns_are_noted():
+    guard = Repetition()
+    notes = [step(guard, "AB"[n % 2], str(n)) for n in range(8)]
+    assert notes[:7] == [None] * 7
+    assert "take turns" in notes[7]
+
+
+def test_a_tool_that_fails_three_times_in_a_row_is_noted():
+    guard = Repetition()
+    notes = [step(guard, "READ", str(n), {"error": f"no {n}"}) for n in range(3)]
+    assert notes[:2] == [None, None]
+    assert "failed several times" in notes[2]
+
+
+def test_one_failure_between_successes_is_nothing():
+    guard = Repetition()
+    for number in range(12):
+        data = {"error": "x"} if number % 2 else {"n": number}
+        assert step(guard, "READ", str(number), data) is None
+
+
+@pytest.mark.parametrize(("tool", "calls"), [("MAKE", 6), ("FIND", 16)])
+def test_one_tool_without_anything_new_is_noted_later_where_it_only_reads(tool, calls):
+    guard = Repetition()
+    notes = [step(guard, tool, str(number)) for number in range(calls)]
+    assert [bool(note) for note in notes] == [False] * (calls - 1) + [True]
+
+
+def test_the_same_page_spelt_otherwise_is_the_same_page():
+    guard = Repetition()
+    step(guard, "READ", '{"url":"https://a.example/x"}')
+    step(guard, "READ", "https://a.example/x/")
+    assert "looked at before" in step(guard, "READ", '{"url": "HTTPS://a.example/x"}')
+
+
+def test_turns_that_only_think_are_noted_at_the_fifth():
+    guard = Repetition()
+    notes = [guard.thought_only() for _ in range(5)]
+    assert notes[:4] == [None] * 4
+    assert "without a call" in notes[4]
+
+
+def test_progress_makes_good_what_was_noted():
+    guard = Repetition()
+    for _ in range(3):
+        step(guard, "P", "1")
+    step(guard, "Q", "", {"new": 1})
+    assert [step(guard, "P", "1") for _ in range(2)] == [None, "[Note: " + NOTES["same call"] + "]"]

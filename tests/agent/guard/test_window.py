@@ -1,0 +1,81 @@
+"""The context window: what is taken out, when, and what never is."""
+
+from __future__ import annotations
+
+from agent.guard import Window, fit_opening
+from agent.guard.window import tokens
+from agent.models import Message
+
+
+def observation(number, tool="READ", size=1_200):
+    head = f'[Tool result for {tool}]: {{"source":"S{number}","url":"https://a.example/{number}"}}'
+    text = "words " * size
+    return Message("user", f'{head}\n<web source="S{number}">\nS{number}¶1 {text}\n</web>')
+
+
+def conversation(steps, tool="READ"):
+    messages = [Message("user", "the question " + "q" * 400)]
+    for number in range(1, steps + 1):
+        messages += [Message("assistant", f"note {number}"), observation(number, tool)]
+    return messages
+
+
+def size(messages):
+    return sum(tokens(message.content) for message in messages)
+
+
+def test_what_fits_is_left_as_it_is():
+    messages = conversation(2)
+    assert Window().fit(messages, 0) == messages
+
+
+def test_budget_every_step_old_observations_shrink_to_a_line_each():
+    messages = conversation(16)
+    fitted = Window(high=20_000, low=16_000).fit(messages, 0)
+    assert fitted[:5] == messages[:5], "question and first two steps"
+    assert fitted[-10:] == messages[-10:], "last five steps"
+    assert fitted[6].content.endswith("READ S3 ok")
+    assert all(a == b for a, b in zip(messages, fitted, strict=True) if a.role == "assistant")
+
+
+def test_superseded_pages_go_before_what_was_read():
+    messages = conversation(3)
+    messages += [Message("assistant", "a"), observation(8, "OPEN")]
+    messages += [Message("assistant", "b"), observation(9, "CLICK")]
+    fitted = Window(high=8_000, low=7_600).fit(messages, 0)
+    assert "OPEN S8 ok" in fitted[8].content
+    assert fitted[:8] == messages[:8]
+    assert fitted[-1] == messages[-1]
+
+
+def test_question_and_newest_observation_are_never_cut():
+    messages = conversation(4)
+    fitted = Window(high=100, low=50).fit(messages, 0)
+    assert (fitted[0], fitted[-1]) == (messages[0], messages[-1])
+
+
+def test_between_compactions_messages_are_only_appended():
+    window, before, reused, sent = Window(), [], 0, 0
+    whole = conversation(60)
+    for step in range(60):
+        fitted = window.fit(whole[: 1 + 2 * step], 0)
+        same = 0
+        while same < len(before) and before[same] == fitted[same]:
+            same += 1
+        reused += size(fitted[:same])
+        sent += size(fitted)
+        assert size(fitted) < 28_000
+        before = fitted
+    assert reused / sent >= 0.8
+
+
+def test_the_opening_is_trimmed_oldest_first_to_200_units_each():
+    history = [Message("user", "x" * 9_000) for _ in range(12)]
+    fitted = fit_opening([*history, Message("user", "now")])
+    trimmed = [m for m in fitted if m.content == "x" * 200 + "…[trimmed]"]
+    assert len(trimmed) == 4
+    assert [len(m.content) for m in fitted[4:]] == [9_000] * 8 + [3]
+
+
+def test_other_scripts_count_a_token_a_character():
+    assert tokens("灯" * 100) == 101
