@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from agent.memory import Origin, build_messages
+from agent.memory.context import STALE, context_block
 from agent.types import Report, ReportSource, Sentence, VerdictState
 
 if TYPE_CHECKING:
@@ -110,3 +112,12 @@ def test_the_most_relevant_are_kept_when_there_are_too_many(memory: Memory) -> N
     content = messages[-1].content
     assert "pilots go first" in content
     assert len(content) < 3_300
+
+
+def test_an_old_claim_says_that_its_source_must_be_read_again(
+    memory: Memory, clock: Report
+) -> None:
+    memory.record_run(clock)
+    hits = memory.layers(clock.question).recalled
+    assert "read its source again" not in context_block(hits)
+    assert "read its source again" in context_block(hits, now=datetime.now(UTC) + 2 * STALE)
