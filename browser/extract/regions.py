@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,16 +13,18 @@ if TYPE_CHECKING:
 
 _TAGS = frozenset(("nav", "footer", "aside"))
 _ROLES = frozenset(
-    """navigation contentinfo complementary search dialog alertdialog menu menubar toolbar tooltip
-    alert status""".split()
+    """navigation contentinfo complementary search dialog alertdialog menu menubar toolbar
+    tooltip""".split()
 )
+# Manuals set their notes in <aside>; those are read.
+_NOTES = frozenset("note tip hint info warning caution important danger admonition callout".split())
 _TOKENS = frozenset(
     """ad ads adsbygoogle advert advertisement advertising breadcrumb breadcrumbs catlinks comment
     comments consent cookie cookies disqus footer gdpr masthead menu modal nav navbar navbox
     navigation newsletter outbrain overlay pager pagination paywall popup promo promos
     promotion recommendation recommendations recommended related respond share sharebar
     sharing sidebar signup skip social sponsor sponsored subscribe subscription taboola toc
-    toolbar trending widget widgets""".split()
+    toolbar trending """.split()
 )
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 # A soft region with more than this share of the text is the content, whatever its class says.
@@ -31,9 +35,10 @@ _ALL = 0.95
 
 @dataclass(slots=True)
 class Region:
-    """A subtree that looks like a frame. `hard`: said by its tag or role, not only by its class."""
+    """A subtree that looks like a frame, by its `mark`: a tag or role (`hard`), or a class."""
 
     parent: int
+    mark: str
     hard: bool
     chars: int = 0
     content: bool = False
@@ -45,6 +50,7 @@ class Regions:
     def __init__(self) -> None:
         self._regions: list[Region] = []
         self._open: list[tuple[etree._Element, int]] = []
+        self._by_mark: Counter[str] = Counter()
         self._total = 0
 
     @property
@@ -56,9 +62,9 @@ class Regions:
         """Open a region where this element begins one."""
         if node.tag in {"h1", "main", "article"}:
             self._rescue(node.tag)
-        hard = _is_hard(node)
-        if hard or _is_soft(node):
-            self._regions.append(Region(self.current, hard))
+        hard = _hard_mark(node)
+        if mark := hard or _soft_mark(node):
+            self._regions.append(Region(self.current, mark, bool(hard)))
             self._open.append((node, len(self._regions) - 1))
 
     def leave(self, node: etree._Element) -> None:
@@ -71,16 +77,23 @@ class Regions:
         self._total += chars
         for _, number in self._open:
             self._regions[number].chars += chars
+        for mark in {self._regions[number].mark for _, number in self._open}:
+            self._by_mark[mark] += chars
 
     def is_frame(self, number: int) -> bool:
         """Whether a block of this region stands apart from the content."""
         while number >= 0:
             region = self._regions[number]
-            limit = _ALL if region.hard else _MOST
-            if not region.content and region.chars <= limit * self._total:
+            if not region.content and not self._is_most(region):
                 return True
             number = region.parent
         return False
+
+    def _is_most(self, region: Region) -> bool:
+        """Many small boxes of one class are the content as one large box is: a list's entries."""
+        if region.hard:
+            return region.chars > _ALL * self._total
+        return self._by_mark[region.mark] > _MOST * self._total
 
     def _rescue(self, tag: str) -> None:
         for _, number in self._open:
@@ -89,17 +102,35 @@ class Regions:
                 region.content = True
 
 
-def _is_hard(node: etree._Element) -> bool:
+def _hard_mark(node: etree._Element) -> str:
     if node.tag in _TAGS:
-        return True
-    role = node.get("role")
-    return role is not None and role.lower() in _ROLES
+        quoted = node.tag == "footer" and _parent_tag(node) == "blockquote"
+        noted = node.tag == "aside" and not _NOTES.isdisjoint(_words(node))
+        return "" if quoted or noted else node.tag
+    role = (node.get("role") or "").lower()
+    return role if role in _ROLES else ""
 
 
-def _is_soft(node: etree._Element) -> bool:
+def _soft_mark(node: etree._Element) -> str:
     if node.tag in {"html", "body", "main", "article", "a", "h1", "h2", "h3", "p"}:
-        return False
+        return ""
     if node.tag == "header" or node.get("role") == "banner":
-        return True
+        inner = next(node.iterancestors("article", "main", "section"), None) is not None
+        return "" if inner else "header"
+    return next((word for word in _words(node) if word in _TOKENS), "")
+
+
+def _words(node: etree._Element) -> tuple[str, ...]:
     name = f"{node.get('class') or ''} {node.get('id') or ''}"
-    return len(name) > 1 and not _TOKENS.isdisjoint(w.lower() for w in _WORD.findall(name))
+    return _split(name) if len(name) > 1 else ()
+
+
+@functools.lru_cache(maxsize=8_192)
+def _split(name: str) -> tuple[str, ...]:
+    """The words of class names and ids, in whichever way they are run together."""
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+def _parent_tag(node: etree._Element) -> str:
+    parent = node.getparent()
+    return parent.tag if parent is not None else ""

@@ -186,3 +186,17 @@ def test_an_article_keeps_its_sections_headings() -> None:
     assert not text.startswith("# Tides")
     assert "# Related work" in text
     assert "## Method" in text
+
+
+def test_many_boxes_of_a_suspicious_class_are_the_content() -> None:
+    dishes = "".join(f"<li class=menu-item>Dish {n} costs {n} €</li>" for n in range(1, 30))
+    page = text(
+        f"<h1>The Anchor</h1><p>Open from noon.</p><ul>{dishes}</ul><div class=social>Follow</div>"
+    )
+    assert all(f"- Dish {n} costs {n} €" in page for n in range(1, 30))
+    assert "Follow" not in page
+
+
+def test_notes_and_headers_within_the_content_are_read() -> None:
+    page = "<main><header><h2>Mooring</h2><p>In short.</p></header><p>Text.</p><aside class='note tip'><p>Use two lines.</p></aside></main>"
+    assert text(page) == "## Mooring\n\nIn short.\n\nText.\n\nUse two lines."
