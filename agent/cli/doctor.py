@@ -93,7 +93,7 @@ async def _network(settings: Options) -> list[Finding]:
     from agent.run.web import open_web  # noqa: PLC0415 - only here
 
     try:
-        async with open_web(settings, settings.data) as web:
+        async with open_web(settings, settings.data, os.environ) as web:
             probes = [_provider(source, web.http) for source in web.chain.providers]
             findings = list(await asyncio.gather(*probes))
     except ResearchError as error:

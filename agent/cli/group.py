@@ -15,6 +15,7 @@ COMMANDS = {
     "ask": ("ask", "Research a question (what `research QUESTION` does)."),
     "chat": ("chat", "Research in a conversation."),
     "runs": ("runs", "List runs; `runs rm` deletes them."),
+    "resume": ("resume", "Go on with a run that was cut off."),
     "replay": ("replay", "Run a run again from its record alone."),
     "show": ("runs", "Show a run: its answer, sources and steps."),
     "export": ("runs", "Write a run as .md, .html, .json or .jsonl."),

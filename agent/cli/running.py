@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.ask import export_paths
@@ -22,39 +23,54 @@ if TYPE_CHECKING:
     from agent.journal import Event
 
 
+INTERRUPTED = 130
+_OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
+Start = Callable[..., Awaitable[Report]]
+"""Begins a run, given `on_event` and the settings as keyword arguments."""
+
+
 def ask_once(question: str, flags: dict[str, Any]) -> int:
     """Research a question, print what was asked for, and give the exit code."""
-    output = _Output(flags)
-    settings = options(flags, config=True)
-    with progress_view(quiet=output.silent, verbose=output.verbose) as view:
+
+    def start(**settings: Any) -> Awaitable[Report]:
+        return research(question, approve=_approve(), config=True, **settings)
+
+    given = {name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS}
+    settings = options(_set(given), config=True)
+    return run_to_end(start, flags, settings.data, required=settings.require_verified)
+
+
+def run_to_end(start: Start, flags: dict[str, Any], data: Path, *, required: bool) -> int:
+    """Run with progress and signals, print and write what was asked for, give the exit code.
+
+    `data` is the data folder; `required` says that an unverified answer is a failure.
+    """
+    output = _Output({name: flags[name] for name in _OUTPUT_FLAGS})
+    settings = _set({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
+    with progress_view(quiet=output.quiet, verbose=output.verbose) as view:
         listeners = [view, *([_print_event] if output.events else [])]
-        report, code = _run(question, flags, listeners)
+        report, code = _run(start, settings, listeners)
     if report is None:
         return code
-    folder = Runs(settings.data).find(report.run)
     output.show(report)
-    output.write(folder.path)
-    if code == 130:
-        return code
-    return exit_code(report, require_verified=settings.require_verified)
+    output.write(Runs(data).find(report.run).path)
+    return code or exit_code(report, require_verified=required)
+
+
+def _set(flags: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what was not given."""
+    return {name: value for name, value in flags.items() if value not in (None, ())}
 
 
 class _Output:
     """What is printed and written, by the flags; takes its own out of them."""
 
     def __init__(self, flags: dict[str, Any]) -> None:
-        self.json = flags.pop("as_json")
-        self.events = flags.pop("as_events")
-        self.quiet = flags.pop("quiet")
-        self.verbose = flags.pop("verbose")
-        self.exports = export_paths(flags.pop("export"))
-        for name in [name for name, value in flags.items() if value in (None, ())]:
-            del flags[name]
-
-    @property
-    def silent(self) -> bool:
-        """Whether no progress is wanted."""
-        return bool(self.quiet)
+        self.json = flags["as_json"]
+        self.events = flags["as_events"]
+        self.quiet = flags["quiet"]
+        self.verbose = flags["verbose"]
+        self.exports = export_paths(flags["export"])
 
     def show(self, report: Report) -> None:
         """Print the report; a failure is said on stderr."""
@@ -77,7 +93,7 @@ class _Output:
                 print(f"wrote {path}", file=sys.stderr)
 
 
-def _run(question: str, flags: dict[str, Any], listeners: list[Any]) -> tuple[Report | None, int]:
+def _run(start: Start, settings: dict[str, Any], listeners: list[Any]) -> tuple[Report | None, int]:
     """Run; an interrupt gives what is known so far and 130."""
     last: list[Report] = []
 
@@ -87,13 +103,13 @@ def _run(question: str, flags: dict[str, Any], listeners: list[Any]) -> tuple[Re
         if event.type == "run.finished":
             last.append(Report(**event.data["report"]))
 
+    async def run() -> Report:
+        return await start(on_event=on_event, **settings)
+
     try:
-        report = asyncio.run(
-            research(question, on_event=on_event, approve=_approve(), config=True, **flags)
-        )
+        return asyncio.run(run()), 0
     except (KeyboardInterrupt, asyncio.CancelledError):
-        return (last[0] if last else None), 130
-    return report, 0
+        return (last[0] if last else None), INTERRUPTED
 
 
 def _print_event(event: Event) -> None:

@@ -23,7 +23,6 @@ from agent.messages import system_prompt
 from agent.models.resolve import endpoint_of, local_model
 from agent.run.outcome import INTERRUPT, Ledger, failed, finished
 from agent.run.question import opening_messages, session_of
-from agent.run.replay import SameWeb
 from agent.run.web import open_remote_model, open_web
 from agent.tools import Limits, Policy, Registry, ToolContext
 from agent.tools.checks import CHECKS
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from agent.memory import Memory
     from agent.models import Message, Model
     from agent.models.providers import Endpoint
-    from agent.run.record import RunRecord
+    from agent.run.past import Past
     from agent.types import Report
 
 
@@ -52,8 +51,7 @@ class Given:
     on_event: Callable[[Event], None] | None = None
     approve: Callable[[str], Awaitable[bool]] | None = None
     config: bool = False
-    recorded: RunRecord | None = None
-    live: bool = False
+    past: Past | None = None
 
 
 async def execute(question: str, options: Options, given: Given) -> Report:
@@ -65,28 +63,35 @@ async def execute(question: str, options: Options, given: Given) -> Report:
     runs = Runs(data)
     if options.keep_days is not None:
         runs.remove_older(timedelta(days=options.keep_days), utc_now())
-    journal = Journal(runs.create(utc_now()))
-    if given.on_event:
-        journal.listen(given.on_event)
+    run = _Run(question, options, given, runs)
     try:
-        return await _Run(question, options, given, journal).to_report(local, where)
+        return await run.to_report(local, where)
     finally:
-        journal.close()
+        run.close()
 
 
 class _Run:
     """The parts of one run while it lasts."""
 
-    def __init__(self, question: str, options: Options, given: Given, journal: Journal) -> None:
+    def __init__(self, question: str, options: Options, given: Given, runs: Runs) -> None:
+        past = given.past
         self._question = question
         self._options = options
         self._given = given
-        self._journal = journal
-        self._folder: RunFolder = journal.folder
-        self._evidence = given.recorded.evidence() if given.recorded else Evidence()
-        self._ledger = Ledger(question, self._folder.id)
+        self._ledger = Ledger(question)
+        self._journal = past.begin(runs, self._ledger) if past else Journal(runs.create(utc_now()))
+        self._folder: RunFolder = self._journal.folder
+        self._record = past.record(self._write) if past else self._write
+        self._evidence = past.evidence() if past else Evidence()
+        self._environ = os.environ if given.config else {}
         self._budget = Budget(options.max_steps, options.budget, options.timeout)
-        journal.listen(self._ledger.note)
+        self._journal.listen(self._ledger.note)
+        if given.on_event:
+            self._journal.listen(given.on_event)
+
+    def close(self) -> None:
+        """Close the journal."""
+        self._journal.close()
 
     async def to_report(self, local: Model | None, where: Endpoint | None) -> Report:
         """Answer; a failure becomes a failed report, an interrupt leaves its record behind."""
@@ -115,31 +120,25 @@ class _Run:
             session_of, self._options, self._folder.id, context.memory
         )
         self._started(local.name if local else where.name if where else "", session)
-        if self._given.recorded is None or self._given.live:
+        past = self._given.past
+        if past is None or past.live:
             context.web = await stack.enter_async_context(
-                open_web(self._options, self._options.data)
+                open_web(self._options, self._options.data, self._environ)
             )
         model = local or await open_remote_model(stack, where, self._options.proxy)
         registry = Registry(tools_for(context)).with_functions(self._given.tools)
-        policy = Policy(registry, context, CHECKS)
-        loop = Loop(
-            model, self._caller(policy), self._budget, system_prompt(registry), self._record
-        )
+        calls: Caller = Policy(registry, context, CHECKS)
+        if past is not None:
+            model, calls = past.model(model), past.calls(calls, self._journal)
+        loop = Loop(model, calls, self._budget, system_prompt(registry), self._record)
         messages = await self._opening(context, session)
         report = self._finished(await loop.run(messages))
         await self._remember(context, session, report)
         return report
 
-    def _caller(self, policy: Policy) -> Caller:
-        recorded = self._given.recorded
-        if recorded is None:
-            return policy
-        recorded.copy_sources(self._journal)
-        return SameWeb(recorded, self._record, policy if self._given.live else None)
-
     async def _opening(self, context: ToolContext, session: str) -> list[Message]:
-        if self._given.recorded is not None:
-            return self._given.recorded.opening
+        if self._given.past is not None:
+            return self._given.past.opening()
         return await opening_messages(self._question, self._options, context, session)
 
     def _started(self, model: str, session: str) -> None:
@@ -206,7 +205,7 @@ class _Run:
         self._folder.write_report(report.to_json())
         return report
 
-    def _record(self, kind: str, place: str = "", **data: Any) -> None:
+    def _write(self, kind: str, place: str = "", **data: Any) -> None:
         self._journal.write(kind, place, **data)
 
 

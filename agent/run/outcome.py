@@ -23,9 +23,9 @@ EXIT_CODES: dict[str, int] = {"answered": 0, "not_found": 3, "partial": 5, "fail
 class Ledger:
     """Adds up a run's events: the search trail, the calls, tokens and dollars."""
 
-    def __init__(self, question: str, run: str) -> None:
+    def __init__(self, question: str) -> None:
         self.question = question
-        self.run = run
+        self.run = ""
         self.searches: list[SearchLine] = []
         self.usage = UsageTotals()
         self.failed_reads: list[str] = []
@@ -34,6 +34,7 @@ class Ledger:
         """Count an event."""
         data = event.data
         if event.type == "run.started":
+            self.run = data["run"]
             self.usage.model = data["model"]
         elif event.type == "search.attempt":
             self.searches.append(SearchLine(**data))

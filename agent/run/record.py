@@ -38,9 +38,11 @@ class RunRecord:
     requests: list[Request] = field(default_factory=list)
     replies: dict[str, ModelReply] = field(default_factory=dict)
     results: dict[str, tuple[str, str, CallResult]] = field(default_factory=dict)
+    calls: set[str] = field(default_factory=set)
     intents: set[str] = field(default_factory=set)
     limit: str | None = None
     answer: str | None = None
+    status: str | None = None
 
     @classmethod
     def read(cls, folder: RunFolder) -> RunRecord:
@@ -121,10 +123,13 @@ class RunRecord:
                     capped=data["capped"],
                 )
                 self.results[event.place] = (data["name"], data["param"], result)
+            case "tool.call":
+                self.calls.add(event.place)
             case "answer.draft":
                 self.limit = data["limit"]
             case "run.finished":
                 self.answer = data["report"]["answer"]
+                self.status = data["report"]["status"]
 
 
 def _page(data: dict[str, Any], folder: RunFolder) -> Page:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.config import options
+from agent.journal import Journal
+from agent.journal.writer import utc_now
 from agent.run.execute import Given, execute
+from agent.run.replay import SameWeb
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from agent.evidence import Evidence
+    from agent.journal import Runs
+    from agent.loop import Caller
+    from agent.models import Message, Model
+    from agent.run.outcome import Ledger
     from agent.run.record import RunRecord
+    from agent.tools.context import Record
     from agent.types import Report
 
 
@@ -32,5 +42,38 @@ async def on_recorded_web(
         "session": None,
         "continue_run": None,
     }
-    given = Given(config=True, recorded=record, live=live)
+    given = Given(config=True, past=OnRecordedWeb(record, live))
     return await execute(record.question, options(settings), given)
+
+
+@dataclass(frozen=True, slots=True)
+class OnRecordedWeb:
+    """A new run on the sources and tool results of another one."""
+
+    source: RunRecord
+    live: bool
+
+    def begin(self, runs: Runs, ledger: Ledger) -> Journal:  # noqa: ARG002 - it starts from nothing
+        """Begin a record of its own."""
+        return Journal(runs.create(utc_now()))
+
+    def evidence(self) -> Evidence:
+        """The sources of the recorded run."""
+        return self.source.evidence()
+
+    def opening(self) -> list[Message]:
+        """The messages with which the recorded run began."""
+        return self.source.opening
+
+    def model(self, live: Model) -> Model:
+        """The model itself."""
+        return live
+
+    def calls(self, live: Caller, journal: Journal) -> Caller:
+        """What is on record comes from there."""
+        self.source.copy_sources(journal)
+        return SameWeb(self.source, journal.write, live if self.live else None)
+
+    def record(self, write: Record) -> Record:
+        """All events are new."""
+        return write

@@ -30,7 +30,7 @@ async def replay(record: RunRecord) -> Report:
 
     Raises `ReplayDiverged` where the run would now ask its model or its tools something else.
     """
-    ledger = Ledger(record.question, record.folder.id)
+    ledger = Ledger(record.question)
     for event in record.events:
         ledger.note(event)
     budget = _RecordedBudget(record)

@@ -20,10 +20,11 @@ from browser.search import build_providers
 from browser.search.cache import SearchCache
 from browser.search.chain import Chain
 from browser.search.corpus import Corpus
+from browser.search.registry import keys_from
 from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
     from agent.config import Options
@@ -38,10 +39,13 @@ DEFAULT_CDP = "http://127.0.0.1:9222"
 
 
 @asynccontextmanager
-async def open_web(options: Options, folder: Path) -> AsyncIterator[Web]:
+async def open_web(
+    options: Options, folder: Path, environ: Mapping[str, str]
+) -> AsyncIterator[Web]:
     """Open the web of a run; what it started is ended when the block is left.
 
-    `folder` is the data folder, for caches and indexes. Raises `UsageError` for a provider or a
+    `folder` is the data folder, for caches and indexes; `environ` may hold keys of search
+    providers. Raises `UsageError` for a provider or a
     corpus that cannot be used, `WebOutOfReach` where no Chrome answers to attach to.
     """
     async with AsyncExitStack() as stack:
@@ -49,16 +53,25 @@ async def open_web(options: Options, folder: Path) -> AsyncIterator[Web]:
         http = await stack.enter_async_context(HttpClient(egress))
         browsers = _Browsers(options, egress, stack)
         chain = Chain(
-            _providers(options, folder),
+            _providers(options, folder, environ, browsers),
             http,
-            folder / "search-rests.json",
+            folder / "search-rests.db",
             cache=SearchCache(folder / "search-cache.db"),
         )
+        stack.callback(chain.close)
         polite = Polite(http, obey_robots=not options.ignore_robots)
         reader = Reader(
             polite, browser=browsers.get, files=_files(options), habits=folder / "habits.json"
         )
-        web = Web(http, chain, reader, browsers.get, _search_defaults(options), fresh=options.fresh)
+        web = Web(
+            egress,
+            http,
+            chain,
+            reader,
+            browsers.get,
+            _search_defaults(options),
+            fresh=options.fresh,
+        )
         if options.attach or options.cdp:
             await _take_context(web, browsers)
         yield web
@@ -96,6 +109,15 @@ class _Browsers:
             if self._browser is None:
                 self._browser = await self._start()
             return self._browser
+
+    async def render(self, url: str, deadline: float) -> tuple[str, str]:
+        """Draw an engine's page in a tab of its own: the final address and the HTML."""
+        browser = await self.get()
+        tab = await browser.open(url, deadline=deadline)
+        try:
+            return tab.url, await tab.html()
+        finally:
+            await browser.close(tab)
 
     async def _start(self) -> Browser:
         from browser.session import Browser  # noqa: PLC0415 - Playwright only where it is used
@@ -171,13 +193,21 @@ def _host_port(url: str) -> str:
     return parsed.netloc
 
 
-def _providers(options: Options, folder: Path) -> list[Source]:
+def _providers(
+    options: Options, folder: Path, environ: Mapping[str, str], browsers: _Browsers
+) -> list[Source]:
     urls = dict(_named_url(value) for value in options.search_url)
     if options.searxng_url:
         urls["searxng"] = options.searxng_url
     try:
         corpus = _corpus(options, folder)
-        return build_providers(options.search or None, urls=urls, corpus=corpus)
+        return build_providers(
+            options.search or None,
+            urls=urls,
+            keys=keys_from(environ),
+            corpus=corpus,
+            render=browsers.render,
+        )
     except SearchError as error:
         raise UsageError(str(error), hint=error.hint) from error
 

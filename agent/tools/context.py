@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agent.evidence import Evidence
     from agent.guard import Secrets
     from agent.memory import Memory
+    from browser.net.egress import Egress
     from browser.net.http import HttpClient
     from browser.read import Reader
     from browser.search.chain import Chain
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Approve = Callable[[str], Awaitable[bool]]
-Record = Callable[..., None]
+Record = Callable[..., object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Limits:
 class Web:
     """The web of a run; the browser starts when it is first asked for."""
 
+    egress: Egress
     http: HttpClient
     chain: Chain
     reader: Reader

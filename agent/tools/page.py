@@ -122,6 +122,8 @@ class NoParams(Params):
 async def open_page(context: ToolContext, params: OpenParams) -> Finish:
     """Open a page in the browser and show it."""
     web = web_of(context)
+    # An attached Chrome has a network of its own, which no proxy of ours guards.
+    web.egress.check_url(params.url)
     async with web.lock:
         browser = await web.start_browser()
         seconds = context.seconds_left(context.limits.read_seconds)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser.errors import BrowserGone, PageCrashed
+from browser.errors import BrowserGone, ConnectFailed, PageCrashed, Refused
+from browser.net.proxy import REFUSED, VERDICT
 from browser.page import library
 from browser.page.budget import DEFAULT_BUDGET
 from browser.page.consent import close_consent
@@ -76,6 +77,9 @@ class Live:
                 return False
             raise
         self.status = response.status if response else None
+        if response is not None and (verdict := response.headers.get(VERDICT)):
+            why = f"{url}: {response.status_text}"
+            raise Refused(why) if verdict == REFUSED else ConnectFailed(why)
         return True
 
     async def close_consent(self) -> None:

@@ -30,3 +30,16 @@ async def test_actions_on_one_page_happen_in_tag_order(ask, script, site, events
     report = await ask(model=model)
     acted = [e.data["data"] for e in events(report) if e.type == "tool.result"][1:]
     assert all("error" not in data for data in acted)
+
+
+async def test_a_private_address_is_refused_and_never_becomes_a_source(ask, script, events):
+    model = script(
+        "<<TOOL:OPEN:http://127.0.0.1:8080/admin>><<TOOL:OPEN:http://localhost.localdomain:8080/>>",
+        "NOT_FOUND",
+    )
+    report = await ask(model=model)
+    happened = events(report)
+    results = [e.data for e in happened if e.type == "tool.result"]
+    assert all("error" in result["data"] for result in results)
+    assert "--allow-private" in results[0]["hint"]
+    assert not [e for e in happened if e.type == "source.added"]

@@ -1,0 +1,109 @@
+"""Row 17: a run that is killed goes on where it stopped, and nothing is done twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections import Counter
+
+import pytest
+
+from tests.conftest import COMMAND
+
+# The kinds of events after which the run is killed; each is a point where something is half done.
+POINTS = [
+    ("run.started", 1),
+    ("model.reply", 1),
+    ("search.attempt", 1),
+    ("tool.result", 1),
+    ("model.request", 2),
+    ("model.reply", 2),
+    ("source.added", 1),
+    ("tool.result", 3),
+    ("model.request", 3),
+    ("model.reply", 3),
+    ("answer.draft", 1),
+    ("answer.verified", 1),
+]
+
+
+@pytest.fixture
+def reading(script, site):
+    return script(
+        "<<TOOL:WEB_SEARCH:Hesk Light>>",
+        f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
+        '<<TOOL:REMEMBER:{"key":"light","value":"Hesk"}>>',
+        "It was first lit on 1 November 1829. [S1]",
+    )
+
+
+@pytest.fixture
+def killed(tmp_path, site, reading):
+    """Start a run and kill it with -9 as soon as it has written the nth event of a kind."""
+
+    def kill(kind, nth):
+        args = ["When?", "--events", "-q", "--model", reading, "--search", "searxng",
+                "--searxng-url", site.url]  # fmt: skip
+        env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path),
+               "RESEARCH_DATA_DIR": str(tmp_path / "data")}  # fmt: skip
+        process = subprocess.Popen([COMMAND, *args], env=env, stdout=subprocess.PIPE, text=True)
+        seen = 0
+        for line in process.stdout:
+            seen += json.loads(line)["type"] == kind
+            if seen == nth:
+                process.send_signal(signal.SIGKILL)
+                break
+        process.stdout.close()
+        process.wait()
+
+    return kill
+
+
+def effects(tmp_path):
+    [journal] = (tmp_path / "data" / "runs").glob("*/journal.jsonl")
+    rows = [json.loads(line) for line in journal.read_text().splitlines()]
+    return Counter((row["type"], row["place"]) for row in rows if row["place"])
+
+
+@pytest.mark.parametrize(("kind", "nth"), POINTS)
+def test_a_killed_run_goes_on_to_the_same_answer_and_repeats_nothing(
+    run, killed, tmp_path, kind, nth
+):
+    killed(kind, nth)
+    done = run("resume", "--json")
+    if "ended before it asked its model" in done.stderr:
+        assert kind == "run.started"
+        return
+    report = json.loads(done.stdout)
+    assert report["status"] == "answered", done.stderr
+    assert "first lit on 1 November 1829. [1]" in report["answer"]
+    repeated = [effect for effect, count in effects(tmp_path).items() if count > 1]
+    assert repeated == []
+
+
+def test_a_write_without_a_result_is_reported_and_not_repeated(run, killed, tmp_path):
+    killed("tool.intent", 1)
+    [journal] = (tmp_path / "data" / "runs").glob("*/journal.jsonl")
+    rows = [json.loads(line) for line in journal.read_text().splitlines()]
+    intent = next(n for n, row in enumerate(rows) if row["type"] == "tool.intent")
+    lines = journal.read_text().splitlines(keepends=True)[: intent + 1]
+    journal.write_text("".join(lines))
+    run("resume", "--json")
+    assert "outcome unknown" in journal.read_text()
+    assert journal.read_text().count('"tool.intent"') == 1
+
+
+def test_a_run_that_came_to_its_end_is_not_resumed(run, web, answering):
+    run("When?", "--model", answering, *web)
+    done = run("resume")
+    assert done.returncode == 2
+    assert "came to its end" in done.stderr
+
+
+def test_a_run_whose_steps_were_spent_goes_on_with_more(run, site, reading):
+    flags = ("--search", "searxng", "--searxng-url", site.url, "--max-steps", "1")
+    assert run("When?", "--model", reading, *flags).returncode == 5
+    done = run("resume", "--max-steps", "5", "--json")
+    assert json.loads(done.stdout)["status"] == "answered", done.stderr
