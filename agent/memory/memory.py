@@ -184,14 +184,17 @@ class Memory:
 
         return gather(self._entries, self._conversations, question, session)
 
-    def record_run(self, report: Report, steps: Sequence[str] = ()) -> list[int]:
+    def record_run(
+        self, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
+    ) -> list[int]:
         """Write what a run leaves: outcome, verified facts, cited sources, a playbook of its steps.
 
-        Asking the same again renews these memories and adds none. Returns their ids.
+        `used` are ids of memories that the run was given (`Layers.recalled`). Asking the same
+        again renews these memories and adds none. Returns their ids.
         """
         from agent.memory.runs import record_run  # noqa: PLC0415
 
-        return record_run(self._entries, report, steps)
+        return record_run(self._entries, report, steps, used)
 
     def reinforce(self, ids: Sequence[int]) -> None:
         """Strengthen the links among memories that served one verified answer."""

@@ -29,15 +29,26 @@ MIN_PLAYBOOK = 2  # steps; one search is no method
 _MARKER = re.compile(r"\s*\[\d+\]")
 
 
-def record_run(entries: Entries, report: Report, steps: Sequence[str]) -> list[int]:
-    """Write what a finished run left; `steps` are its calls, one line each."""
+def record_run(
+    entries: Entries, report: Report, steps: Sequence[str], used: Sequence[int]
+) -> list[int]:
+    """Write what a finished run left; `steps` are its calls, one line each.
+
+    Facts that carried one answer are linked, to each other and to those of the `used` memories
+    whose page the answer cites.
+    """
     if report.status == "failed":
         return []
-    drafts = [_outcome(report), *_facts(report)]
-    drafts += [_source(entries, report, source) for source in report.sources]
+    facts = list(_facts(report))
+    others = [_outcome(report), *(_source(entries, report, source) for source in report.sources)]
     if report.status == "answered" and len(steps) >= MIN_PLAYBOOK:
-        drafts.append(_playbook(report, steps))
-    return entries.put_all(drafts)
+        others.append(_playbook(report, steps))
+    ids = entries.put_all([*facts, *others])
+    cited = {source.url for source in report.sources}
+    served = [row.id for row in entries.by_ids(used) if row.url in cited]
+    if facts:
+        entries.links.reinforce([*ids[: len(facts)], *served])
+    return ids
 
 
 def content_key(text: str) -> str:

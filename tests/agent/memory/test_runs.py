@@ -121,3 +121,13 @@ def test_an_old_claim_says_that_its_source_must_be_read_again(
     hits = memory.layers(clock.question).recalled
     assert "read its source again" not in context_block(hits)
     assert "read its source again" in context_block(hits, now=datetime.now(UTC) + 2 * STALE)
+
+
+def test_facts_that_carried_one_answer_find_each_other(memory: Memory, clock: Report) -> None:
+    second = Sentence(text="It strikes 156 times a day. [1]", citations=[1])
+    clock.sentences.append(second.model_copy(update={"verdict": VerdictState.SUPPORTED}))
+    memory.record_run(clock)
+    question = "What did Novak build?"
+    linked = [hit.text for hit in memory.search(question, kinds=["fact"])]
+    alone = [hit.text for hit in memory.search(question, kinds=["fact"], associations=False)]
+    assert linked == [*alone, "It strikes 156 times a day."]
