@@ -10,6 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser.page import library
 from browser.page.lines import Line, build
+from browser.page.split import split_long
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
@@ -112,7 +113,7 @@ def _flatten(raw: dict[str, Any], inner: dict[str, Any], url: str, prefix: str) 
             for line in build(entry, url):
                 if line.group:
                     line.group = (prefix + line.group[0], line.group[1])
-                lines.append(line)
+                lines += split_long(line)
             continue
         lines += _frame_lines(entry, inner)
     return lines

@@ -28,6 +28,7 @@ const CONSENT_PLATFORMS = {
   Shopify: ['#shopify-pc__banner__btn-decline', '', '#shopify-pc__banner__btn-accept'],
   Amazon: ['#sp-cc-rejectall-link', '', '#sp-cc-accept'],
 };
+const CONSENT_ELEMENTS = 40000; // a larger page is no page with a dialog, and looking would take seconds
 const CONSENT_WAYS = ['rejected', 'closed', 'accepted'];
 
 const shownMatch = (selector) => {
@@ -45,6 +46,7 @@ const consentRoots = () => [document, ...[...(document.body?.children ?? [])].ma
 
 // Gives [platform, way] of the dialog that was closed, or null.
 const consent = () => {
+  if (document.getElementsByTagName('*').length > CONSENT_ELEMENTS) return null;
   for (const [platform, selectors] of Object.entries(CONSENT_PLATFORMS)) {
     for (const [index, selector] of selectors.entries()) {
       const button = shownMatch(selector);

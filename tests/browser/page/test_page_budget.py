@@ -44,3 +44,21 @@ async def test_what_is_folded_is_reached_by_find_and_by_expand(show):
     assert "cargo c377" in await tab.find("cargo c377")
     fold = next(line for line in snapshot.text.splitlines() if line.startswith("[x"))
     assert "Ship number" in await tab.expand(fold[1:].split(":")[0])
+
+
+async def test_of_a_long_paragraph_the_part_that_answers_is_shown(show):
+    filler = " ".join(
+        f"Sentence number {n} speaks of matters {n * 3} and {n * 5}." for n in range(400)
+    )
+    tab = await show(f"<p>{filler} The pilot was named Brandaris. {filler}</p>")
+    snapshot = await tab.snapshot(budget=400, query="what was the pilot named")
+    assert "Brandaris" in snapshot.text
+    assert snapshot.tokens <= 400
+
+
+async def test_links_in_one_endless_line_are_shown_in_part(show):
+    links = " ".join(f"<a href=/{n}>link {n}</a>" for n in range(3000))
+    tab = await show(f"<p>{links}</p>")
+    snapshot = await tab.snapshot()
+    assert len(snapshot.refs) > 100
+    assert "link 2999" in await tab.find("link 2999")

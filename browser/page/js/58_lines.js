@@ -1,0 +1,123 @@
+// The page as lines of pieces, while it is walked; and what the walk asks about single elements.
+const REPEAT_FROM = 6; // children alike from which on they count as repeated rows
+const HITS_LIMIT = 700; // looks at what lies above; each costs a hit test
+const OPTIONS_SHOWN = 300;
+
+class Lines {
+  constructor(limits) {
+    this.limits = limits;
+    this.all = [];
+    this.line = null;
+    this.chars = 0;
+    this.pending = null; // kind of the next line: heading level, list item, row
+    this.space = false;
+    this.depth = 0;
+    this.region = 0;
+    this.group = null;
+  }
+  open() {
+    if (this.line && this.pending) {
+      this.line.k = this.pending;
+      this.pending = null;
+    }
+    if (!this.line) {
+      this.line = { d: this.depth, k: this.pending ?? 'p', p: [], g: this.group };
+      this.pending = null;
+    }
+    return this.line;
+  }
+  text(text, hidden) {
+    const line = this.open();
+    const last = line.p[line.p.length - 1];
+    const lead = this.space && line.p.length ? ' ' : '';
+    if (typeof last === 'string' && !hidden) line.p[line.p.length - 1] = last + lead + text;
+    else line.p.push(hidden ? { t: text, x: hidden, w: lead } : lead + text);
+    this.chars += text.length;
+    this.space = false;
+  }
+  // Closes a control; where its whole content is the line before, the end belongs there.
+  close(ref) {
+    const line = this.line ?? this.all[this.all.length - 1];
+    if (line?.p.some((piece) => piece.open && piece.r === ref)) line.p.push({ e: ref });
+  }
+  piece(piece) {
+    const line = this.open();
+    if (this.space && line.p.length) piece.w = ' ';
+    line.p.push(piece);
+    this.chars += 24 + (piece.n?.length ?? 0);
+    this.space = false;
+  }
+  // A line that so far only opens a control goes on: the control's first text belongs to it.
+  end() {
+    if (this.line?.p.length && this.line.p.every((piece) => piece.open)) return;
+    this.flush();
+  }
+  flush() {
+    if (this.line?.p.length) this.all.push(this.line);
+    this.line = null;
+    this.space = false;
+  }
+  full() {
+    return this.chars > this.limits.chars || performance.now() > this.limits.until;
+  }
+}
+
+const isBlock = (display) => display !== 'inline' && display !== 'contents' && !display.startsWith('inline') && !display.startsWith('ruby');
+
+const optionTexts = (select) => [...select.options].slice(0, OPTIONS_SHOWN).map((option) => squash(option.label || option.text));
+
+const hitTester = () => {
+  let left = HITS_LIMIT;
+  return (element, rect, opaqueOnly) => {
+    const x = rect.left + rect.width / 2, y = rect.top + rect.height / 2;
+    if (left <= 0 || x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
+    left -= 1;
+    const hit = deepHit(x, y);
+    if (!hit || related(hit, element)) return false;
+    return opaqueOnly ? paints(hit, element) : true;
+  };
+};
+
+const related = (hit, element) => lands(hit, element) || isWithin(element, hit);
+
+const paints = (hit, element) => {
+  for (let at = hit; at && !at.contains(element); at = composedParent(at)) {
+    if (/^(IMG|VIDEO|CANVAS|IFRAME)$/.test(at.tagName)) return true;
+    const style = getComputedStyle(at);
+    const back = parseColour(style.backgroundColor);
+    if (Number(style.opacity) < 0.9) return false;
+    if ((back && back[3] > 0.95) || /url\(/.test(style.backgroundImage)) return true;
+  }
+  return false;
+};
+
+// A table that lays out a page is read as blocks, one that holds data as rows.
+const layoutTables = new WeakMap();
+const isLayout = (table) => {
+  if (!table) return true;
+  if (!layoutTables.has(table)) layoutTables.set(table, !!table.querySelector('table,h1,h2,h3,ul,ol,iframe,form,p+p'));
+  return layoutTables.get(table);
+};
+
+const repeats = (element) => {
+  if (element.childElementCount < REPEAT_FROM) return '';
+  const counts = new Map();
+  let children = 0;
+  for (let child = element.firstElementChild; child && children < 60; child = child.nextElementSibling, children += 1) {
+    const shape = child.tagName + '.' + (child.classList[0] ?? '');
+    counts.set(shape, (counts.get(shape) ?? 0) + 1);
+  }
+  const [shape, count] = [...counts].sort((a, b) => b[1] - a[1])[0];
+  return count >= REPEAT_FROM ? shape : '';
+};
+
+const shortLink = (element) => {
+  const href = element.getAttribute('href') ?? '';
+  if (!href || /^(javascript:|#|data:|blob:)/i.test(href)) return href.startsWith('#') ? href.slice(0, 40) : '';
+  try {
+    const url = new URL(href, document.baseURI);
+    return /^https?:$/.test(url.protocol) ? url.href : url.protocol;
+  } catch {
+    return '';
+  }
+};
