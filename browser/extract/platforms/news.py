@@ -28,9 +28,13 @@ class News(Platform):
 
     def claims(self, source: Source) -> bool:
         """Pages that say they are news."""
-        return source.json is None and (
-            bool(node_of(source, *_KINDS)) or source.meta.get("og:type") == "article"
-        )
+        if source.json is not None:
+            return False
+        if node_of(source, *_KINDS):
+            return True
+        # A recipe or a product on a blog is read as what it is.
+        thing = node_of(source, "Recipe", "Product", "Movie", "TVSeries", "Book", "Event")
+        return source.meta.get("og:type") == "article" and not thing
 
     def parse(self, source: Source) -> Record | None:
         """Read one article; the entries of a live blog are its items."""

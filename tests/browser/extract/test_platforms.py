@@ -507,3 +507,40 @@ def test_a_platform_page_is_completed_from_its_record() -> None:
     document = extract_body(page.encode(), "text/html", "https://www.youtube.com/watch?v=v1")
     assert (document.title, document.author) == ("Knots", "Ann")
     assert document.text == "How to tie a bowline."
+
+
+def test_recipes_and_products_of_any_site() -> None:
+    recipe = {"@type": "Recipe", "name": "Eel soup", "description": "Warm.", "recipeIngredient": ["1 eel", "salt"], "totalTime": "PT1H", "recipeYield": "4", "author": {"name": "Ann"},
+              "recipeInstructions": [{"@type": "HowToSection", "itemListElement": [{"@type": "HowToStep", "text": "Boil."}]}, {"@type": "HowToStep", "text": "Eat."}],
+              "aggregateRating": {"ratingValue": 4.5, "ratingCount": 12}}  # fmt: skip
+    soup = parsed(
+        "https://soup.example/eel",
+        f'<script type="application/ld+json">{json.dumps(recipe)}</script>',
+    )
+    assert (soup.platform, soup.kind, soup.title, soup.author) == (
+        "schema.org",
+        "recipe",
+        "Eel soup",
+        "Ann",
+    )
+    assert soup.text == "Warm.\n\n- 1 eel\n- salt\n\n- Boil.\n- Eat."
+    assert soup.fields == {"rating": "4.5", "total_time": "PT1H", "yield": "4"}
+    assert soup.counts == {"ratings": 12}
+    product = {
+        "@type": ["Product"],
+        "name": "Rope",
+        "brand": {"name": "Hemp & Co"},
+        "offers": [
+            {"price": "9.90", "priceCurrency": "EUR", "availability": "https://schema.org/InStock"}
+        ],
+    }
+    rope = parsed(
+        "https://shop.example/rope",
+        f'<script type="application/ld+json">{json.dumps(product)}</script>',
+    )
+    assert rope.fields == {
+        "price": "9.90",
+        "currency": "EUR",
+        "availability": "InStock",
+        "brand": "Hemp & Co",
+    }
