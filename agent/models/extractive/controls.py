@@ -15,6 +15,7 @@ LIVE_TOOLS = frozenset({"OPEN", "CLICK", "TYPE", "SELECT", "PRESS", "SCROLL", "S
 
 _CONTROL = re.compile(r"\[((?:f\d+)?e\d+)(?: ([a-z]+))?: ([^\]]*)\]")
 _LANDMARK = re.compile(r"([a-z]+)(?: .*)?:")
+_OUT_OF_REACH = re.compile(r", (?:covered|disabled|off-screen)\b")
 _FIELDS = frozenset({"searchbox", "textbox", "combobox"})
 
 
@@ -40,9 +41,11 @@ def controls(observations: Iterable[Observation]) -> list[Control]:
             continue
         if observation.tool == "OPEN" or "navigated" in str(observation.data.get("events", "")):
             found.clear()
-        for ref, role, label in _CONTROL.findall("\n".join(_main(observation.lines))):
-            found[ref] = Control(ref, role or "link", label)
-    return list(found.values())
+        for line in _main(observation.lines):
+            for ref, role, label in _CONTROL.findall(line):
+                if ref in found or not line.startswith("~"):
+                    found[ref] = Control(ref, role or "link", label)
+    return [c for c in found.values() if not _OUT_OF_REACH.search(c.label)]
 
 
 def _main(lines: list[str]) -> Iterator[str]:

@@ -36,15 +36,25 @@ class Findings:
         return Ranking(respelt(self.question, evidence), evidence)
 
     @cached_property
+    def chains(self) -> Chains:
+        """The sentences that answer together."""
+        return Chains(self.ranking)
+
+    @cached_property
     def chosen(self) -> list[Scored]:
         """The sentences of an answer; empty where nothing was read."""
-        chains = Chains(self.ranking)
-        return chains.selection(both_sides(self.ranking))
+        return self.chains.selection(both_sides(self.ranking))
 
     @cached_property
     def doubt(self) -> Doubt:
         """What speaks against that answer."""
         return doubt(self.ranking, self.chosen)
+
+    @cached_property
+    def open(self) -> Doubt:
+        """What the sentences that hang together best leave open, second opinions aside."""
+        best = self.chains.best
+        return doubt(self.ranking, list(best[0].group) if best else [])
 
     @property
     def thin(self) -> bool:

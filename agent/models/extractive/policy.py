@@ -19,6 +19,7 @@ STEPS = (
     steps.search,
     steps.read_results,
     steps.search_on,
+    steps.see_what_came,
     steps.turn_over,
     steps.work_live,
 )

@@ -24,8 +24,9 @@ QUERIES = 3
 """Follow-up queries at once."""
 NEXT_PAGES = 5
 """Pages of a list that are turned over."""
-ROUNDS = 3
-"""Searches, one after the other: a question over three hops needs three."""
+ROUNDS, ENOUGH = 3, 2
+"""Searches, one after the other: a question over three hops needs three; two are enough where
+nothing is open after them."""
 
 Call = tuple[str, dict[str, Any]]
 Step = Callable[["Findings"], list[Call]]
@@ -67,6 +68,8 @@ def search_on(found: Findings) -> list[Call]:
     rounds = found.notes.rounds("WEB_SEARCH")
     if not 0 < rounds < ROUNDS or found.sure or is_live(found.notes):
         return []
+    if rounds >= ENOUGH and found.open.none:
+        return []
     wanted = follow_ups(found.ranking)
     if rounds == 1 and not found.question.names:
         wanted.insert(0, variants(found.question))
@@ -76,21 +79,31 @@ def search_on(found: Findings) -> list[Call]:
 
 def turn_over(found: Findings) -> list[Call]:
     """Where something is open: the next page of the page that speaks most of the question."""
-    if found.doubt.none:
+    if found.open.none:
         return []
     done = set(found.notes.asked("READ", "url"))
     read = found.notes.results("READ")
-    onward = [o for o in read if o.data.get("next") not in {None, *done}]
-    best = max(onward, key=lambda o: relevance(o, found.ranking), default=None)
-    turned = sum(o.data.get("next") in done for o in read)
-    if best is None or turned >= NEXT_PAGES or relevance(best, found.ranking) < RELEVANT:
+    turned = {str(o.data["next"]) for o in read if o.data.get("next") in done}
+    onward = [o for o in read if o.data.get("next") and o.data["next"] not in done]
+    worth = [(o.url in turned, relevance(o, found.ranking), str(o.data["next"])) for o in onward]
+    begun, how_relevant, following = max(worth, default=(False, 0.0, ""))
+    if len(turned) >= NEXT_PAGES or not (begun or how_relevant >= RELEVANT):
         return []
-    return [("READ", {"url": str(best.data["next"]), "query": _sought(found)})]
+    return [("READ", {"url": following, "query": _sought(found)})]
+
+
+def see_what_came(found: Findings) -> list[Call]:
+    """After an action that showed something: read the open page, for passages to cite."""
+    latest = found.notes.latest
+    if len(latest) != 1 or not is_live(found.notes) or latest[0].passages():
+        return []
+    came = any(line.startswith("+") for line in latest[0].lines)
+    return [("READ", {"query": _sought(found)})] if came else []
 
 
 def work_live(found: Findings) -> list[Call]:
     """Where something is open: a hand on a live page."""
-    call = live_call(found.notes, found.ranking, found.doubt)
+    call = live_call(found.notes, found.ranking, found.open)
     return [call] if call else []
 
 
