@@ -15,9 +15,8 @@ Expected = Literal["time", "number", "person", "place", "reason", "thing"]
 
 _TIME_NOUNS = frozenset("year date day month decad centuri time era".split())
 _NUMBER_NOUNS = frozenset(
-    """number percentag percent proport amount popul age height high length long width wide depth
-    deep area size rate score rank price cost temperatur speed distanc total averag
-    median""".split()
+    """number percentag percent proport share fraction amount popul age height high length long
+    width wide depth deep size rate price cost temperatur speed distanc""".split()
 )
 _MEASURED = frozenset("mani much old long fast far tall high deep wide larg big heavi".split())
 _TIME_WORDS = frozenset(
@@ -40,6 +39,10 @@ def expected_type(question: Sequence[Token]) -> Expected:
             return "number"
         if form in {"what", "which"} and _TIME_NOUNS.intersection(following):
             return "time"
+        if form in {"what", "which"} and _NUMBER_NOUNS.intersection(following):
+            return "number"
+        if form in {"what", "which"}:
+            return "thing"
         if form in _BY_WORD:
             return _BY_WORD[form]
     return "thing"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.evidence.alignment import forms_on_page
-from agent.evidence.dates import find_dates
-from agent.evidence.figures import counted, find_figures
+from agent.evidence.figures import counted
 from agent.evidence.thesaurus import synonyms
 from agent.evidence.units import read_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from agent.evidence.answer_type import Expected
     from agent.evidence.figures import Figure
@@ -25,6 +25,9 @@ CLEARLY = 1.5
 HALF = 4
 """Words of distance at which a word of the question counts half."""
 
+APART = 4
+"""Words of distance that a comma, bracket or semicolon counts for."""
+
 
 def nearest_other(
     asked: Sequence[str],
@@ -34,11 +37,11 @@ def nearest_other(
     ground: Ground,
 ) -> str | None:
     """Find another value of the kind asked for, clearly nearer to the question's words."""
-    values = {token.value for token in answer if token.value is not None}
     tokens = statement.sentence.tokens
-    places = _places(tokens, expected)
-    own = [place for place in places if tokens[place].value in values]
-    others = [place for place in places if tokens[place].value not in values]
+    given = {token.root for token in answer}
+    places = _places(statement, expected, given, set(asked))
+    own = [place for place in places if tokens[place].root in given]
+    others = [place for place in places if tokens[place].root not in given]
     if not own or not others:
         return None
     words = {
@@ -51,23 +54,31 @@ def nearest_other(
     return tokens[best].raw if _nearness(best, words, tokens) > CLEARLY * mine else None
 
 
-def _places(tokens: Sequence[Token], expected: Expected) -> list[int]:
-    """Indices of the values that can answer: dates for a time, other figures for a number."""
+def _places(
+    statement: Statement, expected: Expected, given: AbstractSet[str], asked: AbstractSet[str]
+) -> list[int]:
+    """Indices of what can answer: dates for a time, figures for a number, names for a person."""
+    tokens, sentence = statement.sentence.tokens, statement.sentence
     if expected == "time":
-        years = {date.first_year for date in find_dates(tokens)}
+        years = {date.first_year for date in sentence.dates}
         return [i for i, token in enumerate(tokens) if token.value in years and token.value]
     if expected == "number":
-        figures = [figure for figure in find_figures(tokens) if tokens[figure.place].value]
-        return [figure.place for figure in figures]
-    return []
+        return [figure.place for figure in sentence.figures if tokens[figure.place].value]
+    if expected != "person":
+        return []
+    names = [name for name in sentence.names if asked.isdisjoint(name.roots)]
+    named = any(not given.isdisjoint(name.roots) for name in names)
+    return [name.place for name in names] if named else []
 
 
 def _nearness(place: int, words: Mapping[str, float], tokens: Sequence[Token]) -> float:
+    """Rate how near the words of the question stand to a value; a comma between sets apart."""
     best: dict[str, float] = {}
-    for i, token in enumerate(tokens):
-        weight = words.get(token.root, 0.0)
-        if weight and i != place:
-            near = weight / (1 + abs(i - place) / HALF)
+    for step in (-1, 1):
+        distance = 0
+        for token in tokens[place + step :: step] if place + step >= 0 else ():
+            distance += APART if token.kind == "punct" else 1
+            near = words.get(token.root, 0.0) / (1 + distance / HALF)
             best[token.root] = max(best.get(token.root, 0.0), near)
     return sum(best.values())
 

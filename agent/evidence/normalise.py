@@ -31,7 +31,8 @@ _VULGAR_VALUE = {"¼": 0.25, "½": 0.5, "¾": 0.75, "⅓": 0.333, "⅔": 0.667, 
 _THIN_THOUSANDS = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _QUOTES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\u0060\u00b4\u2032", "'"))
-_ABBREVIATION = re.compile(r"\b(?:[A-Za-z]\.){2,}")
+_ABBREVIATION = re.compile(r"\b(?:[A-Za-z]\.)+[A-Za-z]\b\.?")
+_NUMERO = re.compile(r"\b[Nn]os?\.\s?(?=\d)")
 _PER_CENT = re.compile(r"\bper cent\b", re.IGNORECASE)
 _CITATION_MARK = re.compile(r"\[\d{1,3}\]")
 _SIGNS = {"%": "percent", "£": "pound", "$": "dollar", "€": "euro", "&": "and", "°": "degree"}
@@ -75,6 +76,7 @@ def _flat(text: str) -> str:
         text = "".join(c for c in decomposed if not unicodedata.combining(c))
         text = _DASHES.sub("-", text.replace("\0", "\u2026"))
     text = _ABBREVIATION.sub(lambda m: m[0].replace(".", ""), text)
+    text = _NUMERO.sub("number ", text)
     return _PER_CENT.sub("percent", _CITATION_MARK.sub("", text))
 
 
