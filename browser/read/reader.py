@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -31,6 +33,8 @@ Mode = Literal["auto", "http", "browser"]
 DEADLINE = 20.0
 # Browsers stop at 20 redirects; a page that refreshes more than twice goes in circles.
 _MOST_REFRESHES = 2
+# The browser shows these in a viewer or saves them; HTTP brings them as they are.
+_DOCUMENT = re.compile(r"\.(?:pdf|json|xml|csv|txt|md)(?:[?#]|$)", re.IGNORECASE)
 # Walls that a real browser, with its scripts and cookies, may pass.
 _BROWSER_MAY_PASS = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCKED))
 
@@ -70,10 +74,10 @@ class Reader:
     async def _choose(self, url: str, until: float) -> Page:
         site = registrable_domain(host(url))
         habit = self.habits.of(site)
-        if self._browser is not None and habit.wants_browser:
-            return await self._browse(
-                url, until, f"{site} needed the browser before: {habit.reason}"
-            )
+        if self._browser is not None and habit.wants_browser and not _DOCUMENT.search(url):
+            why = f"{site} needed the browser before: {habit.reason}"
+            with suppress(BrowserError):  # then the plain way is tried after all
+                return await self._browse(url, until, why)
         page = await self._fetch(url, until)
         reason = _why_browser(page)
         if not reason:

@@ -185,3 +185,18 @@ def test_a_damaged_habit_file_is_learned_anew(tmp_path: Path) -> None:
     path = tmp_path / "sites.json"
     path.write_text('{"e.org": ')
     assert Habits(path).all() == {}
+
+
+async def test_a_site_of_the_browser_is_read_by_http_when_no_browser_starts(
+    site: Site, http: HttpClient
+) -> None:
+    async def missing() -> None:
+        message = "no Chrome"
+        raise BrowserMissing(message)
+
+    habits = Habits()
+    for _ in range(3):
+        habits.needed_browser("127.0.0.1", "an empty shell")
+    url = site.page("/a", f"<h1>Ferry</h1><p>{LONG}</p>")
+    page = await Reader(http, browser=missing, habits=habits).read(url)
+    assert (page.via, page.outcome) == ("http", Outcome.OK)
