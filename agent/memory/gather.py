@@ -25,7 +25,7 @@ def gather(
 ) -> Layers:
     """Read every layer; `recalled` holds what bears on the question and is in no other layer."""
     memories = {row.key: _value(row) for row in entries.all([kinds.REMEMBERED])}
-    sessions = _mapping(entries, kinds.SUMMARY)
+    sessions = {row.key: _value(row) for row in entries.all([kinds.SUMMARY])}
     return Layers(
         condensed=conversations.condensed(session)[0] if session else "",
         history=tuple(conversations.turns(session, RECENT_TURNS)) if session else (),

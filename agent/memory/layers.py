@@ -74,7 +74,8 @@ def build_messages(
     current = js.trim(_page(page_context, frame) + _captured(context) + "\n" + question)
     current += _profile(profile or {})
     safe = {key: _delimited(value, frame) for key, value in (memories or {}).items()}
-    current += _remembered(question, safe, sessions or {}, similarity)
+    summaries = {key: _delimited(value, frame) for key, value in (sessions or {}).items()}
+    current += _remembered(question, safe, summaries, similarity)
     current += skill_block + context_block(recalled, frame)
     return [*messages, Message("user", current)], active
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agent.memory.entries import Entries
     from agent.memory.store import Store
     from agent.memory.types import Dreamed, Hit, Layers, Seal, SealCheck, Session
+    from agent.memory.upkeep import Upkeep
     from agent.types import Report
 
 IMPORTED = "imported"
@@ -183,6 +184,12 @@ class Memory:
         from agent.memory.gather import gather  # noqa: PLC0415 - loads SQLAlchemy
 
         return gather(self._entries, self._conversations, question, session)
+
+    def upkeep(self, session: str) -> Upkeep:
+        """Give what the jobs after an answer change, for one conversation."""
+        from agent.memory.upkeep import Upkeep  # noqa: PLC0415 - loads SQLAlchemy
+
+        return Upkeep(self._entries, self._conversations, session)
 
     def record_run(
         self, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()

@@ -2,83 +2,112 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
-
 from agent.errors import ToolError
+from agent.memory import jsvalues as js
 from agent.memory.types import Origin
-from agent.tools.registry import Params, Risk, Tool, ToolResult
+from agent.protocol.loose import loose_json, loose_object
+from agent.tools.registry import Risk, Tool, ToolResult
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from agent.memory import Memory
     from agent.tools.context import ToolContext
 
 MATCHES = 10
-_VALUE_CHARS = 200
+_VALUE_UNITS = 200
+_SHOWN_KINDS = frozenset({"memory", "summary", "profile"})
+_FORM = 'REMEMBER needs {"key":"...","value":"..."}'
 
 
-class RememberParams(Params):
-    """What to keep, under which key."""
-
-    key: str = Field(min_length=1)
-    value: str = Field(min_length=1)
-
-
-class RecallParams(Params):
-    """A key, or `all`."""
-
-    key: str = "all"
-
-
-class SearchMemoryParams(Params):
-    """Words to look for."""
-
-    query: str = Field(min_length=1)
-
-
-async def remember(context: ToolContext, params: RememberParams) -> ToolResult:
+async def remember(context: ToolContext, param: str) -> ToolResult:
     """Keep a value under a key."""
-    memory = _memory(context)
+    memory = memory_of(context)
+    fields = _fields(param)
+    key = fields.get("key")
+    if not js.truthy(key) or "value" not in fields:
+        raise ToolError(_FORM)
+    name = js.to_string(key)
     # What a model writes after it has read the web may be the web's words.
     origin = Origin(run=context.run, trusted=not context.evidence.sources)
-    await context.in_memory_thread(
-        partial(memory.remember, params.key, params.value, origin=origin)
-    )
-    return ToolResult({"success": True, "message": f'Remembered "{params.key}".'})
+    await context.in_memory_thread(partial(memory.remember, name, fields["value"], origin=origin))
+    return ToolResult({"success": True, "message": f'Remembered "{name}".'})
 
 
-async def recall(context: ToolContext, params: RecallParams) -> ToolResult:
+async def recall(context: ToolContext, param: str) -> ToolResult:
     """Look a key up, or list all."""
-    memory = _memory(context)
-    if params.key == "all":
-        known = await context.in_memory_thread(memory.remembered)
-        return ToolResult({"success": True, "memory": known})
-    value = await context.in_memory_thread(memory.recall, params.key)
+    memory = memory_of(context)
+    key = str(loose_object(param).get("key", param)) if param.startswith("{") else param
+    saved = await context.in_memory_thread(memory.upkeep("").saved)
+    if key == "all":
+        return ToolResult({"success": True, "memory": saved})
+    value = saved.get(key)
     found = "Nothing saved under this key." if value is None else value
-    return ToolResult({"success": True, "key": params.key, "value": found})
+    return ToolResult({"success": True, "key": key, "value": found})
 
 
-async def search_memory(context: ToolContext, params: SearchMemoryParams) -> ToolResult:
-    """Search what is remembered."""
-    memory = _memory(context)
-    hits = await context.in_memory_thread(memory.search, params.query, MATCHES)
-    matches: list[dict[str, Any]] = [
-        {"key": hit.key or hit.id, "value": hit.text[:_VALUE_CHARS], "score": round(hit.score, 2)}
-        for hit in hits
-    ]
-    return ToolResult({"success": True, "query": params.query, "matches": matches})
+async def search_memory(context: ToolContext, param: str) -> ToolResult:
+    """Search what is saved and known of the person by words; then all else that is kept."""
+    memory = memory_of(context)
+    query = str(loose_object(param).get("query", param)) if param.startswith("{") else param
+    upkeep = memory.upkeep("")
+    saved = await context.in_memory_thread(upkeep.saved)
+    profile = await context.in_memory_thread(upkeep.profile)
+    known = js.ordered({**saved, **{f"profile_{key}": value for key, value in profile.items()}})
+    data: dict[str, Any] = {"success": True, "query": query, "matches": matches(query, known)}
+    data["method"] = "keyword"
+    hits = await context.in_memory_thread(memory.search, query, MATCHES)
+    also = [hit for hit in hits if hit.kind not in _SHOWN_KINDS]
+    if also:
+        data["also"] = [{"kind": h.kind, "value": js.cut(h.text, _VALUE_UNITS)} for h in also]
+    return ToolResult(data)
 
 
-def _memory(context: ToolContext) -> Memory:
+def matches(query: str, known: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Find the (at most ten) entries that hold words of the query, best first."""
+    words = [word for word in js.split_words(query.lower()) if js.length(word) > 2]
+    found = []
+    for key, value in known.items():
+        text = f"{key} {js.to_string(value)}".lower()
+        count = sum(word in text for word in words)
+        if count and not key.startswith("_"):
+            shown = js.well_formed(js.cut(js.to_string(value), _VALUE_UNITS))
+            found.append({"key": key, "value": shown, "relevance": count / len(words)})
+    return sorted(found, key=lambda match: -match["relevance"])[:MATCHES]
+
+
+def memory_of(context: ToolContext) -> Memory:
+    """Give the memory of the run; raises `ToolError` where it has none."""
     if context.memory is None:
         raise ToolError("memory is off in this run", hint="Go on without it.")
     return context.memory
 
 
+def _fields(param: str) -> Mapping[str, Any]:
+    """Read what REMEMBER is given; raises `ToolError` that says what is wrong with it."""
+    value = loose_json(param)
+    if value is None:
+        try:
+            value = json.loads(param)
+        except ValueError as error:
+            raise ToolError(f"Memory save failed: {error}") from error
+    if not isinstance(value, dict):
+        raise ToolError(_FORM)
+    return value
+
+
 MEMORY_TOOLS = (
-    Tool("REMEMBER", "keeps a fact for later runs.", RememberParams, remember, Risk.WRITE),
-    Tool("RECALL", "gives what is kept under a key, or `all`.", RecallParams, recall),
-    Tool("SEARCH_MEMORY", "searches what is kept.", SearchMemoryParams, search_memory),
+    Tool(
+        "REMEMBER",
+        'keeps a fact for later runs: `{"key":"…","value":"…"}`.',
+        None,
+        remember,
+        Risk.WRITE,
+    ),
+    Tool("RECALL", "gives what is kept under a key, or `all`.", None, recall),
+    Tool("SEARCH_MEMORY", "searches what is kept, by words.", None, search_memory),
 )

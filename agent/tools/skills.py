@@ -1,0 +1,102 @@
+"""Skills: LEARN_SKILL, LIST_SKILLS, FORGET_SKILL, instructions that later runs are given."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from agent.errors import ToolError
+from agent.tools.memory import memory_of
+from agent.tools.registry import Params, Risk, Tool, ToolResult
+
+if TYPE_CHECKING:
+    from agent.memory.upkeep import Upkeep
+    from agent.tools.context import ToolContext
+
+MANUAL_SCORE = 60
+"""A skill that was asked for starts above one that was proposed (50)."""
+
+
+class LearnSkillParams(Params):
+    """A name, and what to do."""
+
+    name: str = Field(min_length=1, max_length=80)
+    instruction: str = Field(min_length=1, max_length=1_000)
+
+
+class NoParams(Params):
+    """Nothing."""
+
+
+class ForgetSkillParams(Params):
+    """Which one."""
+
+    name: str = Field(min_length=1)
+
+
+async def learn_skill(context: ToolContext, params: LearnSkillParams) -> ToolResult:
+    """Keep an instruction for later runs; one of the same name is replaced."""
+    if context.evidence.sources:
+        # An instruction outlives the run; after the web was read it may be the web's.
+        raise ToolError(
+            "a skill is learned from the person, not from pages: the web was read in this run",
+            hint="Ask for it in a run that reads nothing.",
+        )
+    upkeep = memory_of(context).upkeep("")
+    name, instruction = params.name, params.instruction
+    await context.in_memory_thread(learn, upkeep, name, instruction, int(time.time() * 1000))
+    return ToolResult({"success": True, "message": f'Learned "{name}".'})
+
+
+async def list_skills(context: ToolContext, _params: NoParams) -> ToolResult:
+    """List the skills and their scores."""
+    skills = await context.in_memory_thread(memory_of(context).upkeep("").skills)
+    shown = [
+        {"name": s["name"], "instruction": s.get("instruction"), "score": s.get("score", 50)}
+        for s in skills
+    ]
+    return ToolResult({"success": True, "skills": shown})
+
+
+async def forget_skill(context: ToolContext, params: ForgetSkillParams) -> ToolResult:
+    """Delete a skill."""
+    gone = await context.in_memory_thread(memory_of(context).upkeep("").drop_skill, params.name)
+    if not gone:
+        raise ToolError(f"no skill is called {params.name!r}", hint="LIST_SKILLS names them.")
+    return ToolResult({"success": True, "message": f'Forgot "{params.name}".'})
+
+
+def learn(
+    upkeep: Upkeep, name: str, instruction: str, now_ms: int, *, source: str = "manual"
+) -> dict[str, Any]:
+    """Write a skill; what is known of one of the same name stays, its instruction is replaced."""
+    before = next((skill for skill in upkeep.skills() if skill.get("name") == name), None)
+    skill = before or {
+        "id": f"skill_{uuid.uuid4().hex[:8]}",
+        "name": name,
+        "score": MANUAL_SCORE,
+        "learnedAt": now_ms,
+        "usageCount": 0,
+        "evalCount": 0,
+        "signalCount": 0,
+        "feedbackCount": 0,
+        "source": source,
+    }
+    upkeep.put_skills([{**skill, "instruction": instruction, "updatedAt": now_ms}])
+    return skill
+
+
+SKILL_TOOLS = (
+    Tool(
+        "LEARN_SKILL",
+        "keeps an instruction of the person's for later runs.",
+        LearnSkillParams,
+        learn_skill,
+        Risk.WRITE,
+    ),
+    Tool("LIST_SKILLS", "lists what was learned.", NoParams, list_skills),
+    Tool("FORGET_SKILL", "forgets what was learned.", ForgetSkillParams, forget_skill, Risk.WRITE),
+)
