@@ -70,7 +70,7 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
 def matches(query: str, known: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Find the (at most ten) entries that hold words of the query, best first."""
     words = [word for word in js.split_words(query.lower()) if js.length(word) > 2]
-    found = []
+    found: list[dict[str, Any]] = []
     for key, value in known.items():
         text = f"{key} {js.to_string(value)}".lower()
         count = sum(word in text for word in words)
