@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from browser.session import Browser
 from browser.text import words
@@ -42,7 +42,7 @@ class Measure:
 class Shelf(BaseHTTPRequestHandler):
     """Serves the saved pages by number."""
 
-    pages: list[Path] = []
+    pages: ClassVar[list[Path]] = []
 
     def do_GET(self) -> None:
         number = self.path.strip("/")
@@ -104,8 +104,8 @@ async def measure(base: str, count: int) -> dict[str, list[Measure]]:
 
 def _print_page(name: str, rows: dict[str, list[Measure]]) -> None:
     cells = [
-        f"{kind} {m[-1].chars // 4:>7} tok {m[-1].recall:.2f} {m[-1].refs:>5} refs {m[-1].ms:>6.0f} ms"
-        for kind, m in rows.items()
+        f"{kind} {m.chars // 4:>7} tok {m.recall:.2f} {m.refs:>5} refs {m.ms:>6.0f} ms"
+        for kind, (*_, m) in rows.items()
     ]
     print(f"{name[:28]:28} {' | '.join(cells)}", flush=True)
 
@@ -121,7 +121,9 @@ def summary(rows: dict[str, list[Measure]]) -> None:
             f"{statistics.median(m.refs for m in measures):>7.0f}"
             f"{statistics.median(times):>7.0f}{_p90(times):>8.0f}"
         )
-    ratios = [w.chars / p.chars for w, p in zip(rows["whole"], rows["plain"], strict=True) if p.chars]
+    ratios = [
+        w.chars / p.chars for w, p in zip(rows["whole"], rows["plain"], strict=True) if p.chars
+    ]
     times = [b.ms / p.ms for b, p in zip(rows["budget"], rows["plain"], strict=True)]
     print(f"whole / plain characters: median {statistics.median(ratios):.2f}")
     print(f"budget / plain time: median {statistics.median(times):.2f}")
@@ -142,4 +144,4 @@ def main(folders: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["tests/browser/page"])
+    main(sys.argv[1:] or ["fixtures/pages"])

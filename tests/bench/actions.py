@@ -1,0 +1,75 @@
+"""From a click to the next observation, the size of an answer, and the start of a browser.
+
+    python -m tests.bench.actions
+
+Prints medians over a static page of 200 paragraphs with links and a form of 40 fields.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from typing import TYPE_CHECKING
+
+from browser.session import Browser
+from tests.browser.page.pages import ref, serve_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from browser.types import ActionOutcome
+
+ROUNDS = 15
+STARTS = 3
+PAGE = (
+    "<!doctype html><title>Bench</title>"
+    + "".join(
+        f"<p>Paragraph {n} says this and <a href=#{n}>that</a> of it.</p>" for n in range(200)
+    )
+    + "".join(f"<label>Field {n} <input></label>" for n in range(40))
+    + "<label><input type=checkbox>Box</label>"
+    + "<button onclick=\"this.textContent='done'\">Do</button>"
+)
+
+
+async def timed(act: Callable[[], Awaitable[ActionOutcome]]) -> tuple[float, int]:
+    """Median milliseconds and tokens (characters / 4) of an action's answer."""
+    times, sizes = [], []
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        outcome = await act()
+        times.append((time.perf_counter() - begun) * 1000)
+        sizes.append(len(outcome.did + outcome.changes) // 4)
+    return statistics.median(times), int(statistics.median(sizes))
+
+
+async def start_seconds(url: str) -> float:
+    begun = time.perf_counter()
+    async with Browser.launch() as browser:
+        await browser.open(url)
+        return time.perf_counter() - begun
+
+
+async def main() -> None:
+    with serve_pages() as pages:
+        url = pages.base + pages.put(PAGE)
+        starts = [await start_seconds(url) for _ in range(STARTS)]
+        print(f"start to first page: {statistics.median(starts):.2f} s")
+        async with Browser.launch() as browser:
+            tab = await browser.open(url)
+            snapshot = await tab.snapshot(budget=None)
+            box, field, button = (
+                ref(snapshot, what) for what in ("checkbox Box", "textbox Field 20", "button Do")
+            )
+            for name, act in {
+                "click a checkbox": lambda: tab.click(box),
+                "fill a field": lambda: tab.type(field, "some text"),
+                "click a button": lambda: tab.click(button),
+            }.items():
+                ms, tokens = await timed(act)
+                print(f"{name}: {ms:.0f} ms to the next observation, {tokens} tokens")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
