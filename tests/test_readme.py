@@ -1,0 +1,102 @@
+"""The README's commands do what it says, on the bundled web."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
+COMMANDS = [line for kind, body in BLOCKS if kind == "sh" for line in body.splitlines()]
+
+
+@pytest.fixture
+def newcomer(tmp_path, site):
+    """A folder with a note in it, and an environment that knows the bundled web alone."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "pump.md").write_text("# Pump\n\nIda repaired the pump on 3 May 2024.\n")
+    return {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "RESEARCH_SEARCH": "searxng",
+        "RESEARCH_SEARXNG_URL": site.url,
+        "RESEARCH_DATA_DIR": str(tmp_path / "data"),
+    }
+
+
+def test_the_research_commands_run_one_after_another(newcomer, tmp_path):
+    commands = [line for line in COMMANDS if line.startswith("research ")]
+    assert len(commands) >= 5
+    for command in commands:
+        done = subprocess.run(
+            command,
+            shell=True,
+            env=newcomer,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    assert "1 November 1829" in (tmp_path / "report.md").read_text()
+    assert "<mark" in (tmp_path / "report.html").read_text()
+
+
+def test_make_research_asks_the_question_given(newcomer, tmp_path):
+    done = subprocess.run(
+        ["sh", "dev/task.sh", "research"],
+        env=newcomer | {"Q": "When was Hesk Light first lit?"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "1 November 1829" in done.stdout, done.stderr
+
+
+def test_make_demo_answers_its_question(newcomer):
+    done = subprocess.run(
+        ["sh", "dev/task.sh", "demo"],
+        env=newcomer,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_python_example_runs(newcomer, tmp_path):
+    [example] = [body for kind, body in BLOCKS if kind == "python"]
+    done = subprocess.run(
+        [sys.executable, "-c", example],
+        env=newcomer,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "3 May 2024" in done.stdout, done.stderr
+
+
+def test_every_flag_named_is_one_that_there_is(run):
+    known = run("--help").stdout + run("replay", "--help").stdout + run("show", "--help").stdout
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
+    assert sorted(flag for flag in named if flag not in known) == []
+
+
+def test_every_picture_and_link_of_its_own_is_there():
+    targets = re.findall(r"\]\(([^)#]+)\)", README)
+    own = [target for target in targets if not target.startswith("http")]
+    assert [target for target in own if not (ROOT / target).exists()] == []
+
+
+def test_commands_are_written_as_a_shell_reads_them():
+    assert all(shlex.split(command) for command in COMMANDS)
