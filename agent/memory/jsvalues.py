@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # ECMA-262: WhiteSpace and LineTerminator. Python's set has U+001C-1F and U+0085, not U+FEFF.
-WHITESPACE = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-_SPACES = re.compile(f"[{WHITESPACE}]+")
-_EDGES = re.compile(f"^[{WHITESPACE}]+|[{WHITESPACE}]+$(?![\\s\\S])")
+_WHITESPACE = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_SPACES = re.compile(f"[{_WHITESPACE}]+")
+_EDGES = re.compile(f"^[{_WHITESPACE}]+|[{_WHITESPACE}]+$(?![\\s\\S])")
 _ARRAY_INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
 _LAST_INDEX = 2**32 - 2  # ECMA-262: array indices end below 2**32 - 1
 

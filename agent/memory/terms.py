@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from browser.text import content_words, stem, words
+from agent.memory.irregular import BASE
+from browser.text import STOP_WORDS, stem, words
 
 SPEAKER = "by"
 """Begins the term that says who speaks; the rest is hexadecimal, so that no word looks like it."""
@@ -21,7 +22,8 @@ def index_terms(text: str) -> list[str]:
 
     Words of other scripts are spelt in hexadecimal, so that every database cuts them alike.
     """
-    return [_ascii(word) for word in content_words(text)]
+    found = (BASE.get(word, word) for word in words(text) if word not in STOP_WORDS)
+    return [_ascii(stem(word)) for word in found]
 
 
 def memory_terms(text: str) -> list[str]:

@@ -90,6 +90,13 @@ def test_words_of_any_script_are_found(memory: Memory, text: str, query: str) ->
     assert _texts(memory, query, 1) == [text]
 
 
+def test_irregular_forms_are_found_by_their_base(memory: Memory) -> None:
+    memory.add("Tomas bought the mill and the children went to see it")
+    memory.add("Filler")
+    assert _texts(memory, "Who buys a mill?", 1)
+    assert _texts(memory, "Where did the child go?", 1) == _texts(memory, "mill", 1)
+
+
 def test_kinds_narrow_the_search_and_may_be_knowledge_bases(memory: Memory) -> None:
     memory.add("tide tables are in the red book", kind="note")
     memory.add("tide gauge: use the second search page", kind="playbook")
