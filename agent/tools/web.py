@@ -28,6 +28,13 @@ PREVIEW_CHARS = 8_000
 """What the reference engine's FETCH_URL gives of a page."""
 
 
+_WALL_TODO = {
+    Outcome.CONSENT: "OPEN it and answer its consent dialog, then READ without url",
+    Outcome.LOGIN: "the page wants a login",
+    Outcome.PAYWALL: "only the beginning is free to read",
+}
+
+
 class SearchParams(Params):
     """`since` is an ISO date; `site` a domain."""
 
@@ -152,7 +159,8 @@ def _read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolRe
 def _extras(page: Page, document: Document) -> dict[str, Any]:
     following = next((link.url for link in document.links if "next" in link.rel.split()), None)
     walled = page.outcome.value if page.outcome is not Outcome.OK else None
-    return {"published": document.published, "next": following, "outcome": walled}
+    todo = _WALL_TODO.get(page.outcome)
+    return {"published": document.published, "next": following, "outcome": walled, "todo": todo}
 
 
 def _fetch_result(context: ToolContext, page: Page) -> ToolResult:

@@ -55,6 +55,11 @@ _CONSENT = re.compile(
     r"mit werbung (?:und tracking )?weiterlesen",
     re.IGNORECASE | re.DOTALL,
 )
+_CONSENT_DIALOG = re.compile(
+    r"<[^>]{0,300}(?:role\s*=\s*[\"']?(?:alert)?dialog|aria-modal\s*=\s*[\"']?true|<dialog)[^>]{0,300}>"
+    r".{0,1500}?(?:cookie|consent|einwilligung|consentement|consentimiento)",
+    re.IGNORECASE | re.DOTALL,
+)
 _PASSWORD = re.compile(r"<input[^>]{1,300}type\s*=\s*[\"']?password", re.IGNORECASE)
 _LOGIN_WORDS = re.compile(
     r"\b(?:log|sign) ?in\b|\banmelden\b|\beinloggen\b|\bse connecter\b|\biniciar sesión\b",
@@ -105,7 +110,7 @@ def _by_content(requested: str, url: str, html: str, document: Document | None) 
 
 
 def _short(requested: str, url: str, html: str, words: str) -> Wall | None:
-    return _check(html, words) or _consent(url, words) or _login(requested, url, html, words)
+    return _check(html, words) or _consent(url, html, words) or _login(requested, url, html, words)
 
 
 def _check(html: str, words: str) -> Wall | None:
@@ -118,9 +123,11 @@ def _check(html: str, words: str) -> Wall | None:
     return None
 
 
-def _consent(url: str, words: str) -> Wall | None:
+def _consent(url: str, html: str, words: str) -> Wall | None:
     if _CONSENT_HOST.match(host(url)) or _CONSENT.search(words):
         return Wall(Outcome.CONSENT, "a consent page stands before the content")
+    if len(words) < _FEW and _CONSENT_DIALOG.search(html):
+        return Wall(Outcome.CONSENT, "a consent dialog stands before the content")
     return None
 
 

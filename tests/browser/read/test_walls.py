@@ -1,0 +1,40 @@
+"""What stands before a page is named for what it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from browser.extract import extract
+from browser.read.walls import find_wall
+from browser.types import Outcome
+
+URL = "https://courier.test/story"
+DIALOG = '<div role="dialog" aria-modal="true"><p>We set cookies.</p><button>Fine</button></div>'
+LONG = (
+    "<p>" + "The boats went round the island in the morning and came back at noon. " * 12 + "</p>"
+)
+
+
+def wall_of(html):
+    return find_wall(200, URL, URL, html, extract(html, URL))
+
+
+@pytest.mark.parametrize(
+    "dialog",
+    [
+        DIALOG,
+        "<dialog open><h2>Cookies</h2><button>OK</button></dialog>",
+        '<section aria-modal="true"><p>Ihre Einwilligung</p></section>',
+    ],
+)
+def test_a_consent_dialog_before_a_short_page_is_named(dialog):
+    wall = wall_of(f"<main><h1>Race</h1><p>Choose first.</p></main>{dialog}")
+    assert wall.outcome is Outcome.CONSENT
+
+
+def test_a_consent_dialog_over_a_page_that_is_there_is_none():
+    assert wall_of(f"<main><h1>Race</h1>{LONG}</main>{DIALOG}") is None
+
+
+def test_a_dialog_about_something_else_is_none():
+    assert wall_of('<main><p>Short.</p></main><div role="dialog"><p>Sign up!</p></div>') is None
