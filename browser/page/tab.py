@@ -41,10 +41,11 @@ class Tab(Hands):
         self, budget: int | None = DEFAULT_BUDGET, query: str | None = None
     ) -> Snapshot:
         """Show the page within a budget of tokens (None: whole), ranked by the query."""
-        self.check_alive()
-        async with within(LOOK_SECONDS, "read the page"):
-            await self.close_consent()
         view = await self.look()
+        if view.consent:
+            async with within(LOOK_SECONDS, "close a consent dialog"):
+                await self.close_consent()
+            view = await self.look()
         self._query = query
         snapshot, self._choice = snapshot_of(view, budget, query)
         return snapshot

@@ -30,6 +30,7 @@ class View:
     title: str
     lines: list[Line]
     cut: bool = False
+    consent: bool = False  # a consent dialog of a known platform is in front
     refs: dict[str, str] = field(default_factory=dict)
 
 
@@ -63,11 +64,12 @@ async def look(page: Page, frames: Frames) -> View:
     """Walk the main frame and, where it has any, the frames inside it."""
     main = page.main_frame
     raw = await _walk(main, frames)
-    inner: dict[str, list[dict[str, Any]]] = {}
+    inner: dict[str, dict[str, Any]] = {}
     if raw["frames"]:
         await _walk_children(main, frames, inner, depth=1)
     lines = list(_flatten(raw, inner, page.url, ""))
     view = View(raw["url"], raw["title"], lines, cut=bool(raw.get("cut")))
+    view.consent = any(one.get("consent") for one in (raw, *inner.values()))
     _name_regions(lines)
     for line in lines:
         view.refs.update(line.refs)

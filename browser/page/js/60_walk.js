@@ -39,7 +39,7 @@ class Walk {
     shared = null;
     return {
       lines: this.lines.all, cut: this.cut, frames: this.frames, title: document.title,
-      url: location.href, quirks: document.readyState,
+      url: location.href, consent: !!findConsent(),
     };
   }
 

@@ -44,16 +44,20 @@ const shownMatch = (selector) => {
 // Usercentrics and a few others stand in a shadow root of an element directly below the body.
 const consentRoots = () => [document, ...[...(document.body?.children ?? [])].map(shadowOf).filter(Boolean)];
 
-// Gives [platform, way] of the dialog that was closed, or null.
-const consent = () => {
+const findConsent = () => {
   if (document.getElementsByTagName('*').length > CONSENT_ELEMENTS) return null;
   for (const [platform, selectors] of Object.entries(CONSENT_PLATFORMS)) {
     for (const [index, selector] of selectors.entries()) {
       const button = shownMatch(selector);
-      if (!button) continue;
-      button.click();
-      return [platform, CONSENT_WAYS[index]];
+      if (button) return { platform, way: CONSENT_WAYS[index], button };
     }
   }
   return null;
+};
+
+// Gives [platform, way] of the dialog that was closed, or null.
+const consent = () => {
+  const found = findConsent();
+  found?.button.click();
+  return found && [found.platform, found.way];
 };
