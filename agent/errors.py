@@ -10,6 +10,7 @@ ResearchError
  │    └── ModelUnavailable
  ├── ReplayDiverged     8   a replayed run asks what its record does not hold
  ├── JournalError       1   the record cannot be written or read
+ │    └── ArchiveDamaged 8  an archive of a run was changed, or is none
  ├── InternalError      1   a fault of ours; the run's record holds the traceback
  └── ToolError          -   a tool call failed; becomes a result with a hint, never ends a run
 """
@@ -70,6 +71,13 @@ class ReplayDiverged(ResearchError):
 
 class JournalError(ResearchError):
     """The record of a run cannot be written or read."""
+
+
+class ArchiveDamaged(JournalError):
+    """An archive of a run was changed, is cut short, or is none."""
+
+    exit_code = 8
+    hint = "Fetch it again, or make it anew with `research export RUN FILE.zip`."
 
 
 class InternalError(ResearchError):

@@ -84,7 +84,7 @@ _OUTPUT = (
             "type": _PATH,
             "multiple": True,
             "metavar": "FILE",
-            "help": "Also write .md, .html, .json or .jsonl.",
+            "help": "Write .md .html .pdf .json .jsonl .bib .ris .csl.json .xml .warc.gz, .zip.",
         },
     ),
     (

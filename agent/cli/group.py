@@ -18,7 +18,7 @@ COMMANDS = {
     "resume": ("resume", "Go on with a run that was cut off."),
     "replay": ("replay", "Run a run again from its record alone."),
     "show": ("runs", "Show a run: its answer, sources and steps."),
-    "export": ("runs", "Write a run as .md, .html, .json or .jsonl."),
+    "export": ("runs", "Write a run as .md, .html, .pdf, .bib, .warc.gz, .zip and more."),
     "memory": ("memory", "What is remembered: list, search, remember, forget."),
     "chrome": ("chrome", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),

@@ -1,4 +1,4 @@
-"""Writing a run for others: Markdown, one HTML file, report as JSON, record as JSON Lines."""
+"""Writing a run for others: the file's ending says in which form."""
 
 from __future__ import annotations
 
@@ -10,13 +10,27 @@ from agent.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-FORMATS = {".md": "markdown", ".html": "html", ".json": "json", ".jsonl": "json"}
+FORMATS = {
+    ".md": "markdown",
+    ".html": "html",
+    ".pdf": "pdf",
+    ".json": "json",
+    ".jsonl": "json",
+    ".bib": "bibtex",
+    ".ris": "ris",
+    ".csl.json": "csl",
+    ".xml": "junit",
+    ".warc.gz": "warc",
+    ".zip": "archive",
+}
 """Ending to the module that writes it; each has a function `render(folder, ending) -> bytes`."""
 
 
 def ending(path: Path) -> str:
-    """The ending that tells the format."""
-    return path.suffix.lower()
+    """The ending that tells the format, `.csl.json` before `.json`; none known, the last one."""
+    name = path.name.lower()
+    known = [end for end in FORMATS if name.endswith(end) and name != end]
+    return max(known, key=len, default=path.suffix.lower())
 
 
 def export(folder: Path, path: Path) -> None:

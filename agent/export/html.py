@@ -102,7 +102,7 @@ def _sources(record: Record) -> str:
 
 
 def _card(record: Record, source: ReportSource) -> str:
-    text = record.source_text(source.url, source.sha256)
+    text = record.source_text(source)
     quotes = "\n".join(
         f"<blockquote>{_excerpt(text, source, window)}</blockquote>"
         for window in _windows(text, source.quotes)

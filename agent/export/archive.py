@@ -1,0 +1,132 @@
+"""A whole run in one file: record, pages, report; the same run gives the same bytes.
+
+The archive holds one folder, named by the run: `report.json`, `report.html`, `journal.jsonl`,
+`pages.warc.gz` and `blobs/<sha256>`. Its comment is the SHA-256 of all that stands before it, so
+that a change anywhere shows, in the container as well as in its files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import tempfile
+import zipfile
+import zlib
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agent.errors import ArchiveDamaged, UsageError
+from agent.export import html, warc
+from agent.export.record import Record
+from agent.journal import RunFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DIGEST_CHARS = 64
+_COMMENT = b"sha256:"
+_BLOB = re.compile(r"[0-9a-f]{64}")
+_NAME = re.compile(
+    r"(?P<run>[\w-]{1,80})/(report\.json|report\.html|journal\.jsonl|pages\.warc\.gz|blobs/[0-9a-f]{64})",
+    re.ASCII,
+)
+"""All names that an archive may hold: none of them leads out of the folder it is unpacked to."""
+MOST_FILES: Final = 10_000
+MOST_BYTES: Final = 2 << 30
+"""Unpacked: a run reads 24 sources of at most 30 MB; beyond that it is none of ours."""
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def render(folder: Path, ending: str) -> bytes:
+    """Pack the run."""
+    record = Record.read(folder)
+    at = datetime.fromisoformat(record.events[0].at).timetuple()[:6]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, body in _files(record, ending):
+            entry = zipfile.ZipInfo(f"{record.report.run}/{name}", at)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o600 << 16
+            entry.create_system = 3  # the same on every system
+            packed.writestr(entry, body)
+        packed.comment = _COMMENT + b"0" * _DIGEST_CHARS
+    body = out.getvalue()[:-_DIGEST_CHARS]
+    return body + _digest(body)
+
+
+def _files(record: Record, ending: str) -> Iterator[tuple[str, bytes]]:
+    path = record.folder.path
+    yield "report.json", record.folder.report.read_bytes()
+    yield "report.html", html.render(path, ending)
+    yield "journal.jsonl", record.folder.journal.read_bytes()
+    yield "pages.warc.gz", warc.render(path, ending)
+    for blob in sorted((path / "blobs").iterdir()):
+        if _BLOB.fullmatch(blob.name):
+            yield f"blobs/{blob.name}", blob.read_bytes()
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether an archive is, byte for byte, as it was written."""
+    body = path.read_bytes()
+    return body[-_DIGEST_CHARS:] == _digest(body[:-_DIGEST_CHARS])
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[RunFolder]:
+    """Unpack an archive to a temporary folder that is gone when the block is left.
+
+    Raises `ArchiveDamaged`, and `UsageError` where the file cannot be read.
+    """
+    with tempfile.TemporaryDirectory(prefix="urchin-") as temporary:
+        try:
+            with zipfile.ZipFile(path) as packed:
+                folder = _unpack(packed, Path(temporary))
+        except OSError as error:
+            raise UsageError(f"cannot read {path}: {error.strerror or error}") from error
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
+            raise ArchiveDamaged(f"{path.name} is damaged: {error}") from error
+        yield folder
+
+
+def _unpack(packed: zipfile.ZipFile, target: Path) -> RunFolder:
+    entries = packed.infolist()
+    run = _run_of(entries)
+    (target / run / "blobs").mkdir(parents=True)
+    left = MOST_BYTES
+    for entry in entries:
+        left -= _write(packed, entry, target / entry.filename, left)
+    return RunFolder(target / run)
+
+
+def _run_of(entries: list[zipfile.ZipInfo]) -> str:
+    """Check the names and kinds of all entries before any is written; gives the run's id."""
+    names = [entry.filename for entry in entries]
+    matches = [_NAME.fullmatch(name) for name in names]
+    strange = next((name for name, match in zip(names, matches, strict=True) if not match), None)
+    runs = {match["run"] for match in matches if match}
+    if strange is not None or len(runs) != 1:
+        raise ArchiveDamaged(f"it is no archive of a run: it holds {strange or len(runs)!r}")
+    if len(set(names)) != len(names) or len(names) > MOST_FILES:
+        raise ArchiveDamaged("it holds a file twice, or far too many")
+    if any(entry.flag_bits & 1 or entry.compress_type not in _METHODS for entry in entries):
+        raise ArchiveDamaged("it is encrypted, or packed in a way that archives of runs are not")
+    return runs.pop()
+
+
+def _write(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: int) -> int:
+    """Write one file, counting what comes out, not what the archive says; gives its size."""
+    written = 0
+    with packed.open(entry) as source, target.open("xb") as out:
+        while chunk := source.read(1 << 16):
+            written += len(chunk)
+            if written > room:
+                raise ArchiveDamaged(f"unpacked it is larger than {MOST_BYTES >> 20} MB")
+            out.write(chunk)
+    return written
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.sha256(body).hexdigest().encode()

@@ -1,0 +1,47 @@
+"""The sources as BibTeX (`@online`, as biblatex and Zotero know it)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.export.record import Record
+from agent.export.reference import Reference, iso, references
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "$": r"\$",
+        "&": r"\&",
+        "#": r"\#",
+        "%": r"\%",
+        "_": r"\_",
+        "^": r"\^{}",
+        "~": r"\~{}",
+    }
+)
+_IN_URL = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C", " ": "%20"})
+"""A URL is taken literally; only what would end its field is written in another way."""
+
+
+def render(folder: Path, _ending: str) -> bytes:
+    """Write the sources as BibTeX."""
+    return "\n".join(_entry(found) for found in references(Record.read(folder))).encode()
+
+
+def _entry(found: Reference) -> str:
+    fields = {
+        # Twice braced: styles leave the capitals as they are.
+        "title": f"{{{found.title.translate(_ESCAPES)}}}",
+        "organization": found.site.translate(_ESCAPES),
+        "date": iso(found.published),
+        "url": found.url.translate(_IN_URL),
+        "urldate": iso(found.accessed),
+        "annote": " … ".join(found.quotes).translate(_ESCAPES),
+    }
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@online{{{found.key},", *lines, "}", ""])

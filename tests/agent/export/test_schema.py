@@ -1,0 +1,13 @@
+"""The published schema is that of the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.export.schema import report_schema
+
+PUBLISHED = Path(__file__).parents[3] / "docs" / "report.schema.json"
+
+
+def test_the_published_schema_is_the_one_of_the_report():
+    assert PUBLISHED.read_text(encoding="utf-8") == report_schema()
