@@ -56,8 +56,8 @@ _CONSENT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _CONSENT_DIALOG = re.compile(
-    r"<[^>]{0,300}(?:role\s*=\s*[\"']?(?:alert)?dialog|aria-modal\s*=\s*[\"']?true|<dialog)[^>]{0,300}>"
-    r".{0,1500}?(?:cookie|consent|einwilligung|consentement|consentimiento)",
+    r"<(?:dialog\b|[^>]{0,300}(?:role\s*=\s*[\"']?(?:alert)?dialog|aria-modal\s*=\s*[\"']?true))"
+    r"[^>]{0,300}>.{0,1500}?(?:cookie|consent|einwilligung|consentement|consentimiento)",
     re.IGNORECASE | re.DOTALL,
 )
 _PASSWORD = re.compile(r"<input[^>]{1,300}type\s*=\s*[\"']?password", re.IGNORECASE)
