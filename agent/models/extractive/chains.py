@@ -34,7 +34,7 @@ class Figures:
     mean: float = 1.0
     mention: float = 0.7
     common: float = 3.0
-    fill: float = 0.3
+    fill: float = 0.2
     heads: int = 20
     pool: int = 60
 
@@ -66,7 +66,8 @@ class Chains:
         self._known = frozenset(ranking.question.terms)
         self._rarity: dict[frozenset[str], float] = {}
         self._new_names: dict[int, list[frozenset[str]]] = {}
-        self._pool = ranking.scored[: figures.pool]
+        unique = {x.sentence.text: x for x in reversed(ranking.scored)}
+        self._pool = [x for x in ranking.scored if unique[x.sentence.text] is x][: figures.pool]
         self.best = sorted(self._search(), key=lambda c: -c.score)
 
     def selection(self, given: Sequence[Scored] = ()) -> list[Scored]:

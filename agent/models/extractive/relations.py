@@ -38,13 +38,114 @@ won winner win champion victory defeated
 employer worked works
 rank ranked ranking placed populous
 hail from formed origin
-cost price paid
+cost price fee charge paid crown dollar euro pound usd eur gbp
+"""
+
+# Forms that no stemmer brings together.
+_IRREGULAR = """
+arise arose arisen
+beat beaten
+become became
+begin began begun
+bear bore borne born
+bind bound
+break broke broken
+bring brought
+build built
+burn burnt
+buy bought
+catch caught
+choose chose chosen
+come came
+deal dealt
+dig dug
+do did done
+draw drew drawn
+drink drank drunk
+drive drove driven
+eat ate eaten
+fall fell fallen
+feed fed
+feel felt
+fight fought
+find found
+flee fled
+fly flew flown
+forbid forbade forbidden
+forget forgot forgotten
+freeze froze frozen
+get got gotten
+give gave given
+go went gone
+grow grew grown
+hang hung
+have had
+hear heard
+hide hid hidden
+hold held
+keep kept
+know knew known
+lay laid
+lead led
+leave left
+lend lent
+light lit
+lose lost
+make made
+mean meant
+meet met
+pay paid
+ride rode ridden
+ring rang rung
+rise rose risen
+run ran
+say said
+see saw seen
+seek sought
+sell sold
+send sent
+shake shook shaken
+shine shone
+shoot shot
+show shown
+sing sang sung
+sink sank sunk
+sit sat
+sleep slept
+speak spoke spoken
+spend spent
+spring sprang sprung
+stand stood
+steal stole stolen
+stick stuck
+strike struck
+swear swore sworn
+sweep swept
+swim swam swum
+swing swung
+take took taken
+teach taught
+tear tore torn
+tell told
+think thought
+throw threw thrown
+understand understood
+wake woke woken
+wear wore worn
+weave wove woven
+win won
+wind wound
+write wrote written
+man men
+woman women
+child children
+foot feet
 """
 
 
 def _table() -> dict[str, frozenset[str]]:
     table: dict[str, set[str]] = {}
-    for line in _GROUPS.strip().splitlines():
+    for line in (_GROUPS + _IRREGULAR).strip().splitlines():
         group = {stem(w) for w in line.split()}
         for member in group:
             table.setdefault(member, set()).update(group)
