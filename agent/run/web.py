@@ -19,7 +19,6 @@ from browser.read import Reader
 from browser.search import build_providers
 from browser.search.cache import SearchCache
 from browser.search.chain import Chain
-from browser.search.corpus import Corpus
 from browser.search.registry import keys_from
 from browser.types import Document, Outcome, Page
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from agent.models import Model
     from agent.models.providers import Endpoint
     from browser.search.chain import Source
+    from browser.search.corpus import Corpus
     from browser.session import Browser
     from browser.types import PageContext
 
@@ -222,7 +222,8 @@ def _named_url(value: str) -> tuple[str, str]:
 def _corpus(options: Options, folder: Path) -> Corpus | None:
     if options.corpus is None:
         return None
-    from browser.extract import extract_body  # noqa: PLC0415 - only a corpus needs it this early
+    from browser.extract import extract_body  # noqa: PLC0415 - a run without a corpus loads none
+    from browser.search.corpus import Corpus  # noqa: PLC0415 - as above
 
     return Corpus(options.corpus, folder / "corpus", extract_body)
 
