@@ -6,16 +6,19 @@ Importing this package loads no database library; opening a memory does.
 from agent.memory.errors import BadImport, MemoryUnavailable, ReservedKey
 from agent.memory.layers import build_messages
 from agent.memory.memory import Memory
-from agent.memory.types import Hit, Layers, Origin, Session, Turn
+from agent.memory.types import Dreamed, Hit, Layers, Origin, Seal, SealCheck, Session, Turn
 
 __all__ = [
     "BadImport",
+    "Dreamed",
     "Hit",
     "Layers",
     "Memory",
     "MemoryUnavailable",
     "Origin",
     "ReservedKey",
+    "Seal",
+    "SealCheck",
     "Session",
     "Turn",
     "build_messages",

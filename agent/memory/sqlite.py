@@ -56,8 +56,11 @@ def create_file(path: Path) -> None:
         os.link(unborn, path)
     except FileExistsError:
         return  # another process was first
+    except OSError:  # a file system without hard links; a rename is nearly as good
+        if not path.exists():
+            unborn.replace(path)
     finally:
-        unborn.unlink()
+        unborn.unlink(missing_ok=True)
 
 
 def _configure(connection: Any, _record: Any) -> None:
