@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 LIVE_TOOLS = frozenset({"OPEN", "CLICK", "TYPE", "SELECT", "PRESS", "SCROLL", "SNAPSHOT"})
 
 _CONTROL = re.compile(r"\[((?:f\d+)?e\d+)(?: ([a-z]+))?: ([^\]]*)\]")
+_WORD = re.compile(r"\w+")
 _LANDMARK = re.compile(r"([a-z]+)(?: .*)?:")
 _OUT_OF_REACH = re.compile(r", (?:covered|disabled|off-screen)\b")
 _FIELDS = frozenset({"searchbox", "textbox", "combobox"})
@@ -46,6 +47,12 @@ def controls(observations: Iterable[Observation]) -> list[Control]:
                 if ref in found or not line.startswith("~"):
                     found[ref] = Control(ref, role or "link", label)
     return [c for c in found.values() if not _OUT_OF_REACH.search(c.label)]
+
+
+def brought_text(observation: Observation) -> bool:
+    """Whether an action brought text, and not controls alone."""
+    new = (_CONTROL.sub("", line[1:]) for line in observation.lines if line.startswith("+"))
+    return any(len(_WORD.findall(text)) > 1 for text in new)
 
 
 def _main(lines: list[str]) -> Iterator[str]:

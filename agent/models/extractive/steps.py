@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from agent.models.extractive.controls import brought_text
 from agent.models.extractive.hits import promising
 from agent.models.extractive.hops import follow_ups
 from agent.models.extractive.live import RELEVANT, is_live, live_call, relevance
@@ -97,8 +98,7 @@ def see_what_came(found: Findings) -> list[Call]:
     latest = found.notes.latest
     if len(latest) != 1 or not is_live(found.notes) or latest[0].passages():
         return []
-    came = any(line.startswith("+") for line in latest[0].lines)
-    return [("READ", {"query": _sought(found)})] if came else []
+    return [("READ", {"query": _sought(found)})] if brought_text(latest[0]) else []
 
 
 def work_live(found: Findings) -> list[Call]:

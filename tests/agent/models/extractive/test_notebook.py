@@ -50,8 +50,8 @@ def test_a_line_without_an_id_belongs_to_the_passage_above() -> None:
     "content",
     [
         "Who lit it?",
-        "[Page: A — http://x/]\n[Selected text: a\nb]\n[Page content: c\n\nd]\n\nWho lit it?",
-        "Who lit it?\n\n[User profile (permanent):\n  name: Ada]\n\n[Saved memories:\n  k: v]",
+        "[Page: A — x:/]\n[Selected text: a\nb]\n[Page content: c\n\nd]\n\nWho lit it?",
+        "Who lit it?\n\n[User profile (permanent):\n  n: A]\n\n[Saved memories:\n  k: v]",
         'Captured context:\n[file] a.md is S1:\n<web source="S1">\nS1¶1 Text\n</web>\n\nWho lit it?',
     ],
 )
