@@ -19,6 +19,7 @@ COMMANDS = {
     "replay": ("replay", "Run a run again from its record alone."),
     "show": ("runs", "Show a run: its answer, sources and steps."),
     "export": ("runs", "Write a run as .md, .html, .pdf, .bib, .warc.gz, .zip and more."),
+    "verify": ("verify", "Check a run or its archive: hashes, report, quotes."),
     "memory": ("memory", "What is remembered: list, search, remember, forget."),
     "chrome": ("chrome", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),

@@ -8,12 +8,16 @@ about, and a screenshot a `resource` under a `urn:` of its own.
 from __future__ import annotations
 
 import uuid
+import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+from warcio.statusandheaders import StatusAndHeadersParserException
 from warcio.warcwriter import WARCWriter
 
 from agent.export.record import Record
@@ -64,6 +68,20 @@ def render(folder: Path, _ending: str) -> bytes:
         )
         writer.write_record(made)
     return out.getvalue()
+
+
+def is_warc_of(folder: Path, body: bytes) -> bool:
+    """Whether a WARC holds the pages of a run, all of them, and nothing else."""
+    wanted = [(k.kind, k.uri, k.body) for k in _all(Record.read(folder)) if k.kind != "warcinfo"]
+    try:
+        found = [
+            (r.rec_type, r.rec_headers.get_header("WARC-Target-URI"), r.content_stream().read())
+            for r in ArchiveIterator(BytesIO(body))
+            if r.rec_type != "warcinfo"
+        ]
+    except (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, EOFError, ValueError):
+        return False
+    return found == wanted
 
 
 def _all(record: Record) -> Iterator[_Kept]:

@@ -23,22 +23,25 @@ def read_events(path: Path) -> Iterator[Event]:
     except OSError as error:
         raise JournalError(f"cannot read {path}: {error.strerror}") from error
     for number, line in enumerate(lines[:-1], 1):
-        yield _event(line, number, path)
+        yield read_event(line, f"{path}:{number}")
 
 
-def _event(line: bytes, number: int, path: Path) -> Event:
+def read_event(line: bytes, where: str) -> Event:
+    """Read one line; `where` names it in the `JournalError` that is raised where it is no event."""
     try:
         row = json.loads(line)
         version = row.pop("v")
         event = Event(**row)
-    except (ValueError, KeyError, TypeError) as error:
+        if not (isinstance(version, int) and isinstance(event.data, dict)):
+            raise TypeError("its version or its data is of another kind")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise JournalError(
-            f"{path}:{number} is no event: {error}",
+            f"{where} is no event: {error}",
             hint="The record was changed or damaged; `research runs rm` removes it.",
         ) from error
     if version > SCHEMA_VERSION:
         raise JournalError(
-            f"{path} was written by a newer version (schema {version})",
+            f"{where} was written by a newer version (schema {version})",
             hint="Upgrade with `pip install -U urchin-research`.",
         )
     return event

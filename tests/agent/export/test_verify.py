@@ -1,0 +1,159 @@
+"""A run and its archive are checked offline; a single changed character is found."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import random
+import zipfile
+
+import pytest
+
+from agent.errors import ArchiveDamaged, UsageError
+from agent.export import archive, export
+from agent.export.verify import verify, verify_archive
+from agent.journal.events import Event
+
+
+def changed(path, place):
+    """Change one character of a file at a place; another letter, so that lines stay lines."""
+    body = bytearray(path.read_bytes())
+    body[place] = ord("X") if body[place] != ord("X") else ord("Y")
+    path.write_bytes(body)
+
+
+@pytest.fixture
+def packed(finished, tmp_path):
+    target = tmp_path / "run.zip"
+    export(finished.path, target)
+    return target
+
+
+def repacked(packed, change):
+    """Write the archive again with some files changed, and sealed anew."""
+    with zipfile.ZipFile(packed) as before:
+        files = {entry.filename: before.read(entry) for entry in before.infolist()}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as after:
+        for name, body in change(files).items():
+            after.writestr(name, body)
+        after.comment = b"sha256:" + b"0" * 64
+    body = out.getvalue()[:-64]
+    packed.write_bytes(body + hashlib.sha256(body).hexdigest().encode())
+
+
+def test_a_run_as_it_was_written_holds(finished):
+    found = verify(finished)
+    assert found.flaws == ()
+    assert (found.sources, found.quotes) == (1, 1)
+    assert found.head == json.loads(finished.journal.read_bytes().splitlines()[-1])["hash"]
+
+
+def test_one_changed_character_is_found_in_every_file(finished):
+    places = random.Random(6)
+    files = [path for path in finished.path.rglob("*") if path.is_file()]
+    assert len(files) > 4
+    for path in files:
+        body = path.read_bytes()
+        for _ in range(30):
+            changed(path, places.randrange(len(body)))
+            assert verify(finished).flaws, path
+            path.write_bytes(body)
+
+
+@pytest.mark.parametrize("change", ["drop", "swap", "double"])
+def test_events_removed_moved_or_put_in_are_found(finished, change):
+    lines = finished.journal.read_bytes().splitlines(keepends=True)
+    if change == "drop":
+        del lines[3]
+    elif change == "swap":
+        lines[3], lines[4] = lines[4], lines[3]
+    else:
+        lines.insert(3, lines[3])
+    finished.journal.write_bytes(b"".join(lines))
+    assert any("does not follow" in flaw.what for flaw in verify(finished).flaws)
+
+
+def test_a_chain_cut_off_at_its_end_is_found(finished):
+    lines = finished.journal.read_bytes().splitlines(keepends=True)
+    finished.journal.write_bytes(b"".join(lines[:-1]))
+    assert any("no intact end" in flaw.what for flaw in verify(finished).flaws)
+
+
+def test_a_quote_that_is_not_in_the_text_is_found_though_the_chain_was_made_anew(finished):
+    last = json.loads(finished.journal.read_bytes().splitlines()[-1])
+    last["data"]["report"]["sources"][0]["quotes"] = ["It was first lit in 1830."]
+    last.pop("v")
+    again = Event(**last).sealed()
+    body = finished.journal.read_bytes().splitlines(keepends=True)[:-1]
+    finished.journal.write_bytes(b"".join(body) + again.to_json().encode() + b"\n")
+    finished.write_report(json.dumps(last["data"]["report"], indent=2, ensure_ascii=False))
+    (flaw,) = verify(finished).flaws
+    assert "source [1]" in flaw.where
+    assert "1830" in flaw.what
+
+
+def test_a_missing_page_is_found_with_the_event_that_needs_it(finished):
+    next((finished.path / "blobs").iterdir()).unlink()
+    assert any("is missing" in flaw.what for flaw in verify(finished).flaws)
+
+
+def test_another_form_of_the_same_report_is_found_with_its_line(finished):
+    finished.report.write_text(finished.report.read_text().replace('"steps": 4', '"steps":  4'))
+    (flaw,) = verify(finished).flaws
+    assert flaw.where.startswith("report.json:")
+
+
+def test_an_archive_holds_on_its_own(packed, finished):
+    before = verify(finished)
+    assert verify_archive(packed) == before
+
+
+def test_one_changed_byte_of_an_archive_is_found_wherever_it_is(packed):
+    body, places = packed.read_bytes(), random.Random(6)
+    for _ in range(60):
+        changed(packed, places.randrange(len(body)))
+        assert verify_archive(packed).flaws
+        packed.write_bytes(body)
+
+
+@pytest.mark.parametrize("size", [0, 10, 400, -1])
+def test_an_archive_cut_short_is_damaged(packed, size):
+    packed.write_bytes(packed.read_bytes()[:size])
+    assert verify_archive(packed).flaws
+
+
+def test_pages_that_are_not_those_of_the_run_are_found_in_an_archive_sealed_anew(packed):
+    def without_pages(files):
+        name = next(name for name in files if name.endswith("pages.warc.gz"))
+        return {**files, name: b""}
+
+    repacked(packed, without_pages)
+    (flaw,) = verify_archive(packed).flaws
+    assert flaw.where == "pages.warc.gz"
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc/evil", "run/../../evil", "run/blobs/x", "a\\b"])
+def test_an_archive_with_other_files_is_not_unpacked(packed, name, tmp_path):
+    repacked(packed, lambda files: {**files, name: b"x"})
+    with pytest.raises(ArchiveDamaged), archive.unpacked(packed):
+        pass
+    assert not list(tmp_path.rglob("*evil"))
+
+
+def test_an_archive_that_grows_too_large_is_not_unpacked(packed, monkeypatch):
+    monkeypatch.setattr(archive, "MOST_BYTES", 1_000)
+    with pytest.raises(ArchiveDamaged, match="larger"), archive.unpacked(packed):
+        pass
+
+
+def test_what_was_unpacked_is_gone_afterwards(packed):
+    with archive.unpacked(packed) as folder:
+        assert folder.journal.is_file()
+    assert not folder.path.exists()
+
+
+def test_a_file_that_is_not_there_is_an_error_of_use(tmp_path):
+    with pytest.raises(UsageError, match="cannot read"):
+        verify_archive(tmp_path / "none.zip")
