@@ -43,11 +43,14 @@ def read_the_page(found: Findings) -> list[Call]:
 
 
 def search(found: Findings) -> list[Call]:
-    """Ask the question as it is, and its names or keywords alone."""
+    """Ask the question as it is, and its names or keywords alone.
+
+    Not where a file that was given, or the page in view, already answers.
+    """
     notes = found.notes
     if notes.rounds("WEB_SEARCH") or not found.question.terms:
         return []
-    if notes.page and not found.thin:
+    if notes.observations and not found.thin:
         return []
     return _searches([found.question.text, keywords(found.question)])
 

@@ -137,6 +137,15 @@ async def test_a_question_about_the_page_is_answered_from_it_alone(ask, isles) -
     assert not isles.queries()
 
 
+async def test_a_file_that_answers_is_enough(ask, isles) -> None:
+    given = '<web source="S7">\nS7¶1 The Brack ferry was built in 1903.\n</web>'
+    opening = (
+        f"Captured context:\n[file] notes.md is S7:\n{given}\n\nWhen was the Brack ferry built?"
+    )
+    assert await ask(isles, opening) == "The Brack ferry was built in 1903. [S7¶1]"
+    assert not isles.asked
+
+
 async def test_what_is_selected_is_what_is_quoted(ask, isles) -> None:
     opening = (
         "[Page: Orlenn wren — http://isles.example/wren]\n"

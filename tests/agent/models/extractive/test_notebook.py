@@ -52,7 +52,7 @@ def test_a_line_without_an_id_belongs_to_the_passage_above() -> None:
         "Who lit it?",
         "[Page: A — x:/]\n[Selected text: a\nb]\n[Page content: c\n\nd]\n\nWho lit it?",
         "Who lit it?\n\n[User profile (permanent):\n  n: A]\n\n[Saved memories:\n  k: v]",
-        'Captured context:\n[file] a.md is S1:\n<web source="S1">\nS1¶1 Text\n</web>\n\nWho lit it?',
+        'Captured context:\n[file] a is S1:\n<web source="S1">\nS1¶1 T\n</web>\n\nWho lit it?',
     ],
 )
 def test_the_persons_own_words_are_told_from_what_stands_around_them(content: str) -> None:
