@@ -173,6 +173,7 @@ class _Run:
             keep=self._folder.keep,
             secrets=self._secrets(),
             run=self._folder.id,
+            files=self._options.file,
             approve=self._given.approve,
             deadline=time.monotonic() + seconds if seconds else None,
         )

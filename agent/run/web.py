@@ -129,6 +129,7 @@ class _Browsers:
                 headless=not self._options.headed,
                 proxy=self._egress.proxy_url,
                 storage_state=self._options.storage_state,
+                downloads_dir=self._options.data / "downloads",
             )
         return await self._stack.enter_async_context(opening)
 

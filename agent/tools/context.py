@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from browser.read.pages import read_rendered
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent.evidence import Evidence
     from agent.guard import Secrets
     from agent.memory import Memory
+    from agent.models.embeddings import Embeddings
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
     from browser.read import Reader
@@ -85,7 +88,9 @@ class ToolContext:
     secrets: Secrets
     web: Web | None = None
     memory: Memory | None = None
+    embeddings: Embeddings | None = None
     run: str = ""
+    files: tuple[Path, ...] = ()
     approve: Approve | None = None
     deadline: float | None = None
     _worker: ThreadPoolExecutor | None = None

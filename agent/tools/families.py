@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.tools.actions import ACTING_TOOLS
 from agent.tools.goals import GOAL_TOOLS
 from agent.tools.memory import MEMORY_TOOLS
-from agent.tools.page import PAGE_TOOLS
+from agent.tools.page import LOOKING_TOOLS
 from agent.tools.skills import SKILL_TOOLS
 from agent.tools.web import WEB_TOOLS
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def tools_for(context: ToolContext) -> list[Tool]:
     """Choose the tools by the means of the run: no memory, no memory tools."""
-    tools = [*WEB_TOOLS, *PAGE_TOOLS]
+    tools = [*WEB_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS]
     if context.memory is not None:
         tools += [*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS]
     return tools

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MATCHES = 10
 _VALUE_UNITS = 200
+_NEAR = 0.25
+"""Cosine below which two texts have nothing to do with each other, as in the reference engine."""
 _SHOWN_KINDS = frozenset({"memory", "summary", "profile"})
 _FORM = 'REMEMBER needs {"key":"...","value":"..."}'
 
@@ -58,8 +61,10 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
     saved = await context.in_memory_thread(upkeep.saved)
     profile = await context.in_memory_thread(upkeep.profile)
     known = js.ordered({**saved, **{f"profile_{key}": value for key, value in profile.items()}})
-    data: dict[str, Any] = {"success": True, "query": query, "matches": matches(query, known)}
-    data["method"] = "keyword"
+    near = await _near(context, query, known)
+    data: dict[str, Any] = {"success": True, "query": query}
+    data["matches"] = near if near is not None else matches(query, known)
+    data["method"] = "keyword" if near is None else "embeddings"
     hits = await context.in_memory_thread(memory.search, query, MATCHES)
     also = [hit for hit in hits if hit.kind not in _SHOWN_KINDS]
     if also:
@@ -75,9 +80,35 @@ def matches(query: str, known: Mapping[str, Any]) -> list[dict[str, Any]]:
         text = f"{key} {js.to_string(value)}".lower()
         count = sum(word in text for word in words)
         if count and not key.startswith("_"):
-            shown = js.well_formed(js.cut(js.to_string(value), _VALUE_UNITS))
-            found.append({"key": key, "value": shown, "relevance": count / len(words)})
+            found.append(_match(key, value, count / len(words)))
+    return _best(found)
+
+
+async def _near(
+    context: ToolContext, query: str, known: Mapping[str, Any]
+) -> list[dict[str, Any]] | None:
+    """Find entries by embeddings; None where the run has none."""
+    if context.embeddings is None:
+        return None
+    texts = {key: f"{key}: {js.to_string(value)}" for key, value in known.items() if key[:1] != "_"}
+    near = await context.embeddings.near(query, texts.values())
+    if not near:
+        return None
+    scored = [(key, near[text]) for key, text in texts.items() if text in near]
+    return _best([_match(k, known[k], _hundredths(n)) for k, n in scored if n > _NEAR])
+
+
+def _best(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda match: -match["relevance"])[:MATCHES]
+
+
+def _match(key: str, value: Any, relevance: float) -> dict[str, Any]:
+    shown = js.well_formed(js.cut(js.to_string(value), _VALUE_UNITS))
+    return {"key": key, "value": shown, "relevance": relevance}
+
+
+def _hundredths(number: float) -> float:
+    return math.floor(number * 100 + 0.5) / 100
 
 
 def memory_of(context: ToolContext) -> Memory:

@@ -28,7 +28,7 @@ PREVIEW_CHARS = 8_000
 """What the reference engine's FETCH_URL gives of a page."""
 
 
-_WALL_TODO = {
+_WALL_ADVICE = {
     Outcome.CONSENT: "OPEN it and answer its consent dialog, then READ without url",
     Outcome.LOGIN: "the page wants a login",
     Outcome.PAYWALL: "only the beginning is free to read",
@@ -159,8 +159,8 @@ def _read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolRe
 def _extras(page: Page, document: Document) -> dict[str, Any]:
     following = next((link.url for link in document.links if "next" in link.rel.split()), None)
     walled = page.outcome.value if page.outcome is not Outcome.OK else None
-    todo = _WALL_TODO.get(page.outcome)
-    return {"published": document.published, "next": following, "outcome": walled, "todo": todo}
+    advice = _WALL_ADVICE.get(page.outcome)
+    return {"published": document.published, "next": following, "outcome": walled, "advice": advice}
 
 
 def _fetch_result(context: ToolContext, page: Page) -> ToolResult:

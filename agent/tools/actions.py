@@ -1,0 +1,182 @@
+"""Acting on the open page by ref: CLICK, TYPE, SELECT, PRESS, and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from agent.errors import ToolError
+from agent.tools.page import NoParams, open_tab
+from agent.tools.registry import Params, Risk, Tool, ToolResult
+from agent.tools.sources import listed, register
+from agent.tools.web import web_of
+from browser.types import ActionOutcome
+
+if TYPE_CHECKING:
+    from agent.evidence.store import Source
+    from agent.tools.context import ToolContext
+    from browser.page.tab import Tab
+    from browser.types import Page
+
+NEW_TEXT_CHARS = 2_000
+"""Room for the passages that an action brought; READ gives the rest."""
+
+Act = Callable[["Tab", Any], Awaitable[ActionOutcome]]
+Finish = Callable[[], ToolResult]
+
+
+class ClickParams(Params):
+    """`count` 2 is a double click; `dialog` answers a question that the page asks."""
+
+    ref: str
+    button: Literal["left", "right", "middle"] = "left"
+    count: int = Field(1, ge=1, le=3)
+    dialog: str | None = None
+
+
+class TypeParams(Params):
+    """`submit` presses Enter afterwards."""
+
+    ref: str
+    text: str
+    submit: bool = False
+
+
+class SelectParams(Params):
+    """`value` is the option's text or value."""
+
+    ref: str
+    value: str
+
+
+class PressParams(Params):
+    """Keys such as `Enter`, `Control+a`."""
+
+    keys: str
+    ref: str | None = None
+
+
+class RefParams(Params):
+    """An element."""
+
+    ref: str
+
+
+class DragParams(Params):
+    """From one element to another, or by an offset in pixels."""
+
+    ref: str
+    to: str | None = None
+    dx: float = 0
+    dy: float = 0
+
+
+class ScrollParams(Params):
+    """By screens (negative is up), or to `top`, `bottom` or a text; `ref` scrolls that element."""
+
+    pages: float = 1.0
+    to: str | None = None
+    ref: str | None = None
+
+
+class WaitParams(Params):
+    """Waits until the text stands on the page."""
+
+    text: str = Field(min_length=1)
+
+
+class UploadParams(Params):
+    """`path` is a file that was given with --file."""
+
+    ref: str
+    path: str
+
+
+def acting(act: Act) -> Callable[[ToolContext, Any], Awaitable[Finish]]:
+    """Make a tool of an action: do it on the open page, say what changed, register new text."""
+
+    async def run(context: ToolContext, params: Any) -> Finish:
+        tab = open_tab(context)
+        web = web_of(context)
+        async with web.lock:
+            outcome = await act(tab, params)
+            page = await web.read_tab()
+        return lambda: _acted(context, page, outcome)
+
+    return run
+
+
+async def upload(context: ToolContext, params: UploadParams) -> Finish:
+    """Hand a file over: only one that the person gave to the run."""
+    given = {str(path): path for path in context.files}
+    given |= {path.name: path for path in context.files}
+    if params.path not in given:
+        names = ", ".join(path.name for path in context.files) or "none"
+        raise ToolError(f"{params.path} was not given to this run", hint=f"Files given: {names}.")
+    return await acting(lambda tab, p: tab.upload(p.ref, [given[p.path]]))(context, params)
+
+
+def _acted(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResult:
+    data: dict[str, Any] = {"did": outcome.did, "url": page.url}
+    if outcome.events:
+        data["events"] = list(outcome.events)
+    if page.document is None or not page.document.text.strip():
+        return ToolResult(data, outcome.changes, "page")
+    source, fresh = _new_text(context, page)
+    data["source"] = source.name
+    body = outcome.changes if not fresh else f"{outcome.changes}\n\nNew text:\n{fresh}"
+    return ToolResult(data, body.strip(), source.name)
+
+
+def _new_text(context: ToolContext, page: Page) -> tuple[Source, str]:
+    known = context.evidence.by_url(page.url)
+    before = {passage.text for passage in known.passages} if known else set()
+    source = register(context, page)
+    new = [passage for passage in source.passages if passage.text not in before]
+    return source, listed(new, NEW_TEXT_CHARS)[0] if before and new else ""
+
+
+def _tool(name: str, told: str, params: type[Params], act: Act, risk: Risk = Risk.EXTERNAL) -> Tool:
+    return Tool(name, told, params, acting(act), risk, capped=False)
+
+
+ACTING_TOOLS = (
+    _tool(
+        "CLICK",
+        "clicks.",
+        ClickParams,
+        lambda tab, p: tab.click(p.ref, button=p.button, count=p.count, dialog=p.dialog),
+    ),
+    _tool(
+        "TYPE",
+        "types into a field, replacing what is in it.",
+        TypeParams,
+        lambda tab, p: tab.type(p.ref, p.text, submit=p.submit),
+    ),
+    _tool(
+        "SELECT",
+        "chooses an option.",
+        SelectParams,
+        lambda tab, p: tab.select(p.ref, p.value),
+    ),
+    _tool("PRESS", "presses keys.", PressParams, lambda tab, p: tab.press(p.keys, p.ref)),
+    _tool("HOVER", "hovers.", RefParams, lambda tab, p: tab.hover(p.ref), Risk.READ),
+    _tool(
+        "DRAG",
+        "drags an element to another, or by pixels.",
+        DragParams,
+        lambda tab, p: tab.drag(p.ref, p.to, (p.dx, p.dy)),
+    ),
+    _tool(
+        "SCROLL",
+        "scrolls by screens, or to top, bottom or a text.",
+        ScrollParams,
+        lambda tab, p: tab.scroll(p.pages, p.ref, to=p.to),
+        Risk.READ,
+    ),
+    _tool("BACK", "goes back.", NoParams, lambda tab, _: tab.back(), Risk.READ),
+    _tool("WAIT", "waits for a text.", WaitParams, lambda tab, p: tab.wait_for(p.text), Risk.READ),
+    Tool("UPLOAD", "hands over a file.", UploadParams, upload, Risk.EXTERNAL, capped=False),
+)
