@@ -20,6 +20,7 @@ COMMANDS = {
     "show": ("runs", "Show a run: its answer, sources and steps."),
     "export": ("runs", "Write a run as .md, .html, .pdf, .bib, .warc.gz, .zip and more."),
     "verify": ("verify", "Check a run or its archive: hashes, report, quotes."),
+    "diff": ("diff", "Two runs side by side: answers, sources, steps."),
     "memory": ("memory", "What is remembered: list, search, remember, forget."),
     "chrome": ("chrome", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),

@@ -17,7 +17,7 @@ DIVERGED = 8
 
 
 @click.command()
-@click.argument("run", default="last")
+@click.argument("run", default="last", metavar="RUN|FILE.zip")
 @click.option("--model", metavar="NAME", help="Ask this model on the recorded web.")
 @click.option("--base-url", metavar="URL", help="Any OpenAI-compatible endpoint.")
 @click.option("--live", is_flag=True, help="With --model: what is not on record is asked live.")
@@ -25,13 +25,15 @@ DIVERGED = 8
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
 @data_dir_option
 def replay(run: str, check: bool, as_json: bool, data_dir: Path | None, **flags: Any) -> int:  # noqa: FBT001
-    """Run RUN again from its record alone: no network, model or browser."""
+    """Run RUN again from its record, or its archive, alone: no network, model or browser."""
     from agent.cli.render import print_report  # noqa: PLC0415 - `--help` needs none of it
+    from agent.export.opening import opened  # noqa: PLC0415 - as above
     from agent.run.outcome import exit_code  # noqa: PLC0415 - as above
     from agent.run.record import RunRecord  # noqa: PLC0415 - as above
 
-    record = RunRecord.read(all_runs(data_dir).find(run))
-    report = asyncio.run(_report(record, data_dir, **flags))
+    with opened(run, all_runs(data_dir)) as folder:
+        record = RunRecord.read(folder)
+        report = asyncio.run(_report(record, data_dir, **flags))
     print(report.to_json()) if as_json else print_report(report)
     if check and report.answer != record.answer:
         complain("the answer is another one than on record")

@@ -1,0 +1,104 @@
+"""Two runs side by side: their answers, sources and steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from agent.export.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.journal import Event, RunFolder
+
+Pair = tuple[str | None, str | None]
+"""What stands in one run and in the other; None where it stands in one of them only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two runs."""
+
+    run: str
+    question: str
+    model: str
+    status: str
+    confidence: float
+    usd: float
+    answer: str
+    sources: tuple[str, ...]
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs; `sources` and `steps` pair what both have, in order.
+
+    `changed` are the addresses whose text was another one in the second run.
+    """
+
+    a: Side
+    b: Side
+    same_answer: bool
+    sources: tuple[Pair, ...]
+    changed: tuple[str, ...]
+    steps: tuple[Pair, ...]
+
+
+def compare(first: RunFolder, second: RunFolder) -> Comparison:
+    """Compare two finished runs; answers are the same word for word, spaces aside."""
+    before, after = Record.read(first.path), Record.read(second.path)
+    a, b = _side(before), _side(after)
+    return Comparison(
+        a,
+        b,
+        same_answer=(a.status, a.answer.split()) == (b.status, b.answer.split()),
+        sources=pairs(sorted(a.sources), sorted(b.sources)),
+        changed=_changed(before, after),
+        steps=pairs(a.steps, b.steps),
+    )
+
+
+def pairs(a: Sequence[str], b: Sequence[str]) -> tuple[Pair, ...]:
+    """Align two lists: equal ones beside each other, the others alone, each list in its order."""
+    found: list[Pair] = []
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    for kind, a0, a1, b0, b1 in matcher.get_opcodes():
+        if kind == "equal":
+            found += zip(a[a0:a1], b[b0:b1], strict=True)
+        else:
+            found += [(left, None) for left in a[a0:a1]]
+            found += [(None, right) for right in b[b0:b1]]
+    return tuple(found)
+
+
+def _side(record: Record) -> Side:
+    report = record.report
+    return Side(
+        run=report.run,
+        question=report.question,
+        model=report.usage.model,
+        status=report.status,
+        confidence=report.confidence,
+        usd=report.usage.usd,
+        answer=report.answer,
+        sources=tuple(source.url for source in report.sources),
+        steps=tuple(_step(event) for event in record.events if event.type == "tool.result"),
+    )
+
+
+def _step(event: Event) -> str:
+    data = event.data
+    failed = isinstance(data["data"], dict) and "error" in data["data"]
+    return f"{data['name']} {data['param']}".strip() + (" (failed)" if failed else "")
+
+
+def _changed(before: Record, after: Record) -> tuple[str, ...]:
+    texts = {source.url: source.sha256 for source in before.report.sources}
+    return tuple(
+        source.url
+        for source in after.report.sources
+        if texts.get(source.url, source.sha256) != source.sha256
+    )
