@@ -1,5 +1,7 @@
 """Sentences are found where they end, and nowhere else."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,5 +49,5 @@ def test_no_character_but_white_space_is_lost(text: str) -> None:
 @given(st.text(max_size=80))
 def test_spans_are_in_order_trimmed_and_apart(text: str) -> None:
     spans = sentences(text)
-    assert all(a.end <= b.start for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(spans))
     assert all(text[s.start : s.end] == text[s.start : s.end].strip() != "" for s in spans)
