@@ -86,6 +86,7 @@ class Loop:
                     messages.append(Message("assistant", reply.text))
                     messages.append(Message("user", await self._act(reply.calls)))
         except LimitReached as reached:
+            self.record("limit.reached", self.place, limit=reached.limit)
             return LoopResult(await self._wrap_up(messages, reached.limit), reached.limit)
 
     def _only_thought(self, reply: Reply, messages: list[Message]) -> bool:

@@ -30,5 +30,10 @@ def _tool_list(tools: Registry) -> str:
     return "\n".join(["## Tools", *lines, ""])
 
 
+def prompt(name: str) -> str:
+    """Read a prompt by its name."""
+    return _read(f"{name}.md").rstrip("\n")
+
+
 def _read(name: str) -> str:
     return resources.files("agent.prompts").joinpath(name).read_text(encoding="utf-8")

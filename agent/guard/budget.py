@@ -28,6 +28,7 @@ class Budget:
     """Counts what a run spends. `usd` and `seconds` are None where there is no bound.
 
     `whole` is the budget of which this one is a part: what is spent here is spent there too.
+    `elsewhere` counts the steps of parts.
     """
 
     max_steps: int = 12
@@ -36,6 +37,7 @@ class Budget:
     clock: Callable[[], float] = time.monotonic
     spent: float = 0.0
     steps: int = 0
+    elsewhere: int = 0
     whole: Budget | None = None
     started: float = field(init=False)
 
@@ -59,14 +61,17 @@ class Budget:
         if self.whole is not None:
             self.whole.add(usage)
 
-    def part(self, of: int, max_steps: int) -> Budget:
-        """Give a share: steps of its own, one of so many parts of the money and time left."""
+    def part(self, of: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - a replay's
+        """Give a share: steps of its own, one of so many parts of the money left, all the time.
+
+        `place` is where it is spent.
+        """
         seconds = self.seconds_left()
         usd = None if self.usd is None else max(0.0, self.usd * (1 - RESERVE) - self.spent) / of
         return Budget(
             min(max_steps, self.max_steps),
             usd,
-            None if seconds is None else seconds / of,
+            seconds,
             self.clock,
             whole=self,
         )

@@ -129,11 +129,22 @@ def _remembered(
 ) -> str:
     manual = newest_manual(memories)
     summaries = newest_sessions(sessions)
-    candidates = js.ordered({**dict(list(summaries.items())[:SESSION_SUMMARIES]), **manual})
-    if len(candidates) <= SHOWN_WITHOUT_FILTER:
+    all_of_them = candidates(memories, sessions)
+    if len(all_of_them) <= SHOWN_WITHOUT_FILTER:
         return _all_sessions(summaries) + _all_manual(manual)
-    found = relevant(question, candidates, similarity)
+    found = relevant(question, all_of_them, similarity)
     return _found_sessions(found, summaries) + _found_manual(found, manual)
+
+
+def candidates(memories: Mapping[str, Any], sessions: Mapping[str, Any]) -> Entries:
+    """Give what may be shown: the newest summaries and the memories."""
+    newest = list(newest_sessions(sessions).items())[:SESSION_SUMMARIES]
+    return js.ordered({**dict(newest), **newest_manual(memories)})
+
+
+def entry_text(key: str, value: Any) -> str:
+    """Write an entry as its nearness to the question is measured."""
+    return f"{key}: {js.cut(js.to_string(value), RELEVANCE_UNITS)}"
 
 
 def _all_sessions(summaries: Entries) -> str:
@@ -223,7 +234,7 @@ def relevant(
     keywords = [w for w in js.split_words(question.lower()) if js.length(w) > 2]
     scored = []
     for key, value in entries.items():
-        text = f"{key}: {js.cut(js.to_string(value), RELEVANCE_UNITS)}"
+        text = entry_text(key, value)
         near = similarity(key, text) if similarity else None
         scored.append(_Scored(key, value, _overlap(keywords, text) if near is None else near))
     best = sorted(scored, key=lambda entry: -entry.score)

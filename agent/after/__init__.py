@@ -1,0 +1,11 @@
+"""The jobs after an answer: what a conversation leaves in memory.
+
+They run when the answer was delivered and are waited for, one after the other: signals of
+satisfaction every turn, a summary every third, profile every fifth, condensation past forty
+turns, the worth of skills every tenth, as in the reference engine. Each sees what the person
+wrote and what was answered, never a page or a tool result.
+"""
+
+from agent.after.jobs import Aftermath, TurnDone
+
+__all__ = ["Aftermath", "TurnDone"]

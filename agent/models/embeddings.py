@@ -1,0 +1,57 @@
+"""Nearness of texts by embeddings, where an endpoint gives them; kept by content and model."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+    Vector = Sequence[float]
+    Fetch = Callable[[str], Awaitable[Vector | None]]
+    """A text to its vector; None where the endpoint gives none."""
+
+TEXT_UNITS = 2_000
+"""Characters of a text that are embedded, as in the reference engine."""
+KEPT = 300
+"""Vectors that are kept; the one used longest ago goes."""
+
+
+class Embeddings:
+    """Vectors of texts, each fetched once."""
+
+    def __init__(self, fetch: Fetch, model: str) -> None:
+        self._fetch = fetch
+        self._model = model
+        self.kept: OrderedDict[str, Vector] = OrderedDict()
+
+    async def near(self, question: str, texts: Iterable[str]) -> dict[str, float]:
+        """Give the cosine of each text and the question, -1 to 1; texts without a vector miss."""
+        asked = await self._of(question)
+        if asked is None:
+            return {}
+        found = {text: await self._of(text) for text in texts}
+        return {text: cosine(asked, vector) for text, vector in found.items() if vector is not None}
+
+    async def _of(self, text: str) -> Vector | None:
+        key = hashlib.sha256(f"{self._model}\0{text}".encode("utf-8", "replace")).hexdigest()
+        if key in self.kept:
+            self.kept.move_to_end(key)
+            return self.kept[key]
+        vector = await self._fetch(text[:TEXT_UNITS])
+        if vector is not None:
+            self.kept[key] = vector
+            while len(self.kept) > KEPT:
+                self.kept.popitem(last=False)
+        return vector
+
+
+def cosine(one: Vector, other: Vector) -> float:
+    """Give the cosine of two vectors; 0 where one is empty or the lengths differ."""
+    if len(one) != len(other):
+        return 0.0
+    size = math.sqrt(sum(a * a for a in one)) * math.sqrt(sum(b * b for b in other))
+    return sum(a * b for a, b in zip(one, other, strict=True)) / size if size else 0.0

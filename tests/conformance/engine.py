@@ -1,0 +1,170 @@
+"""The product, wired for a case: its storage, its tools, its script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent.after import Aftermath, TurnDone
+from agent.errors import ResearchError
+from agent.evidence import Evidence
+from agent.guard import Budget, Secrets
+from agent.memory import Turn
+from agent.models import Message
+from agent.models.embeddings import Embeddings
+from agent.opening import Opening
+from agent.planner import NO_RESPONSE, Work
+from agent.tools import Limits, Policy, Registry, ToolContext
+from agent.tools.families import tools_for
+from browser.types import PageContext
+from tests.conformance.speaker import Speaker
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from agent.memory import Memory
+
+SESSION = "case"
+EMBEDDING_MODEL = "text-embedding-3-small"
+EMBEDDING_URL = "https://api.openai.com/v1/embeddings"
+STEPS = 12
+CHAT_TURNS = 200
+REFERENCE_TOOLS = (
+    *("WEB_SEARCH", "FETCH_URL", "REMEMBER", "RECALL", "SEARCH_MEMORY"),
+    *("SET_GOAL", "UPDATE_GOAL", "GET_GOALS"),
+)
+"""Tools that the reference engine has; the others are unknown to a case."""
+
+
+class Engine:
+    """One storage, one clock and one conversation for all turns of a case."""
+
+    def __init__(self, case: dict[str, Any], memory: Memory) -> None:
+        self._memory = memory
+        self._speaker = Speaker()
+        self._history = [Turn(row["role"], row["text"]) for row in case.get("history", [])]
+        self._vectors = case.get("embeddings", {})
+        self._heard = case.get("heard", [])
+        self.fetches: list[dict[str, Any]] = []
+        self._tool_calls: list[dict[str, str]] = []
+        self._context = self._new_context(case)
+        memory.load(case.get("storage", {}), SESSION)
+
+    def storage(self) -> dict[str, Any]:
+        """Give the storage in the reference engine's form."""
+        return self._memory.export(SESSION)
+
+    async def turn(self, case: dict[str, Any]) -> dict[str, Any]:
+        """Run one turn to its answer, and the jobs after it."""
+        most = case.get("maxSteps", STEPS)
+        self._speaker.begin(case["script"], most)
+        self._tool_calls = []
+        opening = self._opening(case)
+        work = self._work(case, opening, most)
+        try:
+            answer, error = (await work.answer(case["input"])).text, None
+        except ResearchError as failed:
+            answer, error = None, str(failed)
+        self._keep(case["input"], answer)
+        calls = len(self._speaker.asked)
+        before = self.storage()
+        if answer:
+            await self._after(opening, work)
+        return {
+            "ok": error is None,
+            "answer": None if error is not None else answer or NO_RESPONSE,
+            "llm_calls": self._speaker.asked,
+            "tool_calls": self._tool_calls,
+            "thinks": self._speaker.thinks,
+            "steps": self._speaker.steps,
+            **({"error": error} if error is not None else {}),
+            "main_calls": calls,
+            "storage_before_jobs": before,
+            "storage_after": self.storage(),
+            "script_left": len(self._speaker.script),
+        }
+
+    def _opening(self, case: dict[str, Any]) -> Opening:
+        page = case.get("pageContext") or {}
+        return Opening(
+            self._context,
+            SESSION,
+            self._speaker.now_ms,
+            page=PageContext(
+                page["url"],
+                page.get("title", ""),
+                page.get("selection", ""),
+                page.get("visibleText", ""),
+            )
+            if page.get("url")
+            else None,
+            captured=[(row["type"], row["value"]) for row in case.get("context") or []],
+            history=tuple(self._history),
+            recall=False,
+        )
+
+    def _work(self, case: dict[str, Any], opening: Opening, most: int) -> Work:
+        own = {name: self._tool(name, what) for name, what in case.get("tools", {}).items()}
+        builtin = [tool for tool in tools_for(self._context) if tool.name in REFERENCE_TOOLS]
+        policy = Policy(Registry(builtin).with_functions(own), self._context, ())
+        budget, note = Budget(most), self._speaker.note
+        system = case.get("systemPrompt", "")
+        return Work(
+            self._speaker, policy, budget, system, note, opening, guarded=False, concurrent=1
+        )
+
+    def _tool(self, name: str, what: Any) -> Callable[[str], Awaitable[Any]]:
+        async def run(param: str) -> Any:
+            self._tool_calls.append({"name": name, "param": param})
+            if not isinstance(what, dict):
+                return what
+            if "__throw" in what:
+                raise ValueError(what["__throw"])
+            if what.get("__echo"):
+                return {"success": True, "param": param}
+            return None if what.get("__undefined") else what
+
+        return run
+
+    def _keep(self, question: str, answer: str | None) -> None:
+        """Keep the turn; after a failure the question alone."""
+        pair = [Turn("user", question)]
+        if answer is not None:
+            pair.append(Turn("assistant", answer))
+        for turn in pair:
+            self._memory.append_turn(SESSION, turn.role, turn.text)
+        self._history += pair
+
+    async def _after(self, opening: Opening, work: Work) -> None:
+        jobs = Aftermath(
+            self._memory.upkeep(SESSION),
+            self._context.in_memory_thread,
+            self._speaker.now_ms,
+            self._speaker.note,
+            self._ask,
+        )
+        done = TurnDone(tuple(self._history), len(work.messages), opening.shown)
+        await jobs.run(done)
+
+    async def _ask(self, name: str, system: str, request: str) -> str:
+        self._heard.append(request)
+        self._speaker.note("model.request", f"after/{name}")
+        return (await self._speaker.reply(system, [Message("user", request)])).text
+
+    def _new_context(self, case: dict[str, Any]) -> ToolContext:
+        context = ToolContext(
+            question=case.get("input", ""),
+            evidence=Evidence(),
+            limits=Limits(),
+            record=self._speaker.note,
+            keep=lambda _: "",
+            secrets=Secrets(),
+        )
+        context.memory = self._memory
+        if case.get("settings", {}).get("llmApiKey"):
+            context.embeddings = Embeddings(self._fetch, EMBEDDING_MODEL)
+        return context
+
+    async def _fetch(self, text: str) -> list[float] | None:
+        body = {"model": EMBEDDING_MODEL, "input": text}
+        self.fetches.append({"url": EMBEDDING_URL, "body": body})
+        return self._vectors.get(text)

@@ -1,0 +1,45 @@
+"""Run one scripted dialogue through the product, and print what it did in the reference's form.
+
+    python tests/conformance/run_case.py < case.json
+
+Reads `{"case": …}` (or the case alone) and prints the JSON of its `expected`. The loop, parser,
+layers, tools, planner and jobs are the product's; the model speaks the case's script, the clock
+stands at 1,700,000,000,000 ms plus one for each model call. Left out is what the reference engine
+has no counterpart of: notes on repetition, the review of an answer, what earlier runs left.
+Subtasks run one at a time here, because one script speaks for all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from agent.memory import Memory
+from tests.conformance.engine import Engine
+
+
+async def run_case(case: dict[str, Any]) -> dict[str, Any]:
+    """Run a case: one turn, or several that share their storage."""
+    with Memory.open(":memory:") as memory:
+        engine = Engine(case, memory)
+        if "turns" not in case:
+            return {**await engine.turn(case), "fetches": engine.fetches}
+        turns = [await engine.turn({**case, **turn}) for turn in case["turns"]]
+        return {"turns": turns, "storage_after": engine.storage(), "fetches": engine.fetches}
+
+
+def main() -> None:
+    """Read a case from standard input, print what came of it."""
+    given = json.load(sys.stdin)
+    result = asyncio.run(run_case(given.get("case", given)))
+    text = json.dumps(result, ensure_ascii=False, indent=1)
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
+
+
+if __name__ == "__main__":
+    main()
