@@ -21,6 +21,7 @@ COMMANDS = {
     "export": ("runs", "Write a run as .md, .html, .pdf, .bib, .warc.gz, .zip and more."),
     "verify": ("verify", "Check a run or its archive: hashes, report, quotes."),
     "diff": ("diff", "Two runs side by side: answers, sources, steps."),
+    "check": ("check", "Questions with expectations as a test suite, for CI."),
     "memory": ("memory", "What is remembered: list, search, remember, forget."),
     "chrome": ("chrome", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),

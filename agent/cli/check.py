@@ -1,0 +1,118 @@
+"""`research check`: questions with expectations as a test suite."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli.flags import run_flags
+from agent.cli.runs import all_runs
+from agent.cli.say import complain
+from agent.errors import UsageError
+from browser.text.hygiene import clean
+
+if TYPE_CHECKING:
+    from agent.run.checks import Checked
+
+NOT_HELD = 8
+_FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("checks", type=_FILE, metavar="FILE")
+@click.option("--junit", type=_FILE, metavar="FILE", help="Write the results as JUnit's XML.")
+@click.option("--summary", type=_FILE, metavar="FILE", help="Write a summary in Markdown.")
+@run_flags
+def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) -> int:
+    """Run the checks in FILE (YAML): questions, or recorded runs, and what is expected of them.
+
+    Flags outweigh what the file says. Exits 8 when any expectation does not hold.
+    """
+    from agent.run.checks import read_suite, run_suite  # noqa: PLC0415 - `--help` needs it not
+
+    suite = read_suite(checks)
+    given = {name: value for name, value in flags.items() if value not in (None, ())}
+    runs = all_runs(given.get("data_dir"))
+    done = asyncio.run(run_suite(suite, runs, given, _told))
+    failed = [one for one in done if one.failures]
+    print(f"{len(done) - len(failed)} of {len(done)} hold")
+    if junit:
+        _write(junit, _junit(checks.stem, done))
+    if summary:
+        _write(summary, _summary(checks.stem, done).encode())
+    if failed:
+        complain(f"{len(failed)} of {len(done)} checks do not hold")
+    return NOT_HELD if failed else 0
+
+
+def _told(one: Checked) -> None:
+    print(clean(f"{'FAIL' if one.failures else 'ok  '}  {one.check.title}"))
+    for failure in one.failures:
+        print(clean(f"      {failure}"), flush=True)
+
+
+def _junit(name: str, done: list[Checked]) -> bytes:
+    from agent.export.xunit import TestCase, to_xml  # noqa: PLC0415 - only where it is asked for
+
+    cases = [
+        TestCase(
+            name,
+            one.check.title,
+            "expectation" if one.failures else "",
+            "; ".join(one.failures),
+            _details(one),
+            one.seconds,
+        )
+        for one in done
+    ]
+    return to_xml(name, cases)
+
+
+def _details(one: Checked) -> str:
+    if one.report is None:
+        return ""
+    sources = [f"[{source.n}] {source.url}" for source in one.report.sources]
+    return "\n".join([f"run {one.report.run}", one.report.answer, *sources])
+
+
+def _summary(name: str, done: list[Checked]) -> str:
+    held = sum(not one.failures for one in done)
+    head = [
+        f"## {name}: {held} of {len(done)} hold",
+        "",
+        "| check | | status | confidence | steps | seconds | USD |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    return "\n".join([*head, *(_row(one) for one in done), *_failures(done), ""])
+
+
+def _row(one: Checked) -> str:
+    report = one.report
+    mark = "❌" if one.failures else "✅"
+    facts = ["–"] * 5
+    if report is not None:
+        facts = [report.status, f"{report.confidence:.2f}", str(report.steps)]
+        facts += [f"{report.elapsed_s:.1f}", f"{report.usage.usd:.4f}"]
+    return f"| {_cell(one.check.title)} | {mark} | {' | '.join(facts)} |"
+
+
+def _failures(done: list[Checked]) -> list[str]:
+    rows = [f"- **{_cell(one.check.title)}**: {_cell(f)}" for one in done for f in one.failures]
+    return ["", "### What does not hold", "", *rows] if rows else []
+
+
+def _cell(text: str) -> str:
+    """Keep what the web or a model said from becoming Markdown or markup."""
+    flat = " ".join(clean(text).split())
+    return "".join(f"\\{sign}" if sign in "\\|`*_[]<>#" else sign for sign in flat)
+
+
+def _write(path: Path, body: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(body)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
