@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from browser.errors import BrowserError, DeadlineExceeded, Refused
-from browser.extract import extract, extract_body
+from browser.extract import extract_body
 from browser.extract.charset import decode
+from browser.read.front import document_of_rendered
 from browser.read.walls import find_wall
 from browser.types import Outcome, Page
 
@@ -49,7 +50,7 @@ async def read_rendered(tab: Tab) -> Page:
 
     html = await rendered_html(tab)
     url = tab.url
-    document = await asyncio.to_thread(extract, html, url)
+    document = await asyncio.to_thread(document_of_rendered, html, url)
     wall = find_wall(None, url, url, html, document)
     return Page(
         requested_url=url, url=url, via="browser",

@@ -58,6 +58,10 @@
     return element.childNodes;
   };
 
+  // A dialog that is open: it is what the person is looking at, not a frame of the content.
+  const isFront = (element) => element.tagName === "DIALOG" || element.getAttribute("aria-modal") === "true"
+    || /^(alert)?dialog$/.test(element.getAttribute("role") || "");
+
   const frameBody = (element) => {
     try { return element.contentDocument && element.contentDocument.body; } catch { return null; }
   };
@@ -79,7 +83,8 @@
         if (!body) continue;
         tag = "section"; children = body.childNodes;
       }
-      if (tag === "button" || tag === "body") put(`<${tag}>`); else put(`<${tag}${attributes(node)}>`);
+      if (isFront(node)) { tag = "section"; put('<section role="dialog" data-front="">'); }
+      else if (tag === "button" || tag === "body") put(`<${tag}>`); else put(`<${tag}${attributes(node)}>`);
       if (VOID.has(node.tagName)) continue;
       stack.push({ close: `</${tag}>` });
       for (let i = children.length - 1; i >= 0; i -= 1) stack.push({ node: children[i], ground: seenAs.below, seen: seenAs.seen });

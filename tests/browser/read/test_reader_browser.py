@@ -104,3 +104,17 @@ async def test_a_page_that_never_answers_ends_at_its_deadline(
     url = site.page("/loop", "<p>x</p><script>for(;;){}</script>")
     page = await Reader(http, browser=factory).read(url, mode="browser", deadline=1.5)
     assert page.outcome in {Outcome.TIMEOUT, Outcome.ERROR}
+
+
+async def test_an_open_dialog_is_read_and_one_that_asks_for_cookies_is_not(
+    chromium: Browser, site: Site
+) -> None:
+    opened = "<dialog open><h2>The camera</h2><p>It was hung up by the pupil Ida.</p></dialog>"
+    asking = '<div role="dialog"><p>We set cookies. Fine?</p></div>'
+    url = site.page("/dialogs", f"<main><h1>Harbour</h1><p>A view.</p></main>{opened}{asking}")
+    tab = await chromium.open(url)
+    page = await read_rendered(tab)
+    assert page.document is not None
+    assert "hung up by the pupil" in page.document.text
+    assert "We set cookies" not in page.document.text
+    await tab.close()
