@@ -35,7 +35,7 @@ async def three_tabs(chrome, site):
         browser = await playwright.chromium.connect_over_cdp(chrome, no_defaults=True)
         context = browser.contexts[0]
         dialogs = []
-        context.on("dialog", lambda dialog: dialogs.append(dialog))
+        context.on("dialog", lambda dialog: dialogs.append(dialog))  # noqa: PLW0108 - Playwright marks plain functions, a builtin takes no mark
         front = context.pages[0]
         await front.goto(f"{site.url}/hesk-light")
         beside = await context.new_page()
