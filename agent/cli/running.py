@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.ask import export_paths
+from agent.cli.dreaming import dream_after
 from agent.cli.progress import progress_view
 from agent.cli.render import print_report
 from agent.cli.say import complain
@@ -37,7 +38,9 @@ def ask_once(question: str, flags: dict[str, Any]) -> int:
 
     given = {name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS}
     settings = options(_set(given), config=True)
-    return run_to_end(start, flags, settings.data, required=settings.require_verified)
+    code = run_to_end(start, flags, settings.data, required=settings.require_verified)
+    dream_after(code, settings, quiet=flags["quiet"])
+    return code
 
 
 def run_to_end(start: Start, flags: dict[str, Any], data: Path, *, required: bool) -> int:

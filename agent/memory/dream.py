@@ -15,7 +15,7 @@ from agent.memory import kinds
 from agent.memory.drafts import Draft
 from agent.memory.insights import clusters, contradictions, insight_of
 from agent.memory.links import Link, LinkKind
-from agent.memory.runs import content_key
+from agent.memory.runs import content_key, run_before
 from agent.memory.types import Dreamed, Origin
 
 if TYPE_CHECKING:
@@ -35,10 +35,14 @@ _STATE = "dream"
 
 
 def due(entries: Entries, now: float) -> bool:
-    """Tell whether six hours have passed since the last dream and the last memory."""
-    last = _last(entries)
+    """Tell whether six hours passed between the last dream, the run before this, and now.
+
+    Asked at the end of a run: whoever asks one question after another is not to wait.
+    """
+    dreamt, seen = _last(entries)
     newest = entries.newest()
-    return newest is not None and now - last[0] >= DUE and newest.id > last[1]
+    rested = now - max(dreamt, run_before(entries)) >= DUE
+    return rested and newest is not None and newest.id > seen
 
 
 def dream(

@@ -208,7 +208,7 @@ class Memory:
         self._entries.links.reinforce(ids)
 
     def dream_due(self) -> bool:
-        """Tell whether consolidation is due: six hours after the last, if there is anything new."""
+        """Tell at a run's end whether to dream: six hours after the last dream and the last run."""
         from agent.memory.dream import due  # noqa: PLC0415
 
         return due(self._entries, time.time())

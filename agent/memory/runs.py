@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 from agent.memory import kinds
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 ANSWER = 400  # characters of the answer that an outcome keeps
 GOOD_FOR = 5  # questions that a source remembers
+_STATE = "runs"
 MIN_PLAYBOOK = 2  # steps; one search is no method
 _MARKER = re.compile(r"\s*\[\d+\]")
 
@@ -48,7 +50,14 @@ def record_run(
     served = [row.id for row in entries.by_ids(used) if row.url in cited]
     if facts:
         entries.links.reinforce([*ids[: len(facts)], *served])
+    last = (entries.state(_STATE) or {"last": 0.0})["last"]
+    entries.set_state(_STATE, {"before": last, "last": time.time()})
     return ids
+
+
+def run_before(entries: Entries) -> float:
+    """Tell when the run before the last one ended, in seconds since the epoch; 0 for never."""
+    return float((entries.state(_STATE) or {"before": 0.0})["before"])
 
 
 def content_key(text: str) -> str:

@@ -143,3 +143,11 @@ def test_consolidation_never_lowers_the_recall(memory: Memory, query: str) -> No
     before = [hit.id for hit in memory.search(query, 10)]
     memory.dream(30.0)
     assert [hit.id for hit in memory.search(query, 10)][: len(before)] == before
+
+
+def test_whoever_asks_one_question_after_another_is_not_made_to_wait(memory: Memory) -> None:
+    report = Report(run="r1", question="Who?", status="not_found")
+    memory.record_run(report)
+    assert memory.dream_due()
+    memory.record_run(report.model_copy(update={"question": "Who else?"}))
+    assert not memory.dream_due()
