@@ -13,7 +13,7 @@ const remember = (target, type, listener) => {
   let types = heard.get(target);
   if (!types) {
     heard.set(target, (types = new Map()));
-    if (target instanceof Element) listening.add(new WeakRef(target));
+    if (target instanceof Element || target instanceof ShadowRoot) listening.add(new WeakRef(target));
   }
   if (!types.has(type)) types.set(type, new Set());
   types.get(type).add(listener);

@@ -13,24 +13,32 @@ const LEAVES_LIMIT = 400;
 const isRoot = (target) => target === document || target === globalThis ||
   target === document.body || target === document.documentElement;
 
+const pressListeners = (target) => [...(heard.get(target) ?? [])]
+  .flatMap(([type, set]) => (/click|down|up/.test(type) ? [...set] : []));
+
 const sourcesOf = (target) => {
-  const listeners = [];
-  for (const [type, set] of heard.get(target) ?? []) {
-    if (/click|down|up/.test(type)) listeners.push(...set);
-  }
-  for (const handler of [target.onclick, target.onmousedown, target.onpointerdown]) {
-    if (typeof handler === 'function') listeners.push(handler);
-  }
-  return listeners.map((listener) => {
+  const handlers = [target.onclick, target.onmousedown, target.onpointerdown].filter((handler) => typeof handler === 'function');
+  return [...pressListeners(target), ...handlers].map((listener) => {
     const call = typeof listener === 'function' ? listener : listener?.handleEvent;
     return typeof call === 'function' ? Function.prototype.toString.call(call).slice(0, SOURCE_LIMIT) : '';
   });
 };
 
-const jquerySelectors = (target) => {
-  const events = globalThis.jQuery?._data?.(target, 'events') ?? {};
-  return ['click', 'mousedown', 'mouseup', 'dblclick'].flatMap((type) =>
-    [...(events[type] ?? [])].map((handler) => handler.selector).filter(Boolean));
+// A selector that the listener knows by a name stands in the page's own scripts: `NAME = '…'`, or
+// after the event's type in a call of a helper: `on(root, 'click', '…', …)`.
+const NAMED_SELECTOR = /(?:closest|matches)\(\s*([A-Za-z_$][\w$]*)\s*\)/g;
+const HELPER_CALL = /['"`](?:click|mousedown|pointerdown)['"`]\s*,\s*['"`]([^'"`\n]{1,80})['"`]/g;
+const SCRIPTS_LIMIT = 300000;
+const namedSelectors = (source) => {
+  const names = [...source.matchAll(NAMED_SELECTOR)].map((match) => match[1]);
+  if (!names.length) return [];
+  const scripts = [...document.scripts].filter((script) => !script.src).map((script) => script.text).join('\n').slice(0, SCRIPTS_LIMIT);
+  const found = [...scripts.matchAll(HELPER_CALL)].map((match) => match[1]);
+  for (const name of new Set(names)) {
+    const given = new RegExp(`(?<![\\w$])${name.replace(/\$/g, '\\$')}\\s*[:=]\\s*['"\`]([^'"\`\\n]{1,80})['"\`]`, 'g');
+    found.push(...[...scripts.matchAll(given)].map((match) => match[1]));
+  }
+  return found;
 };
 
 const selectorsOf = (target) => {
@@ -39,6 +47,7 @@ const selectorsOf = (target) => {
     for (const [pattern, toSelector] of DELEGATION_PATTERNS) {
       for (const match of source.matchAll(pattern)) found.add(toSelector(match[1]));
     }
+    for (const selector of namedSelectors(source)) found.add(selector);
   }
   return [...found];
 };
@@ -63,7 +72,7 @@ const delegatedTargets = () => {
     for (const selector of selectors) {
       for (const element of matchAll(scope, selector)) targets.add(element);
     }
-    if (!selectors.length && !isRoot(owner)) addLeaves(owner, targets);
+    if (!selectors.length && !isRoot(owner) && !frameworkRoot(owner, pressListeners(owner))) addLeaves(owner, targets);
   }
   return targets;
 };
@@ -73,19 +82,6 @@ const addLeaves = (owner, targets) => {
   const leaves = [...owner.querySelectorAll('*')].filter((e) => !e.firstElementChild);
   if (leaves.length <= LEAVES_LIMIT) leaves.forEach((leaf) => targets.add(leaf));
 };
-
-let reactKey = null;
-const reactClick = (element) => {
-  if (reactKey === null) return false;
-  const props = element[reactKey];
-  return !!props && (typeof props.onClick === 'function' || typeof props.onMouseDown === 'function' || typeof props.onPointerDown === 'function');
-};
-const findReact = () => {
-  const probe = document.querySelector('#root *, #app *, #__next *, [data-reactroot], body > div *');
-  reactKey = probe ? Object.keys(probe).find((key) => key.startsWith('__reactProps$')) ?? null : null;
-};
-// Svelte 5 and Solid keep delegated handlers on the element itself.
-const frameworkClick = (element) => reactClick(element) || !!element.__click || !!element.$$click;
 
 const LABELLED_HIDDEN = (label) => {
   const control = label.control;
@@ -97,7 +93,8 @@ const LABELLED_HIDDEN = (label) => {
 
 const listensItself = (element) => {
   const types = heard.get(element);
-  return (!!types && types.size > 0) || !!element.onclick || !!element.onmousedown || !!element.onmouseup
+  if ((types?.size || element.onclick) && frameworkRoot(element, pressListeners(element))) return frameworkClick(element);
+  return !!types?.size || !!element.onclick || !!element.onmousedown || !!element.onmouseup
     || !!element.onpointerdown || !!element.ondblclick || frameworkClick(element);
 };
 

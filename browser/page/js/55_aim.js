@@ -58,7 +58,7 @@ const moving = (element) => element.getAnimations && document.getAnimations().so
   return target && !still && isWithin(element, target);
 });
 
-// Gives { x, y } from the element's corner, { direct } for a control that only its label shows, or
+// Gives { x, y } from the element's corner, { direct } for a control that has no place of its own, or
 // { why } with `wait` where waiting may help.
 const aim = ({ element, offset }) => {
   if (!element.isConnected) return { why: 'it left the page' };
@@ -67,6 +67,7 @@ const aim = ({ element, offset }) => {
   }
   bringIntoView(element);
   if (moving(element)) return { why: 'it keeps moving', wait: true };
+  if (element.tagName === 'AREA') return { direct: true }; // its place is on the picture
   const points = pointsOf(element);
   if (!points.length) return element.labels?.length ? { direct: true } : { why: 'it has no size on the page', wait: true };
   const corner = element.getBoundingClientRect();

@@ -82,7 +82,7 @@ class Walk {
     const element = job.node;
     if (SKIPPED.has(element.tagName)) return;
     const style = getComputedStyle(element);
-    if (style.display === 'none' || style.contentVisibility === 'hidden') return;
+    if ((style.display === 'none' && element.tagName !== 'AREA') || style.contentVisibility === 'hidden') return;
     const look = lookInside(element, style, job.look);
     const role = roleOf(element);
     const block = isBlock(style.display) || element.tagName === 'BR';
@@ -188,6 +188,7 @@ class Walk {
   }
 
   controlHidden(element, role, look, rect) {
+    if (element.tagName === 'AREA') return ''; // it has no box, its picture has
     const hidden = boxHidden(look, rect);
     if (hidden) return hidden;
     return this.covered(element, rect, false) ? 'covered' : '';

@@ -1,0 +1,25 @@
+"""Refs stand on what a click does something to, and not on everything."""
+
+from __future__ import annotations
+
+from tests.browser.page.labels import labels
+
+REFS_AT_LEAST = 0.97
+BESIDE_AT_MOST = (
+    0.25  # refs beside the labels: frames, disabled controls, lists that listen for their items
+)
+
+
+async def test_what_a_click_reaches_has_a_ref_on_the_labelled_pages(browser, pages):
+    found = await labels(browser, pages)
+    total = sum(page.labelled for page in found)
+    missed = [(page.page, what) for page in found for what in page.missed]
+    assert total > 100
+    assert 1 - len(missed) / total >= REFS_AT_LEAST, missed
+
+
+async def test_refs_stand_on_little_else(browser, pages):
+    found = await labels(browser, pages)
+    total = sum(page.labelled for page in found)
+    refs = sum(page.refs for page in found)
+    assert refs - total <= BESIDE_AT_MOST * total
