@@ -1,0 +1,79 @@
+"""What code leaves open is judged from claim and passages alone, in one call."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from agent.asking import Asker
+from agent.evidence import Evidence, check_answer
+from agent.guard import Budget
+from agent.judge import judge, judge_system, open_claims
+from agent.models import ModelReply
+from agent.types import VerdictState
+from browser.types import Document, Outcome, Page
+
+TEXT = "The pier was begun in 1890.\n\nIt carried its first trains after four years of work."
+ANSWER = "The pier took until 1894 to open to trains. [S1] The pier was begun in 1890. [S1]"
+
+
+class Says:
+    """A model that gives one reply and keeps what it was asked."""
+
+    name = "says"
+
+    def __init__(self, text):
+        self.text = text
+        self.asked = []
+
+    async def reply(self, system, messages):
+        self.asked.append((system, [message.content for message in messages]))
+        return ModelReply(self.text)
+
+    async def aclose(self):
+        """Nothing to let go of."""
+
+
+@pytest.fixture
+def evidence():
+    document = Document(url="https://pier.test/", title="Pier", text=TEXT)
+    page = Page(
+        "https://pier.test/", "https://pier.test/", "http", Outcome.OK,
+        datetime(2026, 1, 1, tzinfo=UTC), document=document,
+    )  # fmt: skip
+    read = Evidence()
+    read.add(page)
+    return read
+
+
+async def verdicts(evidence, reply):
+    model = Says(reply)
+    asker = Asker(model, judge_system(), Budget(), lambda *_, **__: None)
+    decided = await judge(asker, "judge", open_claims(ANSWER, evidence))
+    return check_answer(ANSWER, evidence, decided).sentences, model.asked
+
+
+async def test_only_what_code_leaves_open_is_asked(evidence):
+    _, asked = await verdicts(evidence, "")
+    [(system, [request])] = asked
+    assert "took until 1894" in request
+    assert "Claim 2" not in request
+    assert "passages" in system
+
+
+@pytest.mark.parametrize(
+    ("reply", "state"),
+    [
+        ('1: supported "It carried its first trains after four years of work."', "supported"),
+        ("**1**: contradicted — “begun in 1890”", "contradicted"),
+        ("1. Undecided", "undecided"),
+        ("I think it is fine.", "undecided"),
+        ("7: supported", "undecided"),
+    ],
+)
+async def test_the_verdict_is_read_and_what_is_not_answered_stays_undecided(evidence, reply, state):
+    [first, second], _ = await verdicts(evidence, reply)
+    assert first.verdict == VerdictState(state)
+    assert second.verdict is VerdictState.SUPPORTED
+    assert second.decided_by == "code"
