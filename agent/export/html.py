@@ -6,7 +6,9 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from agent.export.markup import anchor, cited, prose
+from agent.export.cards import sources
+from agent.export.markup import cite, cited, inline, prose
+from agent.export.moments import to_the_minute
 from agent.export.record import Record
 from agent.export.steps import steps
 from agent.types import VerdictState
@@ -14,10 +16,8 @@ from agent.types import VerdictState
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent.types import Report, ReportSource, Sentence
+    from agent.types import Report, Sentence
 
-_AROUND = 320
-"""Characters of the saved text shown before and after a quote."""
 _WORDS = {
     "answered": "answered",
     "not_found": "not found",
@@ -29,6 +29,8 @@ _PAGE = """<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <title>{title}</title>
 <style>
@@ -38,6 +40,7 @@ _PAGE = """<!doctype html>
 <main>
 {body}
 </main>
+{footer}
 </body>
 </html>
 """  # noqa: E501 - a policy is one line
@@ -50,20 +53,23 @@ def render(folder: Path, _ending: str) -> bytes:
     parts = [
         _head(record.report),
         _sentences(record.report),
-        _sources(record),
+        sources(record),
         _searches(record.report),
         steps(record),
     ]
     body = "\n".join(part for part in parts if part)
-    return _PAGE.format(title=escape(record.report.question), style=style, body=body).encode()
+    title, footer = escape(record.report.question), _footer(record)
+    return _PAGE.format(title=title, style=style, body=body, footer=footer).encode(
+        "utf-8", "replace"
+    )
 
 
 def _head(report: Report) -> str:
     usage = report.usage
     facts = [
         f'<span class="status {report.status}">{_WORDS[report.status]}</span>',
-        f"confidence {report.confidence:.2f}",
-        f"{report.steps} steps",
+        f"confidence {report.confidence:.2f}" if report.sentences else "",
+        f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f} s",
         escape(usage.model),
         f"${usage.usd:.4f}" if usage.usd else "",
@@ -87,73 +93,11 @@ def _sentences(report: Report) -> str:
 def _sentence(sentence: Sentence, report: Report) -> str:
     undecided = sentence.verdict is VerdictState.UNDECIDED
     name = "not verified" if undecided else sentence.verdict.value
-    links = " ".join(
-        f'<a class="cite" href="#{anchor(report, n, sentence.text)}">[{n}]</a>'
-        for n in sentence.citations
-    )
+    known = {source.n for source in report.sources}
+    links = " ".join(cite(report, n, sentence.text) for n in sentence.citations if n in known)
     reason = f' <span class="meta">{escape(sentence.reason)}</span>' if sentence.reason else ""
     verdict = f'<span class="verdict {sentence.verdict.value}">{name}</span>'
-    return f"<li>{escape(sentence.text)} {links}<br>{verdict}{reason}</li>"
-
-
-def _sources(record: Record) -> str:
-    cards = "\n".join(_card(record, source) for source in record.report.sources)
-    return f"<h2>Sources</h2>\n{cards}" if cards else ""
-
-
-def _card(record: Record, source: ReportSource) -> str:
-    text = record.source_text(source)
-    quotes = "\n".join(
-        f"<blockquote>{_excerpt(text, source, window)}</blockquote>"
-        for window in _windows(text, source.quotes)
-    )
-    quotes += "".join(
-        f"<blockquote>{_marked(source, quote)}</blockquote>"
-        for quote in source.quotes
-        if quote not in text
-    )
-    return (
-        f'<section class="source" id="source-{source.n}">\n'
-        f"<h3>[{source.n}] {_link(source)}</h3>\n"
-        f'<p class="meta">{escape(source.url)}</p>\n'
-        f'<p class="meta">read {escape(source.fetched_at)} via {source.via} · '
-        f"sha256 {source.sha256[:16]}…</p>\n{quotes}\n</section>"
-    )
-
-
-def _link(source: ReportSource) -> str:
-    title = escape(source.title or source.url)
-    if not source.url.startswith(("http://", "https://")):
-        return title
-    return f'<a href="{escape(source.url)}" rel="noopener noreferrer nofollow">{title}</a>'
-
-
-def _windows(text: str, quotes: list[str]) -> list[tuple[int, int]]:
-    """Cut the pieces of the saved text that show all quotes, those that overlap joined."""
-    windows: list[tuple[int, int]] = []
-    for at, quote in sorted((text.find(quote), quote) for quote in quotes if quote in text):
-        start, end = max(0, at - _AROUND), min(len(text), at + len(quote) + _AROUND)
-        if windows and start <= windows[-1][1]:
-            windows[-1] = (windows[-1][0], max(end, windows[-1][1]))
-        else:
-            windows.append((start, end))
-    return windows
-
-
-def _excerpt(text: str, source: ReportSource, window: tuple[int, int]) -> str:
-    start, end = window
-    parts = ["…" if start else ""]
-    at = start
-    for begin, quote in sorted((text.find(quote), quote) for quote in source.quotes):
-        if at <= begin < end:
-            parts += [escape(text[at:begin]), _marked(source, quote)]
-            at = begin + len(quote)
-    return "".join([*parts, escape(text[at:end]), "…" if end < len(text) else ""])
-
-
-def _marked(source: ReportSource, quote: str) -> str:
-    number = source.quotes.index(quote) + 1
-    return f'<mark id="quote-{source.n}-{number}">{escape(quote)}</mark>'
+    return f"<li>{inline(sentence.text)} {links}<br>{verdict}{reason}</li>"
 
 
 def _searches(report: Report) -> str:
@@ -170,3 +114,19 @@ def _searches(report: Report) -> str:
         '<h2>Searches</h2>\n<div class="wide" role="region" aria-label="Searches" tabindex="0">'
         f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>"
     )
+
+
+def _footer(record: Record) -> str:
+    """Say what is needed to find the run again, and to check it."""
+    report, usage = record.report, record.report.usage
+    rows = {
+        "run": report.run,
+        "asked": to_the_minute(record.events[0].at),
+        "model": usage.model,
+        "model calls": f"{usage.model_calls:,}",
+        "tokens": f"{usage.input_tokens:,} read, {usage.output_tokens:,} written",
+        "cost": f"${usage.usd:.4f}" if usage.usd else "none",
+        "head of the record": record.events[-1].hash,
+    }
+    facts = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in rows.items())
+    return f"<footer>\n<dl>{facts}</dl>\n</footer>"

@@ -1,53 +1,103 @@
-"""The steps of a run as folded blocks: thoughts, calls, results, screenshots."""
+"""The steps of a run as a timeline: thoughts, calls, results and screenshots, folded."""
 
 from __future__ import annotations
 
 import base64
 import json
 from html import escape
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from agent.export.moments import seconds_between
 
 if TYPE_CHECKING:
     from agent.export.record import Record
     from agent.journal import Event
 
 _RESULT_CHARS = 4_000
-_PICTURES = (".png", ".jpg")
+_HEAD_CHARS = 200
+_PICTURES = {".png": "png", ".jpg": "jpeg"}
+_SHOWN = ("model.reply", "thought", "tool.result")
 
 
 def steps(record: Record) -> str:
-    """Write a folded block for each thought and each tool call."""
-    blocks = [_block(record, event) for event in record.events]
-    shown = "\n".join(block for block in blocks if block)
-    return f"<h2>Steps</h2>\n{shown}" if shown else ""
+    """Write the timeline; empty where nothing was done."""
+    shown = [event for event in record.events if event.type in _SHOWN]
+    items = [_step(record, name, list(events)) for name, events in groupby(shown, _place)]
+    if not items:
+        return ""
+    return '<h2>Steps</h2>\n<ol class="timeline">\n' + "\n".join(items) + "\n</ol>"
+
+
+def _place(event: Event) -> str:
+    """Name the step that an event belongs to: the first two parts of its place."""
+    return "/".join(event.place.split("/")[:2])
+
+
+def _step(record: Record, place: str, events: list[Event]) -> str:
+    name = place.rpartition("/")[2]
+    title = f"Step {name}" if name.isdigit() else name.capitalize() or "Aside"
+    passed = seconds_between(record.events[0].at, events[0].at)
+    facts = [f"after {passed:.1f} s", *(_asked(e.data) for e in events if e.type == "model.reply")]
+    done = [_block(record, event) for event in events if event.type != "model.reply"]
+    blocks = "\n".join(done or ["<p>writes the answer</p>"])
+    return (
+        f'<li><h3>{escape(title)} <span class="meta">{" · ".join(facts)}</span></h3>\n{blocks}</li>'
+    )
+
+
+def _asked(data: dict[str, Any]) -> str:
+    tokens = f"{data['input_tokens']:,} tokens read, {data['output_tokens']:,} written"
+    return f"{tokens} in {data['ms'] / 1000:.1f} s"
 
 
 def _block(record: Record, event: Event) -> str:
-    if event.type == "thought":
-        return _folded(event.place, "thinks", f"<pre>{escape(event.data['text'])}</pre>")
-    if event.type != "tool.result":
-        return ""
     data = event.data
-    failed = data["data"].get("error") if isinstance(data["data"], dict) else None
-    head = f"{data['name']} {data['param']}" + (f" — failed: {failed}" if failed else "")
+    if event.type == "thought":
+        return _folded('<span class="tool">thinks</span>', data["text"], "", _pre(data["text"]))
     result = json.dumps(data["data"], ensure_ascii=False, indent=1)
-    shown = f"{result}\n{data['web']}".strip()[:_RESULT_CHARS]
-    pictures = "".join(_picture(record, name, digest) for name, digest in data["blobs"].items())
-    return _folded(
-        f"{event.place} · {data['ms']} ms", head, f"<pre>{escape(shown)}</pre>{pictures}"
-    )
+    body = _pre(f"{result}\n{data['web']}".strip()[:_RESULT_CHARS])
+    body += "".join(_picture(record, event, *blob) for blob in data["blobs"].items())
+    head = f'<span class="tool">{escape(data["name"])}</span>'
+    return _folded(head, _asked_for(data["param"]), _ended(data), body)
 
 
-def _folded(when: str, head: str, body: str) -> str:
+def _asked_for(param: str) -> str:
+    """Show the values of a call, not the JSON around them."""
+    try:
+        values = json.loads(param)
+    except ValueError:
+        return param
     return (
-        f'<details><summary><span class="meta">{escape(when)}</span> {escape(head[:200])}</summary>'
-        f"{body}</details>"
+        " · ".join(str(value) for value in values.values()) if isinstance(values, dict) else param
     )
 
 
-def _picture(record: Record, name: str, digest: str) -> str:
-    if not name.endswith(_PICTURES):
+def _ended(data: dict[str, Any]) -> str:
+    failed = data["data"].get("error") if isinstance(data["data"], dict) else None
+    if failed:
+        return f'<span class="contradicted">failed: {escape(_cut(str(failed)))}</span>'
+    return f'<span class="meta">{data["ms"]:,} ms</span>'
+
+
+def _folded(head: str, what: str, ended: str, body: str) -> str:
+    return f"<details><summary>{head} {escape(_cut(what))} {ended}</summary>\n{body}</details>"
+
+
+def _cut(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _HEAD_CHARS else f"{flat[:_HEAD_CHARS]}…"
+
+
+def _pre(text: str) -> str:
+    """Long ones scroll, so the keyboard must reach them."""
+    return f'<pre tabindex="0">{escape(text)}</pre>'
+
+
+def _picture(record: Record, event: Event, name: str, digest: str) -> str:
+    kind = _PICTURES.get(name[name.rfind(".") :])
+    if kind is None:
         return ""
     body = base64.b64encode(record.folder.blob(digest)).decode()
-    kind = "png" if name.endswith(".png") else "jpeg"
-    return f'<img alt="Screenshot of the page at this step" src="data:image/{kind};base64,{body}">'
+    alt = f"The page as it stood at {event.place}"
+    return f'<img alt="{escape(alt)}" src="data:image/{kind};base64,{body}">'

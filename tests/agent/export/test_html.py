@@ -1,83 +1,138 @@
-"""The HTML report: self-contained, harmless, each marker leading to its quote."""
+"""The HTML report: self-contained, readable by all, each marker leading to its quote."""
 
 from __future__ import annotations
 
+import itertools
 import re
-from html.parser import HTMLParser
 
 import pytest
 
-from agent.export import export
-from agent.journal import Runs
+from agent.export.markup import inline, prose
+from browser.session import Browser
 
-PAYLOADS = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    '"><svg onload=alert(1)>',
-    "[click](javascript:alert(1))",
-    "![x](https://evil.test/p.png)",
-    "<iframe src=https://evil.test></iframe>",
-    "<style>*{background:url(https://evil.test)}</style>",
-    "</style><script>alert(1)</script>",
-    "`<script>alert(1)</script>`",
-    "<a href='data:text/html,x'>x</a>",
-    "<details ontoggle=alert(1) open>",
-    "{{constructor.constructor('alert(1)')()}}",
-]
-
-
-class Elements(HTMLParser):
-    """Collects the elements and attributes of a page."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.seen = []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.seen.append((tag, dict(attrs)))
+WIDTHS = (390, 1280)
+SCHEMES = ("light", "dark")
+READABLE = """() => {
+  const channel = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const parse = (color) => color.match(/[\\d.]+/g).map(Number);
+  const ground = (e) => {
+    for (; e; e = e.parentElement) {
+      const color = parse(getComputedStyle(e).backgroundColor);
+      if (color.length === 3 || color[3] === 1) return color;
+    }
+    return [255, 255, 255];
+  };
+  const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const weak = [];
+  for (let node; (node = words.nextNode());) {
+    const element = node.parentElement;
+    if (!node.data.trim() || element.tagName === 'STYLE') continue;
+    const [a, b] = [light(parse(getComputedStyle(element).color)), light(ground(element))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) weak.push([node.data.slice(0, 40), ratio.toFixed(2)]);
+  }
+  return weak;
+}"""
 
 
 @pytest.fixture
-def written(ask, script, site, tmp_path):
-    """Run a script and give the report as HTML."""
-
-    async def write(*replies, question="When was Hesk Light first lit?", **flags):
-        report = await ask(question, model=script(*replies), **flags)
-        target = tmp_path / "report.html"
-        export(Runs(tmp_path / "data").find(report.run).path, target)
-        return target.read_text()
-
-    return write
+def html(written):
+    return written("report.html").decode()
 
 
-async def test_each_marker_leads_to_the_quote_that_carries_its_sentence(written, site):
-    html = await written(
-        f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
-        "Hesk Light was first lit on 1 November 1829. [S1]",
-    )
+@pytest.fixture
+async def shown(html):
+    """The report in the real browser; gives a page of a width and a colour scheme."""
+    async with Browser.launch(proxy="http://127.0.0.1:9") as browser:
+        tab = await browser.open("about:blank")
+        started = tab.page.context.browser
+
+        async def show(width=1280, scheme="light", **options):
+            size = {"width": width, "height": 900}
+            context = await started.new_context(viewport=size, color_scheme=scheme, **options)
+            page = await context.new_page()
+            await page.set_content(html)
+            return page
+
+        yield show
+
+
+def test_each_marker_leads_to_the_quote_that_carries_its_sentence(html):
     marks = dict(re.findall(r'<mark id="(quote-[\d-]+)">([^<]*)</mark>', html))
-    target = re.search(r'1829\.? <a class="cite" href="#(quote-[\d-]+)">', html)[1]
+    target = re.search(r'1829\. <a class="cite" href="#(quote-[\d-]+)"', html)[1]
     assert "1829" in marks[target]
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
-async def test_what_a_page_or_a_model_says_never_becomes_markup(written, payload):
-    html = await written(f"<<THINK>>{payload}<</THINK>>NOT_FOUND {payload}", question=payload)
-    elements = Elements(html).seen
-    assert {tag for tag, _ in elements}.isdisjoint({"script", "svg", "iframe", "object", "base"})
-    attributes = [(name, value or "") for _, attrs in elements for name, value in attrs.items()]
-    assert not [name for name, _ in attributes if name.startswith("on")]
-    links = [value for name, value in attributes if name in ("href", "src")]
-    assert all(link.startswith(("#", "http://127.0.0.1", "data:image/")) for link in links)
-
-
-async def test_the_report_asks_for_nothing_from_anywhere(written):
-    html = await written("NOT_FOUND")
+def test_the_report_asks_for_nothing_from_anywhere(html):
     assert "default-src 'none'" in html
     assert "<link" not in html
 
 
-async def test_screenshots_stand_in_the_steps(written, site):
-    html = await written(f"<<TOOL:OPEN:{site.url}/hesk-light>>", "<<TOOL:SCREENSHOT>>", "NOT_FOUND")
-    assert "data:image/png;base64," in html
+def test_steps_stand_in_a_timeline_with_thoughts_calls_and_screenshots(html):
+    timeline = html.partition('<ol class="timeline">')[2]
+    assert [int(n) for n in re.findall(r"<h3>Step (\d+) ", timeline)] == [1, 2, 3, 4]
+    assert "search first" in timeline
+    assert re.findall(r'<span class="tool">([A-Z_]+)', timeline) == [
+        "WEB_SEARCH",
+        "READ",
+        "OPEN",
+        "SCREENSHOT",
+    ]
+    assert "data:image/png;base64," in timeline
+
+
+def test_headings_of_an_answer_begin_below_the_title_and_leave_no_level_out():
+    made = prose("### a\n\n# b\n\n#### c\n\n###### d")
+    assert re.findall(r"<h(\d)>(\w)</h\1>", made) == [
+        ("2", "a"),
+        ("2", "b"),
+        ("3", "c"),
+        ("4", "d"),
+    ]
+
+
+def test_a_sentence_is_shown_with_its_emphasis_and_without_marks_of_a_table():
+    assert inline("It is **old**.") == "It is <strong>old</strong>."
+    assert inline("| first lit | 1829 |") == "first lit | 1829"
+
+
+async def test_nothing_is_wider_than_the_screen_and_all_words_stand_out(shown):
+    for width in WIDTHS:
+        for scheme in SCHEMES:
+            page = await shown(width, scheme)
+            opened = "document.querySelectorAll('details').forEach((d) => (d.open = true))"
+            await page.evaluate(opened)
+            over = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert over <= 0, (width, scheme)
+            assert await page.evaluate(READABLE) == [], (width, scheme)
+
+
+async def test_a_reader_finds_the_parts_by_landmark_heading_and_name(shown):
+    page = await shown(java_script_enabled=False)
+    roles = [await page.get_by_role(role).count() for role in ("main", "contentinfo")]
+    assert roles == [1, 1]
+    levels = [
+        int((await heading.evaluate("e => e.tagName"))[1])
+        for heading in await page.get_by_role("heading").all()
+    ]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert await page.locator("img:not([alt])").count() == 0
+    assert await page.get_by_role("table").count() == await page.locator("table").count()
+
+
+async def test_hovering_a_marker_shows_its_quote(shown):
+    page = await shown()
+    marker = page.locator(".answer .cite").first
+    shows = "e => getComputedStyle(e, '::after').content"
+    assert await marker.evaluate(shows) == "none"
+    await marker.hover()
+    assert "1 November 1829" in await marker.evaluate(shows)
+
+
+async def test_on_paper_it_is_dark_on_light_whatever_the_screen_is(shown):
+    page = await shown(scheme="dark")
+    await page.emulate_media(media="print", color_scheme="dark")
+    ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == "rgb(255, 255, 255)"
