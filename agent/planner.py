@@ -14,6 +14,7 @@ from agent.loop import Loop, LoopResult, without_calls
 from agent.memory import jsvalues as js
 from agent.messages import prompt
 from agent.models import Message, Task, takes
+from agent.opening import MAIN
 from agent.protocol.loose import loose_object
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     Opening = Callable[[str, str], Awaitable[list[Message]]]
     """Question and place to the messages that a loop begins with."""
 
-MAIN = "0"
 PLAN = "plan"
 SYNTHESIS = "synthesis"
 # The reference engine's trigger and limits; lengths in UTF-16 units.

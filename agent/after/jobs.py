@@ -44,7 +44,7 @@ class Aftermath:
     upkeep: Upkeep
     in_thread: InThread
     now_ms: Callable[[], int]
-    record: Callable[..., None]
+    record: Callable[..., object]
     ask: Ask | None = None
 
     async def run(self, turn: TurnDone) -> None:

@@ -76,6 +76,11 @@ class Budget:
             whole=self,
         )
 
+    @property
+    def steps_left(self) -> int:
+        """Steps that may still be begun."""
+        return self.max_steps - self.steps
+
     def elapsed(self) -> float:
         """Seconds since the run began."""
         return self.clock() - self.started

@@ -13,19 +13,24 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from agent.config import private_folder
-from agent.errors import InternalError, ResearchError
+from agent.errors import InternalError, ModelError, ResearchError
 from agent.evidence import Evidence
 from agent.guard import Budget, Secrets
 from agent.journal import Journal, Runs
 from agent.journal.writer import utc_now
-from agent.loop import Loop, LoopResult
+from agent.loop import LoopResult
 from agent.messages import system_prompt
 from agent.models.resolve import endpoint_of, local_model
+from agent.opening import MAIN, Opening
+from agent.planner import Work
+from agent.review import reviewed
+from agent.run.afterwards import after_answer, now_ms
+from agent.run.branches import Branches
 from agent.run.outcome import INTERRUPT, Ledger, failed, finished
-from agent.run.question import opening_messages, session_of
+from agent.run.question import new_opening, session_of
+from agent.run.steps import Steps
 from agent.run.web import open_remote_model, open_web
-from agent.tools import Limits, Policy, Registry, ToolContext
-from agent.tools.checks import CHECKS
+from agent.tools import Limits, Registry, ToolContext
 from agent.tools.families import tools_for
 
 if TYPE_CHECKING:
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
     from agent.memory import Memory
     from agent.models import Message, Model
     from agent.models.providers import Endpoint
+    from agent.planner import Opening as Begin
     from agent.run.past import Past
     from agent.types import Report
 
@@ -79,13 +85,16 @@ class _Run:
         self._options = options
         self._given = given
         self._ledger = Ledger(question)
+        self._delivered: Report | None = None
         self._journal = past.begin(runs, self._ledger) if past else Journal(runs.create(utc_now()))
         self._folder: RunFolder = self._journal.folder
         self._record = past.record(self._write) if past else self._write
         self._evidence = past.evidence() if past else Evidence()
         self._environ = os.environ if given.config else {}
         self._budget = Budget(options.max_steps, options.budget, options.timeout)
+        self._steps = Steps()
         self._journal.listen(self._ledger.note)
+        self._journal.listen(self._steps.note)
         if given.on_event:
             self._journal.listen(given.on_event)
 
@@ -97,18 +106,21 @@ class _Run:
         """Answer; a failure becomes a failed report, an interrupt leaves its record behind."""
         try:
             async with AsyncExitStack() as stack:
-                report = await self._answered(stack, local, where)
+                return await self._answered(stack, local, where)
         except ResearchError as error:
-            report = failed(self._ledger, self._evidence, error, self._budget)
+            report = self._delivered or failed(self._ledger, self._evidence, error, self._budget)
         # A fault of ours still ends in a report: the record is kept, and says where it was.
         except Exception as error:  # noqa: BLE001
             self._journal.write("run.crashed", error=repr(error), trace=traceback.format_exc())
-            report = failed(self._ledger, self._evidence, _internal(error), self._budget)
+            report = self._delivered or failed(
+                self._ledger, self._evidence, _internal(error), self._budget
+            )
         except asyncio.CancelledError:
             self._journal.write("run.interrupted")
-            self._close(self._finished(LoopResult("", INTERRUPT)))
+            if self._delivered is None:
+                self._close(self._finished(LoopResult("", INTERRUPT)))
             raise
-        return self._close(report)
+        return report if report is self._delivered else self._close(report)
 
     async def _answered(
         self, stack: AsyncExitStack, local: Model | None, where: Endpoint | None
@@ -127,19 +139,39 @@ class _Run:
             )
         model = local or await open_remote_model(stack, where, self._options.proxy)
         registry = Registry(tools_for(context)).with_functions(self._given.tools)
-        calls: Caller = Policy(registry, context, CHECKS)
+        calls: Caller = Branches(registry, context)
         if past is not None:
             model, calls = past.model(model), past.calls(calls, self._journal)
-        loop = Loop(model, calls, self._budget, system_prompt(registry), self._record)
-        messages = await self._opening(context, session)
-        report = self._finished(await loop.run(messages))
-        await self._remember(context, session, report)
+        opening = await self._opening(context, session)
+        system, begin = system_prompt(registry), self._begin(opening)
+        work = Work(model, calls, self._budget, system, self._record, begin)
+        report = self._close(self._finished(await self._result(work, opening)))
+        await self._remember(opening, report.answer)
+        await self._leave(opening, report)
+        await after_answer(opening, work, self._record)
         return report
 
-    async def _opening(self, context: ToolContext, session: str) -> list[Message]:
-        if self._given.past is not None:
-            return self._given.past.opening()
-        return await opening_messages(self._question, self._options, context, session)
+    async def _opening(self, context: ToolContext, session: str) -> Opening:
+        past = self._given.past
+        if past is not None and past.opening(MAIN) is not None:
+            return Opening(context, session, now_ms)
+        return await new_opening(self._options, context, session)
+
+    async def _result(self, work: Work, opening: Opening) -> LoopResult:
+        """Work to the answer; where the model fails, the question is kept all the same."""
+        try:
+            result = await work.answer(self._question)
+        except ModelError:
+            await self._remember(opening, None)
+            raise
+        return await reviewed(work, result, self._evidence, self._record)
+
+    def _begin(self, opening: Opening) -> Begin:
+        async def begin(question: str, place: str) -> list[Message]:
+            past = self._given.past.opening(place) if self._given.past else None
+            return await opening(question, place) if past is None else past
+
+        return begin
 
     def _started(self, model: str, session: str) -> None:
         self._journal.write(
@@ -195,15 +227,29 @@ class _Run:
         stack.push_async_callback(context.in_memory_thread, memory.close)
         return memory
 
-    async def _remember(self, context: ToolContext, session: str, report: Report) -> None:
-        if context.memory is not None:
-            append = context.memory.append_turn
-            await context.in_memory_thread(append, session, "user", self._question)
-            await context.in_memory_thread(append, session, "assistant", report.answer)
+    async def _remember(self, opening: Opening, answer: str | None) -> None:
+        """Keep question and answer in the conversation; None where there is no answer."""
+        context = opening.context
+        if context.memory is None:
+            return
+        append = context.memory.append_turn
+        await context.in_memory_thread(append, opening.session, "user", self._question)
+        if answer is not None:
+            await context.in_memory_thread(append, opening.session, "assistant", answer)
+
+    async def _leave(self, opening: Opening, report: Report) -> None:
+        """Keep what the run found out: its outcome, facts, sources, and what worked."""
+        context = opening.context
+        if context.memory is None:
+            return
+        used = [hit.id for hit in opening.layers.recalled] if opening.layers else []
+        record = context.memory.record_run
+        await context.in_memory_thread(record, report, self._steps.lines(), used)
 
     def _close(self, report: Report) -> Report:
         self._journal.write("run.finished", report=report.model_dump(mode="json"))
         self._folder.write_report(report.to_json())
+        self._delivered = report
         return report
 
     def _write(self, kind: str, place: str = "", **data: Any) -> None:

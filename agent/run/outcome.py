@@ -118,7 +118,7 @@ def _report(ledger: Ledger, budget: Budget, status: Status) -> Report:
         status=status,
         searches=ledger.searches,
         usage=ledger.usage,
-        steps=budget.steps,
+        steps=budget.steps + budget.elsewhere,
         elapsed_s=round(budget.elapsed(), 3),
     )
 
@@ -132,7 +132,8 @@ def _what_was_tried(ledger: Ledger, evidence: Evidence) -> str:
 
 def _out_of_reach(ledger: Ledger) -> WebOutOfReach:
     seen: dict[str, str] = {}
-    for line in ledger.searches:
+    asked = sorted(ledger.searches, key=lambda line: line.outcome == "skipped", reverse=True)
+    for line in asked:  # what a provider said when it was asked stands above its rest afterwards
         detail = f" ({line.detail})" if line.detail else ""
         seen[line.provider] = f"{line.provider}: {line.outcome}{detail}"
     return WebOutOfReach("no search provider could be asked: " + "; ".join(seen.values()))

@@ -29,8 +29,8 @@ class Past(Protocol):
         """The sources there are."""
         ...
 
-    def opening(self) -> list[Message]:
-        """The messages to begin with."""
+    def opening(self, place: str) -> list[Message] | None:
+        """The messages that a loop begins with; None where they are laid out anew."""
         ...
 
     def model(self, live: Model) -> Model:

@@ -1,4 +1,4 @@
-"""What the model is told at the start: the question, with what the person has before them."""
+"""What the person has before them: the conversation, the open page, the files."""
 
 from __future__ import annotations
 
@@ -6,52 +6,22 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from agent.journal import Runs, read_events
-from agent.models import Message
+from agent.opening import Opening
 from agent.protocol import inert
+from agent.run.afterwards import now_ms
 from agent.tools.sources import passages_block, register
 
 if TYPE_CHECKING:
     from agent.config import Options
     from agent.memory import Memory
-    from agent.memory.types import Layers
     from agent.tools import ToolContext
 
 
-async def opening_messages(
-    question: str, options: Options, context: ToolContext, session: str
-) -> list[Message]:
-    """Lay out the memory layers, the page context, the files and the question."""
+async def new_opening(options: Options, context: ToolContext, session: str) -> Opening:
+    """Gather what every loop of a run begins with: the open page, the files, the memory layers."""
     captured = [*_open_page(context), *await _files(options, context)]
     page = context.web.context if context.web else None
-    if context.memory is None and page is None and not captured:
-        return [Message("user", question)]
-    from agent.memory import build_messages  # noqa: PLC0415 - a bare question needs no layers
-    from agent.memory.types import Layers  # noqa: PLC0415 - as above
-
-    layers = Layers()
-    if context.memory is not None:
-        layers = await context.in_memory_thread(context.memory.layers, question, session)
-        context.secrets.add_text(_private_text(layers))
-    messages, _ = build_messages(
-        question,
-        condensed=layers.condensed,
-        history=layers.history,
-        profile=layers.profile,
-        memories=layers.memories,
-        sessions=layers.sessions,
-        skills=layers.skills,
-        page_context=page,
-        context=captured,
-        recalled=layers.recalled,
-        frame=inert,
-    )
-    return messages
-
-
-def _private_text(layers: Layers) -> str:
-    entries = [*layers.profile.items(), *layers.memories.items()]
-    lines = [f"{key}: {value}" for key, value in entries]
-    return "\n".join([*lines, *map(str, layers.sessions.values()), layers.condensed])
+    return Opening(context, session, now_ms, page, captured)
 
 
 def session_of(options: Options, run: str, memory: Memory | None) -> str:

@@ -11,11 +11,17 @@ from agent.errors import JournalError
 from agent.evidence import Evidence
 from agent.journal import read_events
 from agent.models import Message, ModelReply, Usage
+from agent.opening import MAIN
+from agent.planner import PLAN, SYNTHESIS
 from agent.protocol import CallResult
 from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
     from agent.journal import Event, Journal, RunFolder
+
+
+AFTER = "after/"
+"""Places of what is asked when the answer was delivered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,8 @@ class RunRecord:
     calls: set[str] = field(default_factory=set)
     intents: set[str] = field(default_factory=set)
     limit: str | None = None
+    limits: dict[str, str] = field(default_factory=dict)
+    review: str | None = None
     answer: str | None = None
     status: str | None = None
 
@@ -62,14 +70,28 @@ class RunRecord:
     @property
     def opening(self) -> list[Message]:
         """The messages with which the run began."""
-        if not self.requests:
+        opening = self.opening_at(MAIN)
+        if opening is None:
             raise JournalError(f"{self.folder.id} ended before it asked its model")
-        return list(self.requests[0].new)
+        return opening
 
-    @property
-    def steps(self) -> int:
-        """Steps that were begun, the wrap-up not counted."""
-        return sum(not request.place.endswith("wrap-up") for request in self.requests)
+    def opening_at(self, loop: str) -> list[Message] | None:
+        """The messages with which a loop began; None where it never did."""
+        for request in self.requests:
+            if request.place.startswith(f"{loop}/"):
+                return list(request.new)
+            if loop == MAIN and request.place == SYNTHESIS:
+                return list(request.new[:-1])
+        return None
+
+    def steps_at(self, loop: str) -> int:
+        """Steps that a loop began, the wrap-up not counted."""
+        places = (request.place.partition("/") for request in self.requests)
+        return sum(head == loop and step.isdigit() for head, _, step in places)
+
+    def asked_for(self, place: str) -> bool:
+        """Whether the model was asked for this."""
+        return any(request.place == place for request in self.requests)
 
     def replies_by_digest(self) -> dict[str, deque[ModelReply]]:
         """The recorded replies by what was asked."""
@@ -104,7 +126,8 @@ class RunRecord:
             case "run.started":
                 self.started = data
             case "model.request":
-                self.system = data["system"] or self.system
+                if event.place != PLAN and not event.place.startswith(AFTER):
+                    self.system = data["system"] or self.system
                 new = tuple(Message(m["role"], m["content"]) for m in data["messages"])
                 self.requests.append(Request(event.place, data["sha256"], new))
             case "model.reply":
@@ -125,6 +148,16 @@ class RunRecord:
                 self.results[event.place] = (data["name"], data["param"], result)
             case "tool.call":
                 self.calls.add(event.place)
+            case _:
+                self._take_ending(event)
+
+    def _take_ending(self, event: Event) -> None:
+        data = event.data
+        match event.type:
+            case "limit.reached":
+                self.limits[event.place] = data["limit"]
+            case "review":
+                self.review = data["said"]
             case "answer.draft":
                 self.limit = data["limit"]
             case "run.finished":

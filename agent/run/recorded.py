@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent.config import options
 from agent.journal import Journal
 from agent.journal.writer import utc_now
+from agent.opening import MAIN
 from agent.run.execute import Given, execute
 from agent.run.replay import SameWeb
 
@@ -61,9 +62,9 @@ class OnRecordedWeb:
         """The sources of the recorded run."""
         return self.source.evidence()
 
-    def opening(self) -> list[Message]:
-        """The messages with which the recorded run began."""
-        return self.source.opening
+    def opening(self, place: str) -> list[Message] | None:
+        """The messages with which the recorded run began; another model plans for itself."""
+        return self.source.opening_at(MAIN) if place == MAIN else None
 
     def model(self, live: Model) -> Model:
         """The model itself."""

@@ -5,10 +5,15 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from agent.errors import ReplayDiverged, ToolError
+from agent.errors import ModelUnavailable, ReplayDiverged, ToolError
 from agent.guard import Budget, LimitReached
-from agent.loop import Loop, request_digest
+from agent.loop import request_digest
+from agent.models import Task
+from agent.models.resolve import EXTRACTIVE
+from agent.opening import MAIN
+from agent.planner import PLAN, Work
 from agent.protocol import CallResult
+from agent.review import repaired
 from agent.run.outcome import Ledger, finished
 from agent.tools.policy import result_data
 
@@ -34,8 +39,18 @@ async def replay(record: RunRecord) -> Report:
     for event in record.events:
         ledger.note(event)
     budget = _RecordedBudget(record)
-    loop = Loop(RecordedModel(record), RecordedCalls(record), budget, record.system, _nothing)
-    result = await loop.run(record.opening)
+
+    async def opening(_question: str, place: str) -> list[Message]:
+        found = record.opening_at(place)
+        if found is None:
+            raise ReplayDiverged(f"the run begins a loop {place} that is not on record")
+        return found
+
+    calls = RecordedCalls(record)
+    work = Work(RecordedModel(record), calls, budget, record.system, _nothing, opening)
+    result = await work.answer(record.question)
+    if record.review is not None:
+        result = await repaired(work, result, record.review)
     return finished(ledger, record.evidence(), result, budget)
 
 
@@ -54,8 +69,7 @@ class RecordedModel:
         self._asked += 1
         if known:
             return known.popleft()
-        if self._record.limit is not None and self._cut_off():
-            raise LimitReached(self._record.limit)
+        self._fail_as_then(request_digest(system, messages))
         raise ReplayDiverged(
             f"the run asks its model something else:\n{self._difference(messages)}"
         )
@@ -63,11 +77,21 @@ class RecordedModel:
     async def aclose(self) -> None:
         """Nothing to let go of."""
 
-    def _cut_off(self) -> bool:
-        """Whether the recorded call of this turn never got its reply."""
-        index = self._asked - 1
-        requests = self._record.requests
-        return index < len(requests) and requests[index].place not in self._record.replies
+    def takes(self, task: Task) -> bool:
+        """Tell what was asked beside the question."""
+        if task is Task.HEED:
+            return self.name != EXTRACTIVE
+        return task is Task.PLAN and self._record.asked_for(PLAN)
+
+    def _fail_as_then(self, digest: str) -> None:
+        """Fail as the recorded call did that never got its reply."""
+        for request in self._record.requests:
+            if request.sha256 == digest and request.place not in self._record.replies:
+                loop = request.place.partition("/")[0]
+                limit = self._record.limits.get(loop) or self._record.limit
+                if limit is not None:
+                    raise LimitReached(limit)
+                raise ModelUnavailable(f"the call at {request.place} failed when it was made")
 
     def _difference(self, messages: Sequence[Message]) -> str:
         recorded = [m for r in self._record.requests[: self._asked] for m in r.new]
@@ -122,9 +146,14 @@ class SameWeb:
 class _RecordedBudget(Budget):
     """Ends where the recorded run ended, whatever the clock says."""
 
-    def __init__(self, record: RunRecord) -> None:
-        super().__init__(max_steps=record.steps)
-        self._limit = record.limit
+    def __init__(self, record: RunRecord, loop: str = MAIN) -> None:
+        super().__init__(max_steps=record.steps_at(loop))
+        self._record = record
+        self._limit = record.limits.get(loop) or record.limit
+
+    def part(self, of: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - as recorded
+        """Give what the loop at this place had."""
+        return _RecordedBudget(self._record, place)
 
     def begin_step(self) -> int:
         """Count a step, or raise the recorded limit."""

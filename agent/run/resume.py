@@ -9,6 +9,7 @@ from agent.config import options
 from agent.errors import UsageError
 from agent.journal import Journal
 from agent.loop import request_digest
+from agent.models import takes
 from agent.protocol import CallResult
 from agent.run.execute import Given, execute
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from agent.evidence import Evidence
     from agent.journal import Event, Runs
     from agent.loop import Caller
-    from agent.models import Message, Model, ModelReply
+    from agent.models import Message, Model, ModelReply, Task
     from agent.run.outcome import Ledger
     from agent.run.record import RunRecord
     from agent.tools.context import Record
@@ -66,9 +67,9 @@ class Resumed:
         """The sources read so far, under their numbers."""
         return self.source.evidence()
 
-    def opening(self) -> list[Message]:
-        """The messages with which the run began."""
-        return self.source.opening
+    def opening(self, place: str) -> list[Message] | None:
+        """The messages with which the loop began, if it did."""
+        return self.source.opening_at(place)
 
     def model(self, live: Model) -> Model:
         """Recorded replies come first."""
@@ -95,6 +96,10 @@ class ResumedModel:
         """Answer from the record, or live."""
         known = self._replies.get(request_digest(system, messages))
         return known.popleft() if known else await self._live.reply(system, messages)
+
+    def takes(self, task: Task) -> bool:
+        """Tell what the live model takes."""
+        return takes(self._live, task)
 
     async def aclose(self) -> None:
         """Let go of the live model's connections."""

@@ -1,0 +1,49 @@
+"""Running the jobs after an answer: what they are asked is on record like everything else."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from agent.after import Aftermath, TurnDone
+from agent.asking import Asker
+from agent.guard import Budget
+from agent.models import Message, Task, takes
+
+if TYPE_CHECKING:
+    from agent.after.turn import Ask
+    from agent.asking import Record
+    from agent.models import Model
+    from agent.opening import Opening
+    from agent.planner import Work
+
+
+def now_ms() -> int:
+    """Tell the time in milliseconds since the epoch."""
+    return int(time.time() * 1000)
+
+
+async def after_answer(opening: Opening, work: Work, record: Record) -> None:
+    """Do what is due after an answer that was delivered and kept in the conversation."""
+    context = opening.context
+    if context.memory is None:
+        return
+    upkeep = context.memory.upkeep(opening.session)
+    turns = await context.in_memory_thread(upkeep.turns)
+    done = TurnDone(
+        tuple(turns), len(work.messages), opening.shown, tainted=bool(context.evidence.sources)
+    )
+    ask = _ask(work.model, work.budget, record)
+    await Aftermath(upkeep, context.in_memory_thread, now_ms, record, ask).run(done)
+
+
+def _ask(model: Model, spent: Budget, record: Record) -> Ask | None:
+    """Give how a job asks; None where the model takes no such tasks, or the money is gone."""
+    if not takes(model, Task.AFTER) or (spent.usd is not None and spent.spent >= spent.usd):
+        return None
+
+    async def ask(name: str, system: str, request: str) -> str:
+        asker = Asker(model, system, Budget(whole=spent), record)
+        return (await asker.ask(f"after/{name}", [Message("user", request)])).text
+
+    return ask
