@@ -27,12 +27,14 @@ DIVERGED = 8
 def replay(run: str, check: bool, as_json: bool, data_dir: Path | None, **flags: Any) -> int:  # noqa: FBT001
     """Run RUN again from its record, or its archive, alone: no network, model or browser."""
     from agent.cli.render import print_report  # noqa: PLC0415 - `--help` needs none of it
-    from agent.export.opening import opened  # noqa: PLC0415 - as above
+    from agent.export.opening import is_archive, opened  # noqa: PLC0415 - as above
+    from agent.run.archived import without_reach  # noqa: PLC0415 - as above
     from agent.run.outcome import exit_code  # noqa: PLC0415 - as above
     from agent.run.record import RunRecord  # noqa: PLC0415 - as above
 
     with opened(run, all_runs(data_dir)) as folder:
         record = RunRecord.read(folder)
+        record = without_reach(record) if is_archive(run) else record
         report = asyncio.run(_report(record, data_dir, **flags))
     print(report.to_json()) if as_json else print_report(report)
     if check and report.answer != record.answer:

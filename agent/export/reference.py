@@ -41,7 +41,7 @@ def iso(date: tuple[int, ...], mark: str = "-") -> str:
 
 def _reference(record: Record, source: ReportSource) -> Reference:
     event = record.source_event(source)
-    published = parts(str(event.data["published"] or "")) if event else ()
+    published = parts(str(event.data.get("published") or "")) if event else ()
     site = host(source.url) or ""
     return Reference(
         key=_key(site, published, source.n),

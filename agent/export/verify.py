@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from agent.errors import ArchiveDamaged
+from agent.errors import ArchiveDamaged, JournalError
 from agent.export.archive import is_sealed, unpacked
 from agent.export.record import Record
 from agent.export.warc import is_warc_of
@@ -135,8 +135,11 @@ def _quotes(record: Record) -> Iterator[Flaw]:
 
 
 def _text(folder: RunFolder, digest: str) -> str:
-    path = folder.path / "blobs" / digest
-    return path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
+    """Read a saved text; what cannot be read was told of with the blobs, and carries no quote."""
+    try:
+        return folder.blob(digest).decode("utf-8", "replace")
+    except JournalError:
+        return ""
 
 
 def _pages(folder: RunFolder) -> Iterator[Flaw]:

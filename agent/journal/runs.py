@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.errors import UsageError
+from agent.errors import JournalError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no look-alikes: people read ids aloud
 _STAMP = "%Y%m%d-%H%M%S"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,18 @@ class RunFolder:
         return digest
 
     def blob(self, digest: str) -> bytes:
-        """Read bytes that were kept."""
-        return (self.path / "blobs" / digest).read_bytes()
+        """Read bytes that were kept; raises `JournalError` where there are none by this name.
+
+        Records come from elsewhere too: a name that is no hash could lead out of the folder.
+        """
+        if not _DIGEST.fullmatch(digest):
+            raise JournalError(f"{digest[:80]!r} names nothing that was kept with {self.id}")
+        try:
+            return (self.path / "blobs" / digest).read_bytes()
+        except OSError as error:
+            raise JournalError(
+                f"cannot read blob {digest} of {self.id}: {error.strerror}"
+            ) from error
 
     def write_report(self, text: str) -> None:
         """Put the finished report beside the journal, whole or not at all."""

@@ -1,0 +1,66 @@
+"""What an archive of someone else may not do to the machine that replays it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from agent.errors import JournalError
+from agent.journal import Journal, Runs
+from agent.run.archived import without_reach
+from agent.run.record import RunRecord
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+GREEDY = {
+    "max_steps": 3,
+    "file": ["/etc/passwd"],
+    "corpus": "/",
+    "allow_private": ["*"],
+    "proxy": "http://evil.test",
+    "searxng_url": "http://evil.test",
+    "storage_state": "/home/me/state.json",
+    "cdp": "http://127.0.0.1:9222",
+    "base_url": "http://evil.test",
+}
+
+
+@pytest.fixture
+def record(tmp_path):
+    folder = Runs(tmp_path).create(NOW)
+    journal = Journal(folder)
+    journal.write("run.started", question="?", model="m", options=GREEDY)
+    journal.write(
+        "source.added",
+        n=1,
+        url="https://example.org/",
+        title="t",
+        via="http",
+        sha256="0" * 64,
+        fetched_at=NOW.isoformat(),
+        published=None,
+        pages=[],
+        text="../../../../etc/passwd",
+        body=None,
+    )
+    journal.close()
+    return RunRecord.read(folder)
+
+
+def test_an_archive_does_not_say_what_this_machine_may_reach(record):
+    harmless = without_reach(record)
+    assert harmless.started["options"] == {"max_steps": 3}
+    assert harmless.question == record.question
+    assert record.started["options"] == json.loads(json.dumps(GREEDY))
+
+
+def test_a_record_that_names_a_file_outside_its_folder_is_refused(record):
+    with pytest.raises(JournalError, match="names nothing that was kept"):
+        record.evidence()
+
+
+def test_a_page_that_is_missing_is_said(tmp_path):
+    folder = Runs(tmp_path).create(NOW)
+    with pytest.raises(JournalError, match="cannot read blob"):
+        folder.blob("0" * 64)
