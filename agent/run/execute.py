@@ -145,8 +145,9 @@ class _Run:
         opening = await self._opening(context, session)
         system, begin = system_prompt(registry), self._begin(opening)
         work = Work(model, calls, self._budget, system, self._record, begin)
-        report = self._close(self._finished(await self._result(work, opening)))
+        report = self._finished(await self._result(work, opening))
         await self._remember(opening, report.answer)
+        self._close(report)
         await self._leave(opening, report)
         await after_answer(opening, work, self._record)
         return report
