@@ -4,7 +4,8 @@ The file is JSON Lines: each line a reply, as a JSON string or as `{"reply": "â€
 `"expect": "regex"` that the last message must match (else the script fails, saying so). A plain
 text file whose replies are separated by lines of `---` works too. `{{1}}` in a reply is the first
 passage id of the last message, `{{ref:NAME}}` the ref of the first element of a snapshot
-whose line contains NAME, so that a script survives other numbering.
+that reads NAME (`{{ref:NAME@ROW}}`: in a line that holds ROW), so that a script survives other
+numbering.
 
 A line with `"for": "plan"` (or `"review"`, `"after"`) answers that task; a script without such
 lines is asked for the question only.
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _PASSAGE = re.compile(r"S\d+Â¶\d+")
-_ELEMENT = re.compile(r"\[((?:f\d+)?e\d+)\b([^\]\n]*)\]")
+_ELEMENT = re.compile(r"\[((?:f\d+)?e\d+)\b([^\[\]\n]*)")
 _FILL = re.compile(r"\{\{(?:(\d+)|(ref|passage):([^}]+))\}\}")
 
 
@@ -121,7 +122,9 @@ def _filled(reply: str, seen: str) -> str:
             index = int(match[1]) - 1
             return passages[index] if index < len(passages) else match[0]
         if match[2] == "ref":
-            named = (m[1] for m in _ELEMENT.finditer(seen) if match[3] in m[2])
+            name, _, row = match[3].partition("@")
+            lines = "\n".join(line for line in seen.splitlines() if row in line)
+            named = (m[1] for m in _ELEMENT.finditer(lines) if name in m[2])
         else:
             rows = (row for row in seen.splitlines() if match[3] in row)
             named = (m[0] for row in rows for m in _PASSAGE.finditer(row))

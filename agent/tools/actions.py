@@ -28,12 +28,17 @@ Finish = Callable[[], ToolResult]
 
 
 class ClickParams(Params):
-    """`count` 2 is a double click; `dialog` answers a question that the page asks."""
+    """`count` 2 is a double click; `dialog` answers a question that the page asks.
+
+    `x` and `y` are pixels from the element's corner, for pictures and canvases.
+    """
 
     ref: str
     button: Literal["left", "right", "middle"] = "left"
     count: int = Field(1, ge=1, le=3)
     dialog: str | None = None
+    x: float | None = None
+    y: float | None = None
 
 
 class TypeParams(Params):
@@ -138,6 +143,13 @@ def _new_text(context: ToolContext, page: Page) -> tuple[Source, str]:
     return source, listed(new, NEW_TEXT_CHARS)[0] if before and new else ""
 
 
+def _offset(params: ClickParams) -> tuple[float, float] | None:
+    """The point to click, where one was named."""
+    if params.x is None or params.y is None:
+        return None
+    return params.x, params.y
+
+
 def _tool(name: str, told: str, params: type[Params], act: Act, risk: Risk = Risk.EXTERNAL) -> Tool:
     return Tool(name, told, params, acting(act), risk, capped=False)
 
@@ -147,7 +159,9 @@ ACTING_TOOLS = (
         "CLICK",
         "clicks.",
         ClickParams,
-        lambda tab, p: tab.click(p.ref, button=p.button, count=p.count, dialog=p.dialog),
+        lambda tab, p: tab.click(
+            p.ref, button=p.button, count=p.count, at=_offset(p), dialog=p.dialog
+        ),
     ),
     _tool(
         "TYPE",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.tools.actions import ACTING_TOOLS
+from agent.tools.download import DOWNLOAD_TOOLS
 from agent.tools.goals import GOAL_TOOLS
 from agent.tools.memory import MEMORY_TOOLS
 from agent.tools.page import LOOKING_TOOLS
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def tools_for(context: ToolContext) -> list[Tool]:
     """Choose the tools by the means of the run: no memory, no memory tools."""
-    tools = [*WEB_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS]
+    tools = [*WEB_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS]
     if context.memory is not None:
         tools += [*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS]
     return tools

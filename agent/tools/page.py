@@ -94,8 +94,9 @@ async def tabs(context: ToolContext, params: TabsParams) -> ToolResult:
     web = web_of(context)
     browser = await web.start_browser()
     if params.close:
-        await browser.close(_tab(browser, params.close))
-        web.tab = None
+        closing = _tab(browser, params.close)
+        await browser.close(closing)
+        web.tab = None if web.tab is closing else web.tab
     if params.switch:
         web.tab = _tab(browser, params.switch)
     rows = [

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         Request,
     )
 
+    from browser.page.transfer import Kept
+
 _RELEVANT = frozenset({"document", "xhr", "fetch", "script", "stylesheet"})
 _STREAMING_SECONDS = 2.0  # a request still open after this is a stream or a long poll
 _MESSAGE = 200
@@ -41,7 +43,7 @@ class Events:
     def __init__(
         self,
         page: Page,
-        save: Callable[[Download], asyncio.Task[Path | None]],
+        save: Callable[[Download], asyncio.Task[Kept]],
         adopt: Callable[[Page], str | None],
     ) -> None:
         self._page = page
@@ -58,7 +60,7 @@ class Events:
         self.crashed = False
         self.closed = False
         self._popups: list[tuple[str | None, Page]] = []
-        self.downloads: list[asyncio.Task[Path | None]] = []
+        self.downloads: list[asyncio.Task[Kept]] = []
         self._tasks: set[asyncio.Task[None]] = set()
         page.on("dialog", self._dialog)
         page.on("download", self._download)
@@ -91,8 +93,11 @@ class Events:
 
     async def saved(self) -> list[Path]:
         """Wait for the downloads begun so far; gives the files that were saved."""
-        done = await asyncio.gather(*self.downloads)
-        return [path for path in done if path]
+        return [kept.path for kept in await self.kept() if kept.path]
+
+    async def kept(self) -> list[Kept]:
+        """Wait for the downloads begun so far; says of each how it ended."""
+        return list(await asyncio.gather(*self.downloads))
 
     def pending(self) -> bool:
         """Whether requests are open that the page's content may wait for."""
@@ -129,7 +134,7 @@ class Events:
         self._popups.append((self._adopt(page), page))
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
+        if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
             self._error(f"console error: {message.text}")
 
     def _error(self, line: str) -> None:

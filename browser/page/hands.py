@@ -17,15 +17,24 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from playwright.async_api import Download
+
     from browser.page.actions import Button
     from browser.page.refs import Target
+    from browser.page.transfer import Kept
     from browser.types import ActionOutcome
 
-_SCROLL = """(element, [pages, to]) => {
+DOWNLOAD_SECONDS = 50.0
+FIRST_BYTE_SECONDS = 5.0  # for a server that makes the file when it is asked
+# The page hears of a scroll with the next frame, which a loaded machine draws late and a tab in the
+# background never: 250 ms are given to it.
+_SCROLL = """async (element, [pages, to]) => {
   const at = element ?? document.scrollingElement ?? document.documentElement;
   if (to === 'top') at.scrollTo({top: 0, behavior: 'instant'});
   else if (to === 'bottom') at.scrollTo({top: at.scrollHeight, behavior: 'instant'});
   else at.scrollBy({top: pages * (element ? at.clientHeight : innerHeight), behavior: 'instant'});
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  await Promise.race([frame().then(frame), new Promise((done) => setTimeout(done, 250))]);
 }"""
 
 
@@ -168,6 +177,32 @@ class Hands(Live):
 
         names = ", ".join(path.name for path in paths)
         return await self.act(f"uploaded {names} to", perform, ref)
+
+    async def download(self, ref: str, deadline: float = DOWNLOAD_SECONDS) -> Kept:
+        """Click what gives a file, and wait until it is kept, or why it is not is known.
+
+        Also raises ActionError when the click brings no file.
+        """
+        before = len(self.events.downloads)
+        coming = asyncio.ensure_future(self.page.wait_for_event("download", timeout=0))
+        try:
+            async with within(deadline, f"download from {ref}"):
+                outcome = await self.click(ref)
+                if len(self.events.downloads) == before:
+                    await self._download_begins(coming, outcome)
+                return await self.events.downloads[before]
+        finally:
+            coming.cancel()
+
+    async def _download_begins(
+        self, coming: asyncio.Future[Download], outcome: ActionOutcome
+    ) -> None:
+        gone = outcome.changes or outcome.events
+        await asyncio.wait({coming}, timeout=0 if gone else FIRST_BYTE_SECONDS)
+        if not coming.done():
+            raise ActionError(
+                f"{outcome.did} brought no file", hint=f"READ {self.url} where the file is shown."
+            )
 
     async def back(self) -> ActionOutcome:
         """Go back in the tab's history."""

@@ -160,6 +160,8 @@ def _facts(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
 
 def _target(url: str, name: str, base: str) -> str:
     """Where a link goes, as far as that says more than its text: other sites, unnamed links."""
+    if url == "#":
+        return ""
     split = urlsplit(url)
     if split.netloc and not same_site(url, base):
         return f" → {split.netloc.removeprefix('www.')}"

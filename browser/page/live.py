@@ -160,5 +160,7 @@ class Live:
         after = await self.look()
         if self.events.navigations > navigations:
             self.events.add(f"navigated to {self.page.url}")
+        elif after.title != before.title:
+            self.events.add(f"the title is now: {after.title}")
         text = changes(before, after, DEFAULT_BUDGET, self._query)
         return ActionOutcome(did, text, self.page.url, self.events.drain())

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 import tempfile
 import unicodedata
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +25,7 @@ _RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 NAME_LIMIT = 120  # characters; every file system takes them with room for a counter
 FILES_LIMIT = 100  # downloads of one session
 BYTES_LIMIT = 500_000_000  # of one session
+WATCH_SECONDS = 0.2  # between two looks at what has arrived; the browser tells of no progress
 
 
 def safe_name(suggested: str) -> str:
@@ -36,30 +40,68 @@ def safe_name(suggested: str) -> str:
     return name[:NAME_LIMIT]
 
 
-class Downloads:
-    """Saves downloads into one folder, up to a number of files and bytes."""
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How a download ended: its file, or why there is none."""
 
-    def __init__(self, folder: Path | None) -> None:
+    name: str
+    path: Path | None = None
+    why: str = ""
+
+
+class Downloads:
+    """Saves downloads into one folder, up to a number of files and bytes.
+
+    The browser writes what arrives into `arriving`, which is watched: a download that goes over
+    the quota is stopped while it runs, whatever size the server announced.
+    """
+
+    def __init__(self, folder: Path | None, quota: int = BYTES_LIMIT) -> None:
         self._folder = folder
+        self._quota = quota
         self._files = 0
         self._bytes = 0
+        self.arriving = Path(tempfile.mkdtemp(prefix="urchin-arriving-"))
 
-    def start(self, download: Download) -> asyncio.Task[Path | None]:
-        """Begin saving; the task gives the path, or None where it failed or went over the limit."""
+    def start(self, download: Download) -> asyncio.Task[Kept]:
+        """Begin saving; the task says how it ended."""
         return asyncio.ensure_future(self._save(download))
 
-    async def _save(self, download: Download) -> Path | None:
+    def clear(self) -> None:
+        """Remove what arrived and was not kept."""
+        shutil.rmtree(self.arriving, ignore_errors=True)
+
+    async def _save(self, download: Download) -> Kept:
+        name = safe_name(download.suggested_filename)
         self._files += 1
+        if self._files > FILES_LIMIT:
+            await download.cancel()
+            return Kept(name, why=f"{FILES_LIMIT} files are the most that a session keeps")
         try:
-            if self._files > FILES_LIMIT or self._bytes > BYTES_LIMIT:
-                await download.cancel()
-                return None
-            target = self._free(safe_name(download.suggested_filename))
+            if not await self._arrived(download):
+                return Kept(name, why=f"it is more than the {_size(self._quota)} that may be kept")
+            target = self._free(name)
             await download.save_as(target)
-        except PlaywrightError:
-            return None
+        except (PlaywrightError, OSError) as error:
+            return Kept(name, why=f"it broke off: {str(error).splitlines()[0][:200]}")
         self._bytes += target.stat().st_size
-        return target
+        await download.delete()
+        return Kept(name, target)
+
+    async def _arrived(self, download: Download) -> bool:
+        """Wait for a download, and stop it where it outgrows the quota."""
+        whole = asyncio.ensure_future(download.path())
+        try:
+            while not whole.done():
+                await asyncio.wait({whole}, timeout=WATCH_SECONDS)
+                if self._bytes + _bytes_in(self.arriving) > self._quota:
+                    whole.cancel()
+                    await download.cancel()
+                    return False
+            await whole
+        finally:
+            whole.cancel()
+        return True
 
     def _free(self, name: str) -> Path:
         if self._folder is None:
@@ -67,7 +109,19 @@ class Downloads:
         self._folder.mkdir(parents=True, exist_ok=True)
         target = self._folder / name
         counter = 1
-        while target.exists():
+        while target.exists() or target.is_symlink():
             target = self._folder / f"{counter}-{name}"
             counter += 1
         return target
+
+
+def _bytes_in(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):  # kept or cancelled in this moment
+            total += path.stat().st_size
+    return total
+
+
+def _size(count: int) -> str:
+    return f"{count / 1_000_000:.0f} MB" if count >= 1_000_000 else f"{count} bytes"

@@ -58,7 +58,10 @@ VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """How to start a browser; kept, so that a lost one can be started again."""
+    """How to start a browser; kept, so that a lost one can be started again.
+
+    `downloads_dir` is where the browser writes what arrives.
+    """
 
     headless: bool = True
     executable: str | os.PathLike[str] | None = None
@@ -160,6 +163,7 @@ async def _start(
         return await chromium.launch_persistent_context(
             Path(options.user_data_dir),
             executable_path=executable,
+            downloads_path=options.downloads_dir,
             headless=options.headless,
             args=flags,
             proxy=proxy,
@@ -170,6 +174,7 @@ async def _start(
         )
     browser = await chromium.launch(
         executable_path=executable,
+        downloads_path=options.downloads_dir,
         headless=options.headless,
         args=flags,
         proxy=proxy,

@@ -13,7 +13,7 @@ from browser.page.context import context_of
 from browser.page.deadline import within
 from browser.page.live import OPEN_SECONDS
 from browser.page.tab import Tab
-from browser.page.transfer import Downloads
+from browser.page.transfer import BYTES_LIMIT, Downloads
 from browser.session.attach import attach
 from browser.session.launch import LaunchOptions, Running, kill, launched
 from browser.text import clean
@@ -62,14 +62,19 @@ class Browser:
         storage_state: str | os.PathLike[str] | None = None,
         user_data_dir: str | os.PathLike[str] | None = None,
         downloads_dir: str | os.PathLike[str] | None = None,
+        downloads_quota: int = BYTES_LIMIT,
     ) -> AsyncIterator[Browser]:
         """Start a browser of our own; `proxy` is a URL, with credentials where it needs them.
 
+        Downloads go to `downloads_dir`, up to `downloads_quota` bytes in all.
+
         Raises BrowserMissing or LaunchFailed.
         """
-        folder = Path(downloads_dir) if downloads_dir else None
-        options = LaunchOptions(headless, executable, proxy, storage_state, user_data_dir)
-        async with _running(cls(lambda: launched(options), Downloads(folder))) as browser:
+        downloads = Downloads(Path(downloads_dir) if downloads_dir else None, downloads_quota)
+        options = LaunchOptions(
+            headless, executable, proxy, storage_state, user_data_dir, downloads.arriving
+        )
+        async with _running(cls(lambda: launched(options), downloads)) as browser:
             yield browser
 
     @classmethod
@@ -153,6 +158,7 @@ class Browser:
         """Close our tabs, and the browser where it is ours."""
         await asyncio.gather(*(self.close(tab) for tab in list(self._tabs)))
         await self._stack.aclose()
+        self._downloads.clear()
 
     def _context(self) -> Any:
         if self._running is None:

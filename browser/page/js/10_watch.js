@@ -2,7 +2,7 @@
 // roots, and counts short timers, so that a snapshot and the settling need no guesses later.
 const POINTER_EVENTS = new Set([
   'click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'dblclick', 'contextmenu',
-  'touchstart', 'touchend', 'dragstart',
+  'touchstart', 'touchend', 'dragstart', 'drop',
 ]);
 const heard = new WeakMap(); // element -> Map(type -> Set(listener))
 const listening = new Set(); // WeakRefs of elements that have (had) a pointer listener
@@ -45,7 +45,7 @@ const watchListeners = () => {
 
 // A handler set as a property (`list.onclick = …`) may act for what is inside, as a listener may.
 const watchHandlers = () => {
-  for (const name of ['onclick', 'onmousedown', 'onpointerdown']) {
+  for (const name of ['onclick', 'onmousedown', 'onpointerdown', 'ondrop']) {
     const native = Object.getOwnPropertyDescriptor(HTMLElement.prototype, name);
     if (!native?.set) continue;
     Object.defineProperty(HTMLElement.prototype, name, {

@@ -126,13 +126,17 @@ const NAMED_COLOURS = {
   pink: [255, 192, 203], brown: [165, 42, 42], cyan: [0, 255, 255], magenta: [255, 0, 255], teal: [0, 128, 128],
   navy: [0, 0, 128], maroon: [128, 0, 0], olive: [128, 128, 0],
 };
+const GREYISH = 24; // between the strongest and the weakest channel
 const colourName = (colour) => {
+  const channels = colour.slice(0, 3);
+  const grey = Math.max(...channels) - Math.min(...channels) <= GREYISH;
   let best = '', distance = Infinity;
   for (const [name, value] of Object.entries(NAMED_COLOURS)) {
+    if (grey && new Set(value).size > 1) continue;
     const d = value.reduce((sum, channel, i) => sum + (channel - colour[i]) ** 2, 0);
     if (d < distance) [best, distance] = [name, d];
   }
-  const hex = '#' + colour.slice(0, 3).map((c) => Math.round(c).toString(16).padStart(2, '0')).join('');
+  const hex = '#' + channels.map((c) => Math.round(c).toString(16).padStart(2, '0')).join('');
   return distance === 0 ? best : `${best} ${hex}`;
 };
 
@@ -143,6 +147,7 @@ const statesOf = (element, role) => {
   if (element.indeterminate || aria('checked') === 'mixed') states.push('mixed');
   else if (element.tagName === 'INPUT' && checked ? element.checked : aria('checked') === 'true') states.push('checked');
   if (aria('selected') === 'true' || (element.tagName === 'OPTION' && element.selected)) states.push('selected');
+  if (/^(ascending|descending)$/.test(aria('sort'))) states.push('sorted ' + aria('sort'));
   if (aria('pressed') === 'true') states.push('pressed');
   const current = aria('current');
   if (current && current !== 'false') states.push('current');

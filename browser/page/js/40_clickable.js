@@ -60,9 +60,14 @@ const matchAll = (scope, selector) => {
   }
 };
 
+// A list or table whose listener asks which item was meant is no target itself.
+const LISTS = /^(TABLE|THEAD|TBODY|UL|OL|DL)$/;
+let lists = new Set();
+
 // Elements that a listener further up acts for, read from the listener's own source.
 const delegatedTargets = () => {
   const targets = new WeakSet();
+  lists = new Set();
   const known = [...listening].map((ref) => ref.deref()).filter((element) => element?.isConnected);
   const owners = new Set([document, globalThis, ...known, ...document.querySelectorAll('[onclick],[onmousedown]')]);
   for (const owner of owners) {
@@ -72,6 +77,7 @@ const delegatedTargets = () => {
     for (const selector of selectors) {
       for (const element of matchAll(scope, selector)) targets.add(element);
     }
+    if (selectors.length && LISTS.test(owner.tagName)) lists.add(owner);
     if (!selectors.length && !isRoot(owner) && !frameworkRoot(owner, pressListeners(owner))) addLeaves(owner, targets);
   }
   return targets;
@@ -95,14 +101,14 @@ const listensItself = (element) => {
   const types = heard.get(element);
   if ((types?.size || element.onclick) && frameworkRoot(element, pressListeners(element))) return frameworkClick(element);
   return !!types?.size || !!element.onclick || !!element.onmousedown || !!element.onmouseup
-    || !!element.onpointerdown || !!element.ondblclick || frameworkClick(element);
+    || !!element.onpointerdown || !!element.ondblclick || !!element.ondrop || frameworkClick(element);
 };
 
 // '' or why the element can be acted on: 'widget', 'listener', 'pointer'.
 const actionable = (element, role, style, parentCursor, delegated) => {
   if (WIDGETS.has(role)) return 'widget';
   if (element.tagName === 'LABEL') return LABELLED_HIDDEN(element) || listensItself(element) ? 'listener' : '';
-  if (isRoot(element)) return '';
+  if (isRoot(element) || lists.has(element)) return '';
   if (listensItself(element) || delegated.has(element)) return 'listener';
   if (element.draggable && element.tagName !== 'IMG' && element.tagName !== 'A') return 'listener';
   if (element.tabIndex >= 0 && element.hasAttribute('tabindex')) return 'listener';

@@ -121,3 +121,25 @@ const shortLink = (element) => {
     return '';
   }
 };
+
+// Where an element without anything to tell it apart stands among many alike: "row 2, column 3".
+const GRID_FROM = 4;
+const GRID_TO = 900;
+let places = new Map(); // parent -> Map(child -> words), within one walk
+const placeOf = (element) => {
+  const parent = element.parentElement;
+  if (!parent || parent.childElementCount < GRID_FROM || parent.childElementCount > GRID_TO) return '';
+  if (!places.has(parent)) places.set(parent, placesIn([...parent.children].filter((child) => child.tagName === element.tagName)));
+  return places.get(parent).get(element) ?? '';
+};
+const placesIn = (children) => {
+  if (children.length < GRID_FROM) return new Map();
+  const boxes = children.map((child) => child.getBoundingClientRect());
+  const rank = (side) => [...new Set(boxes.map((box) => Math.round(box[side])))].sort((a, b) => a - b);
+  const rows = rank('top'), columns = rank('left');
+  return new Map(children.map((child, at) => {
+    const row = rows.indexOf(Math.round(boxes[at].top)) + 1, column = columns.indexOf(Math.round(boxes[at].left)) + 1;
+    if (rows.length === 1 || columns.length === 1) return [child, `${at + 1} of ${children.length}`];
+    return [child, `row ${row}, column ${column}`];
+  }));
+};

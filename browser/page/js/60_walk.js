@@ -4,9 +4,14 @@ const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'MET
 const TEXT_NODE_LIMIT = 150000; // characters; the rest of a longer one is left out and marked with …
 const CONTROLS_WITHOUT_CONTENT = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'CANVAS', 'VIDEO', 'AUDIO', 'IFRAME', 'FRAME', 'METER', 'PROGRESS', 'OBJECT', 'EMBED']);
 
+// A drawn select says its value as its text; a field has no text of its own.
+const takesText = (element, role) => EDITABLE.has(role) &&
+  !(role === 'combobox' && element.tagName !== 'INPUT' && !element.isContentEditable);
+
 class Walk {
   constructor(options) {
     findReact();
+    places = new Map();
     this.delegated = delegatedTargets();
     this.lines = new Lines({ chars: options.chars, until: performance.now() + options.ms });
     this.covered = hitTester();
@@ -170,10 +175,10 @@ class Walk {
     if (element.tagName === 'SELECT') piece.o = optionTexts(element);
     const name = attributeName(element);
     const text = CONTROLS_WITHOUT_CONTENT.has(element.tagName) ? '' : shortText(element, 400);
-    if (!text || EDITABLE.has(role)) {
+    if (!text || takesText(element, role)) {
       piece.n = name || spare(element) || this.imageName(element);
       if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
-      if (!piece.n) piece.a = describe(element, EDITABLE.has(role) ? null : style);
+      if (!piece.n) piece.a = describe(element, EDITABLE.has(role) ? null : style) || placeOf(element);
       piece.whole = EDITABLE.has(role) && role !== 'listbox' && role !== 'combobox';
       return piece;
     }

@@ -1,0 +1,146 @@
+"""Tasks as people do them on the web, done through the tool tags alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from agent import research
+from agent.journal import Runs, read_events
+from tests.browser.page.pages import serve_pages
+
+if TYPE_CHECKING:
+    from agent.journal import Event
+
+FOLDER = Path(__file__).parent / "tasks"
+GOAL = "goal reached"  # what each page calls itself when its task is done
+CSV = "hour,height\n03:10,4.1\n"
+
+
+def call(name: str, **fields: object) -> str:
+    return f"<<TOOL:{name}:{json.dumps(fields, ensure_ascii=False)}>>"
+
+
+def click(named: str, **fields: object) -> str:
+    return call("CLICK", ref=f"{{{{ref:{named}}}}}", **fields)
+
+
+def type_into(named: str, text: str) -> str:
+    return call("TYPE", ref=f"{{{{ref:{named}}}}}", text=text)
+
+
+def press(keys: str, named: str) -> str:
+    return call("PRESS", keys=keys, ref=f"{{{{ref:{named}}}}}")
+
+
+LOOK = "<<TOOL:SNAPSHOT>>"
+
+TASKS: dict[str, tuple[str, ...]] = {
+    "steps": (
+        type_into("Name", "Ada"),
+        click("Next"),
+        click("Family") + call("SELECT", ref="{{ref:Boats}}", value="two") + click("Next"),
+        click("I agree") + click("Join"),
+    ),
+    "autocomplete": (type_into("Harbour", "old"), click("Oldport")),
+    "datepicker": (click("Arrival"), click("›"), click("›"), click("clickable: 17")),
+    "tree": (click("▸"), click("▸"), click("New timetable")),
+    "tabs": (click("Prices"), click("Buy a season ticket")),
+    "paging": (click(": 4"), click("The drowned bell")),
+    "sorting": (click("Length"), LOOK, click("Length"), LOOK, click("Choose the first")),
+    "inbox": (
+        click(".bin"),
+        LOOK,
+        click(".reply@Ben about lunch"),
+        type_into("Your reply", "See you at noon") + click("button: Send"),
+    ),
+    "cards": (call("DRAG", ref="{{ref:Mend the sail}}", to="{{ref:clickable: Done}}"),),
+    "slider": (
+        type_into("Volume", "35")
+        + press("ArrowRight ArrowRight ArrowRight", "Balance")
+        + click("Set"),
+    ),
+    "modal": (
+        click("Delete account"),
+        type_into("Word", "DELETE"),
+        click("button: Delete", dialog="accept"),
+    ),
+    "endless": (
+        call("SCROLL", to="bottom"),
+        call("SCROLL", to="bottom"),
+        call("SCROLL", to="bottom"),
+        LOOK,
+        click("The last lamp"),
+    ),
+    "frames": (type_into("Code", "mole") + click("Open"),),
+    "shadow": (type_into("Word", "heron") + click("Enter"),),
+    "canvas": (click("canvas", x=150, y=30),),
+    "colours": (click("teal"),),
+    "icons": (click("bell"),),
+    "words": (click("noon") + click("nobody"),),
+    "grid": (click("row 2, column 3"),),
+    "paste": (press("Control+a Control+c", "From") + press("Control+v", "To") + click("Check"),),
+    "newtab": (
+        click("Open the form"),
+        call("TABS", switch="t2"),
+        LOOK,
+        type_into("Pass word", "kelp") + click("Send"),
+    ),
+    "download": (call("DOWNLOAD", ref="{{ref:Tide table}}"),),
+    "upload": (call("UPLOAD", ref="{{ref:Attach a file}}", path="tides.txt"), LOOK, click("Send")),
+    "login": (
+        type_into("User", "keeper")
+        + type_into("Password", "lamp-42")
+        + click("Stay signed in")
+        + click("Sign in"),
+    ),
+    "table-choice": (click("Book@| 9 |"),),
+    "dropdown": (call("SELECT", ref="{{ref:combobox}}", value="Unst"),),
+}
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def titles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What each task's page calls itself after its script, all in one run of one browser."""
+    folder = tmp_path_factory.mktemp("tasks")
+    given = folder / "tides.txt"
+    given.write_text("spring tide, neap tide")
+    script = folder / "script.jsonl"
+    with serve_pages() as pages:
+        for page in FOLDER.glob("*.html"):
+            pages.put(page.read_text(encoding="utf-8"), f"/tasks/{page.stem}")
+        pages.put(CSV, "/tasks/tides.csv", content_type="text/csv")
+        script.write_text("".join(f"{json.dumps(line)}\n" for line in replies(pages.base)))
+        report = await research(
+            "Do what the pages ask for.",
+            model=f"scripted:{script}",
+            allow_private=[f"127.0.0.1:{pages.port}"],
+            data_dir=folder / "data",
+            file=[given],
+            memory=False,
+            max_steps=200,
+        )
+    found = titles_in(list(read_events(Runs(folder / "data").find(report.run).journal)))
+    assert (folder / "data" / "downloads" / "tides.csv").read_text() == CSV
+    return dict(zip(TASKS, found, strict=True))
+
+
+def replies(base: str) -> list[str]:
+    lines: list[str] = []
+    for name, script in TASKS.items():
+        lines += [f"<<TOOL:OPEN:{base}/tasks/{name}>>", *script, "<<TOOL:PAGE_CONTEXT>>"]
+    return [*lines, "NOT_FOUND"]
+
+
+def titles_in(events: list[Event]) -> list[str]:
+    results = [event.data for event in events if event.type == "tool.result"]
+    return [data["data"]["title"] for data in results if data["name"] == "PAGE_CONTEXT"]
+
+
+@pytest.mark.parametrize("task", TASKS)
+async def test_the_task_is_done_by_tool_tags_alone(titles: dict[str, str], task: str) -> None:
+    assert titles[task] == GOAL
