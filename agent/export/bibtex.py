@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 _ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
-        "{": r"\{",
-        "}": r"\}",
+        # BibTeX counts braces, escaped or not.
+        "{": r"\textbraceleft{}",
+        "}": r"\textbraceright{}",
         "$": r"\$",
         "&": r"\&",
         "#": r"\#",

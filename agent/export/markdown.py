@@ -26,7 +26,8 @@ def render(folder: Path, _ending: str) -> bytes:
         _steps(record),
         _footer(record.report),
     ]
-    return ("\n\n".join(part for part in parts if part) + "\n").encode()
+    text = "\n\n".join(part for part in parts if part) + "\n"
+    return text.encode("utf-8", "replace")
 
 
 def _verdicts(report: Report) -> str:

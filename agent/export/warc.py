@@ -11,7 +11,6 @@ import uuid
 import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -86,7 +85,7 @@ def is_warc_of(folder: Path, body: bytes) -> bool:
 
 def _all(record: Record) -> Iterator[_Kept]:
     info = (
-        f"software: urchin-research {version('urchin-research')}\r\n"
+        "software: urchin-research\r\n"
         f"format: WARC File Format {_VERSION}\r\n"
         f"description: pages read by run {record.report.run}\r\n"
     )
@@ -131,4 +130,4 @@ def _utc(at: str) -> str:
 
 def _one_line(text: str | None) -> str:
     """A header is one line, whatever a server or a page says."""
-    return "".join((text or "").split())
+    return "".join((text or "").split()).encode("utf-8", "replace").decode()

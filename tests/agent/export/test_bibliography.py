@@ -9,6 +9,8 @@ import warnings
 import bibtexparser
 import pytest
 import rispy
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent.export import bibtex, csl, reference, ris
 from agent.export.reference import Reference
@@ -28,6 +30,28 @@ HOSTILE = Reference(
     accessed=(2026, 11, 21),
     quotes=("It was } lit.", "TY  - JOUR"),
 )
+
+
+def whatever(text):
+    """A source of which everything that others say is this text, as it is read from a run."""
+    line = reference._line(text)
+    return Reference("a-1", line or "t", line, line, (), (2026,), (line,))
+
+
+@given(st.text())
+def test_bibtex_is_one_entry_with_braces_that_match_whatever_a_title_says(text):
+    entry = bibtex._entry(whatever(text))
+    assert entry.count("{") == entry.count("}")
+    library = bibtexparser.parse_string(entry)
+    assert not library.failed_blocks
+    assert len(library.entries) == 1
+
+
+@given(st.text())
+def test_ris_is_one_entry_whatever_a_title_says(text):
+    rows = "".join(f"{tag}  - {value}\n" for tag, value in ris._entry(whatever(text)) if tag)
+    (entry,) = rispy.load(io.StringIO(rows))
+    assert entry["type_of_reference"] == "ELEC"
 
 
 def test_the_source_of_an_answer_stands_in_bibtex(written, site):

@@ -8,6 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pypdfium2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
@@ -40,6 +42,12 @@ def test_each_sentence_is_a_case_of_junit(written):
     ]
     assert [case.find("failure") is None for case in suite] == [True, True, False]
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
+
+
+@given(st.text())
+def test_junit_is_xml_whatever_a_sentence_says(text):
+    suite = ET.fromstring(to_xml(text, [TestCase(text, text, "x", text, text)]))
+    assert len(suite) == 1
 
 
 def test_what_xml_cannot_hold_does_not_break_it():
