@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,9 +15,15 @@ from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-    from agent.memory import Memory
+    from agent.memory import Hit, Memory
+
+CHECK_FAILED = 8
+_LINE = 160  # characters of a memory in a list
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_kinds = click.option(
+    "--kind", "kinds", multiple=True, metavar="KIND", help="fact, outcome, … or a knowledge base."
+)
 
 
 @click.group()
@@ -29,36 +36,45 @@ def memory(ctx: click.Context, namespace: str, data_dir: Path | None) -> None:
 
 
 @memory.command(name="list")
+@_kinds
+@click.option("--all", "every", is_flag=True, help="What runs left as well, by id.")
+@click.option("-n", "--number", default=100, show_default=True, help="How many, the newest.")
 @click.pass_obj
-def list_(place: tuple[Path, str]) -> None:
-    """List what is remembered by key."""
-    with _opened(place) as store:
-        for key, value in store.remembered().items():
-            print(clean(f"{key}: {value}"))
+def list_(place: tuple[Path, str], kinds: tuple[str, ...], every: bool, number: int) -> None:  # noqa: FBT001 - click's way
+    """List what is remembered by key; --all or --kind for the rest."""
+    with opened(place) as store:
+        if kinds or every:
+            from agent.memory.kinds import expand  # noqa: PLC0415 - only here
+
+            for hit in store.control.list(sorted(expand(kinds)) or None, number):
+                print(_row(hit))
+        else:
+            for key, value in list(store.remembered().items())[-number:]:
+                print(clean(f"{key}: {value}"))
 
 
 @memory.command()
 @click.argument("query")
+@_kinds
 @click.option("-n", "--number", default=10, show_default=True, help="How many.")
 @click.pass_obj
-def search(place: tuple[Path, str], query: str, number: int) -> None:
+def search(place: tuple[Path, str], query: str, kinds: tuple[str, ...], number: int) -> None:
     """Search what is remembered."""
-    with _opened(place) as store:
-        for hit in store.search(query, number):
-            print(clean(f"{hit.score:5.2f}  [{hit.kind}] {hit.key or hit.id}: {hit.text}"))
+    with opened(place) as store:
+        for hit in store.search(query, number, kinds or None):
+            print(f"{hit.score:5.2f}  {_row(hit)}")
 
 
 @memory.command()
 @click.argument("key")
 @click.pass_obj
 def show(place: tuple[Path, str], key: str) -> None:
-    """Show one memory, and what stood there before."""
-    with _opened(place) as store:
+    """Show what is kept under KEY (or an id), and what stood there before."""
+    with opened(place) as store:
         value = store.recall(key)
         if value is None:
-            raise UsageError(
-                f"nothing is remembered under {key!r}", hint="`memory list` shows all."
-            )
+            _show_by_id(_by_id(store, key))
+            return
         print(clean(str(value)))
         for former in store.former_values(key):
             print(clean(f"  before: {former}"))
@@ -70,28 +86,126 @@ def show(place: tuple[Path, str], key: str) -> None:
 @click.pass_obj
 def remember(place: tuple[Path, str], key: str, value: str) -> None:
     """Keep VALUE under KEY."""
-    with _opened(place) as store:
+    with opened(place) as store:
         store.remember(key, value)
-        print(f"remembered {key}")
+        print(clean(f"remembered {key}"))
 
 
 @memory.command()
 @click.argument("key")
 @click.pass_obj
 def forget(place: tuple[Path, str], key: str) -> None:
-    """Delete what is kept under KEY."""
-    with _opened(place) as store:
+    """Delete what is kept under KEY (or an id) for good."""
+    with opened(place) as store:
         if not store.forget(key):
-            raise UsageError(
-                f"nothing is remembered under {key!r}", hint="`memory list` shows all."
-            )
-        print(f"forgot {key}")
+            store.control.delete([_by_id(store, key).id])
+        print(clean(f"forgot {key}"))
+
+
+@memory.command()
+@click.argument("question")
+@click.option("--session", metavar="NAME", help="As if asked in this conversation.")
+@click.pass_obj
+def preview(place: tuple[Path, str], question: str, session: str | None) -> None:
+    """Show what a run with QUESTION would be given, and why; nothing is asked or changed."""
+    from agent.memory.preview import preview as explain  # noqa: PLC0415 - `--help` needs no database
+
+    with opened(place) as store:
+        print(clean(explain(store.layers(question, session), question)))
+
+
+@memory.command()
+@click.option("--seconds", default=30.0, show_default=True, help="How long at most.")
+@click.pass_obj
+def dream(place: tuple[Path, str], seconds: float) -> None:
+    """Consolidate: link, merge, draw insights, retire what is stale."""
+    with opened(place) as store:
+        done = store.dream(seconds)
+    print(
+        f"linked {done.linked}, merged {done.merged}, insights {done.insights}, "
+        f"faded {done.faded}, retired {done.retired}"
+    )
+
+
+@memory.command()
+@click.option("--html", type=_FILE, metavar="FILE", help="Write it as a picture.")
+@click.pass_obj
+def graph(place: tuple[Path, str], html: Path | None) -> None:
+    """Show how memories are linked: the strongest links, or a picture of all."""
+    from agent.memory.picture import page  # noqa: PLC0415 - only here
+
+    with opened(place) as store:
+        found = store.control.graph()
+    if html is not None:
+        _write(html, page(found))
+        print(f"wrote {html}")
+        return
+    texts = {hit.id: clean(f"{hit.text[:60]}") for hit in found.memories}
+    for link in found.links:
+        print(f"{link.strength:.2f} {link.kind:10}  {texts[link.one]}  —  {texts[link.other]}")
+
+
+@memory.command()
+@click.option("--head", metavar="HASH", help="A head that was noted before.")
+@click.pass_obj
+def verify(place: tuple[Path, str], head: str | None) -> int:
+    """Check that the sealed log is what was sealed; exit 8 where it is not."""
+    with opened(place) as store:
+        check = store.verify(head)
+    if not check.holds:
+        print(f"does not hold: {check.reason}")
+        return CHECK_FAILED
+    print(f"{check.entries} entries hold; head {check.head}")
+    return 0
+
+
+@memory.command()
+@click.option("--namespace", required=True, metavar="NAME", help="Whose memories.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def delete(place: tuple[Path, str], namespace: str, yes: bool) -> None:  # noqa: FBT001 - click's way
+    """Delete all that a namespace holds, conversations too, for good."""
+    if not yes:
+        click.confirm(f"Delete everything in {namespace!r} for good?", abort=True, err=True)
+    with opened((place[0], namespace)) as store:
+        print(f"deleted {store.control.clear()} memories and conversations")
 
 
 @contextmanager
-def _opened(place: tuple[Path, str]) -> Iterator[Memory]:
+def opened(place: tuple[Path, str]) -> Iterator[Memory]:
+    """Open the memory of a data folder and a namespace."""
     from agent.memory import Memory  # noqa: PLC0415 - `--help` needs no database
 
     folder, namespace = place
     with Memory.open(private_folder(folder) / "memory.db", namespace) as store:
         yield store
+
+
+def _by_id(store: Memory, name: str) -> Hit:
+    found = store.control.get(int(name)) if name.isdecimal() else None
+    if found is None:
+        raise UsageError(
+            f"nothing is remembered under {name!r}",
+            hint="`memory list` shows the keys, `memory list --all` the ids.",
+        )
+    return found
+
+
+def _show_by_id(hit: Hit) -> None:
+    print(clean(hit.text))
+    origin = [f"run {hit.origin.run}" if hit.origin.run else "", hit.origin.url or ""]
+    words = "" if hit.origin.trusted else "the web's words"
+    print(clean(f"  {hit.kind}, {hit.at:%Y-%m-%d %H:%M}  {' '.join([*origin, words])}".rstrip()))
+
+
+def _row(hit: Hit) -> str:
+    text = " ".join(hit.text.split())
+    text = text if len(text) <= _LINE else text[: _LINE - 1] + "…"
+    return clean(f"{hit.id:>6} [{hit.kind}] {f'{hit.key}: ' if hit.kind == 'memory' else ''}{text}")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error

@@ -10,6 +10,7 @@ import math
 import statistics
 from array import array
 from collections.abc import Sequence
+from operator import mul
 from typing import TYPE_CHECKING, Protocol
 
 import sqlalchemy as sa
@@ -28,6 +29,8 @@ WEIGHT = 0.5
 LEAST_SPREAD = 0.1  # of the mean score: words that say the same of all leave it to the vectors
 
 Vector = Sequence[float]
+Window = Sequence[tuple[float, str]]
+"""Texts, and how much each counts: a memory and its neighbours."""
 
 
 class Embedder(Protocol):
@@ -71,13 +74,18 @@ class Vectors:
         return lambda _key, text: near.get(text)
 
     def reorder(
-        self, question: str, found: Sequence[tuple[float, int]], texts: Sequence[str]
+        self, question: str, found: Sequence[tuple[float, int]], around: Sequence[Window]
     ) -> list[tuple[float, int]]:
-        """Order hits by words and vectors together: the sum of both, each on its own scale."""
+        """Order hits by words and vectors together: the sum of both, each on its own scale.
+
+        `around` gives the window of each hit: what is said beside it says what it is about.
+        """
+        texts = list(dict.fromkeys(text for window in around for _, text in window))
         vectors = self.of([question, *texts]) if len(found) > 1 else None
         if vectors is None:
             return list(found)
-        cosines = [cosine(vectors[0], vector) for vector in vectors[1:]]
+        of = dict(zip(texts, vectors[1:], strict=True))
+        cosines = [cosine(vectors[0], _sum([(s, of[t]) for s, t in window])) for window in around]
         scores = [score for score, _ in found]
         range_ = max(statistics.pstdev(scores), LEAST_SPREAD * statistics.mean(scores))
         spread = range_ / (statistics.pstdev(cosines) or 1.0)
@@ -110,8 +118,21 @@ def cosine(one: Vector, other: Vector) -> float:
     """Compare two vectors; 0 where one is empty or their lengths differ."""
     if len(one) != len(other):
         return 0.0
-    size = math.sqrt(math.fsum(x * x for x in one)) * math.sqrt(math.fsum(x * x for x in other))
-    return math.fsum(x * y for x, y in zip(one, other, strict=True)) / size if size else 0.0
+    size = math.sqrt(_dot(one, one) * _dot(other, other))
+    return _dot(one, other) / size if size else 0.0
+
+
+def _dot(one: Vector, other: Vector) -> float:
+    return float(sum(map(mul, one, other)))
+
+
+def _sum(parts: Sequence[tuple[float, Vector]]) -> Vector:
+    share, first = parts[0]
+    total = [share * x for x in first]
+    for share, vector in parts[1:]:
+        if len(vector) == len(total):
+            total = [x + share * y for x, y in zip(total, vector, strict=True)]
+    return total
 
 
 def _digest(text: str) -> str:

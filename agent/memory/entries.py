@@ -14,16 +14,18 @@ from agent.memory.links import Links
 from agent.memory.placing import Place, place
 from agent.memory.retrieval.following import STARTS, follow
 from agent.memory.retrieval.index import Range
+from agent.memory.retrieval.ranking import WINDOW
 from agent.memory.retrieval.search import Search
 from agent.memory.schema import NAMESPACE_SHIFT, history, links, memories, namespaces, state
 from agent.memory.types import Hit, Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from agent.memory.embeddings import Vectors
     from agent.memory.store import Store
-REORDERED = 50  # hits that vectors put in another order
+
+REORDERED = 100  # hits that vectors put in another order
 _BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
 _INSERT = memories.insert()
 _BEFORE = (
@@ -186,11 +188,12 @@ class Entries:
     def _reorder(self, text: str, found: list[tuple[float, int]]) -> list[tuple[float, int]]:
         """Let vectors reorder what the words found, as far down as anyone looks."""
         assert self.vectors is not None
-        rows = self.by_ids([id_ for _, id_ in found[:REORDERED]])
-        scores = {id_: score for score, id_ in found}
-        pairs = [(scores[row.id], row.id) for row in rows]
-        texts = [row.text for row in rows]
-        return [*self.vectors.reorder(text, pairs, texts), *found[REORDERED:]]
+        head = found[:REORDERED]
+        wanted = sorted({id_ - by for _, id_ in head for by, _ in WINDOW})
+        rows = {row.id: row for row in self.by_ids(wanted)}
+        head = [pair for pair in head if pair[1] in rows]
+        around = [_window(rows, id_) for _, id_ in head]
+        return [*self.vectors.reorder(text, head, around), *found[REORDERED:]]
 
     def _follow(
         self,
@@ -261,6 +264,12 @@ class Entries:
         found = [(row.id, row.terms) for row in rows if row.terms and row.state == "active"]
         if found:
             self._store.index.remove(connection, found)
+
+
+def _window(rows: Mapping[int, Any], memory: int) -> list[tuple[float, str]]:
+    """Give a memory's text, and the shares that it takes of those beside it in its session."""
+    near = [(share, rows[memory - by]) for by, share in WINDOW if memory - by in rows]
+    return [(share, row.text) for share, row in near if row.session == rows[memory].session]
 
 
 def hit_of(row: Any, score: float) -> Hit:

@@ -142,6 +142,7 @@ def _name(path: str) -> str:
 
 
 def _summary(path: str, text: str) -> str:
-    body = (line.strip() for line in text.splitlines() if not line.startswith(("#", "---")))
+    skipped = ("#", "---", "<!--")
+    body = (line.strip() for line in text.splitlines() if not line.startswith(skipped))
     first = next((line for line in body if line), title_of(path, text))
     return first if len(first) <= SUMMARY else first[: SUMMARY - 1] + "…"

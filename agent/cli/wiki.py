@@ -1,0 +1,103 @@
+"""`research wiki`: what is known as plain Markdown, kept in step with the memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from agent.cli.memory import CHECK_FAILED, opened
+from agent.cli.runs import data_dir_option
+from agent.config import default_data_dir
+from agent.errors import UsageError
+from browser.text.hygiene import clean
+
+if TYPE_CHECKING:
+    from agent.memory.wiki import Folder
+
+Place = tuple[Path, Path, str]
+"""The data folder, the wiki's own folder, the namespace."""
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    envvar="RESEARCH_WIKI",
+    metavar="DIR",
+    help="Where the wiki is; `wiki` in the data folder unless told.",
+)
+@click.option("--namespace", envvar="RESEARCH_NAMESPACE", default="default", help="Whose memories.")
+@data_dir_option
+@click.pass_context
+def wiki(ctx: click.Context, folder: Path | None, namespace: str, data_dir: Path | None) -> None:
+    """Say where the wiki is; sync, check, read or search it."""
+    data = data_dir or default_data_dir()
+    ctx.obj = (data, folder or data / "wiki", namespace)
+    if ctx.invoked_subcommand is None:
+        files = _files(ctx.obj)
+        print(f"{ctx.obj[1]}: {len(files.list_files())} files")
+
+
+@wiki.command()
+@click.pass_obj
+def sync(place: Place) -> None:
+    """Take up what was edited by hand, then write what is known."""
+    data, folder, namespace = place
+    with opened((data, namespace)) as store:
+        for path in store.sync_wiki(folder):
+            print(clean(f"wrote {path}"))
+
+
+@wiki.command()
+@click.pass_obj
+def lint(place: Place) -> int:
+    """Find what is wrong; exit 8 where something critical is."""
+    from agent.memory.wiki import Wiki  # noqa: PLC0415 - `--help` needs none of it
+
+    found = Wiki(_files(place)).lint()
+    for finding in found:
+        where = f"{finding.path}:{finding.line}" if finding.line else finding.path
+        print(clean(f"{finding.severity}: {where} {finding.message}"))
+    return CHECK_FAILED if any(finding.severity == "critical" for finding in found) else 0
+
+
+@wiki.command()
+@click.argument("path", default="index.md")
+@click.option("--start", default=1, show_default=True, help="The first line.")
+@click.option("--lines", default=120, show_default=True, help="How many lines.")
+@click.pass_obj
+def show(place: Place, path: str, start: int, lines: int) -> None:
+    """Show a page, the index unless told."""
+    from agent.memory.wiki import get  # noqa: PLC0415 - as above
+
+    window = get(_files(place), path, start, lines)
+    if window is None:
+        raise UsageError(f"no such page: {path}", hint="`research wiki show` lists the pages.")
+    print(clean(window.content).rstrip())
+    if window.end < window.total:
+        print(f"… {window.end} of {window.total} lines; go on with --start {window.end + 1}")
+
+
+@wiki.command()
+@click.argument("query")
+@click.option("-n", "--number", default=8, show_default=True, help="How many.")
+@click.option("--in", "part", type=click.Choice(["wiki", "raw", "sessions"]), help="Only there.")
+@click.pass_obj
+def search(
+    place: Place, query: str, number: int, part: Literal["wiki", "raw", "sessions"] | None
+) -> None:
+    """Search the pages."""
+    from agent.memory.wiki import search as find  # noqa: PLC0415 - as above
+
+    for found in find(_files(place), query, number, part):
+        print(clean(f"{found.score:.2f}  {found.path}: {found.title}"))
+
+
+def _files(place: Place) -> Folder:
+    from agent.memory.wiki import Folder  # noqa: PLC0415 - as above
+
+    if not place[1].is_dir():
+        raise UsageError(f"there is no wiki at {place[1]}", hint="`research wiki sync` makes one.")
+    return Folder(place[1])

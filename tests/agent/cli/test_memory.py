@@ -1,0 +1,127 @@
+"""`research memory` and `research wiki`, as a person meets them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from agent.cli.dreaming import dream_after
+from agent.config import options
+from agent.memory import Memory
+from agent.types import Report, ReportSource, Sentence, VerdictState
+
+QUESTION = "Who built the tower clock?"
+URL = "https://museum.example/clock"
+
+
+@pytest.fixture
+def store(tmp_path):
+    """The memory that the commands open."""
+    (tmp_path / "data").mkdir(mode=0o700)
+    with Memory.open(tmp_path / "data" / "memory.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def left(store):
+    """What a run left."""
+    source = ReportSource(n=1, url=URL, fetched_at="2026-01-02T03:04:05Z", sha256="a", via="http")
+    text = "Jan <Novak> built the tower clock in 1792. [1]"
+    sentence = Sentence(text=text, citations=[1], verdict=VerdictState.SUPPORTED)
+    report = Report(
+        run="r1",
+        question=QUESTION,
+        status="answered",
+        answer=text,
+        sentences=[sentence],
+        sources=[source],
+    )
+    return store.record_run(report, ("WEB_SEARCH tower clock", f"READ {URL}"))
+
+
+def test_what_runs_left_is_listed_shown_and_forgotten_by_id(run, left):
+    listed = run("memory", "list", "--kind", "fact").stdout
+    assert listed.split()[:2] == [str(left[0]), "[fact]"]
+    assert URL in run("memory", "show", str(left[0])).stdout
+    assert run("memory", "forget", str(left[0])).returncode == 0
+    assert run("memory", "list", "--kind", "fact").stdout == ""
+
+
+def test_a_preview_shows_what_would_be_injected_and_why(run, left):
+    told = run("memory", "preview", "When was the tower clock built?").stdout
+    assert "Jan <Novak> built the tower clock in 1792." in told
+    assert re.search(rf"\[fact\] {left[0]}: relevance \d\.\d\d; has tower, clock, built", told)
+    assert "nothing bears on the question" in run("memory", "preview", "Why do bees hum?").stdout
+
+
+def test_a_memory_is_exported_and_imported_again(run, tmp_path):
+    run("memory", "remember", "boat", "Kittiwake")
+    file = tmp_path / "memory.json"
+    assert run("memory", "export", str(file)).returncode == 0
+    assert file.stat().st_mode & 0o077 == 0
+    assert json.loads(file.read_text())["urchinMemory"] == {"boat": "Kittiwake"}
+    assert run("memory", "--namespace", "other", "import", str(file)).returncode == 0
+    assert run("memory", "--namespace", "other", "list").stdout == "boat: Kittiwake\n"
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '{"urchinMemory": 3}'])
+def test_a_file_that_is_no_memory_exits_2_with_a_hint(run, content):
+    done = run("memory", "import", "-", stdin=content)
+    assert done.returncode == 2
+    assert "hint:" in done.stderr
+
+
+def test_the_graph_is_one_file_without_scripts_and_requests(run, left, tmp_path):
+    file = tmp_path / "graph.html"
+    run("memory", "dream")
+    assert run("memory", "graph", "--html", str(file)).returncode == 0
+    text = file.read_text()
+    assert "<circle" in text
+    assert "<Novak>" not in text
+    assert not re.search(r"<script|src=|href=|url\(|@import", text)
+
+
+def test_verify_tells_a_head_that_is_not_in_the_log(run, store):
+    head = store.seal("decision", "We sail on Monday").hash
+    assert head in run("memory", "verify").stdout
+    assert run("memory", "verify", "--head", "0" * 63 + "1").returncode == 8
+
+
+def test_deleting_a_namespace_asks_first_and_leaves_the_others(run):
+    run("memory", "remember", "boat", "Kittiwake")
+    run("memory", "--namespace", "work", "remember", "plan", "secret")
+    assert run("memory", "delete", "--namespace", "work", stdin="n\n").returncode == 130
+    assert run("memory", "delete", "--namespace", "work", "--yes").returncode == 0
+    assert run("memory", "--namespace", "work", "list").stdout == ""
+    assert run("memory", "list").stdout == "boat: Kittiwake\n"
+
+
+def test_the_wiki_is_written_checked_searched_and_shown(run):
+    assert run("wiki").returncode == 2
+    run("memory", "remember", "boat", "Kittiwake")
+    assert "wrote memories.md" in run("wiki", "sync").stdout
+    assert run("wiki", "lint").returncode == 0
+    assert "memories.md" in run("wiki", "search", "kittiwake").stdout
+    assert "Kittiwake" in run("wiki", "show", "memories.md").stdout
+    assert run("wiki", "show", "../memory.db").returncode == 2
+
+
+def test_a_wiki_with_something_critical_exits_8(run, tmp_path):
+    (tmp_path / "wiki").mkdir()
+    done = run("wiki", "--folder", str(tmp_path / "wiki"), "lint")
+    assert done.returncode == 8
+    assert "critical: index.md is missing" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("ci", "quiet", "dreams"),
+    [("", False, True), ("1", False, False), ("", True, False)],
+)
+def test_memory_consolidates_after_an_answer_but_not_for_pipes_and_ci(
+    store, left, tmp_path, monkeypatch, ci, quiet, dreams
+):
+    monkeypatch.setenv("CI", ci)
+    dream_after(0, options({"data_dir": tmp_path / "data"}), quiet=quiet)
+    assert store.dream_due() is not dreams
