@@ -7,11 +7,10 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from agent.export.cards import sources
-from agent.export.markup import cite, cited, inline, prose
+from agent.export.markup import VERDICTS, cite, cited, inline, prose
 from agent.export.moments import to_the_minute
 from agent.export.record import Record
 from agent.export.steps import steps
-from agent.types import VerdictState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,12 +90,10 @@ def _sentences(report: Report) -> str:
 
 
 def _sentence(sentence: Sentence, report: Report) -> str:
-    undecided = sentence.verdict is VerdictState.UNDECIDED
-    name = "not verified" if undecided else sentence.verdict.value
     known = {source.n for source in report.sources}
     links = " ".join(cite(report, n, sentence.text) for n in sentence.citations if n in known)
     reason = f' <span class="meta">{escape(sentence.reason)}</span>' if sentence.reason else ""
-    verdict = f'<span class="verdict {sentence.verdict.value}">{name}</span>'
+    verdict = f'<span class="verdict {sentence.verdict.value}">{VERDICTS[sentence.verdict]}</span>'
     return f"<li>{inline(sentence.text)} {links}<br>{verdict}{reason}</li>"
 
 

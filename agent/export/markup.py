@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import nh3
 from markdown_it import MarkdownIt
 
+from agent.types import VerdictState
 from browser.text import words
 
 if TYPE_CHECKING:
@@ -20,6 +21,13 @@ _INLINE = {"strong", "em", "code"}
 _TAGS = _INLINE | set(
     "p br pre ul ol li table thead tbody tr th td h2 h3 h4 h5 h6 blockquote hr".split()
 )
+VERDICTS = {
+    VerdictState.SUPPORTED: "supported",
+    VerdictState.CONTRADICTED: "contradicted",
+    VerdictState.UNDECIDED: "not verified",
+    VerdictState.UNCITED: "uncited",
+}
+"""What people read for a verdict."""
 _TITLE, _DEEPEST = 1, 6
 """The page's own heading, and the last level that HTML has."""
 _TAG = re.compile(r"<[^>]*>")
@@ -62,7 +70,9 @@ def cited(html: str, report: Report) -> str:
             return match[0]
         before = _TAG.sub("", html[max(0, match.start() - _BEFORE) : match.start()])
         before = next((text for text in reversed(_MARKER.split(before)) if _said(text)), "")
-        return cite(report, int(match[1]), unescape(before))
+        last = not _MARKER.match(html[match.end() :].lstrip())
+        flag = _flag(report, unescape(before)) if last else ""
+        return cite(report, int(match[1]), unescape(before)) + flag
 
     return _MARKER.sub(link, html)
 
@@ -75,6 +85,16 @@ def cite(report: Report, n: int, sentence: str) -> str:
         return f'<a class="cite" href="#source-{n}">[{n}]</a>'
     quote = escape(" ".join(source.quotes[k - 1].split()))
     return f'<a class="cite" href="#quote-{n}-{k}" data-quote="{quote}">[{n}]</a>'
+
+
+def _flag(report: Report, before: str) -> str:
+    """Mark the sentence that ends here where it is not supported by what it cites."""
+    said = words(before)
+    for sentence in report.sentences:
+        own = words(sentence.text)
+        if own and said[-len(own) :] == own and sentence.verdict is not VerdictState.SUPPORTED:
+            return f' <small class="{sentence.verdict.value}">{VERDICTS[sentence.verdict]}</small>'
+    return ""
 
 
 def _nearest(quotes: list[str], sentence: str) -> int | None:

@@ -64,6 +64,14 @@ def test_each_marker_leads_to_the_quote_that_carries_its_sentence(html):
     assert "1829" in marks[target]
 
 
+def test_a_sentence_that_is_not_supported_is_marked_in_the_answer(html):
+    answer = html.partition('<div class="answer">')[2].partition("</div>")[0]
+    assert re.findall(r"<small class=.(\w+).>([^<]+)</small>", answer) == [
+        ("undecided", "not verified")
+    ]
+    assert answer.index("fond of it") < answer.index("not verified")
+
+
 def test_the_report_asks_for_nothing_from_anywhere(html):
     assert "default-src 'none'" in html
     assert "<link" not in html
