@@ -50,6 +50,8 @@ class Opening:
             upkeep = memory.upkeep(self.session)
             counted = used(list(map(dict, layers.skills)), tuple(shown), self.now_ms())
             await self.context.in_memory_thread(upkeep.put_skills, counted)
+        if place == MAIN and shown:
+            self.context.record("skills.given", place, names=shown)
         if place == MAIN:
             self.shown, self.layers = tuple(shown), layers
         return messages

@@ -13,7 +13,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 _PATH = click.Path(path_type=Path)
 _RUN = (
     (("--model",), {"metavar": "NAME", "help": "extractive, openai/…, ollama/…, scripted:FILE, …"}),
+    (("--judge",), {"metavar": "NAME", "help": "Model that judges what code leaves open."}),
     (("--base-url",), {"metavar": "URL", "help": "Any OpenAI-compatible endpoint."}),
+    (
+        ("--fallback",),
+        {"metavar": "NAME", "multiple": True, "help": "The next model when the first fails."},
+    ),
     (("--search",), {"metavar": "A,B,C", "help": "Search providers, in order."}),
     (("--searxng-url",), {"metavar": "URL", "help": "Where a SearXNG is."}),
     (

@@ -23,9 +23,10 @@ from agent.messages import system_prompt
 from agent.models.resolve import endpoint_of, local_model
 from agent.opening import MAIN, Opening
 from agent.planner import Work
-from agent.review import reviewed
+from agent.review import Gate
 from agent.run.afterwards import after_answer, now_ms
 from agent.run.branches import Branches
+from agent.run.models import with_fallbacks
 from agent.run.outcome import INTERRUPT, Ledger, failed, finished
 from agent.run.question import new_opening, session_of
 from agent.run.steps import Steps
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.journal import Event, RunFolder
+    from agent.judge import Verdicts
     from agent.loop import Caller
     from agent.memory import Memory
     from agent.models import Message, Model
@@ -88,6 +90,7 @@ class _Run:
         self._delivered: Report | None = None
         self._journal = past.begin(runs, self._ledger) if past else Journal(runs.create(utc_now()))
         self._folder: RunFolder = self._journal.folder
+        self._ledger.run = self._folder.id
         self._record = past.record(self._write) if past else self._write
         self._evidence = past.evidence() if past else Evidence()
         self._environ = os.environ if given.config else {}
@@ -138,6 +141,7 @@ class _Run:
                 open_web(self._options, self._options.data, self._environ)
             )
         model = local or await open_remote_model(stack, where, self._options.proxy)
+        model = await with_fallbacks(stack, model, self._options, self._environ, self._passed_over)
         registry = Registry(tools_for(context)).with_functions(self._given.tools)
         calls: Caller = Branches(registry, context)
         if past is not None:
@@ -145,7 +149,9 @@ class _Run:
         opening = await self._opening(context, session)
         system, begin = system_prompt(registry), self._begin(opening)
         work = Work(model, calls, self._budget, system, self._record, begin)
-        report = self._finished(await self._result(work, opening))
+        gate = Gate(work, self._evidence, self._record, await self._judge(stack, model))
+        result = await self._result(work, opening, gate)
+        report = self._finished(result, gate.verdicts)
         await self._remember(opening, report.answer)
         self._close(report)
         await self._leave(opening, report)
@@ -158,14 +164,23 @@ class _Run:
             return Opening(context, session, now_ms)
         return await new_opening(self._options, context, session)
 
-    async def _result(self, work: Work, opening: Opening) -> LoopResult:
+    async def _judge(self, stack: AsyncExitStack, model: Model) -> Model:
+        """The model that decides what code leaves open: the one named, or the run's own."""
+        if self._options.judge is None:
+            return model
+        where = endpoint_of(self._options.judge, self._options.base_url, self._environ)
+        if where is None:
+            return local_model(self._options.judge)
+        return await open_remote_model(stack, where, self._options.proxy)
+
+    async def _result(self, work: Work, opening: Opening, gate: Gate) -> LoopResult:
         """Work to the answer; where the model fails, the question is kept all the same."""
         try:
             result = await work.answer(self._question)
         except ModelError:
             await self._remember(opening, None)
             raise
-        return await reviewed(work, result, self._evidence, self._record)
+        return await gate.passed(result)
 
     def _begin(self, opening: Opening) -> Begin:
         async def begin(question: str, place: str) -> list[Message]:
@@ -185,9 +200,9 @@ class _Run:
             python=sys.version.split()[0],
         )
 
-    def _finished(self, result: LoopResult) -> Report:
+    def _finished(self, result: LoopResult, verdicts: Verdicts | None = None) -> Report:
         self._journal.write("answer.draft", text=result.text, limit=result.limit)
-        report = finished(self._ledger, self._evidence, result, self._budget)
+        report = finished(self._ledger, self._evidence, result, self._budget, verdicts)
         self._journal.write(
             "answer.verified",
             status=report.status,
@@ -252,6 +267,9 @@ class _Run:
         self._folder.write_report(report.to_json())
         self._delivered = report
         return report
+
+    def _passed_over(self, why: str) -> None:
+        self._journal.write("note", text=why)
 
     def _write(self, kind: str, place: str = "", **data: Any) -> None:
         self._journal.write(kind, place, **data)

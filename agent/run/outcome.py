@@ -10,7 +10,7 @@ from agent.protocol import NOT_FOUND
 from agent.types import ErrorInfo, Report, SearchLine, Status, UsageTotals, VerdictState
 
 if TYPE_CHECKING:
-    from agent.evidence import CheckedAnswer, Evidence
+    from agent.evidence import CheckedAnswer, Evidence, Judge
     from agent.guard import Budget
     from agent.journal import Event
     from agent.loop import LoopResult
@@ -53,12 +53,18 @@ class Ledger:
         return bool(self.searches) and not any(line.outcome in _HONEST for line in asked)
 
 
-def finished(ledger: Ledger, evidence: Evidence, result: LoopResult, budget: Budget) -> Report:
+def finished(
+    ledger: Ledger,
+    evidence: Evidence,
+    result: LoopResult,
+    budget: Budget,
+    judge: Judge | None = None,
+) -> Report:
     """Report on a run that came to its end, or to one of its limits."""
     if not evidence.sources and ledger.out_of_reach:
         return failed(ledger, evidence, _out_of_reach(ledger), budget)
     text, gave_up = _verdict_word(result.text)
-    checked = check_answer(text, evidence)
+    checked = check_answer(text, evidence, judge)
     status = _status(checked, result, gave_up=gave_up)
     report = _report(ledger, budget, status)
     report.answer = checked.answer

@@ -49,6 +49,7 @@ class RunRecord:
     limit: str | None = None
     limits: dict[str, str] = field(default_factory=dict)
     review: str | None = None
+    verdicts: list[dict[str, str]] = field(default_factory=list)
     answer: str | None = None
     status: str | None = None
 
@@ -156,6 +157,8 @@ class RunRecord:
         match event.type:
             case "limit.reached":
                 self.limits[event.place] = data["limit"]
+            case "judge":
+                self.verdicts += data["verdicts"]
             case "review":
                 self.review = data["said"]
             case "answer.draft":

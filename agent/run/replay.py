@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import ModelUnavailable, ReplayDiverged, ToolError
 from agent.guard import Budget, LimitReached
+from agent.judge import Verdicts
 from agent.loop import request_digest
 from agent.models import Task
 from agent.models.resolve import EXTRACTIVE
@@ -51,7 +52,8 @@ async def replay(record: RunRecord) -> Report:
     result = await work.answer(record.question)
     if record.review is not None:
         result = await repaired(work, result, record.review)
-    return finished(ledger, record.evidence(), result, budget)
+    verdicts = Verdicts.of_rows(record.verdicts)
+    return finished(ledger, record.evidence(), result, budget, verdicts)
 
 
 class RecordedModel:

@@ -1,0 +1,77 @@
+"""Several models, one after the other: the next one answers when the first cannot."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.errors import ModelError, ModelUnavailable, ResearchError, UsageError
+from agent.models.base import takes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agent.models.base import Message, Model, ModelReply, Task
+
+REST_SECONDS = 30.0
+"""How long a provider that was down after all retries is left alone; then one call probes it."""
+
+
+@dataclass(slots=True)
+class Breaker:
+    """Whether a provider may be asked: not while it rests, never where it refused for good."""
+
+    clock: Callable[[], float] = time.monotonic
+    _rests_until: float = 0.0
+
+    @property
+    def closed(self) -> bool:
+        """Whether a call may be made."""
+        return self.clock() >= self._rests_until
+
+    def failed(self, error: ResearchError) -> None:
+        """Take up a failure: an outage may pass, a refused key or an empty account will not."""
+        passing = isinstance(error, ModelUnavailable)
+        self._rests_until = self.clock() + REST_SECONDS if passing else float("inf")
+
+
+class Router:
+    """Asks the first model that can be asked; each has done its own retries by then.
+
+    `note` is told of each model that was passed over.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[Model],
+        note: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.name = models[0].name
+        self._models = [(model, Breaker(clock)) for model in models]
+        self._note = note
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        """Answer by the first model that does; raises the last error where none can."""
+        failure: ResearchError = ModelUnavailable("every model rests after an outage")
+        for model, breaker in self._models:
+            if not breaker.closed:
+                continue
+            try:
+                return await model.reply(system, messages)
+            except (ModelError, UsageError) as error:
+                breaker.failed(error)
+                self._note(f"{model.name} failed: {error}")
+                failure = error
+        raise failure
+
+    def takes(self, task: Task) -> bool:
+        """Tell what the model takes that would be asked now."""
+        usable = next((model for model, breaker in self._models if breaker.closed), None)
+        return usable is not None and takes(usable, task)
+
+    async def aclose(self) -> None:
+        """Close all."""
+        for model, _ in self._models:
+            await model.aclose()

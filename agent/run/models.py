@@ -1,0 +1,40 @@
+"""The model of a run, with those that answer when it cannot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.models.resolve import endpoint_of, local_model
+from agent.run.web import open_remote_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from contextlib import AsyncExitStack
+
+    from agent.config import Options
+    from agent.models import Model
+
+
+async def with_fallbacks(
+    stack: AsyncExitStack,
+    model: Model,
+    options: Options,
+    environ: Mapping[str, str],
+    note: Callable[[str], None],
+) -> Model:
+    """Put the fallback models behind the first; raises `UsageError` for a name nobody has."""
+    if not options.fallback:
+        return model
+    from agent.models.router import Router  # noqa: PLC0415 - only where there are several
+
+    others = [await _opened(stack, name, options, environ) for name in options.fallback]
+    return Router([model, *others], note)
+
+
+async def _opened(
+    stack: AsyncExitStack, name: str, options: Options, environ: Mapping[str, str]
+) -> Model:
+    where = endpoint_of(name, None, environ)
+    if where is None:
+        return local_model(name)
+    return await open_remote_model(stack, where, options.proxy)

@@ -1,0 +1,38 @@
+"""Fallback models, the ledger over runs, feedback on a run: by the front door."""
+
+from __future__ import annotations
+
+from agent.after.feedback import feedback
+from agent.journal import Runs
+from agent.journal.usage import usage
+from agent.memory import Memory
+
+
+async def test_the_next_model_answers_when_the_first_cannot_be_reached(ask, script, site, events):
+    answering = script(
+        f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
+        "It was first lit on 1 November 1829. [S1]",
+    )
+    # A port that was never open: the connection is refused, again after each retry.
+    report = await ask(model="gone", base_url="http://127.0.0.1:9/v1", fallback=[answering])
+    assert report.status == "answered"
+    notes = [event.data["text"] for event in events(report) if event.type == "note"]
+    assert any("gone failed" in note for note in notes)
+
+
+async def test_the_ledger_adds_up_what_runs_used(ask, tmp_path):
+    await ask()
+    await ask()
+    [line] = usage(Runs(tmp_path / "data"))
+    assert line.model == "extractive"
+    assert line.calls >= 4
+
+
+def test_thumbs_move_the_scores_of_the_skills_that_were_given():
+    with Memory.open(":memory:") as memory:
+        skills = [{"name": "a", "instruction": "x", "score": 60}, {"name": "b", "score": 60}]
+        memory.load({"urchinSkills": skills})
+        assert feedback(memory.upkeep(""), ["a"], "up") == {"a": 72}
+        assert feedback(memory.upkeep(""), ["a"], "down") == {"a": 54}
+        [first, second] = memory.upkeep("").skills()
+        assert (first["feedbackCount"], second["score"]) == (2, 60)
