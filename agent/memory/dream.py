@@ -12,8 +12,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from agent.memory import kinds
+from agent.memory.contradictions import contradictions
 from agent.memory.drafts import Draft
-from agent.memory.insights import clusters, contradictions, insight_of
+from agent.memory.insights import clusters, insight_of
 from agent.memory.links import Link, LinkKind
 from agent.memory.runs import content_key, run_before
 from agent.memory.types import Dreamed, Origin
@@ -118,7 +119,7 @@ def _insights(entries: Entries) -> list[Insight]:
     rows = entries.all([kinds.OUTCOME, kinds.FACT, kinds.SOURCE], BATCH)
     memories = [(row, _words(row)) for row in rows]
     found = [insight_of(cluster) for cluster in clusters(memories)]
-    found += contradictions([(row, words) for row, words in memories if row.kind == kinds.FACT])
+    found += contradictions([row for row, _ in memories if row.kind == kinds.FACT])
     insights = [insight for insight in found if insight is not None]
     entries.put_all([_draft(insight) for insight in insights])
     for insight in insights:

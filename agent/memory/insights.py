@@ -17,11 +17,9 @@ Worded = tuple[Any, frozenset[str]]
 """The row of a memory, and its words."""
 
 ALIKE = 0.4  # of the larger one's words: belongs to a cluster
-SAME_SUBJECT = 0.6  # two facts about the same
 SUBJECT_WORDS = 5
 COMMON_SHARE = 0.3  # a word in more of the memories than this names no subject
 FAILED = re.compile(r"→ (?:not_found|partial|failed)\b")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,35 +65,16 @@ def insight_of(cluster: Sequence[Worded]) -> Insight | None:
     subject = _subject(cluster)
     if len(failed) >= 2 and len(failed) > len(outcomes) - len(failed):
         text = f"Questions about {subject} were not answered {len(failed)} times: ask differently."
-        return _insight("correction", subject, text, _confidence(failed), rows)
+        return insight("correction", subject, text, _confidence(failed), rows)
     if len(sources) >= 2 and outcomes:
         text = f"For {subject}, these pages served: {', '.join(row.url or '' for row in sources)}"
-        return _insight("recommendation", subject, text, _confidence(sources), rows)
+        return insight("recommendation", subject, text, _confidence(sources), rows)
     if len(outcomes) >= 3:
         text = f"Questions about {subject} were answered {len(outcomes) - len(failed)} times."
-        return _insight("pattern", subject, text, _confidence(outcomes), rows)
+        return insight("pattern", subject, text, _confidence(outcomes), rows)
     if len(rows) >= 4:
-        return _insight("summary", subject, f"Several memories concern {subject}.", 0.5, rows)
+        return insight("summary", subject, f"Several memories concern {subject}.", 0.5, rows)
     return None
-
-
-def contradictions(facts: Sequence[Worded]) -> list[Insight]:
-    """Find pairs of facts that say the same of the same, but for their numbers."""
-    return [
-        _contradiction(older, newer)
-        for at, (one, words) in enumerate(facts)
-        for other, others in facts[at + 1 :]
-        if len(words & others) / max(1, len(words | others)) >= SAME_SUBJECT
-        and set(_NUMBER.findall(one.text)) != set(_NUMBER.findall(other.text))
-        and one.url != other.url
-        for older, newer in (sorted((one, other), key=lambda row: (row.written, row.id)),)
-    ]
-
-
-def _contradiction(older: Any, newer: Any) -> Insight:
-    text = f"Sources disagree. Newer: {newer.text} ({newer.url}) Older: {older.text} ({older.url})"
-    key = f"{min(older.id, newer.id)}-{max(older.id, newer.id)}"
-    return _insight("contradiction", key, text, 0.6, [older, newer])
 
 
 def _subject(cluster: Sequence[Worded]) -> str:
@@ -121,9 +100,10 @@ def _confidence(rows: Sequence[Any]) -> float:
     return round(min(0.9, 0.4 + 0.1 * len(rows)), 2)
 
 
-def _insight(
+def insight(
     type_: InsightType, subject: str, text: str, confidence: float, rows: Sequence[Any]
 ) -> Insight:
+    """Put an insight together; it is trusted where all that carries it is."""
     evidence = tuple(row.id for row in rows)
     trusted = all(row.trusted for row in rows)
     return Insight(type_, f"{type_}: {subject}", text, confidence, evidence, trusted)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agent.types import Report, ReportSource
 
 ANSWER = 400  # characters of the answer that an outcome keeps
+PAGES = 5  # that a fact names; more do not make it truer
 GOOD_FOR = 5  # questions that a source remembers
 _STATE = "runs"
 MIN_PLAYBOOK = 2  # steps; one search is no method
@@ -41,7 +42,7 @@ def record_run(
     """
     if report.status == "failed":
         return []
-    facts = list(_facts(report))
+    facts = list(_facts(entries, report))
     others = [_outcome(report), *(_source(entries, report, source) for source in report.sources)]
     if report.status == "answered" and len(steps) >= MIN_PLAYBOOK:
         others.append(_playbook(report, steps))
@@ -66,20 +67,34 @@ def content_key(text: str) -> str:
     return hashlib.sha256(words.encode()).hexdigest()[:24]
 
 
+def question_key(question: str) -> str:
+    """Name a question by its words in any order: however it is turned, it asks the same."""
+    return hashlib.sha256(" ".join(sorted(set(index_terms(question)))).encode()).hexdigest()[:24]
+
+
 def _outcome(report: Report) -> Draft:
     answer = _MARKER.sub("", report.answer)[:ANSWER]
     text = f"{report.question} → {report.status}: {answer}".rstrip(": ")
-    return _draft(report, kinds.OUTCOME, content_key(report.question), text, None)
+    return _draft(report, kinds.OUTCOME, question_key(report.question), text, None)
 
 
-def _facts(report: Report) -> Iterator[Draft]:
+def _facts(entries: Entries, report: Report) -> Iterator[Draft]:
     cited = {source.n: source for source in report.sources}
     for sentence in report.sentences:
         sources = [cited[n] for n in sentence.citations if n in cited]
         if sentence.verdict is VerdictState.SUPPORTED and sources:
             text = _MARKER.sub("", sentence.text).strip()
-            facts = {"sources": [_citation(source) for source in sources]}
-            yield _draft(report, kinds.FACT, content_key(text), text, sources[0].url, facts)
+            key = content_key(text)
+            facts = {"sources": _known_too(entries, key, [_citation(s) for s in sources])}
+            yield _draft(report, kinds.FACT, key, text, sources[0].url, facts)
+
+
+def _known_too(entries: Entries, key: str, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add the pages that said the same in earlier runs."""
+    known = entries.get([kinds.FACT], key)
+    before = json.loads(known.value)["sources"] if known is not None else []
+    urls = {source["url"] for source in new}
+    return [*new, *(source for source in before if source["url"] not in urls)][:PAGES]
 
 
 def _citation(source: ReportSource) -> dict[str, Any]:
@@ -98,7 +113,7 @@ def _source(entries: Entries, report: Report, source: ReportSource) -> Draft:
 def _playbook(report: Report, steps: Sequence[str]) -> Draft:
     lines = "\n".join(f"{number}) {step}" for number, step in enumerate(steps, 1))
     text = f"Playbook for: {report.question}\nSteps:\n{lines}"
-    return _draft(report, kinds.PLAYBOOK, content_key(report.question), text, None)
+    return _draft(report, kinds.PLAYBOOK, question_key(report.question), text, None)
 
 
 def _draft(

@@ -109,6 +109,35 @@ def test_facts_that_disagree_are_noted_the_newer_one_first(memory: Memory) -> No
     assert row.text.index("1913") < row.text.index("1911")
 
 
+def test_of_facts_that_disagree_the_one_on_more_pages_is_preferred(memory: Memory) -> None:
+    said = (("a", "1911"), ("b", "1911"), ("c", "1913"))
+    for number, (site, year) in enumerate(said):
+        answer = f"The Marram lighthouse was first lit in {year}."
+        _run(memory, number, f"What says {site}?", answer, "answered", f"https://{site}.example/")
+    memory.dream()
+    (row,) = [row for row in memory._entries.all(["insight"]) if "contra" in row.key]
+    assert (
+        "Preferred (on 2 pages, against 1): The Marram lighthouse was first lit in 1911" in row.text
+    )
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("The bridge of Orn was built in 1911.", "The bridge of Vell was built in 1913."),
+        ("It was finished in 1911 by masons.", "It was finished in 1913 by masons."),
+        ("The bridge of Orn was built in 1911.", "The bridge of Orn was built in 1911."),
+    ],
+)
+def test_facts_about_different_things_do_not_disagree(
+    memory: Memory, texts: tuple[str, str]
+) -> None:
+    for number, text in enumerate(texts):
+        _run(memory, number, f"What {number}?", text, "answered", f"https://{number}.example/")
+    memory.dream()
+    assert not [row for row in memory._entries.all(["insight"]) if "contra" in row.key]
+
+
 def test_an_insight_without_evidence_is_retired(memory: Memory) -> None:
     test_facts_that_disagree_are_noted_the_newer_one_first(memory)
     memory._entries.delete(["fact"])

@@ -60,18 +60,25 @@ def test_an_unsupported_sentence_is_no_fact(memory: Memory, clock: Report) -> No
 
 
 def test_two_hundred_runs_over_the_same_pages_leave_no_junk(memory: Memory) -> None:
-    pages = [(f"Who built bridge {n}?", f"Bridge {n} was built by mason {n}.") for n in range(10)]
-    sizes = []
+    forms = ("Who built bridge {}?", "Bridge {} was built by whom?", "who built the bridge {}")
+    sizes, insights = [], []
     for run in range(200):
-        question, answer = pages[run % 10]
-        memory.record_run(_report(f"r{run}", question, answer), STEPS)
-        if run in (20, 199):
-            messages, _ = build_messages(pages[3][0], recalled=memory.layers(pages[3][0]).recalled)
+        page = run % 10
+        answer = f"Bridge {page} was built by mason {page}."
+        memory.record_run(_report(f"r{run}", forms[run % 3].format(page), answer), STEPS)
+        if run in (60, 120, 199):
+            memory.dream(30.0)
+            messages, _ = build_messages("q", recalled=memory.layers(forms[0].format(3)).recalled)
             sizes.append(len(messages[-1].content))
-    facts = memory.search("bridge built mason", 100, kinds=["fact"])
-    outcomes = memory.search("bridge built", 100, kinds=["outcome"])
-    assert (len(facts), len(outcomes)) == (10, 10)
-    assert abs(sizes[1] - sizes[0]) < 50
+            insights.append(len(memory.control.list(["insight"])))
+    counts = {kind: len(memory.control.list([kind])) for kind in ("fact", "outcome", "playbook")}
+    assert counts == {"fact": 10, "outcome": 10, "playbook": 10}
+    assert len(memory.control.list(["source"])) == 1
+    assert max(sizes) - min(sizes) < 60
+    assert insights[0] == insights[2]
+    block = messages[-1].content
+    lines = [line.partition(": ")[2] for line in block.splitlines() if line.startswith("[")]
+    assert len(lines) == len(set(lines))
 
 
 def test_the_next_run_sees_what_bears_on_its_question_delimited(
