@@ -26,7 +26,9 @@ class Figures:
     `link` is added for each step over a shared name, times its rarity; `hop` taken off for each
     step; `mean` weighs how good the sentences are by themselves. A link through a mere mention
     is worth `mention` of one to the page's own title; a name is rare while at most two sources
-    speak of it, half as rare at `common` more. `heads` and `pool` bound the search.
+    speak of it, half as rare at `common` more. A further sentence counts by what it `covers`
+    anew and by being `linked`, and must be worth `fill` of the best. `heads` and `pool` bound the
+    search.
     """
 
     link: float = 0.15
@@ -35,6 +37,8 @@ class Figures:
     mention: float = 0.7
     common: float = 3.0
     fill: float = 0.2
+    covers: float = 0.7
+    linked: float = 0.45
     heads: int = 20
     pool: int = 60
 
@@ -71,22 +75,36 @@ class Chains:
         self.best = sorted(self._search(), key=lambda c: -c.score)
 
     def selection(self, given: Sequence[Scored] = ()) -> list[Scored]:
-        """The sentences given, or the best chain; filled up with those of the next best chains.
+        """The sentences given, or the best chain; filled up with what adds most to them.
 
         Further sentences must be whole ones, and not much worse by themselves than the best of
-        the first: they are a second opinion on where the answer stands.
+        the first: they are a second opinion on where the answer stands, or a step further.
         """
         chosen = list(given) or (list(self.best[0].group) if self.best else [])
+        while len(chosen) < MOST and (further := self._further(chosen)):
+            chosen.append(further)
+        return chosen
+
+    def _further(self, chosen: list[Scored]) -> Scored | None:
+        """The best sentence to set beside others; None where none is good enough by itself."""
         words = sum(x.sentence.length for x in chosen)
         least = self._figures.fill * max((x.score for x in chosen), default=0.0)
-        for x in (x for chain in self.best for x in chain.group):
-            if len(chosen) == MOST:
-                break
-            fits = words + x.sentence.length <= WORDS
-            if x not in chosen and fits and x.score >= least and x.sentence.is_whole:
-                chosen.append(x)
-                words += x.sentence.length
-        return chosen
+        fitting = [
+            x
+            for x in self._pool
+            if x not in chosen
+            and words + x.sentence.length <= WORDS
+            and x.score >= least
+            and x.sentence.is_whole
+        ]
+        return max(fitting, key=lambda x: self._gain(x, chosen), default=None)
+
+    def _gain(self, x: Scored, chosen: list[Scored]) -> float:
+        """How much a sentence adds: its own worth, what it newly covers, how it hangs together."""
+        figures, group = self._figures, tuple(chosen)
+        added = self._ranking.covered((*group, x)) - self._ranking.covered(group) if group else 0.0
+        link = max((self._link(x, y) for y in group), default=0.0)
+        return x.score + figures.covers * added + figures.linked * link
 
     def _search(self) -> list[Chain]:
         beam = [self._chain((x,), 0.0) for x in self._pool[: self._figures.heads]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.models.extractive.asking import GENERIC
-from agent.models.extractive.names import name_stems
+from agent.models.extractive.names import name_stems, pieces
 
 if TYPE_CHECKING:
     from agent.models.extractive.ranking import Ranking, Scored
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 TOO_MUCH = 2.0
 MISSING_NAMES = 2.0
 LEAST_COVERED = 0.6
+LONG_NAME = 4
+"""Words of a name that is still told by all but one of them."""
 _UNMET = 0.5
 _NAME, _WORD, _GENERIC = 2.0, 1.0, 0.4
 
@@ -65,12 +67,23 @@ def doubt(ranking: Ranking, group: list[Scored]) -> Doubt:
     names = [(n, name_stems(n)) for n in question.telling_names]
     return Doubt(
         unmet=tuple(question.word_of(t) for t in unmet),
-        unseen=tuple(n for n, s in names if not ranking.evidence.sources_of(s)),
+        unseen=tuple(n for n, s in names if not _seen(n, s, ranking)),
         names=len(names),
         covered=_covered(ranking, list(best.values())),
         on_topic=any(s <= x.sentence.title_stems for _, s in names for x in group),
         beside_the_point=bool(said_of_names) and set(said_of_names) <= set(unmet),
     )
+
+
+def _seen(name: str, stems: frozenset[str], ranking: Ranking) -> bool:
+    """Whether a source speaks of a name: as a whole, but for one word of many, or of its parts."""
+    sources = ranking.evidence.sources_of
+    if sources(stems):
+        return True
+    if len(stems) >= LONG_NAME and any(sources(stems - {s}) for s in stems):
+        return True
+    parts = [name_stems(part) for part in pieces(name)[1:]]
+    return bool(parts) and all(map(sources, parts))
 
 
 def _covered(ranking: Ranking, best: list[float]) -> float:

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agent.models.extractive.implied import implied
 from agent.models.extractive.names import bare_title
 from browser.text import content_words, sentences, words
 
@@ -31,7 +32,8 @@ BROUGHT = 150
 class Sentence:
     """A sentence, word for word, and where it stands.
 
-    `stems` are its content stems in order; `own` the same as a set; `around` those of its
+    `stems` are its content stems in order; `own` the same as a set, with those of what its
+    notation says without words; `around` those of its
     passage, of the headings above it and of its page's title, which a reader has in mind there;
     `length` counts words at white space.
     """
@@ -124,7 +126,7 @@ def _cut(passage: str, text: str, title: str, near: str) -> tuple[Sentence, ...]
             title=title,
             length=len(piece.split()),
             stems=stems,
-            own=frozenset(stems),
+            own=frozenset(stems) | implied(piece),
             around=around,
             title_stems=title_stems,
         )

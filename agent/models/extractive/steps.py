@@ -75,7 +75,7 @@ def search_on(found: Findings) -> list[Call]:
     if rounds >= ENOUGH and found.open.none:
         return []
     wanted = follow_ups(found.ranking)
-    if rounds == 1 and not found.question.names:
+    if rounds == 1 and (found.thin or not found.question.names):
         wanted.insert(0, variants(found.question))
     asked = {frozenset(content_words(q)) for q in found.notes.asked("WEB_SEARCH", "query")}
     return _searches([q for q in wanted if frozenset(content_words(q)) not in asked][:QUERIES])
@@ -113,6 +113,7 @@ def work_live(found: Findings) -> list[Call]:
 def _sought(found: Findings) -> str:
     """The question with the words of later queries, for the choice of a long page's passages."""
     later = found.notes.asked("WEB_SEARCH", "query")[2:]
+    later = [q for q in later if q != variants(found.question)]
     return " ".join(dict.fromkeys(" ".join([found.question.text, *later]).split()))
 
 
