@@ -34,12 +34,41 @@ _LINE = re.compile(
 class Verdicts:
     """A judge that has decided already: gives its verdicts by claim."""
 
-    def __init__(self, decided: Mapping[str, Verdict]) -> None:
-        self._decided = decided
+    def __init__(self, decided: Mapping[str, Verdict] | None = None) -> None:
+        self._decided = dict(decided or {})
 
-    def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict:  # noqa: ARG002 - seen
-        """Give the verdict on a claim; undecided where there was none."""
-        return self._decided.get(claim, _OPEN)
+    def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict | None:  # noqa: ARG002
+        """Give the verdict on a claim, from whatever passages it was made; None for none."""
+        return self._decided.get(claim)
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Mapping[str, str]]) -> Verdicts:
+        """Take verdicts back from the record."""
+        return cls(
+            {
+                row["claim"]: Verdict(
+                    VerdictState(row["state"]), row["quote"], row["reason"], "judge"
+                )
+                for row in rows
+            }
+        )
+
+    def rows(self) -> list[dict[str, str]]:
+        """The verdicts as the record keeps them."""
+        return [
+            {"claim": claim, "state": v.state.value, "quote": v.quote, "reason": v.reason}
+            for claim, v in self._decided.items()
+        ]
+
+    def without_decided(
+        self, claims: Mapping[str, Sequence[Passage]]
+    ) -> dict[str, Sequence[Passage]]:
+        """Leave out the claims that are decided already."""
+        return {claim: cited for claim, cited in claims.items() if claim not in self._decided}
+
+    def joined(self, other: Verdicts) -> Verdicts:
+        """Add the verdicts of another round."""
+        return Verdicts({**self._decided, **other._decided})
 
 
 class _Docket:
@@ -48,9 +77,8 @@ class _Docket:
     def __init__(self) -> None:
         self.claims: dict[str, Sequence[Passage]] = {}
 
-    def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict:
+    def __call__(self, claim: str, passages: Sequence[Passage]) -> None:
         self.claims[claim] = passages
-        return _OPEN
 
 
 def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
@@ -89,7 +117,6 @@ def _read(text: str, claims: Sequence[str]) -> dict[str, Verdict]:
     return decided
 
 
-_OPEN = Verdict(VerdictState.UNDECIDED, reason="the passages do not clearly say so")
 _REASONS = {
     VerdictState.SUPPORTED: "the passages say it in other words",
     VerdictState.CONTRADICTED: "the passages say otherwise",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent.errors import ModelError
+from agent.asking import Asker
+from agent.errors import ModelError, ResearchError
 from agent.evidence import check_answer
+from agent.judge import Verdicts, judge, judge_system, open_claims
 from agent.messages import prompt
 from agent.models import Task, takes
 from agent.protocol import NOT_FOUND, inert
@@ -15,23 +19,56 @@ if TYPE_CHECKING:
     from agent.asking import Record
     from agent.evidence import Evidence
     from agent.loop import LoopResult
+    from agent.models import Model
     from agent.planner import Work
     from agent.types import Sentence
 
 REVIEW = "review"
 
 
-async def reviewed(
-    work: Work, result: LoopResult, evidence: Evidence, record: Record
-) -> LoopResult:
-    """Give the answer, after one round of repair where a sentence of it does not hold."""
-    if result.limit or not takes(work.model, Task.REVIEW) or not work.budget.steps_left:
-        return result
-    said = objections(result.text, evidence)
-    if said is None:
-        return result
-    record(REVIEW, REVIEW, said=said)
-    return await repaired(work, result, said)
+@dataclass(slots=True)
+class Gate:
+    """Checks an answer before it leaves: code first, then a judge, then one round of repair.
+
+    `judge` decides what code leaves open; None leaves it open. `verdicts` are its decisions.
+    """
+
+    work: Work
+    evidence: Evidence
+    record: Record
+    judge: Model | None = None
+    verdicts: Verdicts = field(default_factory=Verdicts)
+
+    async def passed(self, result: LoopResult) -> LoopResult:
+        """Give the answer, mended once where a sentence of it does not hold."""
+        await self._judge(result.text, "judge/1")
+        work = self.work
+        if result.limit or not takes(work.model, Task.REVIEW) or not work.budget.steps_left:
+            return result
+        said = objections(result.text, self.evidence, self.verdicts)
+        if said is None:
+            return result
+        self.record(REVIEW, REVIEW, said=said)
+        again = await repaired(work, result, said)
+        await self._judge(again.text, "judge/2")
+        return again
+
+    async def _judge(self, answer: str, place: str) -> None:
+        """Let the judge decide what is open; where that fails it stays open, with a note."""
+        if self.judge is None or not _claims_something(answer, self.evidence):
+            return
+        claims = self.verdicts.without_decided(open_claims(answer, self.evidence))
+        if not claims or not takes(self.judge, Task.JUDGE):
+            return
+        asker = Asker(self.judge, judge_system(), self.work.budget, self.record)
+        try:
+            async with asyncio.timeout(self.work.budget.seconds_left(reserve=False)):
+                decided = await judge(asker, place, claims)
+        except (ResearchError, TimeoutError) as error:
+            self.record("note", place, text=f"the judge failed: {error or 'timeout'}")
+            return
+        self.verdicts = self.verdicts.joined(decided)
+        self.record("judge", place, verdicts=decided.rows())
 
 
 async def repaired(work: Work, result: LoopResult, said: str) -> LoopResult:
@@ -43,15 +80,20 @@ async def repaired(work: Work, result: LoopResult, said: str) -> LoopResult:
     return result if again.limit or not again.text else again
 
 
-def objections(answer: str, evidence: Evidence) -> str | None:
+def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None) -> str | None:
     """Say which sentences do not hold and why; None where all do, or nothing was claimed."""
-    if not evidence.sources or not answer or answer.lstrip("*_`# ").startswith(NOT_FOUND):
+    if not _claims_something(answer, evidence):
         return None
-    sentences = check_answer(answer, evidence).sentences
+    sentences = check_answer(answer, evidence, verdicts).sentences
     wrong = [s for s in sentences if s.verdict is not VerdictState.SUPPORTED]
     if not wrong:
         return None
     return prompt(REVIEW).replace("{sentences}", "\n".join(map(_line, wrong)))
+
+
+def _claims_something(answer: str, evidence: Evidence) -> bool:
+    said = answer.lstrip("*_`# ")
+    return bool(evidence.sources and said) and not said.startswith(NOT_FOUND)
 
 
 def _line(sentence: Sentence) -> str:

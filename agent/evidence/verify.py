@@ -22,8 +22,8 @@ KEPT_GROUNDS = 64
 class Judge(Protocol):
     """Decides a claim from the passages alone, where code could not."""
 
-    def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict:
-        """Give a verdict whose quote stands literally in one of the passages."""
+    def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict | None:
+        """Give a verdict whose quote stands literally in one of the passages; None for none."""
         ...
 
 
@@ -39,20 +39,20 @@ def verify_claim(
     verdict = _check(claim, ground).verdict()
     if judge is None or verdict.state is not VerdictState.UNDECIDED or not ground.passages:
         return verdict
-    return _judged(judge(claim, ground.passages), ground)
+    return _judged(judge(claim, ground.passages), ground) or verdict
 
 
 async def verify_claim_async(
     claim: str,
     passages: Sequence[Passage | str],
-    judge: Callable[[str, Sequence[Passage]], Awaitable[Verdict]] | None = None,
+    judge: Callable[[str, Sequence[Passage]], Awaitable[Verdict | None]] | None = None,
 ) -> Verdict:
     """Do what `verify_claim` does, with a judge that is awaited."""
     ground = _ground(tuple(passages))
     verdict = _check(claim, ground).verdict()
     if judge is None or verdict.state is not VerdictState.UNDECIDED or not ground.passages:
         return verdict
-    return _judged(await judge(claim, ground.passages), ground)
+    return _judged(await judge(claim, ground.passages), ground) or verdict
 
 
 @functools.lru_cache(maxsize=KEPT_GROUNDS)
@@ -72,8 +72,10 @@ def _check(claim: str, ground: Ground) -> Finding:
     return check_free(claim, ground)
 
 
-def _judged(verdict: Verdict, ground: Ground) -> Verdict:
+def _judged(verdict: Verdict | None, ground: Ground) -> Verdict | None:
     """Take a judge's verdict; a quote that stands nowhere is not passed on."""
+    if verdict is None:
+        return None
     literal = any(verdict.quote in passage.text for passage in ground.passages)
     quote = verdict.quote if literal else ""
     return Verdict(verdict.state, quote, verdict.reason, "judge", verdict.passage)

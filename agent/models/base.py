@@ -60,6 +60,7 @@ class Task(StrEnum):
 
     PLAN = "plan"
     REVIEW = "review"
+    JUDGE = "judge"
     AFTER = "after"
     HEED = "heed"
     """Not a call: whether notes about going in circles mean anything to it."""

@@ -241,6 +241,10 @@ class _Run:
         place = self._options.data / "memory.db"
         memory = await context.in_memory_thread(Memory.open, place, self._options.namespace)
         stack.push_async_callback(context.in_memory_thread, memory.close)
+        if (self._options.data / "wiki").is_dir():
+            from agent.memory.wiki import Folder, Wiki  # noqa: PLC0415 - few runs have one
+
+            context.wiki = Wiki(Folder(self._options.data / "wiki"))
         return memory
 
     async def _remember(self, opening: Opening, answer: str | None) -> None:
