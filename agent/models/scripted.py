@@ -7,7 +7,7 @@ passage id of the last message, `{{ref:NAME}}` the ref of the first element of a
 that reads NAME (`{{ref:NAME@ROW}}`: in a line that holds ROW), so that a script survives other
 numbering.
 
-A line with `"for": "plan"` (or `"review"`, `"judge"`, `"after"`) answers that task; a script without such
+A line with `"for": "plan"` (or `review`, `judge`, `after`) answers that task; a script without such
 lines is asked for the question only.
 """
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent.errors import JournalError
 from agent.evidence import Evidence
 from agent.journal import read_events
+from agent.judge import JUDGE
 from agent.models import Message, ModelReply, Usage
 from agent.opening import MAIN
 from agent.planner import PLAN, SYNTHESIS
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 AFTER = "after/"
 """Places of what is asked when the answer was delivered."""
+
+
+_OTHERS = (PLAN, AFTER, JUDGE)
+"""Places of calls that have a system prompt of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,7 @@ class RunRecord:
             case "run.started":
                 self.started = data
             case "model.request":
-                if event.place != PLAN and not event.place.startswith(AFTER):
+                if not event.place.startswith(_OTHERS):
                     self.system = data["system"] or self.system
                 new = tuple(Message(m["role"], m["content"]) for m in data["messages"])
                 self.requests.append(Request(event.place, data["sha256"], new))
