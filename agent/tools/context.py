@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agent.evidence import Evidence
     from agent.guard import Secrets
     from agent.memory import Memory
+    from agent.memory.wiki import Wiki
     from agent.models.embeddings import Embeddings
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
@@ -77,7 +78,7 @@ class ToolContext:
 
     `record(kind, place, **data)` writes a journal event, `keep(bytes)` keeps bytes with the run;
     `approve(what)` asks the person and is None where nobody can be asked; `memory` is None with
-    `--no-memory`.
+    `--no-memory`, `wiki` where the data folder holds none.
     """
 
     question: str
@@ -88,6 +89,7 @@ class ToolContext:
     secrets: Secrets
     web: Web | None = None
     memory: Memory | None = None
+    wiki: Wiki | None = None
     embeddings: Embeddings | None = None
     run: str = ""
     files: tuple[Path, ...] = ()

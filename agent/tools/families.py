@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
 
 def tools_for(context: ToolContext) -> list[Tool]:
-    """Choose the tools by the means of the run: no memory, no memory tools."""
+    """Choose the tools by the means of the run: no memory tools without memory."""
     tools = [*WEB_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS]
     if context.memory is not None:
         tools += [*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS]
+    if context.wiki is not None:
+        from agent.tools.wiki import WIKI_TOOLS  # noqa: PLC0415 - few runs have one
+
+        tools += WIKI_TOOLS
     return tools
