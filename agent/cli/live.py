@@ -54,7 +54,9 @@ class LiveView:
         self._live.stop()
 
     def note(self, event: Event) -> None:
-        """Take up an event."""
+        """Take up an event; the view makes room for the report."""
+        if event.type == "run.finished":
+            self._live.stop()
         self._lines = [*self._lines, *told(event, self._verbose)][-_LINES:]
         self._doing = _doing(event) or self._doing
         self._sources += event.type == "source.added"

@@ -52,10 +52,9 @@ def run_to_end(start: Start, flags: dict[str, Any], data: Path, *, required: boo
     settings = _set({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
     with progress_view(quiet=output.quiet, verbose=output.verbose) as view:
         listeners = [view, *([_print_event] if output.events else [])]
-        report, code = _run(start, settings, listeners)
+        report, code = _run(start, settings, listeners, output.show)
     if report is None:
         return code
-    output.show(report)
     output.write(Runs(data).find(report.run).path)
     return code or exit_code(report, require_verified=required)
 
@@ -96,8 +95,13 @@ class _Output:
                 print(f"wrote {path}", file=sys.stderr)
 
 
-def _run(start: Start, settings: dict[str, Any], listeners: list[Any]) -> tuple[Report | None, int]:
-    """Run; an interrupt gives what is known so far and 130."""
+def _run(
+    start: Start, settings: dict[str, Any], listeners: list[Any], show: Callable[[Report], None]
+) -> tuple[Report | None, int]:
+    """Run; an interrupt gives what is known so far and 130.
+
+    The report is shown as soon as it stands: the jobs after it keep nobody waiting.
+    """
     last: list[Report] = []
 
     def on_event(event: Event) -> None:
@@ -105,6 +109,8 @@ def _run(start: Start, settings: dict[str, Any], listeners: list[Any]) -> tuple[
             listener(event)
         if event.type == "run.finished":
             last.append(Report(**event.data["report"]))
+            show(last[0])
+            sys.stdout.flush()
 
     async def run() -> Report:
         return await start(on_event=on_event, **settings)
