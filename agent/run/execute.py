@@ -10,6 +10,7 @@ import traceback
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent.config import private_folder
@@ -26,6 +27,7 @@ from agent.planner import Work
 from agent.review import Gate
 from agent.run.afterwards import after_answer, now_ms
 from agent.run.branches import Branches
+from agent.run.known import with_what_is_known
 from agent.run.models import with_fallbacks
 from agent.run.outcome import INTERRUPT, Ledger, failed, finished
 from agent.run.question import new_opening, session_of
@@ -88,6 +90,7 @@ class _Run:
         self._given = given
         self._ledger = Ledger(question)
         self._delivered: Report | None = None
+        self._work: Work | None = None
         self._journal = past.begin(runs, self._ledger) if past else Journal(runs.create(utc_now()))
         self._folder: RunFolder = self._journal.folder
         self._ledger.run = self._folder.id
@@ -121,7 +124,9 @@ class _Run:
         except asyncio.CancelledError:
             self._journal.write("run.interrupted")
             if self._delivered is None:
-                self._close(self._finished(LoopResult("", INTERRUPT)))
+                cut = LoopResult("", INTERRUPT)
+                said = self._work.messages if self._work else []
+                self._close(self._finished(await with_what_is_known(cut, said)))
             raise
         return report if report is self._delivered else self._close(report)
 
@@ -149,6 +154,7 @@ class _Run:
         opening = await self._opening(context, session)
         system, begin = system_prompt(registry), self._begin(opening)
         work = Work(model, calls, self._budget, system, self._record, begin)
+        self._work = work
         gate = Gate(work, self._evidence, self._record, await self._judge(stack, model))
         result = await self._result(work, opening, gate)
         report = self._finished(result, gate.verdicts)
@@ -180,7 +186,7 @@ class _Run:
         except ModelError:
             await self._remember(opening, None)
             raise
-        return await gate.passed(result)
+        return await gate.passed(await with_what_is_known(result, work.messages))
 
     def _begin(self, opening: Opening) -> Begin:
         async def begin(question: str, place: str) -> list[Message]:
@@ -236,10 +242,14 @@ class _Run:
             return None
         if self._given.memory is not None:
             return self._given.memory
-        from agent.memory import Memory  # noqa: PLC0415 - a run without memory does not load it
+        # A run without memory does not load it.
+        from agent.memory import Memory  # noqa: PLC0415
+        from agent.memory.embedders import embedder_of  # noqa: PLC0415
 
-        place = self._options.data / "memory.db"
-        memory = await context.in_memory_thread(Memory.open, place, self._options.namespace)
+        set_ = self._options
+        embedder = embedder_of(set_.embeddings, set_.base_url, self._environ, set_.proxy)
+        opening = partial(Memory.open, embedder=embedder)
+        memory = await context.in_memory_thread(opening, set_.data / "memory.db", set_.namespace)
         stack.push_async_callback(context.in_memory_thread, memory.close)
         if (self._options.data / "wiki").is_dir():
             from agent.memory.wiki import Folder, Wiki  # noqa: PLC0415 - few runs have one

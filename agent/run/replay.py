@@ -15,6 +15,7 @@ from agent.opening import MAIN
 from agent.planner import PLAN, Work
 from agent.protocol import CallResult
 from agent.review import repaired
+from agent.run.known import with_what_is_known
 from agent.run.outcome import Ledger, finished
 from agent.tools.policy import result_data
 
@@ -49,7 +50,7 @@ async def replay(record: RunRecord) -> Report:
 
     calls = RecordedCalls(record)
     work = Work(RecordedModel(record), calls, budget, record.system, _nothing, opening)
-    result = await work.answer(record.question)
+    result = await with_what_is_known(await work.answer(record.question), work.messages)
     if record.review is not None:
         result = await repaired(work, result, record.review)
     verdicts = Verdicts.of_rows(record.verdicts)
