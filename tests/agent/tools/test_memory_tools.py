@@ -1,0 +1,68 @@
+"""Skills, goals and memories as tools, on a real store."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.evidence import Evidence
+from agent.guard import Secrets
+from agent.memory import Memory
+from agent.tools import Limits, Policy, Registry, ToolContext
+from agent.tools.families import tools_for
+from agent.types import ToolCall
+
+
+@pytest.fixture
+def call():
+    with Memory.open(":memory:") as memory:
+        context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str, Secrets())
+        context.memory = memory
+        policy = Policy(Registry(tools_for(context)), context, ())
+
+        async def calling(name, param=""):
+            return (await policy.run(ToolCall(name, param), "0/1/1"))().data
+
+        yield calling
+        context.close()
+
+
+async def test_a_skill_is_learned_listed_and_forgotten(call):
+    await call("LEARN_SKILL", '{"name":"short","instruction":"be brief"}')
+    await call("LEARN_SKILL", '{"name":"short","instruction":"be briefer"}')
+    assert (await call("LIST_SKILLS"))["skills"] == [
+        {"name": "short", "instruction": "be briefer", "score": 60}
+    ]
+    assert (await call("FORGET_SKILL", "short"))["success"]
+    assert "no skill is called" in (await call("FORGET_SKILL", "short"))["error"]
+
+
+async def test_a_plan_keeps_goals_milestones_and_notes(call):
+    await call("SET_GOAL", '{"project":"book","goal":"finish it","milestones":["draft","print"]}')
+    await call(
+        "UPDATE_GOAL",
+        '{"project":"book","milestone":"draft","status":"active","notes":"half"}',
+    )
+    await call("UPDATE_GOAL", '{"project":"book","milestone":"draft","status":"done","notes":"x"}')
+    plan = (await call("GET_GOALS", "book"))["plan"]
+    assert plan["goals"] == ["finish it"]
+    shown = [(m["name"], m["status"], m["notes"]) for m in plan["milestones"]]
+    assert shown == [("draft", "done", "half | x"), ("print", "pending", "")]
+
+
+async def test_the_first_of_more_than_ten_projects_goes(call):
+    for number in range(11):
+        await call("SET_GOAL", f'{{"project":"p{number}","goal":"g"}}')
+    assert list((await call("GET_GOALS"))["projects"]) == [f"p{n}" for n in range(1, 11)]
+
+
+async def test_memories_are_found_by_words_with_the_profile(call):
+    await call("REMEMBER", '{"key":"boat","value":["blue",1.0,null]}')
+    found = await call("SEARCH_MEMORY", "the blue boat")
+    assert found["matches"][0]["key"] == "boat"
+    assert found["method"] == "keyword"
+    assert (await call("RECALL", "boat"))["value"] == ["blue", 1, None]
+
+
+@pytest.mark.parametrize("param", ["no json", '{"value":1}', "[1]", '{"key":"","value":1}'])
+async def test_what_cannot_be_remembered_is_said(call, param):
+    assert "error" in await call("REMEMBER", param)
