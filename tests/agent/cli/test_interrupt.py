@@ -1,0 +1,42 @@
+"""Ctrl-C ends a run cleanly: what is known is printed, the record is whole, the code is 130."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+
+from tests.conftest import COMMAND
+
+
+def test_ctrl_c_prints_what_is_known_and_exits_130(run, script, site, tmp_path):
+    model = script(
+        f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
+        f'<<TOOL:READ:{{"url":"{site.url}/slow?seconds=30"}}>>',
+    )
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "RESEARCH_DATA_DIR": str(tmp_path / "data"),
+    }
+    asked = ["When was Hesk Light first lit?", "--model", model, "--searxng-url", site.url]
+    process = subprocess.Popen(
+        [COMMAND, *asked, "--search", "searxng", "--no-memory", "--events"],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in process.stdout:
+        event = json.loads(line)
+        if event["type"] == "tool.call" and event["place"] == "0/2/1":
+            process.send_signal(signal.SIGINT)
+            break
+    rest, errors = process.communicate()
+    last = json.loads(rest.splitlines()[-1])
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert last["data"]["report"]["status"] == "partial"
+    assert "1 November 1829" in last["data"]["report"]["answer"]
+    assert "1 November 1829" in run("show").stdout
