@@ -30,6 +30,7 @@ class Options(BaseModel):
     base_url: str | None = None
     fallback: tuple[str, ...] = ()
     judge: str | None = None
+    native_tools: bool = False
     depth: Literal["quick", "standard", "deep"] = "standard"
     search: tuple[str, ...] = ()
     searxng_url: str | None = None
@@ -59,6 +60,7 @@ class Options(BaseModel):
     data_dir: Path | None = None
     keep_days: int | None = Field(None, ge=1)
     namespace: str = "default"
+    embeddings: str | None = None
     fresh: bool = False
     require_verified: bool = False
     dry_run: bool = False

@@ -19,6 +19,10 @@ _RUN = (
         ("--fallback",),
         {"metavar": "NAME", "multiple": True, "help": "The next model when the first fails."},
     ),
+    (
+        ("--native-tools",),
+        {"is_flag": True, "default": None, "help": "Offer tools as functions, not by text tags."},
+    ),
     (("--search",), {"metavar": "A,B,C", "help": "Search providers, in order."}),
     (("--searxng-url",), {"metavar": "URL", "help": "Where a SearXNG is."}),
     (
@@ -80,6 +84,7 @@ _RUN = (
     (("--data-dir",), {"type": _PATH, "metavar": "DIR", "help": "Where runs and memory are kept."}),
     (("--keep-days",), {"type": int, "metavar": "N", "help": "Delete runs older than this."}),
     (("--namespace",), {"metavar": "NAME", "help": "Whose memories."}),
+    (("--embeddings",), {"metavar": "local|NAME", "help": "A model that helps memory to search."}),
     (("--fresh",), {"is_flag": True, "default": None, "help": "Go round the caches."}),
 )
 _OUTPUT = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.runs import data_dir_option
-from agent.config import default_data_dir, private_folder
+from agent.config import default_data_dir, options, private_folder
 from agent.errors import UsageError
 from browser.text.hygiene import clean
 
@@ -175,9 +176,13 @@ def delete(place: tuple[Path, str], namespace: str, yes: bool) -> None:  # noqa:
 def opened(place: tuple[Path, str]) -> Iterator[Memory]:
     """Open the memory of a data folder and a namespace."""
     from agent.memory import Memory  # noqa: PLC0415 - `--help` needs no database
+    from agent.memory.embedders import embedder_of  # noqa: PLC0415 - as above
 
+    settings = options({}, config=True)
+    embedder = embedder_of(settings.embeddings, settings.base_url, os.environ, settings.proxy)
     folder, namespace = place
-    with Memory.open(private_folder(folder) / "memory.db", namespace) as store:
+    file = private_folder(folder) / "memory.db"
+    with Memory.open(file, namespace, embedder=embedder) as store:
         yield store
 
 

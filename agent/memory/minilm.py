@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.memory.errors import EmbeddingFailed
+from agent.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,8 @@ BATCH = 32
 HEADS = 12
 LAYERS = 6
 EPSILON = 1e-12  # of the layer norm
-_MISSING = "local embeddings need the extra: pip install 'urchin-research[embeddings]'"
+_MISSING = "local embeddings are not installed"
+_HINT = "pip install 'urchin-research[embeddings]', or go without them."
 
 
 class MiniLm:
@@ -35,13 +36,13 @@ class MiniLm:
     name = "all-MiniLM-L6-v2"
 
     def __init__(self) -> None:
-        """Load the model; raises `EmbeddingFailed` where the extra is not installed."""
+        """Load the model; raises `UsageError` where the extra is not installed."""
         folder = _folder()
         try:
             from safetensors.numpy import load_file  # noqa: PLC0415 - an extra
             from tokenizers import Tokenizer  # noqa: PLC0415 - an extra
         except ImportError as error:
-            raise EmbeddingFailed(_MISSING) from error
+            raise UsageError(_MISSING, hint=_HINT) from error
         self._weights: dict[str, Array] = load_file(folder / "model.safetensors")
         self._tokens = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokens.enable_truncation(TOKENS)
@@ -126,5 +127,5 @@ def _folder() -> Path:
     """Find the weights without importing the package that carries them."""
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
-        raise EmbeddingFailed(_MISSING)
+        raise UsageError(_MISSING, hint=_HINT)
     return Path(spec.origin).parent / "model"

@@ -21,6 +21,7 @@ from agent.journal import Journal, Runs
 from agent.journal.writer import utc_now
 from agent.loop import LoopResult
 from agent.messages import system_prompt
+from agent.models import Native
 from agent.models.resolve import endpoint_of, local_model
 from agent.opening import MAIN, Opening
 from agent.planner import Work
@@ -35,6 +36,7 @@ from agent.run.steps import Steps
 from agent.run.web import open_remote_model, open_web
 from agent.tools import Limits, Registry, ToolContext
 from agent.tools.families import tools_for
+from agent.tools.specs import tool_specs
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -148,6 +150,8 @@ class _Run:
         model = local or await open_remote_model(stack, where, self._options.proxy)
         model = await with_fallbacks(stack, model, self._options, self._environ, self._passed_over)
         registry = Registry(tools_for(context)).with_functions(self._given.tools)
+        if self._options.native_tools and isinstance(model, Native):
+            model.offer(tool_specs(registry))
         calls: Caller = Branches(registry, context)
         if past is not None:
             model, calls = past.model(model), past.calls(calls, self._journal)

@@ -1,16 +1,24 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, ClassVar
 from uuid import uuid4
 
 import pytest
 
+from agent.errors import UsageError
 from agent.memory import Memory, build_messages
+from agent.memory.embedders import embedder_of
 from agent.memory.embeddings import Vectors, cosine
+from agent.memory.endpoint import EndpointEmbedder
 from agent.memory.errors import EmbeddingFailed
+from agent.memory.minilm import PACKAGE, MiniLm
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 TOPICS = (("boat", "ferry", "ship"), ("bread", "oven", "flour"))
 
@@ -84,3 +92,61 @@ def test_cosine_of_unlike_lengths_or_nothing_is_zero() -> None:
     assert cosine([1.0], [1.0, 0.0]) == 0.0
     assert cosine([0.0, 0.0], [1.0, 0.0]) == 0.0
     assert cosine([2.0, 0.0], [1.0, 0.0]) == 1.0
+
+
+class _Endpoint(BaseHTTPRequestHandler):
+    """Gives each text its length as a vector, in another order than asked."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.asked.append(self.path)
+        rows = [{"index": n, "embedding": [len(t), 1]} for n, t in enumerate(body["input"])]
+        good = self.headers["Authorization"] == "Bearer k"
+        self.send_response(200 if good else 401)
+        self.end_headers()
+        self.wfile.write(json.dumps({"data": rows[::-1]}).encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Endpoint) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        _Endpoint.asked.clear()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+        thread.join()
+
+
+def test_an_endpoint_gives_vectors_in_the_order_of_the_texts(endpoint: str) -> None:
+    embedder = embedder_of("nomic-embed", endpoint, {"OPENAI_API_KEY": "k"})
+    assert embedder is not None
+    assert embedder.embed(["abc", "a"]) == [[3.0, 1.0], [1.0, 1.0]]
+
+
+def test_an_endpoint_that_failed_is_not_asked_again(endpoint: str) -> None:
+    embedder = EndpointEmbedder("m", endpoint, "wrong")
+    for _ in range(2):
+        with pytest.raises(EmbeddingFailed):
+            embedder.embed(["a"])
+    assert _Endpoint.asked == ["/v1/embeddings"]
+
+
+def test_an_unknown_embedder_is_a_usage_error() -> None:
+    assert embedder_of(None, None, {}) is None
+    with pytest.raises(UsageError):
+        embedder_of("nobody/x", None, {})
+
+
+@pytest.mark.skipif(find_spec(PACKAGE) is None, reason="needs the extra `embeddings`")
+def test_the_local_model_tells_what_means_the_same() -> None:
+    one, same, other = MiniLm().embed(
+        ["A cat sits outside", "A feline is outdoors", "Someone plays the guitar"]
+    )
+    assert cosine(one, one) == pytest.approx(1.0, abs=1e-5)
+    assert cosine(one, same) > 0.5 > 0.2 > cosine(one, other)
