@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,6 +72,15 @@ class Choosy(Protocol):
 
     def takes(self, task: Task) -> bool:
         """Tell whether it can be asked this."""
+        ...
+
+
+@runtime_checkable
+class Native(Protocol):
+    """A model that can be offered tools as functions; what it calls comes back as tool tags."""
+
+    def offer(self, tools: Sequence[dict[str, Any]]) -> None:
+        """Let the model call these functions from now on."""
         ...
 
 

@@ -19,9 +19,12 @@ from agent.errors import (
 )
 from agent.models.base import Message, ModelReply, Usage
 from agent.models.retry import BACKOFF, Transient, retrying
+from agent.protocol.native import with_calls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from openai.types.chat import ChatCompletionMessage
 
     from agent.models.providers import Endpoint
 
@@ -42,6 +45,7 @@ class OpenAIModel:
         self._backoff = backoff
         self._endpoint = endpoint
         self._model = endpoint.model
+        self._tools: list[Any] = []
         self._client = AsyncOpenAI(
             api_key=endpoint.key or "none",
             base_url=endpoint.base_url,
@@ -62,6 +66,10 @@ class OpenAIModel:
             raise _final(error.cause, self._endpoint) from error
         raise ModelUnavailable(f"{self.name} gave no answer")
 
+    def offer(self, tools: Sequence[dict[str, Any]]) -> None:
+        """Let the model call these functions natively from now on."""
+        self._tools = list(tools)
+
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.close()
@@ -69,7 +77,9 @@ class OpenAIModel:
     async def _ask(self, rows: list[Any]) -> ChatCompletion:
         try:
             self._model = self._model or await self._first_model()
-            return await self._client.chat.completions.create(model=self._model, messages=rows)
+            return await self._client.chat.completions.create(
+                model=self._model, messages=rows, tools=self._tools or openai.omit
+            )
         except openai.APIStatusError as error:
             raise _classified(error, self._endpoint) from error
         except (openai.APIConnectionError, openai.APIResponseValidationError) as error:
@@ -86,17 +96,23 @@ class OpenAIModel:
     def _read(self, completion: Any) -> ModelReply:
         if not isinstance(completion, ChatCompletion) or not completion.choices:
             raise Transient(ModelUnavailable(f"{self.name} answered without a choice"))
-        message = completion.choices[0].message
+        text = _said_and_called(completion.choices[0].message)
         usage = completion.usage
         if usage is None:
-            return ModelReply(message.content or "", Usage(), completion.model or self._model)
+            return ModelReply(text, Usage(), completion.model or self._model)
         cached = usage.prompt_tokens_details.cached_tokens if usage.prompt_tokens_details else 0
         counted = Usage(usage.prompt_tokens, cached or 0, usage.completion_tokens)
         return ModelReply(
-            message.content or "",
+            text,
             priced(counted, completion.model or self._model, self._endpoint.prices),
             completion.model or self._model,
         )
+
+
+def _said_and_called(message: ChatCompletionMessage) -> str:
+    """Write a message down as text; native calls become tags, whether they were offered or not."""
+    calls = [call.function for call in message.tool_calls or [] if call.type == "function"]
+    return with_calls(message.content or "", [(call.name, call.arguments) for call in calls])
 
 
 def priced(usage: Usage, model: str, provider: str | None) -> Usage:

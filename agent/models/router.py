@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.errors import ModelError, ModelUnavailable, ResearchError, UsageError
-from agent.models.base import takes
+from agent.models.base import Native, takes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,6 +70,12 @@ class Router:
         """Tell what the model takes that would be asked now."""
         usable = next((model for model, breaker in self._models if breaker.closed), None)
         return usable is not None and takes(usable, task)
+
+    def offer(self, tools: Sequence[dict[str, Any]]) -> None:
+        """Offer tools to those that can be offered any."""
+        for model, _ in self._models:
+            if isinstance(model, Native):
+                model.offer(tools)
 
     async def aclose(self) -> None:
         """Close all."""

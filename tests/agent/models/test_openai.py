@@ -9,6 +9,10 @@ from agent.models import Message
 from agent.models.base import Usage
 from agent.models.openai import OpenAIModel, priced
 from agent.models.providers import default_model, endpoint
+from agent.protocol import parse
+from agent.tools import Registry
+from agent.tools.specs import tool_specs
+from agent.tools.web import WEB_TOOLS
 
 ASKED = [Message("user", "When?")]
 
@@ -118,3 +122,33 @@ def test_an_unknown_model_names_those_that_are_known():
     with pytest.raises(UsageError, match="nonsense") as caught:
         endpoint("nonsense", None, {})
     assert "openrouter/" in caught.value.hint
+
+
+async def test_native_calls_are_written_down_as_tool_tags(ask, provider):
+    calls = [
+        {"id": "1", "type": "function", "function": {"name": "READ", "arguments": '{"url":"u>>"}'}},
+        {"id": "2", "type": "function", "function": {"name": "BACK", "arguments": "{}"}},
+        {"id": "3", "type": "function", "function": {"name": "FIND", "arguments": "plain words"}},
+    ]
+    message = {"role": "assistant", "content": "Now I read.", "tool_calls": calls}
+    provider.says("", prompt_tokens_details=None)
+    provider.answers[0][1]["choices"][0]["message"] = message
+    reply = parse((await ask()).text)
+    assert [(call.name, call.param) for call in reply.calls] == [
+        ("READ", '{"url": "u>>"}'),
+        ("BACK", ""),
+        ("FIND", "plain words"),
+    ]
+
+
+async def test_tools_are_offered_as_functions_only_when_asked_for(provider):
+    provider.says("ok")
+    model = OpenAIModel(endpoint("m", provider.url, {}), backoff=0.001)
+    await model.reply("", ASKED)
+    model.offer(tool_specs(Registry(WEB_TOOLS)))
+    await model.reply("", ASKED)
+    await model.aclose()
+    assert "tools" not in provider.requests[0]
+    [first, *_] = provider.requests[1]["tools"]
+    assert first["function"]["name"] == "WEB_SEARCH"
+    assert first["function"]["parameters"]["required"] == ["query"]
