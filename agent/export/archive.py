@@ -80,12 +80,16 @@ def unpacked(path: Path) -> Iterator[RunFolder]:
 
     Raises `ArchiveDamaged`, and `UsageError` where the file cannot be read.
     """
+    try:
+        body = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
     with tempfile.TemporaryDirectory(prefix="urchin-") as temporary:
         try:
-            with zipfile.ZipFile(path) as packed:
+            with zipfile.ZipFile(io.BytesIO(body)) as packed:
                 folder = _unpack(packed, Path(temporary))
         except OSError as error:
-            raise UsageError(f"cannot read {path}: {error.strerror or error}") from error
+            raise UsageError(f"cannot unpack {path}: {error.strerror or error}") from error
         except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
             raise ArchiveDamaged(f"{path.name} is damaged: {error}") from error
         yield folder
@@ -109,6 +113,8 @@ def _run_of(entries: list[zipfile.ZipInfo]) -> str:
     runs = {match["run"] for match in matches if match}
     if strange is not None or len(runs) != 1:
         raise ArchiveDamaged(f"it is no archive of a run: it holds {strange or len(runs)!r}")
+    if not any(name.endswith("/journal.jsonl") for name in names):
+        raise ArchiveDamaged("it holds no journal")
     if len(set(names)) != len(names) or len(names) > MOST_FILES:
         raise ArchiveDamaged("it holds a file twice, or far too many")
     if any(entry.flag_bits & 1 or entry.compress_type not in _METHODS for entry in entries):

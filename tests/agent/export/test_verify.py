@@ -142,6 +142,23 @@ def test_an_archive_with_other_files_is_not_unpacked(packed, name, tmp_path):
     assert not list(tmp_path.rglob("*evil"))
 
 
+def test_an_archive_without_its_journal_is_damaged(packed):
+    def without_journal(files):
+        return {name: body for name, body in files.items() if "journal" not in name}
+
+    repacked(packed, without_journal)
+    (flaw,) = verify_archive(packed).flaws
+    assert "no journal" in flaw.what
+
+
+def test_a_directory_of_an_archive_that_points_nowhere_is_damaged(packed):
+    body = bytearray(packed.read_bytes())
+    end = body.rindex(b"PK\5\6")
+    body[end + 12 : end + 20] = b"\xff\xff\xff\x00\xff\xff\xff\x00"  # its size and its place
+    packed.write_bytes(body)
+    assert verify_archive(packed).flaws
+
+
 def test_an_archive_that_grows_too_large_is_not_unpacked(packed, monkeypatch):
     monkeypatch.setattr(archive, "MOST_BYTES", 1_000)
     with pytest.raises(ArchiveDamaged, match="larger"), archive.unpacked(packed):
