@@ -35,7 +35,9 @@ BENCHES = (
     Bench("serp", "serp/INDEX.json", optional=False),
     Bench("articles", "articles/ground-truth.json", optional=False),
     Bench("platforms", "platform/MANIFEST.json", optional=False),
-    Bench("snapshots", "articles"),
+    Bench("snapshots", "articles/ground-truth.json"),
+    Bench("actions"),
+    Bench("bounds"),
     Bench("memory", "locomo_dev.json"),
 )
 
@@ -58,8 +60,13 @@ def run(bench: Bench, data: Path | None) -> int:
     if folder is None and not bench.optional:
         print(f"skipped: needs {bench.data} below DATA (make bench DATA=folder)")
         return 0
-    command = [sys.executable, str(HERE / f"{bench.name}.py"), *([str(folder)] if folder else [])]
-    code = subprocess.run(command, check=False).returncode
+    command = [
+        sys.executable,
+        "-m",
+        f"tests.bench.{bench.name}",
+        *([str(folder)] if folder else []),
+    ]
+    code = subprocess.run(command, check=False, cwd=HERE.parents[1]).returncode
     if code:
         what = "missed its targets" if code == TARGETS_MISSED else f"ended with code {code}"
         print(f"{bench.name} {what}")

@@ -1,24 +1,29 @@
-"""From a click to the next observation, the size of an answer, and the start of a browser.
+"""Refs on what can be clicked, from a click to the next observation, and a browser's start.
 
     python -m tests.bench.actions
 
-Prints medians over a static page of 200 paragraphs with links and a form of 40 fields.
+Prints the share of labelled elements with refs, then medians over a static page of 200 paragraphs
+with links and a form of 40 fields.
 """
 
 from __future__ import annotations
 
 import asyncio
 import statistics
+import sys
 import time
 from typing import TYPE_CHECKING
 
 from browser.session import Browser
+from tests.bench.shelf import Targets
+from tests.browser.page.labels import labels
 from tests.browser.page.pages import ref, serve_pages
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from browser.types import ActionOutcome
+    from tests.browser.page.pages import Pages
 
 ROUNDS = 15
 STARTS = 3
@@ -51,12 +56,23 @@ async def start_seconds(url: str) -> float:
         return time.perf_counter() - begun
 
 
-async def main() -> None:
+async def share_with_refs(browser: Browser, pages: Pages) -> float:
+    """Share of the labelled elements that have a ref, page by page."""
+    found = await labels(browser, pages)
+    for page in found:
+        print(f"{page.page:20} {page.labelled} labelled, without a ref: {page.missed or 'none'}")
+    return 1 - sum(len(page.missed) for page in found) / sum(page.labelled for page in found)
+
+
+async def main() -> int:
+    targets = Targets()
     with serve_pages() as pages:
         url = pages.base + pages.put(PAGE)
         starts = [await start_seconds(url) for _ in range(STARTS)]
         print(f"start to first page: {statistics.median(starts):.2f} s")
         async with Browser.launch() as browser:
+            share = await share_with_refs(browser, pages)
+            targets.at_least("refs on what a click reaches", share, 0.97)
             tab = await browser.open(url)
             snapshot = await tab.snapshot(budget=None)
             box, field, button = (
@@ -68,8 +84,10 @@ async def main() -> None:
                 "click a button": lambda: tab.click(button),
             }.items():
                 ms, tokens = await timed(act)
-                print(f"{name}: {ms:.0f} ms to the next observation, {tokens} tokens")
+                targets.at_most(f"{name}: ms to the next observation", ms, 100)
+                targets.at_most(f"{name}: tokens", tokens, 120)
+    return targets.code
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    sys.exit(asyncio.run(main()))
