@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent.after.skills import used
 from agent.models import Message
 from agent.protocol import inert
 
@@ -47,6 +46,8 @@ class Opening:
         layers = await self._layers(question)
         messages, shown = await self._built(question, layers)
         if memory is not None and shown:
+            from agent.memory.upkeep import used  # noqa: PLC0415 - loads SQLAlchemy
+
             upkeep = memory.upkeep(self.session)
             counted = used(list(map(dict, layers.skills)), tuple(shown), self.now_ms())
             await self.context.in_memory_thread(upkeep.put_skills, counted)

@@ -23,15 +23,6 @@ MONTH_MS = 30 * 24 * 60 * 60 * 1000
 Skill = dict[str, Any]
 
 
-def used(skills: list[Skill], shown: tuple[str, ...], now_ms: int) -> list[Skill]:
-    """Give the skills that a run is given, with that counted."""
-    return [
-        {**skill, "usageCount": (skill.get("usageCount") or 0) + 1, "lastUsedAt": now_ms}
-        for skill in skills
-        if skill.get("name") in shown
-    ]
-
-
 async def evaluated(ask: Ask, skills: list[Skill], turn: TurnDone) -> dict[str, float] | None:
     """Ask for scores of the skills that were given; None where the reply holds none."""
     given = [skill for skill in skills if skill.get("name") in turn.shown]

@@ -112,3 +112,12 @@ class Upkeep:
     def _put(self, kind: str, key: str, value: Any, origin: Origin | None = None) -> None:
         text, packed = pack(value)
         self._entries.put(Draft(text, kind, key, packed, origin=origin or Origin()))
+
+
+def used(skills: Sequence[Skill], shown: Sequence[str], now_ms: int) -> list[Skill]:
+    """Give the skills that a run is given, with that counted."""
+    return [
+        {**skill, "usageCount": (skill.get("usageCount") or 0) + 1, "lastUsedAt": now_ms}
+        for skill in skills
+        if skill.get("name") in shown
+    ]
