@@ -1,0 +1,69 @@
+"""A run and the memory together: what it leaves, what the next one is given."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from agent.journal.events import Event
+from agent.memory import Memory
+from agent.run.steps import STEPS, Steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+QUESTION = "How old is Hesk Light?"
+_WITHOUT = """
+import asyncio, sys
+from agent import research
+report = asyncio.run(research("q", model=sys.argv[1], data_dir=sys.argv[2], memory=False))
+assert report.status == "not_found", report
+assert "sqlalchemy" not in sys.modules
+"""
+
+
+def _result(name: str, param: str, **data: Any) -> Event:
+    return Event(1, "", "tool.result", "0/1/1", {"name": name, "param": param, "data": data})
+
+
+async def test_a_run_leaves_facts_and_steps_and_the_next_is_given_them(
+    ask: Any, script: Callable[..., str], site: Any, tmp_path: Path, events: Any
+) -> None:
+    said = "Hesk Light is the oldest of the five lighthouses of the isles. [S1]"
+    answering = script(f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>', said)
+    report = await ask(QUESTION, model=answering, memory=True)
+    assert report.status == "answered"
+    with Memory.open(tmp_path / "data" / "memory.db") as memory:
+        kinds = {hit.kind: hit for hit in memory.control.list()}
+        assert {"fact", "outcome", "source"} <= kinds.keys()
+        assert kinds["fact"].origin.run == report.run
+    again = await ask(QUESTION, model=answering, memory=True)
+    (request, *_) = [event for event in events(again) if event.type == "model.request"]
+    assert "[fact]" in request.data["messages"][-1]["content"]
+
+
+def test_a_run_without_memory_loads_no_database(script: Callable[..., str], tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _WITHOUT, script("NOT_FOUND nothing"), str(tmp_path / "d")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_steps_tell_what_was_asked_for_once_and_nothing_that_was_typed() -> None:
+    steps = Steps()
+    steps.note(_result("WEB_SEARCH", '{"query":"tower  clock"}'))
+    steps.note(_result("WEB_SEARCH", "tower clock"))
+    steps.note(_result("READ", '{"url":"https://a.example/"}', error="404"))
+    steps.note(_result("TYPE", '{"ref":"e1","text":"hunter2"}'))
+    steps.note(_result("READ", "{broken"))
+    assert steps.lines() == ("WEB_SEARCH tower clock",)
+
+
+def test_a_long_run_tells_no_more_steps_than_a_method_has() -> None:
+    steps = Steps()
+    for number in range(40):
+        steps.note(_result("READ", json.dumps({"url": f"https://a.example/{number}" + "x" * 999})))
+    assert len(steps.lines()) == STEPS
+    assert max(map(len, steps.lines())) <= 205
