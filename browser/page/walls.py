@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from browser import signs
 from browser.page import library
 from browser.types import Outcome
 
@@ -21,34 +22,8 @@ _CAPTCHA_FRAMES = re.compile(
     r"|arkoselabs|funcaptcha|captcha-delivery\.com|geo\.captcha",
     re.IGNORECASE,
 )
-_CAPTCHA = re.compile(
-    r"captcha|are you (?:a )?(?:robot|human)|i'?m not a robot|unusual traffic"
-    r"|prove (?:that )?you(?:'re| are) (?:a )?human|press (?:&|and) hold",
-    re.IGNORECASE,
-)
-_BOT_CHECK = re.compile(
-    r"just a moment|checking (?:your browser|if the site connection is secure)"
-    r"|verif(?:y|ying) (?:that )?you are (?:a )?human|ddos protection|pardon our interruption"
-    r"|enable javascript and cookies to continue|needs to review the security",
-    re.IGNORECASE,
-)
 _LIMIT = re.compile(
     r"too many requests|rate limit|slow down|try again (?:later|in \d+)", re.IGNORECASE
-)
-_LOGIN = re.compile(
-    r"\b(?:log|sign) ?in\b|\banmelden\b|\bse connecter\b|\biniciar sesión\b|\bwachtwoord\b",
-    re.IGNORECASE,
-)
-_PAYWALL = re.compile(
-    r"subscribe (?:now )?to (?:continue|keep) reading|(?:article|story|content) is (?:only )?for "
-    r"(?:paying )?subscribers|subscribers? only|already a subscriber|continue reading with"
-    r"|unlock this (?:article|story)|(?:free )?articles? (?:left|remaining)",
-    re.IGNORECASE,
-)
-_BLOCKED = re.compile(
-    r"access (?:to this page )?(?:has been )?denied|you have been blocked|request blocked"
-    r"|403 forbidden",
-    re.IGNORECASE,
 )
 
 
@@ -69,24 +44,24 @@ def judge(facts: dict[str, Any], status: int | None) -> Outcome:
         return _STATUS[status]
     if short and _LIMIT.search(words) and status is not None and status >= 400:
         return Outcome.RATE_LIMITED
-    if short and facts["password"] and _LOGIN.search(words):
+    if short and facts["password"] and signs.LOGIN.search(words):
         return Outcome.LOGIN
     if facts["length"] < LONGEST_TEASER and _behind_paywall(facts, words):
         return Outcome.PAYWALL
-    if short and (status == 403 or _BLOCKED.search(words)):
+    if short and (status == 403 or signs.BLOCKED.search(words)):
         return Outcome.BLOCKED
     return Outcome.OK
 
 
 def _check(facts: dict[str, Any], words: str) -> Outcome | None:
-    if _BOT_CHECK.search(words):
+    if signs.BOT_CHECK.search(words):
         return Outcome.BOT_CHECK
     framed = any(_CAPTCHA_FRAMES.search(source) for source in facts["frames"])
     if (framed or facts["challenge"]) and not facts["password"]:
         return Outcome.CAPTCHA
-    return Outcome.CAPTCHA if _CAPTCHA.search(words) else None
+    return Outcome.CAPTCHA if signs.CAPTCHA.search(words) else None
 
 
 def _behind_paywall(facts: dict[str, Any], words: str) -> bool:
-    said = bool(_PAYWALL.search(words))
+    said = bool(signs.PAYWALL.search(words))
     return said and (facts["paywall"] or facts["marked"] or facts["length"] < LONGEST_WALL)

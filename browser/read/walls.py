@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from browser import signs
 from browser.net.url import host, parse
 from browser.types import Outcome
 
@@ -28,25 +29,7 @@ _CAPTCHA_MARKS = re.compile(
     r"/captcha/|captcha-form|arkoselabs|funcaptcha",
     re.IGNORECASE,
 )
-_CAPTCHA_WORDS = re.compile(
-    r"captcha|are you a (?:robot|human)|i'?m not a robot|unusual traffic|"
-    r"(?:type|enter) the characters|prove (?:that )?you(?:'re| are) (?:a )?human|"
-    r"kein roboter|ungewöhnlichen datenverkehr",
-    re.IGNORECASE,
-)
-_BOT_CHECK = re.compile(
-    r"just a moment\.\.\.|checking your browser|checking if the site connection is secure|"
-    r"verif(?:y|ying) (?:that )?you are (?:a )?human|ddos protection by|pardon our interruption|"
-    r"please wait while we (?:verify|check)|enable javascript and cookies to continue|"
-    r"needs to review the security of your connection|_incapsula_resource|"
-    r"cf-browser-verification|cf[-_]chl[-_]|browser (?:überprüft|wird geprüft)",
-    re.IGNORECASE,
-)
-_BLOCKED = re.compile(
-    r"access (?:to this page )?(?:has been )?denied|request blocked|you have been blocked|"
-    r"the request could not be satisfied|zugriff verweigert",
-    re.IGNORECASE,
-)
+_BOT_MARKS = re.compile(r"_incapsula_resource|cf-browser-verification|cf[-_]chl[-_]", re.IGNORECASE)
 _CONSENT_HOST = re.compile(r"^(?:consent|consentmanager|privacy-?consent)\.", re.IGNORECASE)
 _CONSENT = re.compile(
     r"before you continue to|bevor sie (?:fortfahren|zu .{1,40} weitergehen)|"
@@ -61,21 +44,9 @@ _CONSENT_DIALOG = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _PASSWORD = re.compile(r"<input[^>]{1,300}type\s*=\s*[\"']?password", re.IGNORECASE)
-_LOGIN_WORDS = re.compile(
-    r"\b(?:log|sign) ?in\b|\banmelden\b|\beinloggen\b|\bse connecter\b|\biniciar sesión\b",
-    re.IGNORECASE,
-)
 _LOGIN_PATH = re.compile(
     r"/(?:log-?in|sign-?in|auth|sso|account/login|uas/login)(?:[/?.]|$)", re.IGNORECASE
 )
-_PAYWALL = re.compile(
-    r"subscribe (?:now )?to (?:continue|read|keep reading|unlock)|already a subscriber|"
-    r"this (?:article|content|story) is (?:for|only available to|reserved for) (?:our )?"
-    r"(?:subscribers|members)|to continue reading|jetzt (?:weiterlesen|abonnieren)|"
-    r"réservé aux abonnés|nur für abonnenten|become a member to read",
-    re.IGNORECASE,
-)
-_NOT_FREE = re.compile(r'"isAccessibleForFree"\s*:\s*"?false', re.IGNORECASE)
 
 
 class Wall(NamedTuple):
@@ -104,7 +75,7 @@ def _by_content(requested: str, url: str, html: str, document: Document | None) 
         return None
     if len(text) <= _LONGEST_WALL and (wall := _short(requested, url, html, f"{title}\n{text}")):
         return wall
-    if _PAYWALL.search(text) and (_NOT_FREE.search(html) or len(text) <= _LONGEST_WALL):
+    if signs.PAYWALL.search(text) and (signs.NOT_FREE.search(html) or len(text) <= _LONGEST_WALL):
         return Wall(Outcome.PAYWALL, "only the beginning is free to read")
     return None
 
@@ -114,13 +85,17 @@ def _short(requested: str, url: str, html: str, words: str) -> Wall | None:
 
 
 def _check(html: str, words: str) -> Wall | None:
-    if _CAPTCHA_WORDS.search(words) and _CAPTCHA_MARKS.search(html):
+    if signs.CAPTCHA.search(words) and _CAPTCHA_MARKS.search(html):
         return Wall(Outcome.CAPTCHA, "the site asks to solve a captcha")
-    if _BOT_CHECK.search(words) or (len(words) < _FEW and _BOT_CHECK.search(html)):
+    if signs.BOT_CHECK.search(words) or (len(words) < _FEW and _bot_check_in(html)):
         return Wall(Outcome.BOT_CHECK, "the site checks whether a person is reading")
-    if len(words) < _FEW and _BLOCKED.search(words):
+    if len(words) < _FEW and signs.BLOCKED.search(words):
         return Wall(Outcome.BLOCKED, "the site turned us away")
     return None
+
+
+def _bot_check_in(html: str) -> bool:
+    return bool(signs.BOT_CHECK.search(html) or _BOT_MARKS.search(html))
 
 
 def _consent(url: str, html: str, words: str) -> Wall | None:
@@ -133,7 +108,7 @@ def _consent(url: str, html: str, words: str) -> Wall | None:
 
 def _login(requested: str, url: str, html: str, words: str) -> Wall | None:
     asks = _PASSWORD.search(html) is not None
-    named = _LOGIN_WORDS.search(words) is not None
+    named = signs.LOGIN.search(words) is not None
     sent = _LOGIN_PATH.search(_path(url)) and not _LOGIN_PATH.search(_path(requested))
     if sent and (asks or named):
         return Wall(Outcome.LOGIN, "the site sent us to its login page")
