@@ -23,6 +23,10 @@ _RUN = (
         ("--native-tools",),
         {"is_flag": True, "default": None, "help": "Offer tools as functions, not by text tags."},
     ),
+    (
+        ("--dry-run",),
+        {"is_flag": True, "default": None, "help": "Prompt and likely cost; nothing is sent."},
+    ),
     (("--search",), {"metavar": "A,B,C", "help": "Search providers, in order."}),
     (("--searxng-url",), {"metavar": "URL", "help": "Where a SearXNG is."}),
     (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,12 @@ from agent.cli.ask import export_paths
 from agent.cli.dreaming import dream_after
 from agent.cli.progress import progress_view
 from agent.cli.render import print_report
-from agent.cli.say import complain
+from agent.cli.say import complain, print_preview
 from agent.config import options
 from agent.journal import Runs
 from agent.run import research
 from agent.run.outcome import exit_code
+from agent.run.preview import preview
 from agent.types import Report
 
 if TYPE_CHECKING:
@@ -38,6 +40,9 @@ def ask_once(question: str, flags: dict[str, Any]) -> int:
 
     given = {name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS}
     settings = options(_set(given), config=True)
+    if settings.dry_run:
+        print_preview(preview(question, settings, os.environ))
+        return 0
     code = run_to_end(start, flags, settings.data, required=settings.require_verified)
     dream_after(code, settings, quiet=flags["quiet"])
     return code

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from browser.text.hygiene import clean
+
+if TYPE_CHECKING:
+    from agent.run.preview import Preview
 
 
 def complain(message: str, hint: str = "") -> None:
@@ -12,3 +16,13 @@ def complain(message: str, hint: str = "") -> None:
     print(f"research: {clean(message)}", file=sys.stderr)
     if hint:
         print(f"  hint: {clean(hint)}", file=sys.stderr)
+
+
+def print_preview(ahead: Preview) -> None:
+    """Print what a run would do: prompt first, then model, plan and likely cost."""
+    print(f"{ahead.system}\n\n{ahead.question}\n")
+    cost = f", about ${ahead.usd:.4f}" if ahead.usd else ", free or of unknown price"
+    print(f"model    {ahead.model}")
+    print(f"plan     {'asked for first' if ahead.plans else 'none: one line of work'}")
+    print(f"likely   {ahead.input_tokens:,} tokens in, {ahead.output_tokens:,} out{cost}")
+    print("Nothing was sent. Memory, files and the open page are added to the prompt of a run.")

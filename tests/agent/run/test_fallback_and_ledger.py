@@ -1,11 +1,13 @@
-"""Fallback models, the ledger over runs, feedback on a run: by the front door."""
+"""Fallback models, the ledger over runs, feedback on a run, and looking ahead."""
 
 from __future__ import annotations
 
 from agent.after.feedback import feedback
+from agent.config import options
 from agent.journal import Runs
 from agent.journal.usage import usage
 from agent.memory import Memory
+from agent.run.preview import preview
 
 
 async def test_the_next_model_answers_when_the_first_cannot_be_reached(ask, script, site, events):
@@ -36,3 +38,16 @@ def test_thumbs_move_the_scores_of_the_skills_that_were_given():
         assert feedback(memory.upkeep(""), ["a"], "down") == {"a": 54}
         [first, second] = memory.upkeep("").skills()
         assert (first["feedbackCount"], second["score"]) == (2, 60)
+
+
+def test_looking_ahead_shows_prompt_plan_and_cost():
+    settings = options({"model": "openai/gpt-4o"})
+    ahead = preview("Look at one and then at two and compare", settings, {})
+    assert (ahead.model, ahead.plans) == ("openai/gpt-4o", True)
+    assert "WEB_SEARCH" in ahead.system
+    assert 0 < ahead.usd < 1
+
+
+def test_looking_ahead_at_the_keyless_model_costs_nothing():
+    ahead = preview("When?", options({}), {})
+    assert (ahead.model, ahead.plans, ahead.usd) == ("extractive", False, 0.0)

@@ -1,0 +1,67 @@
+"""What a run would do: its model, whether it would plan, its prompt, its likely cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.evidence import Evidence
+from agent.guard import Secrets
+from agent.guard.window import tokens
+from agent.messages import system_prompt
+from agent.models.base import Usage
+from agent.models.resolve import EXTRACTIVE, endpoint_of
+from agent.planner import wants_plan
+from agent.tools import Limits, Registry, ToolContext
+from agent.tools.families import tools_for
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agent.config import Options
+
+LIKELY_STEPS = 4
+"""A search, two rounds of reading and the answer: what most questions take."""
+REPLY_TOKENS = 300
+"""A thought and a few calls, or a short answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A run that was not made; `usd` is 0 where the model is free or its price not known."""
+
+    model: str
+    plans: bool
+    system: str
+    question: str
+    input_tokens: int
+    output_tokens: int
+    usd: float
+
+
+def preview(question: str, options: Options, environ: Mapping[str, str]) -> Preview:
+    """Look ahead; nothing is sent. Raises `UsageError` for a model that nobody has."""
+    where = endpoint_of(options.model, options.base_url, environ)
+    name = where.name if where else options.model or EXTRACTIVE
+    context = ToolContext(question, Evidence(), Limits(), _nowhere, _kept, Secrets(question))
+    system = system_prompt(Registry(tools_for(context)))
+    steps = min(LIKELY_STEPS, options.max_steps)
+    first = tokens(system) + tokens(question)
+    growing = context.limits.read_tokens * sum(range(steps))
+    usage = Usage(first * steps + growing, output_tokens=REPLY_TOKENS * steps)
+    if where is not None:
+        from agent.models.openai import priced  # noqa: PLC0415 - half a second to import
+
+        usage = priced(usage, where.model, where.prices)
+    plans = where is not None and wants_plan(question)
+    return Preview(
+        name, plans, system, question, usage.input_tokens, usage.output_tokens, usage.usd
+    )
+
+
+def _nowhere(_kind: str, _place: str = "", **_data: object) -> None:
+    """Nothing happens, so nothing is recorded."""
+
+
+def _kept(_body: bytes) -> str:
+    return ""
