@@ -54,6 +54,7 @@ class Window:
     high: int = HIGH_WATER
     low: int = LOW_WATER
     _cut: dict[int, str] = field(default_factory=dict)
+    _sizes: list[int] = field(default_factory=list)
 
     def fit(self, messages: Sequence[Message], question: int) -> list[Message]:
         """Give what is sent: `messages` with what was, or now has to be, taken out.
@@ -62,16 +63,19 @@ class Window:
         observation.
         """
         fitted = [self._as_cut(index, message) for index, message in enumerate(messages)]
-        total = sum(tokens(message.content) for message in fitted)
+        # Messages are only ever appended, so each is measured once.
+        self._sizes += [tokens(m.content) for m in fitted[len(self._sizes) :]]
+        total = sum(self._sizes)
         if total <= self.high:
             return fitted
         for index in _order(fitted, question):
             if total <= self.low:
                 break
             shorter = _shortened(fitted[index])
-            saved = tokens(fitted[index].content) - tokens(shorter)
+            saved = self._sizes[index] - tokens(shorter)
             if index not in self._cut and saved > 0:
                 self._cut[index] = shorter
+                self._sizes[index] -= saved
                 fitted[index] = replace(fitted[index], content=shorter)
                 total -= saved
         return fitted

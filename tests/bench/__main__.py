@@ -29,6 +29,7 @@ class Bench:
 
 BENCHES = (
     Bench("startup"),
+    Bench("steps"),
     Bench("bundled"),
     Bench("closedweb", "unanswerable.jsonl", optional=False),
     Bench("claims", "citations.jsonl"),

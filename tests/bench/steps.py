@@ -1,0 +1,89 @@
+"""Our own time per step with a model that answers at once, and how much of the input is cached.
+
+Sixty steps over long results; prints milliseconds a step, what a hundred steps of history add,
+the largest request, and the share of input tokens that are a prefix already sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+
+from agent.guard import Budget
+from agent.guard.window import tokens
+from agent.loop import Loop
+from agent.models import ModelReply
+from agent.protocol import CallResult
+
+STEP_MS, LARGEST, PREFIX = 10.0, 32_000, 0.8
+TARGETS_MISSED = 8
+PAGE = "Words of a long page that say little and cost much. " * 230
+
+
+class Instant:
+    """Answers at once, and looks at what it was sent."""
+
+    name = "instant"
+
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+        self.before: list[str] = []
+        self.sent = self.again = self.largest = 0
+        self.looking = 0.0
+
+    async def reply(self, system, messages):
+        began = time.perf_counter()
+        now = [system, *(message.content for message in messages)]
+        same = 0
+        while same < min(len(now), len(self.before)) and now[same] == self.before[same]:
+            same += 1
+        sizes = [tokens(text) for text in now]
+        self.sent += sum(sizes)
+        self.again += sum(sizes[:same])
+        self.largest = max(self.largest, sum(sizes))
+        self.before = now
+        self.left -= 1
+        self.looking += time.perf_counter() - began
+        return ModelReply(f"<<TOOL:READ:page {self.left}>>" if self.left else "done")
+
+    async def aclose(self):
+        pass
+
+
+class LongPages:
+    """Every call gives another long page."""
+
+    async def run(self, call, place):
+        return lambda: CallResult(
+            call.name, {"source": f"S{place}"}, PAGE + place, "S1", capped=False
+        )
+
+
+async def measure(steps: int) -> tuple[Instant, float]:
+    """Run so many steps; the model, and milliseconds a step."""
+    from agent.models import Message
+
+    model = Instant(steps)
+    loop = Loop(
+        model, LongPages(), Budget(max_steps=steps), "system " * 1_000, lambda *_, **__: None
+    )
+    started = time.perf_counter()
+    await loop.run([Message("user", "q")])
+    return model, (time.perf_counter() - started - model.looking) * 1000 / steps
+
+
+def main() -> int:
+    """Measure and print; 8 where a target is missed."""
+    model, ms = asyncio.run(measure(60))
+    _, longer = asyncio.run(measure(160))
+    share = model.again / model.sent
+    print(f"a step: {ms:.2f} ms (target {STEP_MS:.0f}); with 100 more: {longer:.2f} ms")
+    print(f"largest request: {model.largest:,} tokens (window {LARGEST:,})")
+    print(f"prefix already sent: {share:.1%} of {model.sent:,} tokens (target {PREFIX:.0%})")
+    good = ms <= STEP_MS and longer - ms <= 3 and model.largest < LARGEST and share >= PREFIX
+    return 0 if good else TARGETS_MISSED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
