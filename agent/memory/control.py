@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
-from agent.memory.entries import hit_of
+from agent.memory.hits import hit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,8 +55,8 @@ class Control:
         return self._entries.delete_ids(ids)
 
     def clear(self) -> int:
-        """Delete everything in this namespace for good, conversations too; returns how many."""
-        return self._entries.delete(None) + self._conversations.delete()
+        """Delete all of this namespace for good, conversations and log too; returns how many."""
+        return self._entries.clear() + self._conversations.delete()
 
     def graph(self, limit: int = DRAWN) -> Graph:
         """Gather the newest memories and the links among them."""

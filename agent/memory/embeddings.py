@@ -53,7 +53,7 @@ class Vectors:
     def of(self, texts: Sequence[str]) -> list[Vector] | None:
         """Give the vector of each text, None where the model fails."""
         cut = [text[:INPUT] for text in texts]
-        names = [_digest(text) for text in cut]
+        names = [digest(text) for text in texts]
         known = self._read(names)
         missing = {n: text for n, text in zip(names, cut, strict=True) if n not in known}
         if missing:
@@ -135,5 +135,6 @@ def _sum(parts: Sequence[tuple[float, Vector]]) -> Vector:
     return total
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+def digest(text: str) -> str:
+    """Name a text, as far as it is embedded."""
+    return hashlib.sha256(text[:INPUT].encode("utf-8", "surrogatepass")).hexdigest()

@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import json
 import time
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from agent.memory.drafts import Draft, columns
+from agent.memory.embeddings import digest
+from agent.memory.hits import hit_of, window
 from agent.memory.links import Links
 from agent.memory.placing import Place, place
 from agent.memory.retrieval.following import STARTS, follow
 from agent.memory.retrieval.index import Range
 from agent.memory.retrieval.ranking import WINDOW
 from agent.memory.retrieval.search import Search
-from agent.memory.schema import NAMESPACE_SHIFT, history, links, memories, namespaces, state
-from agent.memory.types import Hit, Origin
+from agent.memory.schema import (
+    NAMESPACE_SHIFT,
+    embeddings,
+    history,
+    links,
+    memories,
+    namespaces,
+    seals,
+    state,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from agent.memory.embeddings import Vectors
     from agent.memory.store import Store
+    from agent.memory.types import Hit
 
 REORDERED = 100  # hits that vectors put in another order
 _BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
@@ -134,6 +144,13 @@ class Entries:
             connection.execute(state.delete().where(*self._state_is(name)))
             connection.execute(state.insert(), row)
 
+    def clear(self) -> int:
+        """Delete everything for good: memories, what the engine noted, the sealed log."""
+        with self._store.write() as connection:
+            for table in (state, seals):
+                connection.execute(table.delete().where(table.c.namespace == self._namespace))
+        return self.delete(None)
+
     def _state_is(self, name: str) -> tuple[sa.ColumnElement[bool], ...]:
         return state.c.namespace == self._namespace, state.c.name == name
 
@@ -192,7 +209,7 @@ class Entries:
         wanted = sorted({id_ - by for _, id_ in head for by, _ in WINDOW})
         rows = {row.id: row for row in self.by_ids(wanted)}
         head = [pair for pair in head if pair[1] in rows]
-        around = [_window(rows, id_) for _, id_ in head]
+        around = [window(rows, id_) for _, id_ in head]
         return [*self.vectors.reorder(text, head, around), *found[REORDERED:]]
 
     def _follow(
@@ -250,6 +267,9 @@ class Entries:
     def _delete(self, connection: sa.Connection, rows: Sequence[Any]) -> None:
         ids = [row.id for row in rows]
         self._unindex(connection, rows)
+        former = connection.scalars(sa.select(history.c.text).where(history.c.memory.in_(ids)))
+        names = {digest(text) for text in [*former, *(row.text for row in rows)]}
+        connection.execute(embeddings.delete().where(embeddings.c.digest.in_(names)))
         connection.execute(history.delete().where(history.c.memory.in_(ids)))
         linked = sa.or_(links.c.one.in_(ids), links.c.other.in_(ids))
         connection.execute(links.delete().where(linked))
@@ -264,23 +284,3 @@ class Entries:
         found = [(row.id, row.terms) for row in rows if row.terms and row.state == "active"]
         if found:
             self._store.index.remove(connection, found)
-
-
-def _window(rows: Mapping[int, Any], memory: int) -> list[tuple[float, str]]:
-    """Give a memory's text, and the shares that it takes of those beside it in its session."""
-    near = [(share, rows[memory - by]) for by, share in WINDOW if memory - by in rows]
-    return [(share, row.text) for share, row in near if row.session == rows[memory].session]
-
-
-def hit_of(row: Any, score: float) -> Hit:
-    """Show a row as the hit of a search."""
-    return Hit(
-        row.id,
-        row.key,
-        row.text,
-        row.kind,
-        round(score, 4),
-        datetime.fromtimestamp(row.at, UTC),
-        row.source,
-        Origin(row.run, row.url, row.trusted),
-    )

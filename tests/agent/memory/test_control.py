@@ -68,3 +68,12 @@ def test_adding_a_memory_of_kind_memory_is_remembering(memory: Memory) -> None:
     assert memory.remembered() == {"count": "two"}
     with pytest.raises(ReservedKey):
         memory.add("x", kind="memory", key="_convCount")
+
+
+def test_a_cleared_namespace_keeps_neither_notes_nor_seals(memory: Memory, tmp_path: Path) -> None:
+    memory.remember("boat", "Kittiwake")
+    memory.seal("decision", "We sail")
+    memory.sync_wiki(tmp_path / "wiki")
+    memory.control.clear()
+    assert memory.verify().entries == 0
+    assert memory._entries.state("wiki") is None

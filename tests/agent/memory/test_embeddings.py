@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, ClassVar
 from uuid import uuid4
 
 import pytest
+import sqlalchemy as sa
 
 from agent.errors import UsageError
 from agent.memory import Memory, build_messages
 from agent.memory.embedders import embedder_of
-from agent.memory.embeddings import Vectors, cosine
+from agent.memory.embeddings import Vectors, cosine, digest
 from agent.memory.endpoint import EndpointEmbedder
 from agent.memory.errors import EmbeddingFailed
 from agent.memory.minilm import PACKAGE, MiniLm
+from agent.memory.schema import embeddings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -150,3 +152,16 @@ def test_the_local_model_tells_what_means_the_same() -> None:
     )
     assert cosine(one, one) == pytest.approx(1.0, abs=1e-5)
     assert cosine(one, same) > 0.5 > 0.2 > cosine(one, other)
+
+
+def test_what_is_forgotten_leaves_no_vector(place: str, embedder: TopicEmbedder) -> None:
+    with Memory.open(place, uuid4().hex, embedder=embedder) as memory:
+        word = uuid4().hex
+        for number in range(2):
+            memory.remember(f"k{number}", f"{word} {number}")
+        memory.search(word)
+        for key in memory.remembered():
+            memory.forget(key)
+        with memory._store.read() as connection:
+            left = set(connection.scalars(sa.select(embeddings.c.digest)))
+        assert not left & {digest(f"{word} {number}") for number in range(2)}
