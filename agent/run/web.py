@@ -70,6 +70,7 @@ async def open_web(
             reader,
             browsers.get,
             _search_defaults(options),
+            in_sight=bool(options.headed or options.attach or options.cdp),
             fresh=options.fresh,
         )
         if options.attach or options.cdp:

@@ -50,7 +50,10 @@ class Limits:
 
 @dataclass(slots=True)
 class Web:
-    """The web of a run; the browser starts when it is first asked for."""
+    """The web of a run; the browser starts when it is first asked for.
+
+    `in_sight`: a person can see the browser's window.
+    """
 
     egress: Egress
     http: HttpClient
@@ -59,6 +62,7 @@ class Web:
     start_browser: Callable[[], Awaitable[Browser]]
     search_defaults: dict[str, Any] = field(default_factory=dict)
     attached: bool = False
+    in_sight: bool = False
     fresh: bool = False
     context: PageContext | None = None
     page: Page | None = None

@@ -10,6 +10,7 @@ from pydantic import Field
 from agent.errors import ToolError
 from agent.tools.registry import Params, Tool, ToolResult
 from agent.tools.sources import register
+from agent.tools.walls import taken_down
 from agent.tools.web import web_of
 from browser.types import Outcome
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext
     from browser.page.tab import Tab
     from browser.session import Browser
-    from browser.types import Page
+    from browser.types import Page, Snapshot
 
 Finish = Callable[[], ToolResult]
 
@@ -63,11 +64,15 @@ async def open_page(context: ToolContext, params: OpenParams) -> Finish:
             web.tab = await browser.open(params.url, deadline=seconds)
         else:
             await web.tab.goto(params.url, deadline=seconds)
-        shown = await web.tab.snapshot(
-            budget=context.limits.snapshot_tokens, query=context.question
-        )
+        shown = await _look(context, web.tab)
+        if await taken_down(context, web.tab):
+            shown = await _look(context, web.tab)
         page = await web.read_tab()
     return lambda: _shown(context, page, shown.text, refs=len(shown.refs))
+
+
+async def _look(context: ToolContext, tab: Tab) -> Snapshot:
+    return await tab.snapshot(budget=context.limits.snapshot_tokens, query=context.question)
 
 
 async def snapshot(context: ToolContext, params: SnapshotParams) -> ToolResult:
@@ -76,7 +81,7 @@ async def snapshot(context: ToolContext, params: SnapshotParams) -> ToolResult:
     async with web_of(context).lock:
         if params.ref:
             return ToolResult({"ref": params.ref}, await tab.expand(params.ref), "page")
-        shown = await tab.snapshot(budget=context.limits.snapshot_tokens, query=context.question)
+        shown = await _look(context, tab)
     data = {"url": shown.url, "title": shown.title, "refs": len(shown.refs)}
     return ToolResult(data, shown.text, "page")
 

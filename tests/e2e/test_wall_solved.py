@@ -1,0 +1,66 @@
+"""A wall that only a person may take down: they are asked, and the run goes on behind it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.async_api import async_playwright
+
+from browser.session.start import start_chrome
+from tests.browser.page.pages import Pages, serve_pages
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+WALL = """<!doctype html><title>Check</title><p>Please complete the captcha below</p><script>
+  const look = async () => { const answer = await fetch('/solved');
+    if (answer.ok) document.body.textContent = await answer.text(); else setTimeout(look, 30) };
+  look();</script>"""
+BEHIND = "The lamp room opens at nine."
+
+
+@pytest.fixture
+def pages() -> Iterator[Pages]:
+    with serve_pages() as served:
+        served.put(WALL, "/wall")
+        served.put("<title>Before</title><p>What the person was reading.</p>", "/before")
+        yield served
+
+
+@pytest.fixture
+async def chrome(tmp_path: Path, pages: Pages) -> AsyncIterator[str]:
+    """A Chrome that is already open, with a page in front."""
+    started = await start_chrome(tmp_path / "profile", headless=True)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.connect_over_cdp(started.cdp_url, no_defaults=True)
+        await browser.contexts[0].pages[0].goto(f"{pages.base}/before")
+        yield started.cdp_url
+    os.killpg(started.pid, signal.SIGKILL)
+
+
+async def test_the_person_is_asked_and_the_run_goes_on(ask, script, events, chrome, pages):
+    asked: list[str] = []
+
+    async def solve(what: str) -> bool:
+        asked.append(what)
+        pages.put(BEHIND, "/solved")
+        return True
+
+    model = script(f"<<TOOL:OPEN:{pages.base}/wall>>", "<<TOOL:WAIT:lamp room>>", "NOT_FOUND")
+    report = await ask(model=model, cdp=chrome, approve=solve, allow_private=["127.0.0.1"])
+    results = [e.data for e in events(report) if e.type == "tool.result"]
+    assert asked == [
+        f"go on at {pages.base}/wall once you have solved its captcha in the browser window"
+    ]
+    assert "lamp room" in results[-1]["web"] or "lamp room" in results[0]["web"]
+
+
+async def test_where_nobody_can_be_asked_the_wall_is_named(ask, script, events, chrome, pages):
+    model = script(f"<<TOOL:OPEN:{pages.base}/wall>>", "NOT_FOUND")
+    report = await ask(model=model, cdp=chrome, allow_private=["127.0.0.1"])
+    opened = next(e.data for e in events(report) if e.type == "tool.result")
+    assert "captcha" in opened["web"]
