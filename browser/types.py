@@ -111,6 +111,7 @@ class Document:
     headings as `# …`, list items as `- …`, table rows as `| a | b |`; the characters of the page
     otherwise unchanged but for whitespace. `markdown` adds emphasis and links. `pages` holds, for
     paged documents, the offset in `text` at which each page begins (page 1 first).
+    `controls` names what can be worked in the content, as `searchbox Search the collection`.
     Dates are ISO 8601 strings.
     """
 
@@ -130,6 +131,7 @@ class Document:
     tables: tuple[Table, ...] = ()
     pages: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    controls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,13 @@ def _extras(page: Page, document: Document) -> dict[str, Any]:
     following = next((link.url for link in document.links if "next" in link.rel.split()), None)
     walled = page.outcome.value if page.outcome is not Outcome.OK else None
     advice = _WALL_ADVICE.get(page.outcome)
-    return {"published": document.published, "next": following, "outcome": walled, "advice": advice}
+    return {
+        "published": document.published,
+        "next": following,
+        "outcome": walled,
+        "advice": advice,
+        "controls": list(document.controls),
+    }
 
 
 def _fetch_result(context: ToolContext, page: Page) -> ToolResult:

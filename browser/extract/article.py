@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from browser.extract.asides import is_aside, is_dateline, is_title, opens_related
+from browser.extract.asides import is_aside, is_dateline, is_title, is_trail, opens_related
 from browser.extract.shingles import shingles, word_list
 
 if TYPE_CHECKING:
@@ -46,7 +46,11 @@ def content_blocks(walk: Walk, root: etree._Element, meta: Metadata) -> list[Blo
     Of an article the body, without headline, related links and notes; of any other page all that
     is not frame. May take parts out of `root`.
     """
-    content = [block for block in walk.blocks if not walk.regions.is_frame(block.region)]
+    content = [
+        block
+        for block in walk.blocks
+        if not walk.regions.is_frame(block.region) and not is_trail(block)
+    ]
     if not content:
         return walk.blocks
     if not meta.is_article and _is_clean(content):

@@ -46,6 +46,7 @@ _DATE = re.compile(
 _RELATED_CLASS = re.compile(
     r"related|recommend|readmore|read-more|you-may|more-stories", re.IGNORECASE
 )
+_TRAIL = re.compile(r"[^.!?]{1,60}(?: [›»>/] [^.!?]{1,60})+")
 # Small print is short; a paragraph that begins like it is not.
 _LONGEST_SMALL_PRINT = 25
 _LINKY = 0.5
@@ -70,6 +71,16 @@ def is_aside(block: Block) -> bool:
     if _RELATED.match(block.text) and (linky or block.kind == "heading"):
         return True
     return _SMALL_PRINT.match(block.text) is not None or not word_list(block.text)
+
+
+def is_trail(block: Block) -> bool:
+    """Whether a line says where in the site one is: links joined by › or the like."""
+    return (
+        block.link_chars > 0
+        and block.kind in {"paragraph", "item"}
+        and len(block.text.split()) <= _LONGEST_SMALL_PRINT
+        and _TRAIL.fullmatch(block.text) is not None
+    )
 
 
 def is_dateline(block: Block) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from browser.extract.article import content_blocks
 from browser.extract.blocks import walk
+from browser.extract.controls import main_controls
 from browser.extract.hidden import strip_hidden
 from browser.extract.links import read_links
 from browser.extract.metadata import read_metadata
@@ -32,6 +33,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     meta = read_metadata(root, url)
     base = _base(root, url)
     links = read_links(root, base)
+    controls = main_controls(root)
     blocks = content_blocks(walk(root, base), root, meta)
     return Document(
         url=url,
@@ -48,6 +50,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
         kind="html",
         links=links,
         tables=tuple(block.table for block in blocks if block.table is not None),
+        controls=controls,
     )
 
 

@@ -136,6 +136,8 @@ def _attribute(following: list[str]) -> tuple[str, ...]:
 def _kind(asking: str, focus: tuple[str, ...]) -> Kind:
     if asking.startswith("how "):
         return Kind.NUMBER
+    if focus == ("time",):
+        return Kind.DATE
     if asking in _BY_WORD:
         return _BY_WORD[asking]
     nouns = {w.removesuffix("s") for w in focus} | set(focus)

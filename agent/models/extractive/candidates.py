@@ -16,10 +16,15 @@ _MONTH = (
     r"(?:Jan(?:uary|\.)|Feb(?:ruary|\.)|March|Mar\.|April|Apr\.|May|June|July|August|Aug\."
     r"|Sept(?:ember|\.)|Oct(?:ober|\.)|Nov(?:ember|\.)|Dec(?:ember|\.))"
 )
+_HOUR = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _YEAR = r"\b(?:1\d{3}|20\d\d)s?\b"
 _MONTHS = re.compile(rf"\b{_MONTH}")
+_CLOCK = (
+    r"\b\d{1,2}:\d\d\b|\b(?:noon|midnight|o['’]clock)\b"
+    rf"|\b(?:quarter|half|five|ten|twenty|minutes) (?:past|to) {_HOUR}\b"
+)
 _POINT_IN_TIME = re.compile(
-    rf"{_YEAR}|\b{_MONTH} \d|\d {_MONTH}|\b\d+(?:st|nd|rd|th) century\b|\b\d{{3}}\b"
+    rf"{_YEAR}|{_CLOCK}|\b{_MONTH} \d|\d {_MONTH}|\b\d+(?:st|nd|rd|th) century\b|\b\d{{3}}\b"
 )
 _WHOLE_DATE = re.compile(rf"(?:\d{{1,2}} )?\b{_MONTH} (?:\d{{1,2}}(?:,|\b) ?)?(?:{_YEAR})?|{_YEAR}")
 _NUMBER_WORD = re.compile(

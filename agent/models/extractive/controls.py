@@ -17,7 +17,7 @@ _CONTROL = re.compile(r"\[((?:f\d+)?e\d+)(?: ([a-z]+))?: ([^\]]*)\]")
 _WORD = re.compile(r"\w+")
 _LANDMARK = re.compile(r"([a-z]+)(?: .*)?:")
 _OUT_OF_REACH = re.compile(r", (?:covered|disabled|off-screen)\b")
-_FIELDS = frozenset({"searchbox", "textbox", "combobox"})
+_FIELDS = frozenset({"searchbox", "textbox", "combobox", "spinbutton"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def controls(observations: Iterable[Observation]) -> list[Control]:
     for observation in observations:
         if observation.tool not in LIVE_TOOLS or observation.failed:
             continue
-        if observation.tool == "OPEN" or "navigated" in str(observation.data.get("events", "")):
+        if observation.tool == "OPEN" or navigated(observation):
             found.clear()
         for line in _main(observation.lines):
             for ref, role, label in _CONTROL.findall(line):
@@ -49,8 +49,15 @@ def controls(observations: Iterable[Observation]) -> list[Control]:
     return [c for c in found.values() if not _OUT_OF_REACH.search(c.label)]
 
 
+def navigated(observation: Observation) -> bool:
+    """Whether an action led to another page."""
+    return "navigated" in str(observation.data.get("events", ""))
+
+
 def brought_text(observation: Observation) -> bool:
-    """Whether an action brought text, and not controls alone."""
+    """Whether an action brought text, and not controls alone; another page always does."""
+    if observation.tool != "OPEN" and navigated(observation):
+        return True
     new = (_CONTROL.sub("", line[1:]) for line in observation.lines if line.startswith("+"))
     return any(len(_WORD.findall(text)) > 1 for text in new)
 

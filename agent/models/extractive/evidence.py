@@ -24,6 +24,7 @@ _ROW = re.compile(r"\|.*\|")
 _BULLET = re.compile(r"^(?:[-*•‣◦]|\d{1,3}[.)])\s+")
 _ENDS = re.compile(r"[.!?。！？|][\"'”’)\]»]*$")
 _CUT = "…"
+_TRAIL = re.compile(r"^[^.!?|]{1,60}(?: [›»] [^.!?|]{1,60})+$")
 BROUGHT = 150
 """Words that an action brings, up to which they are taken to speak of one thing."""
 
@@ -85,24 +86,30 @@ def gather(notebook: Notebook) -> Evidence:
     """Collect the sentences of every page in the messages; a page read twice counts once."""
     titles = {o.data.get("source"): o.title for o in notebook.observations if o.title}
     by_url = {o.url: o.title for o in notebook.observations if o.title}
+    headers: dict[tuple[str, int], str] = {}
     found: dict[tuple[str, str], Sentence] = {}
     for observation in notebook.observations:
         title = titles.get(observation.data.get("source")) or by_url.get(observation.url, "")
-        for passage, near in _with_surroundings(observation):
+        for passage, near in _with_surroundings(observation, headers):
             for sentence in _cut(passage.id, passage.text, title, near):
                 found.setdefault((sentence.source, sentence.text), sentence)
     return Evidence(list(found.values()))
 
 
-def _with_surroundings(observation: Observation) -> Iterator[tuple[Cited, str]]:
+def _with_surroundings(
+    observation: Observation, headers: dict[tuple[str, int], str]
+) -> Iterator[tuple[Cited, str]]:
     """Each passage but headings, with what a reader has in mind there.
 
     That is the heading above it, for table rows the table's first row, and for text that an
-    action brought the rest of it, if that is little.
+    action brought what was done and the rest of it, if that is little. Rows that an action
+    brought without a header go under the page's earlier one of as many cells: `headers`.
     """
     passages = observation.passages()
     brought = " ".join(p.text for p in passages) if observation.tool != "READ" else ""
     brought = brought if len(brought.split()) <= BROUGHT else ""
+    brought = f"{brought} {observation.data.get('did', '')}"
+    acted = observation.tool != "READ"
     heading, header = "", ""
     for passage in passages:
         above = _HEADING.fullmatch(passage.text)
@@ -110,7 +117,11 @@ def _with_surroundings(observation: Observation) -> Iterator[tuple[Cited, str]]:
             heading = above[1]
             continue
         row = _ROW.fullmatch(passage.text.strip()) is not None
-        header = (header or passage.text) if row else ""
+        kind = (observation.url, passage.text.count("|"))
+        if row and not header:
+            header = headers.setdefault(kind, passage.text) if acted else passage.text
+            headers.setdefault(kind, header)
+        header = header if row else ""
         yield passage, f"{heading} {header} {brought}"
 
 
@@ -144,4 +155,4 @@ def _pieces(text: str) -> list[str]:
             found.append(bare)
         else:
             found += [bare[span.start : span.end] for span in sentences(bare)]
-    return [piece for piece in found if not piece.endswith(_CUT)]
+    return [piece for piece in found if not piece.endswith(_CUT) and not _TRAIL.search(piece)]

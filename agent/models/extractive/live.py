@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.models.extractive.asking import GENERIC
-from agent.models.extractive.controls import LIVE_TOOLS, Control, controls
+from agent.models.extractive.controls import LIVE_TOOLS, Control, controls, navigated
+from agent.models.extractive.forms import choose, decline, fill
 from agent.models.extractive.names import name_stems
 from browser.text import STOP_WORDS, content_words, stem, words
 
@@ -35,6 +36,7 @@ _INVITES = re.compile(
     r"|\b(?:load as you scroll|choose one|click (?:on|one)|press the)\b",
     re.IGNORECASE,
 )
+_SCROLLS = re.compile(r"\b(?:as you scroll|scroll (?:down )?(?:for|to see) more)\b", re.IGNORECASE)
 _MORE = re.compile(r"\b(?:more|older|next|load|expand|details|show)\b", re.IGNORECASE)
 # Words of controls that do something to the world, or to the person's account.
 _CONSEQUENCES = re.compile(
@@ -44,9 +46,13 @@ _CONSEQUENCES = re.compile(
 )
 
 
-def live_call(notes: Notebook, ranking: Ranking, doubts: Doubt) -> Call | None:
-    """The next step on a live page, or None where there is none that promises anything."""
-    if doubts.none:
+def live_call(notes: Notebook, ranking: Ranking, doubts: Doubt, *, sure: bool) -> Call | None:
+    """The next step on a live page, or None where there is none that promises anything.
+
+    Where every word of the question is met but no sentence holds most of them, only pages with
+    controls are worth it, until one of these has shown something.
+    """
+    if doubts.none and (sure or _shown(notes) or not _worth_working(notes, ranking)):
         return None
     if _actions(notes) < ACTIONS:
         action = _action(notes, ranking, doubts)
@@ -60,6 +66,24 @@ def is_live(notes: Notebook) -> bool:
     return any(o.tool in LIVE_TOOLS for o in notes.latest)
 
 
+def _shown(notes: Notebook) -> bool:
+    """Whether an action brought text, so that the page has said what it had to say."""
+    acted = LIVE_TOOLS - {"OPEN", "SNAPSHOT", "SCROLL"}
+    return any(o.tool in acted and (o.passages() or navigated(o)) for o in notes.observations)
+
+
+def _worth_working(notes: Notebook, ranking: Ranking) -> bool:
+    pages = [o for o in notes.results("READ") if _workable(o)]
+    return any(_promise(o, notes, ranking) >= RELEVANT for o in pages)
+
+
+def _workable(page: Observation) -> bool:
+    """Whether a page has controls, loads as one scrolls, or stands behind a consent dialog."""
+    if page.data.get("controls") or page.data.get("outcome") == "consent":
+        return True
+    return any(_SCROLLS.search(p.text) for p in page.passages())
+
+
 def _actions(notes: Notebook) -> int:
     return sum(notes.rounds(tool) for tool in LIVE_TOOLS - {"OPEN"})
 
@@ -69,7 +93,9 @@ def _opening(notes: Notebook, ranking: Ranking) -> Call | None:
     if len(opened) >= PAGES:
         return None
     pages = [o for o in notes.results("READ") if o.url and o.url not in opened]
-    inviting = [(relevance(o, ranking), o.url) for o in pages if _invites(o, ranking)]
+    inviting = [
+        (_promise(o, notes, ranking), o.url) for o in pages if _workable(o) or _invites(o, ranking)
+    ]
     best = max(inviting, default=(0.0, ""))
     return ("OPEN", {"url": best[1]}) if best[0] >= RELEVANT else None
 
@@ -83,9 +109,16 @@ def _invites(page: Observation, ranking: Ranking) -> bool:
     return sum(len(t.split()) for t in texts) < TINY and title <= set(ranking.question.terms)
 
 
-def relevance(page: Observation, ranking: Ranking) -> float:
+def _promise(page: Observation, notes: Notebook, ranking: Ranking) -> float:
+    """How relevant a page is by what it shows, its controls, and what a search says of it."""
+    hits = [h.snippet for o in notes.results("WEB_SEARCH") for h in o.hits() if h.url == page.url]
+    return relevance(page, ranking, *hits, *map(str, page.data.get("controls") or []))
+
+
+def relevance(page: Observation, ranking: Ranking, *further: str) -> float:
     """Share (0-1) of the question's weight that a page, as it was shown, speaks of."""
-    said = set(content_words(" ".join([page.title, *(p.text for p in page.passages())])))
+    texts = [page.title, *(p.text for p in page.passages()), *further]
+    said = set(content_words(" ".join(texts)))
     total = sum(ranking.weight.values()) or 1.0
     return sum(w for t, w in ranking.weight.items() if said & ({t} | ranking.forms(t))) / total
 
@@ -94,10 +127,17 @@ def _action(notes: Notebook, ranking: Ranking, doubts: Doubt) -> Call | None:
     live = [o for o in notes.observations if o.tool in LIVE_TOOLS]
     if not live:
         return None
-    used = {*notes.asked("CLICK", "ref"), *notes.asked("TYPE", "ref")}
-    present = [c for c in controls(live) if c.ref not in used]
+    used = {ref for tool in ("CLICK", "TYPE", "SELECT") for ref in notes.asked(tool, "ref")}
+    every = controls(live)
+    present = [c for c in every if c.ref not in used]
+    said = " ".join(line for o in live for line in o.lines)
     return (
-        _click(present, ranking, doubts) or _type(present, notes, ranking) or _more(present, notes)
+        decline(present)
+        or fill(present, every, ranking.question.text, said)
+        or choose(present, ranking.question.text)
+        or _click(present, ranking, doubts)
+        or _type(present, notes, ranking)
+        or _more(present, notes)
     )
 
 

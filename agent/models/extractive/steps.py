@@ -106,7 +106,7 @@ def see_what_came(found: Findings) -> list[Call]:
 
 def work_live(found: Findings) -> list[Call]:
     """Where something is open: a hand on a live page."""
-    call = live_call(found.notes, found.ranking, found.open)
+    call = live_call(found.notes, found.ranking, found.open, sure=found.sure)
     return [call] if call else []
 
 

@@ -1,0 +1,54 @@
+"""The controls of a page's content are named; those of its frame are not."""
+
+from __future__ import annotations
+
+from browser.extract import extract
+
+URL = "http://isles.example/berths"
+FRAME = (
+    '<header><form role="search"><input type="search" aria-label="Search the isles"></form>'
+    "</header>"
+)
+
+
+def controls(main: str) -> tuple[str, ...]:
+    page = f"{FRAME}<main><h1>Berths</h1>{main}</main><footer><button>Subscribe</button></footer>"
+    return extract(page, URL).controls
+
+
+def test_fields_are_named_by_their_labels() -> None:
+    form = (
+        "<label>Length in metres <input></label>"
+        '<label for="n">Nights</label><input type="number" id="n">'
+    )
+    assert controls(form) == ("textbox Length in metres", "spinbutton Nights")
+
+
+def test_a_select_is_named_with_its_options() -> None:
+    choice = "<label>Season <select><option>Summer</option><option>Winter</option></select></label>"
+    assert controls(choice) == ("select Season: Summer; Winter",)
+
+
+def test_the_contents_own_search_is_named_the_sites_is_not() -> None:
+    own = '<form role="search"><input type="search" placeholder="Search the catalogue"></form>'
+    assert controls(own) == ("searchbox Search the catalogue",)
+
+
+def test_what_sorts_a_table_is_not_named() -> None:
+    assert controls("<table><tr><th><button>Depth</button></th></tr></table>") == ()
+
+
+def test_a_hidden_control_is_not_named() -> None:
+    assert controls("<button hidden>Close</button><button>Show more</button>") == (
+        "button Show more",
+    )
+
+
+def test_at_most_eight_are_named() -> None:
+    assert len(controls("".join(f"<button>Entry {n}</button>" for n in range(20)))) == 8
+
+
+def test_a_trail_of_links_is_no_content() -> None:
+    trail = '<p><a href="/ferries">Ferries</a> › <a href="/mv">MV Kestrel</a> › Seats</p>'
+    page = f"<main>{trail}<h1>Seats</h1><p>The upper deck has twenty-four seats.</p></main>"
+    assert "›" not in extract(page, URL).text
