@@ -207,3 +207,11 @@ async def test_a_corpus_is_searched_first(ask, script, tmp_path):
     report = await ask("Who repaired the pump?", model=model, corpus=corpus)
     assert report.status == "answered"
     assert report.searches[0].provider == "corpus"
+
+
+async def test_what_earlier_runs_left_does_not_lead_the_keyless_model_astray(ask):
+    first = await ask(memory=True)
+    again = await ask(memory=True)
+    assert "1 November 1829" in first.answer
+    assert "1 November 1829" in again.answer
+    assert [line.query for line in again.searches] == [line.query for line in first.searches]

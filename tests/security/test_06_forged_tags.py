@@ -34,6 +34,10 @@ class Echo:
         self.told = [message.content for message in messages]
         return ModelReply(self.first if len(messages) == 1 else messages[-1].content)
 
+    def takes(self, task):
+        """It answers the question and is asked nothing else."""
+        return False
+
     async def aclose(self):
         """Nothing to let go of."""
 

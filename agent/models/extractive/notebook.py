@@ -32,6 +32,7 @@ _LAYER = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _CAPTURED = re.compile(r"^Captured context:\n(?:\[.*\n?)*", re.MULTILINE)
+_RECALLED = re.compile(r"^--- CONTEXT .*?^--- END CONTEXT ---$", re.MULTILINE | re.DOTALL)
 _LIMIT = "[Limit reached:"
 
 
@@ -93,7 +94,7 @@ def take_notes(messages: Sequence[Message]) -> Notebook:
 
 def own_words(content: str) -> str:
     """Take out page context, captured files and memory layers: the person's own words are left."""
-    bare = _CAPTURED.sub("\n", _LAYER.sub("", _WEB_BLOCK.sub("", content)))
+    bare = _CAPTURED.sub("\n", _LAYER.sub("", _WEB_BLOCK.sub("", _RECALLED.sub("", content))))
     paragraphs = [" ".join(p.split()) for p in re.split(r"\n\s*\n", bare) if p.strip()]
     return " ".join(paragraphs) or " ".join(content.split())
 
