@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _WORDS = {
     "not_found": "Not found.",
-    "partial": "A limit was reached; this is what is known so far.",
+    "partial": "Stopped early; this is what is known so far.",
     "failed": "",
     "answered": "",
 }

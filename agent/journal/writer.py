@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import JournalError
 from agent.journal.events import GENESIS, Event
+from agent.journal.reader import read_events
 
 if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
@@ -37,10 +38,20 @@ class Journal:
         self._listeners: list[Listener] = []
         self._seq = 0
         self._prev = GENESIS
+        self._go_on()
         try:
             self._file = folder.journal.open("ab", buffering=0)
         except OSError as error:
             raise JournalError(f"cannot write {folder.journal}: {error.strerror}") from error
+
+    def _go_on(self) -> None:
+        """Take up a record that stands already, behind its last whole line."""
+        if not self.folder.journal.exists():
+            return
+        for event in read_events(self.folder.journal):
+            self._seq, self._prev = event.seq + 1, event.hash
+        whole = self.folder.journal.read_bytes().rfind(b"\n") + 1
+        os.truncate(self.folder.journal, whole)
 
     def listen(self, listener: Listener) -> None:
         """Call `listener` with each event, after it was written."""
