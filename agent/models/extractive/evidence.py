@@ -33,8 +33,8 @@ BROUGHT = 150
 class Sentence:
     """A sentence, word for word, and where it stands.
 
-    `stems` are its content stems in order; `own` the same as a set, with those of what its
-    notation says without words; `around` those of its
+    `stems` are its content stems in order; `own` the same as a set; `implied` those of
+    what its notation says without words; `around` those of its
     passage, of the headings above it and of its page's title, which a reader has in mind there;
     `length` counts words at white space.
     """
@@ -46,6 +46,7 @@ class Sentence:
     length: int
     stems: tuple[str, ...] = field(repr=False)
     own: frozenset[str] = field(repr=False)
+    implied: frozenset[str] = field(repr=False)
     around: frozenset[str] = field(repr=False)
     title_stems: frozenset[str] = field(repr=False)
 
@@ -137,7 +138,8 @@ def _cut(passage: str, text: str, title: str, near: str) -> tuple[Sentence, ...]
             title=title,
             length=len(piece.split()),
             stems=stems,
-            own=frozenset(stems) | implied(piece),
+            own=frozenset(stems),
+            implied=implied(piece),
             around=around,
             title_stems=title_stems,
         )

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent.models.extractive.asking import GENERIC
+from agent.models.extractive.asking import GENERIC, Kind
 from agent.models.extractive.candidates import has_candidate
 from agent.models.extractive.names import name_stems
 from agent.models.extractive.relations import alike, related
@@ -59,6 +59,8 @@ class Ranking:
         self.question = question
         self.evidence = evidence
         self.weights = weights
+        # Dates in brackets say that someone was born, but not where.
+        self._asks_where = question.kind is Kind.PLACE
         self.weight = {t: evidence.idf(t) * self._importance(t) for t in question.terms}
         self._total = sum(self.weight.values()) or 1.0
         self._pair_total = sum(self._pair(p) for p in question.bigrams) or 1.0
@@ -105,7 +107,7 @@ class Ranking:
         )
 
     def _met(self, term: str, sentence: Sentence) -> float:
-        if term in sentence.own:
+        if term in sentence.own or (term in sentence.implied and not self._asks_where):
             return 1.0
         around = self.weights.context if term in sentence.around else 0.0
         if term not in self.question.name_terms and self._forms[term] & sentence.own:
