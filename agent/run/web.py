@@ -143,7 +143,7 @@ async def _take_context(web: Web, browsers: _Browsers) -> None:
         web.context = await browser.visible_context()
     except SessionError as error:
         raise WebOutOfReach(str(error), hint=error.hint) from error
-    if web.context is not None:
+    if web.context is not None and web.context.visible_text.strip():
         web.page = _as_page(web.context)
 
 

@@ -129,6 +129,11 @@ async def test_submitting_goes_through_with_a_persons_yes(ask, script, site, thr
     assert "66.60" in results[-1]["web"]
 
 
+async def test_an_empty_tab_in_front_is_no_page_and_no_failure(ask, script, chrome):
+    report = await ask("Is anything open?", model=script("NOT_FOUND"), cdp=chrome)
+    assert report.status == "not_found"
+
+
 async def test_an_address_where_no_chrome_answers_is_out_of_reach(ask, script):
     report = await ask(model=script("NOT_FOUND"), cdp="http://127.0.0.1:9")
     assert report.status == "failed"
