@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 START_SECONDS = 20.0
 POLL_SECONDS = 0.03  # between two looks for the port file: nothing tells when it comes
-_started: list[subprocess.Popen[bytes]] = []  # kept: they outlive us, which Python warns of
 _PORT_FILE = "DevToolsActivePort"  # Chrome writes port and path there once it listens
 # Python warns of a process that is forgotten while it runs; these are meant to run on.
 _STARTED: list[subprocess.Popen[bytes]] = []
@@ -52,13 +51,13 @@ async def start_chrome(
     folder = _prepared(profile)
     log = folder / "chrome-start.log"
     process = _spawn([str(binary), *_flags(folder, port, headless=headless), *arguments], log)
-    _started.append(process)
     try:
         async with asyncio.timeout(START_SECONDS):
             chosen = await _port_of(folder, process, log, port)
     except TimeoutError as error:
         process.kill()
         raise LaunchFailed(f"{binary} opened no debugging port in {START_SECONDS:g} s") from error
+    process.returncode = 0  # it lives on without us: nobody waits for it, and Python need not warn
     return StartedChrome(process.pid, f"http://127.0.0.1:{chosen}", folder)
 
 
