@@ -21,8 +21,8 @@ _ROW = re.compile(r"\|")
 
 
 def quote(group: list[Scored]) -> str:
-    """Give the sentences of an answer."""
-    return cite([x.sentence for x in group])
+    """Give the sentences of an answer, rows of tables last."""
+    return cite(sorted((x.sentence for x in group), key=lambda sentence: sentence.is_row))
 
 
 def cite(given: list[Sentence]) -> str:

@@ -77,8 +77,8 @@ class Chains:
     def selection(self, given: Sequence[Scored] = ()) -> list[Scored]:
         """The sentences given, or the best chain; filled up with what adds most to them.
 
-        Further sentences must be whole ones, and not much worse by themselves than the best of
-        the first: they are a second opinion on where the answer stands, or a step further.
+        Further sentences must be whole ones, no rows of tables, and not much worse by themselves
+        than the best of the first: a second opinion on where the answer stands, or a step further.
         """
         chosen = list(given) or (list(self.best[0].group) if self.best else [])
         while len(chosen) < MOST and (further := self._further(chosen)):
@@ -93,6 +93,7 @@ class Chains:
             x
             for x in self._pool
             if x not in chosen
+            and not x.sentence.is_row
             and words + x.sentence.length <= WORDS
             and x.score >= least
             and x.sentence.is_whole

@@ -33,10 +33,9 @@ BROUGHT = 150
 class Sentence:
     """A sentence, word for word, and where it stands.
 
-    `stems` are its content stems in order; `own` the same as a set; `implied` those of
-    what its notation says without words; `around` those of its
-    passage, of the headings above it and of its page's title, which a reader has in mind there;
-    `length` counts words at white space.
+    `stems` are its content stems in order; `own` the same as a set; `implied` those of what its
+    notation says without words; `around` those of its passage, of the headings above it and of
+    its page's title, which a reader has in mind there; `length` counts words at white space.
     """
 
     text: str
@@ -54,6 +53,11 @@ class Sentence:
     def is_whole(self) -> bool:
         """Whether it ends as a sentence does, or is a row of a table."""
         return _ENDS.search(self.text) is not None
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it is a row of a table."""
+        return self.text.startswith("|")
 
     def speaks_of(self, stems: frozenset[str]) -> bool:
         """Whether all these stems stand in the sentence or in its page's title."""
