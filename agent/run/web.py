@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError, WebOutOfReach
 from agent.models.resolve import remote_model
 from agent.tools import Web
-from browser.errors import SearchError, SessionError
+from browser.errors import AttachFailed, SearchError, SessionError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 DEFAULT_CDP = "http://127.0.0.1:9222"
 """Where `research chrome` and most guides put the debugging port."""
+PERSONS_CHROME = "chrome"
+"""The Chrome of the person, once they allowed it at chrome://inspect/#remote-debugging."""
 
 
 @asynccontextmanager
@@ -123,16 +125,28 @@ class _Browsers:
     async def _start(self) -> Browser:
         from browser.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
-        if self._options.attach or self._options.cdp:
-            opening = Browser.attach(self._options.cdp or DEFAULT_CDP)
-        else:
-            opening = Browser.launch(
-                headless=not self._options.headed,
-                proxy=self._egress.proxy_url,
-                storage_state=self._options.storage_state,
-                downloads_dir=self._options.data / "downloads",
-            )
+        if self._options.cdp:
+            return await self._stack.enter_async_context(Browser.attach(self._options.cdp))
+        if self._options.attach:
+            return await self._attached()
+        opening = Browser.launch(
+            headless=not self._options.headed,
+            proxy=self._egress.proxy_url,
+            storage_state=self._options.storage_state,
+            downloads_dir=self._options.data / "downloads",
+        )
         return await self._stack.enter_async_context(opening)
+
+    async def _attached(self) -> Browser:
+        """Attach to what `research chrome` started, else to the Chrome that the person uses."""
+        from browser.session import Browser  # noqa: PLC0415 - Playwright only where it is used
+
+        try:
+            return await self._stack.enter_async_context(Browser.attach(DEFAULT_CDP))
+        except AttachFailed as error:
+            with suppress(AttachFailed):
+                return await self._stack.enter_async_context(Browser.attach(PERSONS_CHROME))
+            raise error from None
 
 
 async def _take_context(web: Web, browsers: _Browsers) -> None:
