@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.cli.anywhere import Anywhere
 from agent.cli.runs import data_dir_option
 from agent.config import default_data_dir, options, private_folder
 from agent.errors import UsageError
@@ -27,7 +28,7 @@ _kinds = click.option(
 )
 
 
-@click.group()
+@click.group(cls=Anywhere)
 @click.option("--namespace", envvar="RESEARCH_NAMESPACE", default="default", help="Whose memories.")
 @data_dir_option
 @click.pass_context

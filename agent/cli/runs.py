@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.cli.anywhere import Anywhere
 from agent.config import Options, default_data_dir
 from agent.journal import Runs
 from browser.text.hygiene import clean
@@ -27,7 +28,7 @@ data_dir_option = click.option(
 )
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Anywhere, invoke_without_command=True)
 @click.option("-n", "--number", default=_SHOWN, show_default=True, help="How many, newest first.")
 @data_dir_option
 @click.pass_context

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from agent.cli.anywhere import Anywhere
 from agent.cli.memory import CHECK_FAILED, opened
 from agent.cli.runs import data_dir_option
 from agent.config import default_data_dir
@@ -20,7 +21,7 @@ Place = tuple[Path, Path, str]
 """The data folder, the wiki's own folder, the namespace."""
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Anywhere, invoke_without_command=True)
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),

@@ -80,3 +80,12 @@ def test_chat_goes_on_with_the_same_conversation(run, script, site, tmp_path):
     record = tmp_path / "record.jsonl"
     run("export", "last", str(record))
     assert "My boat is Kittiwake." in record.read_text()
+
+
+def test_the_data_folder_may_be_named_before_or_after_the_command(run, tmp_path):
+    elsewhere = f"--data-dir={tmp_path / 'elsewhere'}"
+    run("memory", "remember", "boat", "Kittiwake", elsewhere)
+    assert run("memory", "list", elsewhere).stdout == "boat: Kittiwake\n"
+    assert run("memory", "--data-dir", str(tmp_path / "elsewhere"), "list").stdout
+    assert run("memory", "list").stdout == ""
+    assert run("runs", "rm", "nope", "--data-dir", str(tmp_path / "elsewhere")).returncode == 2
