@@ -6,8 +6,15 @@ import json
 import os
 import signal
 import subprocess
+import sys
 
 from tests.conftest import COMMAND
+
+# A shell starts background jobs deaf to Ctrl-C, and children inherit that.
+HEARING = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    "os.execv(sys.argv[1], sys.argv[1:])"
+)
 
 
 def test_ctrl_c_prints_what_is_known_and_exits_130(run, script, site, tmp_path):
@@ -22,7 +29,17 @@ def test_ctrl_c_prints_what_is_known_and_exits_130(run, script, site, tmp_path):
     }
     asked = ["When was Hesk Light first lit?", "--model", model, "--searxng-url", site.url]
     process = subprocess.Popen(
-        [COMMAND, *asked, "--search", "searxng", "--no-memory", "--events"],
+        [
+            sys.executable,
+            "-c",
+            HEARING,
+            COMMAND,
+            *asked,
+            "--search",
+            "searxng",
+            "--no-memory",
+            "--events",
+        ],
         env=env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
