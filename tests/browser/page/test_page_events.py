@@ -48,6 +48,7 @@ async def test_a_new_tab_is_named_and_can_be_used(show, browser, pages):
     event = next(event for event in outcome.events if event.startswith("new tab"))
     opened = browser.tab(event.split()[2].rstrip(":"))
     await opened.wait_for("In the new tab", deadline=5)
+    assert "In the new tab" in (await opened.snapshot()).text
     await browser.close(opened)
 
 
