@@ -31,6 +31,7 @@ class Options(BaseModel):
     fallback: tuple[str, ...] = ()
     judge: str | None = None
     native_tools: bool = False
+    model_sees: bool | None = None
     depth: Literal["quick", "standard", "deep"] = "standard"
     search: tuple[str, ...] = ()
     searxng_url: str | None = None

@@ -24,6 +24,10 @@ _RUN = (
         {"is_flag": True, "default": None, "help": "Offer tools as functions, not by text tags."},
     ),
     (
+        ("--model-sees/--model-blind",),
+        {"default": None, "help": "Whether the model takes pictures (told by its name)."},
+    ),
+    (
         ("--dry-run",),
         {"is_flag": True, "default": None, "help": "Prompt and likely cost; nothing is sent."},
     ),

@@ -1,5 +1,25 @@
 """Models: the keyless extractive one, a scripted one, and those behind an API."""
 
-from agent.models.base import Message, Model, ModelReply, Native, Task, Usage, takes
+from agent.models.base import (
+    Image,
+    Message,
+    Model,
+    ModelReply,
+    Native,
+    Task,
+    Usage,
+    sees,
+    takes,
+)
 
-__all__ = ["Message", "Model", "ModelReply", "Native", "Task", "Usage", "takes"]
+__all__ = [
+    "Image",
+    "Message",
+    "Model",
+    "ModelReply",
+    "Native",
+    "Task",
+    "Usage",
+    "sees",
+    "takes",
+]

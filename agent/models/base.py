@@ -11,11 +11,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """A picture shown to the model: its bytes, their media type, and their SHA-256 (hex)."""
+
+    media_type: str
+    data: bytes = field(repr=False)
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One message of the conversation, text only."""
+    """One message of the conversation; a model that does not see gets the text alone."""
 
     role: Literal["user", "assistant"]
     content: str
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +92,21 @@ class Native(Protocol):
     def offer(self, tools: Sequence[dict[str, Any]]) -> None:
         """Let the model call these functions from now on."""
         ...
+
+
+@runtime_checkable
+class Seeing(Protocol):
+    """A model that may be shown pictures; `sees` tells whether it can make them out."""
+
+    @property
+    def sees(self) -> bool:
+        """Tell whether pictures are of any use to it."""
+        ...
+
+
+def sees(model: Model) -> bool:
+    """Tell whether a model can be shown pictures; one that does not say cannot."""
+    return isinstance(model, Seeing) and model.sees
 
 
 def takes(model: Model, task: Task) -> bool:

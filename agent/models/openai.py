@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from openai.types.chat import ChatCompletionMessage
 
+    from agent.models.base import Image
     from agent.models.providers import Endpoint
 
 CALL_SECONDS = 120.0
@@ -42,6 +44,7 @@ class OpenAIModel:
         self, endpoint: Endpoint, *, proxy: str | None = None, backoff: float = BACKOFF
     ) -> None:
         self.name = endpoint.name
+        self.sees = endpoint.sees
         self._backoff = backoff
         self._endpoint = endpoint
         self._model = endpoint.model
@@ -57,7 +60,7 @@ class OpenAIModel:
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Ask once, with retries of what may pass; raises `ModelError` or `UsageError`."""
         rows: list[Any] = [{"role": "system", "content": system}]
-        rows += [{"role": message.role, "content": message.content} for message in messages]
+        rows += [_row(message, sees=self.sees) for message in messages]
         try:
             async for attempt in retrying(self._backoff):
                 with attempt:
@@ -107,6 +110,18 @@ class OpenAIModel:
             priced(counted, completion.model or self._model, self._endpoint.prices),
             completion.model or self._model,
         )
+
+
+def _row(message: Message, *, sees: bool) -> dict[str, Any]:
+    """Write a message; pictures stand before the words about them, as data URLs."""
+    if not (sees and message.images):
+        return {"role": message.role, "content": message.content}
+    shown = [{"type": "image_url", "image_url": {"url": _url(image)}} for image in message.images]
+    return {"role": message.role, "content": [*shown, {"type": "text", "text": message.content}]}
+
+
+def _url(image: Image) -> str:
+    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
 
 
 def _said_and_called(message: ChatCompletionMessage) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
+from agent.models.sight import sees_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +61,10 @@ PROVIDERS = (
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is asked: `model` is the provider's own name, empty for its first one."""
+    """Where a model is asked: `model` is the provider's own name, empty for its first one.
+
+    `sees` tells whether it can be shown pictures.
+    """
 
     name: str
     model: str
@@ -68,6 +72,7 @@ class Endpoint:
     key: str | None
     key_name: str | None = None
     prices: str | None = None
+    sees: bool = False
 
 
 def default_model(environ: Mapping[str, str]) -> str | None:
@@ -78,8 +83,18 @@ def default_model(environ: Mapping[str, str]) -> str | None:
     return None
 
 
-def endpoint(name: str, base_url: str | None, environ: Mapping[str, str]) -> Endpoint:
-    """Say where a model is asked; raises `UsageError` for a name that no provider has."""
+def endpoint(
+    name: str, base_url: str | None, environ: Mapping[str, str], *, sees: bool | None = None
+) -> Endpoint:
+    """Say where a model is asked; raises `UsageError` for a name that no provider has.
+
+    `sees` says whether it can be shown pictures; None leaves that to its name.
+    """
+    found = _found(name, base_url, environ)
+    return replace(found, sees=sees_by_name(found.model) if sees is None else sees)
+
+
+def _found(name: str, base_url: str | None, environ: Mapping[str, str]) -> Endpoint:
     prefix, slash, rest = name.partition("/")
     provider = next((p for p in PROVIDERS if p.prefix == prefix), None)
     if base_url:

@@ -17,17 +17,22 @@ SCRIPTED = "scripted:"
 
 
 def endpoint_of(
-    name: str | None, base_url: str | None, environ: Mapping[str, str]
+    name: str | None,
+    base_url: str | None,
+    environ: Mapping[str, str],
+    *,
+    sees: bool | None = None,
 ) -> Endpoint | None:
     """Find where the named model is asked; None for those that are asked nowhere.
 
     Without a name: the endpoint's own first model, else the default of a provider whose key is
-    set, else the extractive one. Raises `UsageError` for a name that nobody has.
+    set, else the extractive one. `sees` is what the settings say of its sight. Raises
+    `UsageError` for a name that nobody has.
     """
     name = name or ("" if base_url else default_model(environ) or EXTRACTIVE)
     if name == EXTRACTIVE or name.startswith(SCRIPTED):
         return None
-    return endpoint(name, base_url, environ)
+    return endpoint(name, base_url, environ, sees=sees)
 
 
 def local_model(name: str | None) -> Model:

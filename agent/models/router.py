@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ModelError, ModelUnavailable, ResearchError, UsageError
-from agent.models.base import Native, takes
+from agent.models.base import Native, sees, takes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,8 +68,17 @@ class Router:
 
     def takes(self, task: Task) -> bool:
         """Tell what the model takes that would be asked now."""
-        usable = next((model for model, breaker in self._models if breaker.closed), None)
+        usable = self._usable()
         return usable is not None and takes(usable, task)
+
+    @property
+    def sees(self) -> bool:
+        """Tell whether the model sees that would be asked now; each shows itself what it can."""
+        usable = self._usable()
+        return usable is not None and sees(usable)
+
+    def _usable(self) -> Model | None:
+        return next((model for model, breaker in self._models if breaker.closed), None)
 
     def offer(self, tools: Sequence[dict[str, Any]]) -> None:
         """Offer tools to those that can be offered any."""

@@ -41,7 +41,9 @@ class ScriptedReply:
 
 
 class ScriptedModel:
-    """Answers from a script, one line a call."""
+    """Answers from a script, one line a call; it is shown whatever a model that sees is shown."""
+
+    sees = True
 
     def __init__(self, replies: Sequence[ScriptedReply], name: str = "scripted") -> None:
         self.name = name

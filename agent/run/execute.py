@@ -70,7 +70,10 @@ async def execute(question: str, options: Options, given: Given) -> Report:
     """Run a question to its report. Raises `UsageError` for what is wrong before the run begins."""
     data = private_folder(options.data)
     environ = os.environ if given.config else {}
-    where = None if given.model else endpoint_of(options.model, options.base_url, environ)
+    seen = options.model_sees
+    where = (
+        None if given.model else endpoint_of(options.model, options.base_url, environ, sees=seen)
+    )
     local = given.model or (None if where else local_model(options.model))
     runs = Runs(data)
     if options.keep_days is not None:

@@ -9,7 +9,7 @@ from agent.config import options
 from agent.errors import UsageError
 from agent.journal import Journal
 from agent.loop import request_digest
-from agent.models import takes
+from agent.models import sees, takes
 from agent.protocol import CallResult
 from agent.run.execute import Given, execute
 
@@ -100,6 +100,11 @@ class ResumedModel:
     def takes(self, task: Task) -> bool:
         """Tell what the live model takes."""
         return takes(self._live, task)
+
+    @property
+    def sees(self) -> bool:
+        """Tell whether the live model sees."""
+        return sees(self._live)
 
     async def aclose(self) -> None:
         """Let go of the live model's connections."""

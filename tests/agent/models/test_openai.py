@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import ModelError, ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
-from agent.models import Message
+from agent.models import Image, Message
 from agent.models.base import Usage
 from agent.models.openai import OpenAIModel, priced
 from agent.models.providers import default_model, endpoint
@@ -152,3 +152,46 @@ async def test_tools_are_offered_as_functions_only_when_asked_for(provider):
     [first, *_] = provider.requests[1]["tools"]
     assert first["function"]["name"] == "WEB_SEARCH"
     assert first["function"]["parameters"]["required"] == ["query"]
+
+
+PICTURE = Image("image/png", b"\x89PNG", "ab" * 32)
+SHOWN = [Message("user", "What is shown?", (PICTURE,))]
+
+
+@pytest.mark.parametrize(
+    ("name", "sees"),
+    [
+        ("openai/gpt-4.1-mini", None),
+        ("openrouter/anthropic/claude-sonnet-4", None),
+        ("gemini/gemini-2.5-flash", None),
+        ("ollama/qwen2.5vl:7b", None),
+        ("my-own-model", True),
+    ],
+)
+async def test_a_model_that_sees_is_shown_pictures(provider, name, sees):
+    provider.says("A lighthouse.")
+    await said_to(endpoint(name, provider.url, {}, sees=sees), SHOWN)
+    picture, words = provider.requests[0]["messages"][1]["content"]
+    assert picture["image_url"]["url"] == "data:image/png;base64,iVBORw=="
+    assert words == {"type": "text", "text": "What is shown?"}
+
+
+@pytest.mark.parametrize(
+    ("name", "sees"),
+    [
+        ("my-own-model", None),
+        ("openai/gpt-3.5-turbo", None),
+        ("groq/llama-3.3-70b-versatile", None),
+        ("openai/gpt-4.1-mini", False),
+    ],
+)
+async def test_a_model_that_does_not_see_gets_the_text_alone(provider, name, sees):
+    provider.says("I cannot tell.")
+    await said_to(endpoint(name, provider.url, {}, sees=sees), SHOWN)
+    assert provider.requests[0]["messages"][1]["content"] == "What is shown?"
+
+
+async def said_to(where, messages):
+    model = OpenAIModel(where, backoff=0.001)
+    await model.reply("", messages)
+    await model.aclose()
