@@ -26,9 +26,11 @@ JUDGE = "judge"
 _MOST_PASSAGES = 6
 """Passages shown with a claim; an answer cites one or two, a whole source may stand for more."""
 _LINE = re.compile(
-    r"^\W*(\d+)\W+(supported|contradicted|undecided)\b[\s\W]*?(?:[\"“](.*?)[\"”])?\s*$",
+    r"^\W*(?:claim\W+)?(\d+)\W+(supported|contradicted|undecided)\b(.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
+"""Number, word, and whatever a model says after it: many give a reason beside the quote."""
+_QUOTED = re.compile(r"[\"“](.+?)[\"”]")
 
 
 class Verdicts:
@@ -113,7 +115,9 @@ def _read(text: str, claims: Sequence[str]) -> dict[str, Verdict]:
         index = int(match[1]) - 1
         if 0 <= index < len(claims):
             state = VerdictState(match[2].lower())
-            decided[claims[index]] = Verdict(state, match[3] or "", _REASONS[state], "judge")
+            quoted = _QUOTED.search(match[3])
+            quote = quoted[1] if quoted else ""
+            decided[claims[index]] = Verdict(state, quote, _REASONS[state], "judge")
     return decided
 
 

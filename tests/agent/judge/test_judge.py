@@ -68,6 +68,8 @@ async def test_only_what_code_leaves_open_is_asked(evidence):
         ('1: supported "It carried its first trains after four years of work."', "supported"),
         ("**1**: contradicted — “begun in 1890”", "contradicted"),
         ("1. Undecided", "undecided"),
+        ("1: supported — the words “four years of work” say so of the pier.", "supported"),
+        ("Claim 1: Contradicted, it took longer", "contradicted"),
         ("I think it is fine.", "undecided"),
         ("7: supported", "undecided"),
     ],
