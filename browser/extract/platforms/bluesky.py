@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.numbers import counts, number
 from browser.extract.platforms.postings import author_of, date_of, node_of, statistics, words_of
 from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import counts, number
 from browser.types import Link
 
 if TYPE_CHECKING:

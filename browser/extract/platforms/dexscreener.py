@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import counts, fields
+from browser.extract.platforms.source import fields
 
 if TYPE_CHECKING:
     from browser.extract.platforms.source import Source

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import Source, counts, fields
+from browser.extract.platforms.source import Source, fields
 from browser.net.url import origin
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.numbers import counts, number
 from browser.extract.platforms.postings import date_of, node_of, statistics
 from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import counts, fields, number
+from browser.extract.platforms.source import fields
 from browser.extract.tree import text_content
 
 if TYPE_CHECKING:

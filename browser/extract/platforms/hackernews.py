@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.numbers import counts, number
 from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import Source, counts, fields, number
+from browser.extract.platforms.source import Source, fields
 from browser.extract.tree import text_content
 from browser.types import Link
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import Source, counts
+from browser.extract.platforms.source import Source
 
 if TYPE_CHECKING:
     from lxml import etree

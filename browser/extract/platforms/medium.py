@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from browser.extract.dates import iso_date
 from browser.extract.html import extract
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.numbers import counts, number
 from browser.extract.platforms.postings import author_of, date_of, node_of
 from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import counts, fields, number
+from browser.extract.platforms.source import fields
 
 if TYPE_CHECKING:
     from browser.extract.platforms.source import Source

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from browser.extract.dates import iso_date
 from browser.extract.jsonld import names, text_of
 from browser.extract.metadata import node_types
-from browser.extract.platforms.source import number
+from browser.extract.platforms.numbers import number
 
 if TYPE_CHECKING:
     from browser.extract.platforms.source import Source

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.reddit_pages import read_page
-from browser.extract.platforms.source import Source, counts, fields
+from browser.extract.platforms.source import Source, fields
 from browser.types import Link
 
 if TYPE_CHECKING:

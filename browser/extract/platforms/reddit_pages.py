@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
+from browser.extract.platforms.numbers import counts, number
 from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import Source, counts, fields, number
+from browser.extract.platforms.source import Source, fields
 from browser.net.url import strip_tracking
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 from typing import TYPE_CHECKING, Any, cast
 
 from lxml.cssselect import CSSSelector
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lxml import etree
-
-_NUMBER = re.compile(r"(-?\d[\d.,\u00a0\u202f ]*)\s*([kKmMbB])?(?![a-z])")
-_SCALES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
 
 
 class Source:
@@ -108,28 +104,6 @@ class Source:
             return ""
         strip_hidden(node, list(node.iter()))
         return render_text(walk(node, self.url).blocks)
-
-
-def number(text: object) -> int | None:
-    """Read a count as pages write it: `1,234`, `1.2k`, `3 points`; None where there is none."""
-    if isinstance(text, bool) or text is None:
-        return None
-    if isinstance(text, int | float):
-        return int(text)
-    match = _NUMBER.search(str(text))
-    if match is None:
-        return None
-    digits, scale = match[1].strip(), (match[2] or "").lower()
-    if scale:
-        return round(float(digits.replace(",", ".").replace(" ", "")) * _SCALES[scale])
-    plain = re.sub(r"[^\d-]", "", digits)
-    return int(plain) if plain.strip("-") else None
-
-
-def counts(**values: object) -> dict[str, int]:
-    """Counts by name, those that are absent left out."""
-    found = {name: number(value) for name, value in values.items()}
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def fields(**values: object) -> dict[str, str]:

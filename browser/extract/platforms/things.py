@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.jsonld import names, text_of
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.postings import author_of, date_of, node_of, words_of
 from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import counts, fields
+from browser.extract.platforms.source import fields
 
 if TYPE_CHECKING:
     from browser.extract.platforms.source import Source

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.numbers import counts, number
 from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import counts, number
 from browser.net.url import join
 from browser.types import Link
 

@@ -1,0 +1,71 @@
+"""Counts as pages write them, in the notations of many languages."""
+
+from __future__ import annotations
+
+import re
+
+# What stands behind a shortened number: English, German, Romance and Slavic languages, CJK.
+_SCALES = {
+    "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12,
+    "thousand": 1e3, "million": 1e6, "millions": 1e6, "millones": 1e6, "millionen": 1e6,
+    "milhões": 1e6, "billion": 1e9,
+    "tsd": 1e3, "mio": 1e6, "mrd": 1e9, "mil": 1e3, "mi": 1e6, "mln": 1e6, "md": 1e9, "bn": 1e9,
+    "тыс": 1e3, "млн": 1e6, "млрд": 1e9, "千": 1e3, "천": 1e3, "万": 1e4, "萬": 1e4, "만": 1e4,
+    "億": 1e8, "亿": 1e8, "억": 1e8,
+}  # fmt: skip
+_LONGEST_FIRST = "|".join(sorted(_SCALES, key=len, reverse=True))
+_NUMBER = re.compile(
+    rf"([-−]?\d[\d.,'’\u00a0\u202f\u2009 ]*)\s*(?:({_LONGEST_FIRST})\.?(?![^\W\d_]))?",
+    re.IGNORECASE,
+)
+# A scale of CJK is followed by its counter word at once (`3.4万回`), so it needs no end of a word.
+_CJK = re.compile(r"(\d[\d.,]*)\s*([千천万萬만億亿억])")
+_GROUPED = re.compile(r"\d{1,3}(?:[.,'’ ]\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}")
+_SPACES = re.compile(r"[\u00a0\u202f\u2009]")
+
+
+def number(text: object) -> int | None:
+    """Read a count: `1,234`, `1.234`, `1.2k`, `3 points`, `1,2 Mio.`, `3.4万回`; None without one.
+
+    A separator before exactly three digits groups them, another one is the decimal point.
+    """
+    if isinstance(text, bool) or text is None:
+        return None
+    if isinstance(text, int | float):
+        return int(text) if abs(text) < 1e18 else None
+    match = _CJK.search(str(text)) or _NUMBER.search(str(text))
+    if match is None:
+        return None
+    value = decimal(match[1])
+    scale = _SCALES[match[2].lower()] if match[2] else 1
+    return None if value is None else round(value * scale) if scale > 1 else int(value)
+
+
+def decimal(text: str) -> float | None:
+    """Read a number written with any grouping and decimal sign; None where it is none."""
+    plain = _SPACES.sub(" ", text).replace("−", "-").strip(" .,'’")
+    sign, digits = (-1, plain[1:]) if plain.startswith("-") else (1, plain)
+    digits = re.split(r" (?!\d{3}(?!\d))", digits)[0].rstrip(".,'’ ")
+    if not _GROUPED.fullmatch(digits):
+        whole, point, rest = _split(digits)
+        digits = re.sub(r"\D", "", whole) + (f".{rest}" if point else "")
+    else:
+        digits = re.sub(r"\D", "", digits)
+    try:
+        return sign * float(digits)
+    except ValueError:
+        return None
+
+
+def counts(**values: object) -> dict[str, int]:
+    """Counts by name, those that are absent left out."""
+    found = {name: number(value) for name, value in values.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _split(digits: str) -> tuple[str, str, str]:
+    """Part a number at its decimal sign, a separator that stands there once."""
+    found = re.fullmatch(r"(.*?)([.,])(\d*)", digits)
+    if found is None or digits.count(found[2]) > 1:
+        return digits, "", ""
+    return found[1], found[2], found[3]
