@@ -1,0 +1,151 @@
+"""When something was known: a time that an authority outside vouches for (RFC 3161).
+
+What is stamped is a SHA-256 digest, the head of a sealed log for instance: the authority never sees
+more. The token is its whole reply, as `openssl ts -verify -digest DIGEST -in TOKEN` takes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.errors import ResearchError, UsageError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+SECONDS = 20.0  # authorities answer in one; a run's end does not wait for one that is down
+DIGEST_BYTES = hashlib.sha256().digest_size
+_SHA256 = "2.16.840.1.101.3.4.2.1"
+_NONCE_BYTES = 8
+# A TimeStampReq in DER. With a digest and a nonce of fixed size all its lengths are fixed: version
+# 1, the digest with the name of SHA-256 before it, the nonce, "send your certificate".
+_REQUEST = bytes.fromhex("3043 020101 3031 300d0609608648016503040201 0500 0420")
+_THEN_NONCE = bytes.fromhex("0208")
+_WITH_CERTIFICATE = bytes.fromhex("0101ff")
+_REASON = re.compile(r'Verify error: ([^"]+)')  # the one line of OpenSSL's stack that tells
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Who says that the digest existed, and when (UTC)."""
+
+    when: datetime
+    authority: str
+
+
+class TimestampFailed(ResearchError):
+    """The authority cannot be reached, refuses, or answers something else."""
+
+    exit_code = 6
+    hint = "Try again later, or name another authority."
+
+
+class TimestampInvalid(ResearchError):
+    """A token does not show that this digest existed at its time."""
+
+    exit_code = 8
+    hint = "If the authority is one that you trust, name the file of its root certificate."
+
+
+def stamp(digest: bytes, authority: str, *, proxy: str | None = None) -> bytes:
+    """Have a SHA-256 digest stamped by the authority at this URL; returns the token.
+
+    Raises `TimestampFailed`, and `UsageError` where the extra `timestamp` is not installed.
+    """
+    rfc3161 = _library()
+    nonce = secrets.randbits(8 * _NONCE_BYTES - 2) | 1 << (8 * _NONCE_BYTES - 2)
+    asked = _REQUEST + digest + _THEN_NONCE + nonce.to_bytes(_NONCE_BYTES) + _WITH_CERTIFICATE
+    token = _posted(authority, asked, proxy)
+    try:
+        said = rfc3161.decode_timestamp_response(token)
+        if said.status > rfc3161.PKIStatus.GRANTED_WITH_MODS:
+            raise TimestampFailed(f"{authority} refused: {'; '.join(said.status_string)}")
+        about = said.tst_info
+    except ValueError as error:
+        raise TimestampFailed(f"{authority} sent no timestamp: {error}") from error
+    if about.nonce != nonce or about.message_imprint.message != digest:
+        raise TimestampFailed(f"{authority} stamped something else")
+    return token
+
+
+def check(token: bytes, digest: bytes, roots: Path | None = None) -> Stamp:
+    """Check that a token stamps this SHA-256 digest, signed by whom a root vouches for.
+
+    `roots` is a file of certificates (PEM); SSL_CERT_FILE, or those that browsers trust, unless
+    told. Certificates need to hold at the stamp's time, not today. Raises `TimestampInvalid`.
+    """
+    rfc3161 = _library()
+    try:
+        said = rfc3161.decode_timestamp_response(token)
+        about = said.tst_info
+        if about.message_imprint.hash_algorithm.dotted_string != _SHA256:
+            raise TimestampInvalid("the token is not about a SHA-256 digest")
+        rfc3161.VerifierBuilder(roots=_certificates(roots)).build().verify(said, digest)
+    except (ValueError, rfc3161.VerificationError) as error:
+        raise TimestampInvalid(f"the timestamp does not hold: {_reason(error)}") from error
+    return Stamp(about.gen_time, _signer(said.signed_data))
+
+
+def _posted(authority: str, request: bytes, proxy: str | None) -> bytes:
+    import httpx  # noqa: PLC0415 - stamping is seldom asked for
+
+    from browser.net.transport import certificates  # noqa: PLC0415 - as above
+
+    headers = {"Content-Type": "application/timestamp-query"}
+    try:
+        with httpx.Client(
+            proxy=proxy, timeout=SECONDS, trust_env=False, verify=certificates()
+        ) as client:
+            answer = client.post(authority, content=request, headers=headers)
+            return answer.raise_for_status().content
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise TimestampFailed(f"{authority} gave no timestamp: {error}") from error
+
+
+def _certificates(roots: Path | None) -> list[Any]:
+    import certifi  # noqa: PLC0415 - as above
+    from cryptography import x509  # noqa: PLC0415 - an extra
+
+    file = roots or Path(os.environ.get("SSL_CERT_FILE") or certifi.where())
+    try:
+        with warnings.catch_warnings():  # that an old root's serial number is 0 is not our affair
+            warnings.simplefilter("ignore")
+            return x509.load_pem_x509_certificates(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read root certificates from {file}: {error}") from error
+
+
+def _signer(signed: Any) -> str:
+    """Name whose certificate signed, by its common name where it has one."""
+    from cryptography import x509  # noqa: PLC0415 - an extra
+
+    (signer,) = signed.signer_infos
+    named = signer.issuer
+    for certificate in map(x509.load_der_x509_certificate, signed.certificates):
+        if (certificate.issuer, certificate.serial_number) == (named, signer.serial_number):
+            named = certificate.subject
+    common = named.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
+    return str(common[0].value) if common else str(named.rfc4514_string())
+
+
+def _reason(error: Exception) -> str:
+    """Say why in few words."""
+    told = _REASON.search(str(error))
+    return told[1] if told else str(error).partition(": ErrorStack")[0]
+
+
+def _library() -> Any:
+    try:
+        import rfc3161_client  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError(
+            "timestamps are not installed", hint="pip install 'urchin-research[timestamp]'"
+        ) from error
+    return rfc3161_client
