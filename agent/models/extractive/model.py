@@ -12,7 +12,7 @@ from agent.models.extractive.recall import Recall
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.models.base import Message
+    from agent.models.base import Message, Task
 
 
 class ExtractiveModel:
@@ -31,6 +31,10 @@ class ExtractiveModel:
         """Say what to do next, or the answer."""
         whole = self._recall.restore(messages)
         return ModelReply(text=decide(take_notes(whole)), model=self.name)
+
+    def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
+        """Nothing but the question: it plans by rules, and writes no prose of its own."""
+        return False
 
     async def aclose(self) -> None:
         """Nothing is held open."""

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from agent.models import Message
+from agent.models import Message, Task, takes
+from agent.models.extractive import ExtractiveModel
 
 
 def sentences_of(answer: str) -> list[str]:
@@ -160,3 +161,8 @@ async def test_no_tool_is_called_once_the_limit_is_reached(ask, isles) -> None:
     answer = await ask(isles, "[Limit reached: 12 steps. No further tool runs.]", before=before)
     assert answer.startswith("NOT_FOUND")
     assert not isles.asked
+
+
+@pytest.mark.parametrize("task", Task)
+def test_it_is_asked_for_the_question_alone(task) -> None:
+    assert not takes(ExtractiveModel(), task)
