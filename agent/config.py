@@ -46,6 +46,7 @@ class Options(BaseModel):
     cdp: str | None = None
     headed: bool = False
     storage_state: Path | None = None
+    solver: str | None = None
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     allow_private: tuple[str, ...] = ()

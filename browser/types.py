@@ -201,6 +201,22 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class Challenge:
+    """A captcha as a solver needs it: whose, its key on this site, and the page it stands on.
+
+    `data` is what some sites hand to the widget beside the key (`data-s`, `cdata`).
+    """
+
+    kind: Literal["recaptcha", "hcaptcha", "turnstile"]
+    site_key: str
+    url: str
+    invisible: bool = False
+    enterprise: bool = False
+    action: str = ""
+    data: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ActionOutcome:
     """What an action did: one line, and what changed on the page.
 

@@ -56,6 +56,10 @@ _RUN = (
         ("--storage-state",),
         {"type": _PATH, "metavar": "FILE", "help": "Cookies and storage to start with."},
     ),
+    (
+        ("--solver",),
+        {"metavar": "NAME[=URL]", "help": "Who solves captchas: 2captcha, … (nobody)."},
+    ),
     (("--allow",), {"multiple": True, "metavar": "HOST", "help": "Reach only these sites."}),
     (("--deny",), {"multiple": True, "metavar": "HOST", "help": "Never reach these sites."}),
     (

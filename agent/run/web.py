@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent.errors import UsageError, WebOutOfReach
 from agent.models.resolve import remote_model
 from agent.tools import Web
-from browser.errors import AttachFailed, SearchError, SessionError
+from browser.errors import AttachFailed, BrowserError, SearchError, SessionError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from browser.search.chain import Source
     from browser.search.corpus import Corpus
     from browser.session import Browser
+    from browser.solvers import Solver
     from browser.types import PageContext
 
 DEFAULT_CDP = "http://127.0.0.1:9222"
@@ -74,6 +75,7 @@ async def open_web(
             _search_defaults(options),
             in_sight=bool(options.headed or options.attach or options.cdp),
             fresh=options.fresh,
+            solver=await _solver(stack, options, environ),
         )
         if options.attach or options.cdp:
             await _take_context(web, browsers)
@@ -94,6 +96,26 @@ async def open_remote_model(
     model = await asyncio.to_thread(remote_model, where, egress.proxy_url)
     stack.push_async_callback(model.aclose)
     return model
+
+
+async def _solver(
+    stack: AsyncExitStack, options: Options, environ: Mapping[str, str]
+) -> Solver | None:
+    """Open the solver that was named, through a way out of its own: a service, not a page."""
+    if not options.solver:
+        return None
+    from browser.solvers import Settings, make_solver  # noqa: PLC0415 - few runs have one
+
+    name, _, url = options.solver.partition("=")
+    private = (_host_port(url),) if url else ()
+    policy = EgressPolicy(allow_private=private, upstream_proxy=options.proxy)
+    egress = await stack.enter_async_context(Egress(policy))
+    try:
+        solver = make_solver(name, Settings(environ, url or None, egress.proxy_url))
+    except BrowserError as error:
+        raise UsageError(str(error), hint=error.hint) from error
+    stack.push_async_callback(solver.aclose)
+    return solver
 
 
 class _Browsers:

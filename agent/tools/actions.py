@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.tools.page import NoParams, open_tab
+from agent.tools.page import NoParams, look, open_tab
 from agent.tools.registry import Params, Risk, Tool, ToolResult
 from agent.tools.sources import listed, register
+from agent.tools.walls import taken_down
 from agent.tools.web import web_of
 from browser.types import ActionOutcome
 
@@ -106,7 +108,10 @@ def acting(act: Act) -> Callable[[ToolContext, Any], Awaitable[Finish]]:
         tab = open_tab(context)
         web = web_of(context)
         async with web.lock:
+            before = tab.url
             outcome = await act(tab, params)
+            if outcome.url != before and await taken_down(context, tab):
+                outcome = replace(outcome, changes=(await look(context, tab)).text)
             page = await web.read_tab()
         return lambda: _acted(context, page, outcome)
 

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,14 +20,18 @@ if TYPE_CHECKING:
     from agent.memory import Memory
     from agent.memory.wiki import Wiki
     from agent.models.embeddings import Embeddings
+    from agent.tools.person import Person
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
     from browser.read import Reader
     from browser.search.chain import Chain
     from browser.session import Browser
+    from browser.solvers import Solver
     from browser.types import Page, PageContext
 
 T = TypeVar("T")
+PATIENCE: ContextVar[asyncio.Timeout] = ContextVar("patience")
+"""The time that the call under way has."""
 Approve = Callable[[str], Awaitable[bool]]
 Record = Callable[..., object]
 
@@ -52,7 +57,8 @@ class Limits:
 class Web:
     """The web of a run; the browser starts when it is first asked for.
 
-    `in_sight`: a person can see the browser's window.
+    `in_sight`: a person can see the browser's window. `solver` is asked about captchas, at most
+    `solves_left` times a run: a page could otherwise spend its owner's balance.
     """
 
     egress: Egress
@@ -64,6 +70,8 @@ class Web:
     attached: bool = False
     in_sight: bool = False
     fresh: bool = False
+    solver: Solver | None = None
+    solves_left: int = 10
     context: PageContext | None = None
     page: Page | None = None
     tab: Any = None
@@ -81,8 +89,9 @@ class ToolContext:
     """One run's means: the web, its evidence, memory, limits, and whom to tell and to ask.
 
     `record(kind, place, **data)` writes a journal event, `keep(bytes)` keeps bytes with the run;
-    `approve(what)` asks the person and is None where nobody can be asked; `memory` is None with
-    `--no-memory`, `wiki` where the data folder holds none.
+    `approve(what)` asks the person for a yes, `person` is who can be asked what was meant: both are
+    None where nobody is there; `memory` is None with `--no-memory`, `wiki` where the data folder
+    holds none.
     """
 
     question: str
@@ -98,6 +107,7 @@ class ToolContext:
     run: str = ""
     files: tuple[Path, ...] = ()
     approve: Approve | None = None
+    person: Person | None = None
     deadline: float | None = None
     _worker: ThreadPoolExecutor | None = None
 
@@ -106,6 +116,14 @@ class ToolContext:
         if self.deadline is None:
             return wanted
         return max(0.1, min(wanted, self.deadline - time.monotonic()))
+
+    def wait_longer(self, seconds: float) -> None:
+        """Give the call under way more time: a person, or a solver of captchas, is at work."""
+        patience = PATIENCE.get(None)
+        until = patience.when() if patience else None
+        if patience and until is not None:
+            now = asyncio.get_running_loop().time()
+            patience.reschedule(now + self.seconds_left(until - now + seconds))
 
     async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:
         """Call the synchronous memory from its one worker thread."""

@@ -9,7 +9,9 @@ from agent.tools.download import DOWNLOAD_TOOLS
 from agent.tools.goals import GOAL_TOOLS
 from agent.tools.memory import MEMORY_TOOLS
 from agent.tools.page import LOOKING_TOOLS
+from agent.tools.person import PERSON_TOOLS
 from agent.tools.skills import SKILL_TOOLS
+from agent.tools.walls import SOLVING_TOOLS
 from agent.tools.web import WEB_TOOLS
 
 if TYPE_CHECKING:
@@ -18,10 +20,14 @@ if TYPE_CHECKING:
 
 
 def tools_for(context: ToolContext) -> list[Tool]:
-    """Choose the tools by the means of the run: no memory tools without memory."""
+    """Choose the tools by the means of the run: memory, a person to ask, a wiki."""
     tools = [*WEB_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS]
+    if context.web is not None and context.web.solver is not None:
+        tools += SOLVING_TOOLS
     if context.memory is not None:
         tools += [*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS]
+    if context.person is not None:
+        tools += PERSON_TOOLS
     if context.wiki is not None:
         from agent.tools.wiki import WIKI_TOOLS  # noqa: PLC0415 - few runs have one
 

@@ -64,14 +64,15 @@ async def open_page(context: ToolContext, params: OpenParams) -> Finish:
             web.tab = await browser.open(params.url, deadline=seconds)
         else:
             await web.tab.goto(params.url, deadline=seconds)
-        shown = await _look(context, web.tab)
+        shown = await look(context, web.tab)
         if await taken_down(context, web.tab):
-            shown = await _look(context, web.tab)
+            shown = await look(context, web.tab)
         page = await web.read_tab()
     return lambda: _shown(context, page, shown.text, refs=len(shown.refs))
 
 
-async def _look(context: ToolContext, tab: Tab) -> Snapshot:
+async def look(context: ToolContext, tab: Tab) -> Snapshot:
+    """Look at a page within the run's budget, ranked by its question."""
     return await tab.snapshot(budget=context.limits.snapshot_tokens, query=context.question)
 
 
@@ -81,7 +82,7 @@ async def snapshot(context: ToolContext, params: SnapshotParams) -> ToolResult:
     async with web_of(context).lock:
         if params.ref:
             return ToolResult({"ref": params.ref}, await tab.expand(params.ref), "page")
-        shown = await _look(context, tab)
+        shown = await look(context, tab)
     data = {"url": shown.url, "title": shown.title, "refs": len(shown.refs)}
     return ToolResult(data, shown.text, "page")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agent.errors import ResearchError, ToolError
 from agent.protocol import CallResult
 from agent.protocol.results import to_json
+from agent.tools.context import PATIENCE
 from agent.tools.registry import Risk, Tool, ToolResult
 from browser.errors import BrowserError, RefError
 
@@ -55,9 +56,10 @@ class Policy:
             await check(self._context, tool, arguments)
         if tool.risk is not Risk.READ:
             self._context.record("tool.intent", place, name=call.name, param=call.param)
-        seconds = self._context.seconds_left(self._context.limits.call_seconds)
+        seconds = self._context.seconds_left(tool.seconds or self._context.limits.call_seconds)
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds) as patience:
+                PATIENCE.set(patience)
                 return await tool.run(self._context, arguments)
         except TimeoutError as error:
             raise ToolError(f"no answer within {seconds:.0f} s") from error

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from browser.page import library
 from browser.page.budget import DEFAULT_BUDGET, Choice
+from browser.page.challenge import answer_challenge, challenge_of
 from browser.page.context import context_of, raw_context
 from browser.page.deadline import within
 from browser.page.effects import effect_of
@@ -13,6 +15,7 @@ from browser.page.hands import Hands
 from browser.page.html import html_of
 from browser.page.live import ACT_SECONDS, LOOK_SECONDS
 from browser.page.marks import marked_screenshot
+from browser.page.settle import settle
 from browser.page.snapshot import expand_in, find_in, snapshot_of
 from browser.page.walls import wall_of
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
     from browser.page.transfer import Downloads
-    from browser.types import Outcome, PageContext, Snapshot
+    from browser.types import Challenge, Outcome, PageContext, Snapshot
 
 CLOSE_SECONDS = 1.5
 
@@ -75,6 +78,21 @@ class Tab(Hands):
         self.check_alive()
         async with within(LOOK_SECONDS, "read the page"):
             return await wall_of(self.page, self.status)
+
+    async def challenge(self) -> Challenge | None:
+        """Find the captcha on the page, as a solver needs it; None where there is none we know."""
+        self.check_alive()
+        async with within(LOOK_SECONDS, "read the page"):
+            return await challenge_of(self.page)
+
+    async def answer(self, token: str) -> str:
+        """Put a solver's token into the page's captcha, and say how; "" where it is gone."""
+        self.check_alive()
+        async with within(ACT_SECONDS, "answer the captcha"):
+            await library.call(self.page.main_frame, "arm")
+            how = await answer_challenge(self.page, token)
+            await settle(self.page, self.events)
+        return how
 
     async def screenshot(self, *, marks: bool = False) -> bytes:
         """Take a picture of what is in view, as PNG; `marks` draws the refs over it."""

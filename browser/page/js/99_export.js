@@ -15,7 +15,7 @@ watchNewTabs();
 
 const library = {
   walk: (options) => JSON.stringify(walk(options)),
-  take, arm, aim, quietIn, context, html, consent, wall, drawMarks, unmark, register,
+  take, arm, aim, quietIn, context, html, consent, wall, challenge, answerChallenge, drawMarks, unmark, register,
   note: () => lastNote,
 };
 library.frameNumber = frameNumber;

@@ -1,0 +1,56 @@
+"""What a solver is: a challenge in, a token out, or None where it could not be solved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from browser.errors import BrowserError
+from browser.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from browser.types import Challenge
+
+
+class Solver(Protocol):
+    """Gives the token that a site's widget would have given a person."""
+
+    async def solve(self, challenge: Challenge) -> str | None:
+        """Solve a challenge; None where nobody could. Raises SolverFailed."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a solver is made with: where keys stand, another address, the guarded way out.
+
+    `proxy` is an HTTP proxy that its requests must take; None for a direct connection.
+    """
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    url: str | None = None
+    proxy: str | None = None
+
+
+class Factory(Protocol):
+    """What an entry point of the group `urchin.solvers` names: usually the solver's class."""
+
+    def __call__(self, settings: Settings) -> Solver:
+        """Make the solver; raises SolverFailed where its key is missing."""
+        ...
+
+
+class SolverFailed(BrowserError):
+    """The service did not take the challenge; `outcome` says why (key, balance, time, …)."""
+
+    hint = "Go on without what stands behind the captcha."
+
+    def __init__(self, message: str, outcome: Outcome = Outcome.ERROR) -> None:
+        super().__init__(message)
+        self.outcome = outcome
