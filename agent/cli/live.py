@@ -37,6 +37,7 @@ class LiveView:
             get_renderable=self._view,
             refresh_per_second=8,
             transient=True,
+            redirect_stdout=False,  # it would print what belongs on stdout to stderr
         )
 
     def __enter__(self) -> Self:
@@ -54,9 +55,11 @@ class LiveView:
         self._live.stop()
 
     def note(self, event: Event) -> None:
-        """Take up an event; the view makes room for the report."""
-        if event.type == "run.finished":
+        """Take up an event; the view makes room for the report, and for the person."""
+        if event.type in ("run.finished", "person.asked"):
             self._live.stop()
+        elif event.type == "person.answered":
+            self._live.start()
         self._lines = [*self._lines, *told(event, self._verbose)][-_LINES:]
         self._doing = _doing(event) or self._doing
         self._sources += event.type == "source.added"

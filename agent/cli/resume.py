@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @output_flags
 def resume(run: str, data_dir: Path | None, **flags: Any) -> int:
     """Go on with RUN where it stopped: after a crash, Ctrl-C, a reboot or a spent budget."""
+    from agent.cli.person import asker  # noqa: PLC0415 - `--help` needs none of it
     from agent.cli.running import run_to_end  # noqa: PLC0415 - `--help` needs none of it
     from agent.run.record import RunRecord  # noqa: PLC0415 - as above
     from agent.run.resume import resume as go_on  # noqa: PLC0415 - as above
@@ -32,4 +33,5 @@ def resume(run: str, data_dir: Path | None, **flags: Any) -> int:
     data = folder.path.parent.parent
 
     required = bool(flags.pop("require_verified"))
-    return run_to_end(partial(go_on, record, data_dir=data), flags, data, required=required)
+    start = partial(go_on, record, data_dir=data, ask=asker(flags))
+    return run_to_end(start, flags, data, required=required)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.cli.ask import export_paths
 from agent.cli.dreaming import dream_after
+from agent.cli.person import approver, asker
 from agent.cli.progress import progress_view
 from agent.cli.render import print_report
 from agent.cli.say import complain, print_preview
@@ -36,7 +37,7 @@ def ask_once(question: str, flags: dict[str, Any]) -> int:
     """Research a question, print what was asked for, and give the exit code."""
 
     def start(**settings: Any) -> Awaitable[Report]:
-        return research(question, approve=_approve(), config=True, **settings)
+        return research(question, approve=approver(), ask=asker(flags), config=True, **settings)
 
     given = {name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS}
     settings = options(_set(given), config=True)
@@ -128,18 +129,3 @@ def _run(
 
 def _print_event(event: Event) -> None:
     print(event.to_json(), flush=True)
-
-
-def _approve() -> Any:
-    """Ask on the terminal; None where there is none."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return None
-
-    async def approve(effect: str) -> bool:
-        def ask() -> str:
-            print(f"\nThe agent wants to do this: {effect}. Allow? [y/N] ", end="", file=sys.stderr)
-            return sys.stdin.readline()
-
-        return (await asyncio.to_thread(ask)).strip().lower() in ("y", "yes")
-
-    return approve

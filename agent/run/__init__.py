@@ -28,6 +28,7 @@ async def research(
     tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
     on_event: Callable[[Event], None] | None = None,
     approve: Callable[[str], Awaitable[bool]] | None = None,
+    ask: Callable[[str], Awaitable[str]] | None = None,
     config: bool = False,
     **flags: Any,
 ) -> Report:
@@ -35,10 +36,10 @@ async def research(
 
     `flags` are the command line's flags with underscores (lists where a flag repeats). `tools` are
     async functions by name: each gets the raw parameter, what it gives back is the result.
-    `on_event` is called with each journal event; `approve` asks the person about a risky step.
-    Environment and settings file are read only with `config`. A model or a web that fails ends in
-    a report with status `failed`; wrong settings raise `UsageError`, and a cancelled run leaves
-    its record behind and raises `CancelledError`.
+    `on_event` is called with each journal event; `approve` asks the person about a risky step,
+    `ask` what they meant, once at most. Environment and settings file are read only with `config`.
+    A model or a web that fails ends in a report with status `failed`; wrong settings raise
+    `UsageError`, and a cancelled run leaves its record behind and raises `CancelledError`.
     """
     named = model if isinstance(model, str) else None
     switch = memory if isinstance(memory, bool) else True
@@ -49,6 +50,7 @@ async def research(
         tools=dict(tools or {}),
         on_event=on_event,
         approve=approve,
+        ask=ask,
         config=config,
     )
     return await execute(question, settings, given)

@@ -31,6 +31,7 @@ from agent.run.branches import Branches
 from agent.run.known import with_what_is_known
 from agent.run.models import with_fallbacks
 from agent.run.outcome import INTERRUPT, Ledger, failed, finished
+from agent.run.person import on_record, person
 from agent.run.question import new_opening, session_of
 from agent.run.steps import Steps
 from agent.run.web import open_remote_model, open_web
@@ -62,6 +63,7 @@ class Given:
     tools: dict[str, Callable[[str], Awaitable[Any]]] = field(default_factory=dict)
     on_event: Callable[[Event], None] | None = None
     approve: Callable[[str], Awaitable[bool]] | None = None
+    ask: Callable[[str], Awaitable[str]] | None = None
     config: bool = False
     past: Past | None = None
 
@@ -209,6 +211,7 @@ class _Run:
             question=self._question,
             model=model,
             session=session,
+            person=self._given.ask is not None,
             options=self._options.model_dump(mode="json"),
             python=sys.version.split()[0],
         )
@@ -235,7 +238,8 @@ class _Run:
             secrets=self._secrets(),
             run=self._folder.id,
             files=self._options.file,
-            approve=self._given.approve,
+            approve=on_record(self._given.approve, self._write),
+            person=person(self._given.ask, self._write),
             deadline=time.monotonic() + seconds if seconds else None,
         )
 

@@ -12,6 +12,7 @@ from agent.loop import request_digest
 from agent.models import sees, takes
 from agent.protocol import CallResult
 from agent.run.execute import Given, execute
+from agent.run.person import nobody
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from agent.run.outcome import Ledger
     from agent.run.record import RunRecord
     from agent.tools.context import Record
+    from agent.tools.person import Ask
     from agent.types import Report, ToolCall
 
 _DONE = frozenset({"answered", "not_found"})
@@ -36,9 +38,10 @@ async def resume(
     *,
     data_dir: Path,
     on_event: Callable[[Event], None] | None = None,
+    ask: Ask | None = None,
     **flags: Any,
 ) -> Report:
-    """Go on with a run where it stopped; `flags` may raise its limits.
+    """Go on with a run where it stopped; `flags` may raise its limits, `ask` asks the person.
 
     Raises `UsageError` where it came to its end.
     """
@@ -46,7 +49,9 @@ async def resume(
         hint = "`research show` shows it; `research replay` runs it again."
         raise UsageError(f"{record.folder.id} came to its end", hint=hint)
     settings = {**record.started["options"], "data_dir": data_dir, **flags}
-    given = Given(on_event=on_event, config=True, past=Resumed(record))
+    # The same tools are offered as before, so that what is on record is known again.
+    asks = (ask or nobody) if record.started.get("person") else None
+    given = Given(on_event=on_event, ask=asks, config=True, past=Resumed(record))
     return await execute(record.question, options(settings), given)
 
 

@@ -53,7 +53,10 @@ Handler = Callable[["ToolContext", Any], Awaitable[ToolResult | Finish]]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool; `capped` results are cut at the protocol's cap, others hold budgets of their own."""
+    """A tool; `capped` results are cut at the protocol's cap, others hold budgets of their own.
+
+    `seconds` is what a call may take where that is not what every call may.
+    """
 
     name: str
     description: str
@@ -61,6 +64,7 @@ class Tool:
     run: Handler
     risk: Risk = Risk.READ
     capped: bool = True
+    seconds: float | None = None
 
     def arguments(self, param: str) -> Any:
         """Read the raw parameter; raises `ToolError` that shows the form wanted."""

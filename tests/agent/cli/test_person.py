@@ -1,0 +1,126 @@
+"""The person at the terminal is asked what they meant: once, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import subprocess
+
+import pytest
+
+from tests.conftest import COMMAND
+
+ASKING = '<<TOOL:ASK_USER:{"question":"Which light do you mean?"}>>'
+
+
+@pytest.fixture
+def asking(script, site):
+    """A model that asks the person, reads the page that they name, asks again, and answers."""
+    return script(
+        ASKING,
+        f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>{ASKING}',
+        {
+            "reply": "Hesk Light was first lit on 1 November 1829. [S1]",
+            "expect": "was asked once already|gave no answer",
+        },
+    )
+
+
+@pytest.fixture
+def at_a_terminal(tmp_path):
+    """Run the command in a terminal of its own, typing a line each time it asks."""
+
+    def run(*args, typed=(), **env):
+        mine, theirs = pty.openpty()
+        own = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "TERM": "xterm",
+            "RESEARCH_DATA_DIR": str(tmp_path / "data"),
+            "RESEARCH_CONFIG": str(tmp_path / "config.toml"),
+            **env,
+        }
+        process = subprocess.Popen(
+            [str(COMMAND), *args],
+            env=own,
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            text=True,
+        )
+        os.close(theirs)
+        shown = _typing(mine, list(typed))
+        said = process.communicate(timeout=60)[0]
+        os.close(mine)
+        return process.returncode, said, shown
+
+    return run
+
+
+def _typing(terminal, lines):
+    """Answer each prompt with a line, until the command ends; gives what the terminal showed."""
+    shown = ""
+    while select.select([terminal], [], [], 60)[0]:
+        try:
+            shown += os.read(terminal, 65536).decode("utf-8", "replace")
+        except OSError:  # the other end is closed
+            return shown
+        if shown.endswith(("> ", "? ")) and lines:
+            os.write(terminal, f"{lines.pop(0)}\n".encode())
+    raise AssertionError(f"the command hangs: {shown}")
+
+
+def test_the_answer_goes_on_record_so_that_a_replay_needs_nobody(
+    at_a_terminal, asking, web, run, tmp_path
+):
+    code, said, shown = at_a_terminal(
+        "When was it lit?", "--model", asking, *web, typed=["Hesk Light"]
+    )
+    assert (code, "1 November 1829. [1]" in said) == (0, True)
+    assert "? Which light do you mean?" in shown
+    journal = next((tmp_path / "data" / "runs").glob("*/journal.jsonl")).read_text()
+    assert '{"answer":"Hesk Light"}' in journal
+    replayed = run("replay", "last", "--assert")
+    assert replayed.returncode == 0, replayed.stderr
+
+
+def test_a_cut_off_run_goes_on_without_the_person(at_a_terminal, asking, web, run):
+    code, _, _ = at_a_terminal(
+        "When was it lit?", "--model", asking, *web, "--max-steps", "1", typed=["Hesk Light"]
+    )
+    assert code == 5
+    resumed = run("resume", "last", "--max-steps", "6")
+    assert "1 November 1829. [1]" in resumed.stdout, resumed.stderr
+
+
+def test_who_gives_no_answer_is_not_waited_for(at_a_terminal, script, web):
+    model = script(ASKING, {"reply": "NOT_FOUND Nothing.", "expect": "gave no answer"})
+    code, _, _ = at_a_terminal("When was it lit?", "--model", model, *web, typed=[""])
+    assert code == 3
+
+
+@pytest.mark.parametrize(
+    ("flags", "env"), [(["-q"], {}), (["--json"], {}), (["--events"], {}), ([], {"CI": "true"})]
+)
+def test_nobody_is_asked_where_nobody_looks(at_a_terminal, script, web, flags, env):
+    model = script(ASKING, {"reply": "NOT_FOUND No.", "expect": "Unknown tool: ASK_USER"})
+    code, said, shown = at_a_terminal("When was it lit?", "--model", model, *web, *flags, **env)
+    assert (code, bool(said)) == (3, True)
+    assert "Which light" not in shown
+
+
+def test_the_tool_is_not_offered_without_a_terminal(run, script, web):
+    model = script({"reply": "NOT_FOUND No."})
+    done = run("When was it lit?", "--model", model, *web, "--events")
+    requests = [json.loads(line) for line in done.stdout.splitlines()]
+    [system] = [e["data"]["system"] for e in requests if e["type"] == "model.request"]
+    assert "WEB_SEARCH" in system
+    assert "ASK_USER" not in system
+
+
+def test_a_chat_asks_too(at_a_terminal, asking, web):
+    typed = ["When was it lit?", "Hesk Light", ""]
+    code, said, _ = at_a_terminal("chat", "--model", asking, *web, typed=typed)
+    assert (code, "1 November 1829. [1]" in said) == (0, True)
