@@ -57,7 +57,8 @@ def _check(facts: dict[str, Any], words: str) -> Outcome | None:
     if signs.BOT_CHECK.search(words):
         return Outcome.BOT_CHECK
     framed = any(_CAPTCHA_FRAMES.search(source) for source in facts["frames"])
-    if (framed or facts["challenge"]) and not facts["password"]:
+    # Beside fields to fill in, a captcha is part of a form and nothing stands behind it.
+    if (framed or facts["challenge"]) and not facts["fields"]:
         return Outcome.CAPTCHA
     return Outcome.CAPTCHA if signs.CAPTCHA.search(words) else None
 

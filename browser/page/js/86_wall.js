@@ -7,6 +7,7 @@ const wall = () => {
     title: document.title, text: text.slice(0, WALL_TEXT), length: text.length,
     frames: [...document.querySelectorAll('iframe')].filter(shown).map((frame) => frame.src.slice(0, 200)),
     password: [...document.querySelectorAll('input[type=password]')].some(shown),
+    fields: [...document.querySelectorAll('input:not([type=hidden],[type=submit],[type=button]),textarea,select')].filter(shown).length,
     challenge: !!document.querySelector('#challenge-form, #cf-challenge-running, .cf-turnstile, #px-captcha, .g-recaptcha:not([data-size=invisible]), .h-captcha, [data-sitekey]:not([data-size=invisible])'),
     paywall: [...document.querySelectorAll('[class*=paywall i], [id*=paywall i], [data-testid*=paywall i]')].some(shown),
     marked: /"isAccessibleForFree"\s*:\s*"?false/i.test([...document.querySelectorAll('script[type="application/ld+json"]')].map((s) => s.textContent).join('')),
