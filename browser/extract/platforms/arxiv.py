@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.citations import cited_authors
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import fields
 from browser.types import Link
@@ -30,9 +31,7 @@ class Arxiv(Platform):
         title, paper = source.meta.get("citation_title"), source.meta.get("citation_arxiv_id")
         if not title or not paper:
             return None
-        authors = [
-            _plain_order(e.get("content", "")) for e in source.all("meta[name=citation_author]")
-        ]
+        authors = cited_authors(source)
         dateline = source.text(".dateline")
         subjects = source.text("td.subjects")
         revised, version = _REVISED.search(dateline), _VERSION.search(dateline)
@@ -49,11 +48,6 @@ class Arxiv(Platform):
                 doi=source.meta.get("citation_doi") or source.text("td.arxivdoi a, td.doi a"),
             ),
         )  # fmt: skip
-
-
-def _plain_order(name: str) -> str:
-    family, comma, given = name.partition(",")
-    return f"{given.strip()} {family.strip()}" if comma else name.strip()
 
 
 def _abstract(source: Source) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import fields
+from browser.extract.platforms.times import moment
 
 if TYPE_CHECKING:
     from browser.extract.platforms.source import Source
@@ -47,12 +47,10 @@ def _pair(pair: dict[str, Any]) -> Record:
         for side, value in sides.items()
     }
     liquidity = pair.get("liquidity") or {}
-    created = pair.get("pairCreatedAt")
     return Record(
         "dexscreener", "pair", pair.get("url") or "", id=pair.get("pairAddress"),
         title=f"{base.get('symbol', '')}/{quote.get('symbol', '')}",
-        published=datetime.fromtimestamp(created / 1000, UTC).isoformat(timespec="seconds")
-        if created else None,
+        published=moment(pair.get("pairCreatedAt")),
         counts=counts(**trades),
         fields=fields(
             chain=pair.get("chainId"), exchange=pair.get("dexId"), token=base.get("address"),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.reddit_pages import read_page
 from browser.extract.platforms.source import Source, fields
+from browser.extract.platforms.times import moment
 from browser.types import Link
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def _record(data: dict[str, Any], kind: str = "t3") -> Record:
         "reddit", "post" if kind == "t3" else "comment",
         _address(data), id=data.get("id"),
         title=data.get("title"), text=text, author=author, handle=author,
-        published=_time(created), modified=_time(edited), parent=_parent(data),
+        published=moment(created), modified=moment(edited), parent=_parent(data),
         counts=counts(points=data.get("score"), comments=data.get("num_comments")),
         fields=fields(
             community=data.get("subreddit"), target=target, domain=data.get("domain"),
@@ -97,9 +96,3 @@ def _with_items(post: Record, comments: list[Record]) -> Record:
         author=post.author, handle=post.handle, published=post.published, modified=post.modified,
         counts=post.counts, fields=post.fields, links=post.links, items=tuple(comments),
     )  # fmt: skip
-
-
-def _time(seconds: object) -> str | None:
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        return None
-    return iso_date(datetime.fromtimestamp(seconds, UTC).isoformat())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from browser.extract.platforms.base import Platform
 from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import Source, fields
+from browser.extract.platforms.times import moment
 from browser.net.url import join
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def _from_api(item: dict[str, Any]) -> Record:
         id=str(item.get("answer_id") or item.get("question_id")), title=_text(item.get("title")),
         text=body(item.get("body") or ""), author=_text(owner.get("display_name")),
         handle=str(owner["user_id"]) if "user_id" in owner else None,
-        published=_seconds(item.get("creation_date")),
-        modified=_seconds(item.get("last_edit_date")),
+        published=moment(item.get("creation_date")),
+        modified=moment(item.get("last_edit_date")),
         parent=str(item["question_id"]) if answered and "question_id" in item else None,
         counts=counts(points=item.get("score"), answers=item.get("answer_count"),
                       views=item.get("view_count")),
@@ -97,7 +97,3 @@ def _from_api(item: dict[str, Any]) -> Record:
 
 def _text(value: str | None) -> str | None:
     return unescape(value) if value else None
-
-
-def _seconds(value: int | None) -> str | None:
-    return datetime.fromtimestamp(value, UTC).isoformat() if value else None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.numbers import counts, number
 from browser.extract.platforms.record import Record
+from browser.extract.platforms.times import moment
 from browser.net.url import join
 from browser.types import Link
 
@@ -95,7 +95,6 @@ def _links(source: Source, body: etree._Element | None) -> tuple[Link, ...]:
 
 def _old_post(source: Source, node: etree._Element) -> Record:
     seconds = number(source.attr("[data-time]", "data-time", node))
-    time = datetime.fromtimestamp(seconds, UTC).isoformat() if seconds else None
     body = source.first(".tweet-text", node)
     stat = ".ProfileTweet-action--{} [data-tweet-stat-count]"
     values = {name: source.attr(stat.format(name), "data-tweet-stat-count", node) or None
@@ -103,7 +102,7 @@ def _old_post(source: Source, node: etree._Element) -> Record:
     return Record(
         "x", "post", join("https://x.com/", node.get("data-permalink-path") or ""),
         id=node.get("data-tweet-id"), text=source.body(body), author=node.get("data-name"),
-        handle=node.get("data-screen-name"), published=time,
+        handle=node.get("data-screen-name"), published=moment(seconds),
         counts=counts(replies=values["reply"], reposts=values["retweet"], likes=values["favorite"]),
         links=_links(source, body),
         media=tuple(e.get("src", "") for e in source.all(_OLD_MEDIA, node)),

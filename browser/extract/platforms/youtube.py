@@ -11,6 +11,7 @@ from browser.extract.platforms.base import Platform
 from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import fields
+from browser.extract.platforms.times import seconds_of
 from browser.types import Link
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _STATE = re.compile(r"ytInitialPlayerResponse\s*=\s*(?=\{)")
 _WATCH = "https://www.youtube.com/watch?v="
-_DURATION = re.compile(r"PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?")
 
 
 class YouTube(Platform):
@@ -84,7 +84,7 @@ def _from_microdata(source: Source) -> Record | None:
         author=source.attr("[itemprop=author] [itemprop=name]", "content") or None,
         handle=_handle(source.attr("[itemprop=author] [itemprop=url]", "href")),
         published=_date(said("datePublished")),
-        counts=counts(views=said("interactionCount") or None, seconds=_seconds(said("duration"))),
+        counts=counts(views=said("interactionCount") or None, seconds=seconds_of(said("duration"))),
         fields=fields(channel=said("channelId"), category=said("genre")),
         tags=tuple(e.get("content", "") for e in source.all("meta[property='og:video:tag']")),
         media=(said("thumbnailUrl"),) if said("thumbnailUrl") else (),
@@ -97,11 +97,3 @@ def _handle(owner: str | None) -> str | None:
 
 def _date(value: str | None) -> str | None:
     return iso_date(value) if value else None
-
-
-def _seconds(value: str) -> int | None:
-    match = _DURATION.match(value)
-    if match is None:
-        return None
-    hours, minutes, seconds = (int(part or 0) for part in match.groups())
-    return hours * 3600 + minutes * 60 + seconds

@@ -1,0 +1,70 @@
+"""How a page finds its parser, and what becomes of pages without their usual markup."""
+
+# ruff: noqa: E501 - markup reads best on one line
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from browser.extract import extract_body
+from browser.extract.platforms import Platform, all_platforms, parse_platform
+
+
+def test_every_platform_is_found_by_itself() -> None:
+    names = {platform.name for platform in all_platforms()}
+    assert {"arxiv", "github", "hackernews", "news", "reddit", "wikipedia", "x", "youtube"} <= names
+    assert len(names) == len(all_platforms())
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://x.com.evil.test/a/status/1",
+        "https://evil.test/?u=https://x.com/a/status/1",
+        "https://notgithub.com/a/b",
+        "https://evil.test\\@github.com.evil.test/a/b",
+        "data:text/html,github.com",
+    ],
+)
+def test_hosts_are_never_matched_by_substring(url: str) -> None:
+    page = '<article data-testid=tweet><div data-testid=tweetText>x</div></article><article class="markdown-body">y</article>'
+    assert parse_platform(url, page) is None
+
+
+@pytest.mark.parametrize("platform", all_platforms(), ids=lambda platform: platform.name)
+def test_a_page_without_the_usual_markup_is_no_record(platform: Platform) -> None:
+    if platform.hosts:
+        assert parse_platform(f"https://{platform.hosts[0]}/a/b/1", "<p>Nothing known.</p>") is None
+
+
+@pytest.mark.parametrize("platform", all_platforms(), ids=lambda platform: platform.name)
+@pytest.mark.parametrize(
+    "reply", ['{"items": 3}', "[[]]", '{"pairs": [1]}', '{"post_stream": []}', "null"]
+)
+def test_replies_of_another_shape_are_no_record(platform: Platform, reply: str) -> None:
+    host = platform.hosts[0] if platform.hosts else "e.org"
+    assert parse_platform(f"https://{host}/api/v1", json.loads(reply) or reply) is None
+
+
+def test_a_platform_page_that_lost_its_markup_is_read_as_a_page_and_says_so() -> None:
+    page = b"<title>Story</title><h1>Story</h1><p>The boats came in before the storm.</p>"
+    document = extract_body(page, "text/html", "https://news.ycombinator.com/item?id=1")
+    assert "The boats came in before the storm." in document.text
+    assert "hackernews" in document.notes[0]
+
+
+def test_a_platform_page_is_completed_from_its_record() -> None:
+    state = {
+        "videoDetails": {
+            "videoId": "v1",
+            "title": "Knots",
+            "shortDescription": "How to tie a bowline.",
+            "author": "Ann",
+        }
+    }
+    page = f"<title>Knots - YouTube</title><div></div><script>var ytInitialPlayerResponse = {json.dumps(state)};</script>"
+    document = extract_body(page.encode(), "text/html", "https://www.youtube.com/watch?v=v1")
+    assert (document.title, document.author) == ("Knots", "Ann")
+    assert document.text == "How to tie a bowline."
