@@ -10,6 +10,7 @@ from browser.errors import ExtractError
 from browser.extract.charset import decode
 from browser.extract.html import extract
 from browser.extract.sniff import BINARY, sniff
+from browser.net.decode import Body
 from browser.net.url import host
 
 if TYPE_CHECKING:
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
 
     from browser.types import Document
 
+# As much as a body over HTTP may unpack to.
+_LARGEST_UNPACKED = 24 * 1024 * 1024
+
 
 def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document:
-    """Read a body of any kind: HTML, PDF, plain text, Markdown, JSON, XML, RSS, Atom or CSV.
+    """Read a body of any kind: HTML, PDF, office documents, books, mail, text, data, feeds.
 
     `content_type` is the header as it came; the bytes are believed over it. `Document.kind` says
-    what it was. Raises ExtractError for pictures, archives and broken documents.
+    what it was. Raises ExtractError for pictures, archives, locked and broken documents, TooLarge
+    for those that unpack to more than anyone reads.
     """
     kind = sniff(body, content_type, url)
     if kind == "html":
@@ -31,12 +36,35 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
         from browser.extract.pdf import extract_pdf  # noqa: PLC0415 - pypdfium2 only for PDFs
 
         return extract_pdf(body, url, name=_name(url))
-    if kind in {BINARY, "zip"}:
-        message = f"{content_type or 'the body'} is no document that can be read"
-        raise ExtractError(
-            message, hint="Pictures, archives and Office files are not read; try another source."
-        )
+    if kind == "gzip":
+        return extract_body(_unpacked(body), "", url.removesuffix(".gz"))
+    if kind in {"zip", BINARY, "mail"}:
+        return _packed(kind, body, content_type, url)
     return _text_reader(kind)(decode(body, content_type), url, _name(url))
+
+
+def _packed(kind: str, body: bytes, content_type: str, url: str) -> Document:
+    from browser.extract.documents import packed  # noqa: PLC0415 - the few pages that are no HTML
+
+    if kind == "zip":
+        return packed.read_packed(body, url, _name(url))
+    if kind == "mail":
+        from browser.extract.documents.mail import read_mail  # noqa: PLC0415 - as above
+
+        return read_mail(body, url, _name(url))
+    packed.refuse_legacy(body)
+    message = f"{content_type or 'the body'} is no document that can be read"
+    raise ExtractError(message, hint="Pictures, sound and programs are not read.")
+
+
+def _unpacked(body: bytes) -> bytes:
+    """Undo gzip once, as of `sitemap.xml.gz`. Raises BadResponse, TooLarge, ExtractError."""
+    unpacked = Body("gzip", _LARGEST_UNPACKED)
+    unpacked.feed(body)
+    content = unpacked.content()
+    if content.startswith(b"\x1f\x8b"):
+        raise ExtractError("packed more than once", hint="Try another source.")
+    return content
 
 
 def _on_platform(document: Document, body: bytes, url: str) -> Document:

@@ -14,7 +14,7 @@ _SIGNATURES = (
     (b"%PDF-", "pdf"),
     (b"PK\x03\x04", "zip"),
     (b"\xd0\xcf\x11\xe0", BINARY),
-    (b"\x1f\x8b", BINARY),
+    (b"\x1f\x8b\x08", "gzip"),
 )
 _PICTURES = (
     b"\x89PNG",
@@ -33,6 +33,13 @@ _HTML = re.compile(
 )
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
 _XML = re.compile(rb"\s*<\?xml|\s*<[A-Za-z_][\w:.-]*(?:\s[^<>]*)?>")
+# What the first line of a stored message is, when nothing else says that it is one.
+_MAIL = re.compile(
+    rb"(?:return-path|received|delivered-to|message-id|mime-version|x-original-to):\s|From \S+@\S",
+    re.IGNORECASE,
+)
+# MIME Sniffing, "binary data byte": text has none of these.
+_NOT_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _XHTML = re.compile(rb"<html[\s>]", re.IGNORECASE)
 _TYPES = {
     "text/html": "html", "application/xhtml+xml": "html", "application/pdf": "pdf",
@@ -40,38 +47,43 @@ _TYPES = {
     "application/rss+xml": "feed", "application/atom+xml": "feed", "text/xml": "xml",
     "application/xml": "xml", "text/csv": "csv", "text/tab-separated-values": "csv",
     "text/markdown": "md", "text/x-markdown": "md", "text/plain": "text",
+    "message/rfc822": "mail", "application/mbox": "mail", "multipart/related": "mail",
 }  # fmt: skip
 _ENDINGS = {
     ".html": "html", ".htm": "html", ".xhtml": "html", ".pdf": "pdf", ".json": "json",
     ".jsonl": "text", ".xml": "xml", ".rss": "feed", ".atom": "feed", ".csv": "csv", ".tsv": "csv",
     ".md": "md", ".markdown": "md", ".txt": "text", ".rst": "text", ".log": "text",
+    ".eml": "mail", ".mbox": "mail", ".mht": "mail", ".mhtml": "mail",
 }  # fmt: skip
 
 
 def sniff(body: bytes, content_type: str, url: str) -> str:
-    """Name the kind: html, pdf, text, md, json, xml, feed, csv, zip or binary."""
+    """Name the kind: html, pdf, text, md, json, xml, feed, csv, mail, zip, gzip or binary."""
     head = body[:_PREFIX].removeprefix(b"\xef\xbb\xbf")
-    if signed := _signature(head):
-        return signed
     declared = _TYPES.get(content_type.partition(";")[0].strip().lower(), "")
     ending = _ENDINGS.get(PurePosixPath(urlsplit(url).path).suffix.lower(), "")
-    if declared in {"json", "csv", "md", "feed"}:
+    wide = "utf-16" in content_type.lower() or head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if signed := _signature(head.replace(b"\x00", b"") if wide else head, declared or ending):
+        return signed
+    if declared in {"json", "csv", "md", "feed", "mail"}:
         return declared
-    if declared == "text" and ending in {"csv", "md", "json"}:
+    if declared in {"text", ""} and ending in {"csv", "md", "json", "mail"}:
         return ending
+    if not (declared or ending) and _MAIL.match(head):
+        return "mail"
     return _by_markup(head, declared or ending) or _by_text(head, declared, ending)
 
 
-def _signature(head: bytes) -> str:
-    if b"%PDF-" in head[:_PREFIX] and not head.lstrip().startswith(b"<"):
-        return "pdf"
+def _signature(head: bytes, said: str) -> str:
     for magic, kind in _SIGNATURES:
         if head.startswith(magic):
             return kind
-    utf16 = head.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if head.startswith(_PICTURES) or (b"\x00" in head and not utf16):
+    # Generators put lines before the mark, and readers look past them; a text may quote it.
+    if said in {"pdf", ""} and b"%PDF-" in head and not head.lstrip().startswith(b"<"):
+        return "pdf"
+    if head.startswith(_PICTURES) or b"\x00" in head:
         return BINARY
-    return ""
+    return BINARY if not said and _NOT_TEXT.search(head) else ""
 
 
 def _by_markup(head: bytes, said: str) -> str:

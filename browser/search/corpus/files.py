@@ -25,7 +25,20 @@ KINDS = {
     ".html": "text/html",
     ".htm": "text/html",
     ".pdf": "application/pdf",
+    **dict.fromkeys((".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".odt", ".ods", ".odp"), ""),
+    ".epub": "application/epub+zip",
+    ".eml": "message/rfc822",
+    ".mbox": "application/mbox",
+    ".mhtml": "multipart/related",
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".json": "application/json",
+    ".xml": "text/xml",
 }
+# These are read here, as they stand; the others by the extractor.
+_PLAIN = frozenset((".md", ".markdown", ".txt"))
+# Kinds that are text: one with a NUL in it is something else under their name.
+_TEXTUAL = _PLAIN | {".html", ".htm", ".csv", ".tsv", ".json", ".xml"}
 
 # A text file beyond this is a log or a dump: its beginning is indexed. Ten long novels.
 LONGEST_TEXT = 10_000_000
@@ -55,7 +68,7 @@ class Text:
 
 def checked_folder(folder: Path) -> Path:
     """Give the absolute folder; raise `SearchError` where it cannot be listed."""
-    hint = "Give an existing folder of .md, .txt, .html or .pdf files with --corpus DIR."
+    hint = "Give an existing folder of documents (.md, .html, .pdf, .docx, …) with --corpus DIR."
     try:
         absolute = folder.expanduser().resolve(strict=True)
         with os.scandir(absolute) as entries:
@@ -96,9 +109,9 @@ def _entry(entry: os.DirEntry[str]) -> Entry | None:
 def read_text(path: Path, body: bytes, extract: Extractor | None) -> Text:
     """Turn a file's bytes into title and text; a file that is no text gets a note instead."""
     suffix = path.suffix.lower()
-    if suffix != ".pdf" and _is_binary(body):
+    if suffix in _TEXTUAL and _is_binary(body):
         return Text(path.stem, "", "binary data")
-    if suffix in (".pdf", ".html", ".htm"):
+    if suffix not in _PLAIN:
         return _extracted(path, body, extract)
     text = clean(_decoded(body[:LONGEST_TEXT]))
     heading = _HEADING.search(text) if KINDS[suffix] == "text/markdown" else None

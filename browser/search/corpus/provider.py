@@ -32,12 +32,12 @@ _LARGE, _LOOK_AGAIN = 2_000, 5.0
 
 
 class Corpus:
-    """The files below `folder` (.md .txt .html .pdf), indexed in SQLite.
+    """The documents below `folder` (the kinds of `files.KINDS`), indexed in SQLite.
 
     `index_path` is the index's file, or (without a suffix) a folder for the indexes of corpora.
 
-    `extract(body, content_type, url)` gives the `Document` of an HTML page or a PDF; without it
-    those are left out. Raises `SearchError` where the folder or the index cannot be used.
+    `extract(body, content_type, url)` gives the `Document` of what is no plain text; without it
+    only .md and .txt are read. Raises `SearchError` where the folder or the index cannot be used.
     """
 
     name = "corpus"
@@ -90,7 +90,7 @@ class Corpus:
         results = tuple(_result(hit, rank, weights) for rank, hit in enumerate(kept[first:], 1))
         detail = f"{synced.left} of {synced.files} files not indexed yet" if synced.left else ""
         if not synced.files:
-            detail = f"no .md, .txt, .html or .pdf file in {self.folder}"
+            detail = f"no .md, .html, .pdf, .docx or other document in {self.folder}"
         return SearchPage(Outcome.OK if results else Outcome.EMPTY, results, detail)
 
     def _fresh(self, seconds: float) -> Synced:

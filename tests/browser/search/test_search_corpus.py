@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.errors import ExtractError, SearchError
+from browser.extract import extract_body
 from browser.search import Corpus
 from browser.types import Document, Outcome, SearchQuery
+from tests.browser.extract.documents.packing import docx, paragraph
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -253,3 +255,16 @@ async def test_no_query_breaks_the_search(text: str, folder: Path, index: Path) 
     page = await Corpus(folder, index).search(SearchQuery(text))
 
     assert page.outcome in (Outcome.OK, Outcome.EMPTY)
+
+
+async def test_office_files_mail_and_tables_are_found_by_their_words(
+    tmp_path: Path, index: Path
+) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "report.docx").write_bytes(docx(paragraph("The dredger Brunhilde works at night.")))
+    (folder / "letter.eml").write_bytes(b"Subject: Lock\n\nThe lock keeper is called Osmund.\n")
+    (folder / "catch.csv").write_bytes(b"port,tons\nTharsis,812\n")
+    corpus = Corpus(folder, index, extract_body)
+    found = [await find(corpus, word) for word in ("Brunhilde", "Osmund", "Tharsis")]
+    assert found == [["report.docx"], ["Lock"], ["catch.csv"]]

@@ -1,0 +1,1 @@
+"""Documents that are packed: Word, Excel, PowerPoint, OpenDocument, EPUB, e-mail."""

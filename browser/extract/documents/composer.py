@@ -1,0 +1,111 @@
+"""Putting a Document together from headings, paragraphs, lists and tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from browser.extract.blocks import Block, walk
+from browser.extract.hidden import strip_hidden
+from browser.extract.render import render_markdown, render_text
+from browser.extract.tables import table_markdown, table_text
+from browser.extract.tree import text_content
+from browser.text import clean
+from browser.types import Document, Link, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Blocks know the element they came from, to tell content from frame; documents have no frame.
+_NOWHERE = etree.Element("document")
+# As many as are kept of a web page.
+_MOST_LINKS = 2_000
+
+
+@dataclass(slots=True)
+class Facts:
+    """What a document says of itself."""
+
+    title: str = ""
+    author: str | None = None
+    published: str | None = None
+    modified: str | None = None
+    language: str | None = None
+    description: str | None = None
+
+
+@dataclass(slots=True)
+class Composer:
+    """Takes the parts of a document in reading order; `document` renders them."""
+
+    blocks: list[Block] = field(default_factory=list)
+    links: dict[str, Link] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def heading(self, level: int, text: str) -> None:
+        """Add a heading of level 1 to 6."""
+        self._add("heading", text, text, level=min(max(level, 1), 6))
+
+    def paragraph(self, text: str, markdown: str = "", *, kind: str = "paragraph") -> None:
+        """Add a paragraph, or another kind of block such as item, quote or code."""
+        self._add(kind, text, markdown or text)
+
+    def table(
+        self, rows: Sequence[Sequence[str]], *, caption: str = "", header: bool = True
+    ) -> None:
+        """Add a table; rows are made equally long, empty ones are left out."""
+        kept = [[_line(cell) for cell in row] for row in rows]
+        kept = [row for row in kept if any(row)]
+        width = max((len(row) for row in kept), default=0)
+        if not width:
+            return
+        full = tuple(tuple(row + [""] * (width - len(row))) for row in kept)
+        table = Table(full, caption, header)
+        block = Block("table", table_text(table), table_markdown(table), _NOWHERE, table=table)
+        self.blocks.append(block)
+
+    def markup(self, root: etree._Element) -> None:
+        """Add what a person sees of HTML that stands within a document, links included."""
+        elements = list(root.iter())  # held: an element that nobody holds is made anew
+        strip_hidden(root, elements)
+        self.blocks.extend(walk(root, "").blocks)
+        for link in root.iter("a"):
+            self.link((link.get("href") or "").strip(), text_content(link))
+
+    def link(self, url: str, text: str) -> None:
+        """Note a link out of the document."""
+        if url.startswith(("http://", "https://")) and len(self.links) < _MOST_LINKS:
+            self.links.setdefault(url, Link(url, _line(text)))
+
+    @property
+    def length(self) -> int:
+        """An offset in the text past all blocks so far, and before whatever comes next."""
+        return len(render_text(self.blocks)) + 1 if self.blocks else 0
+
+    def first_heading(self) -> str:
+        """The text of the first heading, or nothing."""
+        return next((block.text for block in self.blocks if block.kind == "heading"), "")
+
+    def document(self, url: str, kind: str, name: str, facts: Facts) -> Document:
+        """Render what was added; `name` stands for a title that nobody gave."""
+        return Document(
+            url=url, kind=kind, title=_line(facts.title) or self.first_heading() or name,
+            text=render_text(self.blocks), markdown=render_markdown(self.blocks),
+            author=facts.author, published=facts.published, modified=facts.modified,
+            language=facts.language, description=facts.description,
+            links=tuple(self.links.values()),
+            tables=tuple(block.table for block in self.blocks if block.table is not None),
+            notes=tuple(self.notes),
+        )  # fmt: skip
+
+    def _add(self, kind: str, text: str, markdown: str, *, level: int = 0) -> None:
+        if text.strip():
+            self.blocks.append(
+                Block(kind, clean(text).strip(), clean(markdown).strip(), _NOWHERE, level=level)
+            )
+
+
+def _line(text: str) -> str:
+    return clean(" ".join(text.split()))

@@ -1,0 +1,130 @@
+"""E-mail as it was sent (.eml), folders of it (.mbox), and pages saved as mail (.mhtml)."""
+
+from __future__ import annotations
+
+import re
+from email import policy
+from email.message import EmailMessage
+from email.parser import BytesParser
+from typing import TYPE_CHECKING
+
+from browser.errors import ExtractError
+from browser.extract.charset import decode
+from browser.extract.dates import iso_date
+from browser.extract.documents.composer import Composer, Facts
+from browser.extract.html import extract
+from browser.extract.plain import extract_plain
+from browser.extract.tree import parse_html
+from browser.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from browser.types import Document
+
+_SHOWN = ("From", "To", "Cc", "Date", "Subject")
+# A message begins after an empty line: `From someone@example.org Fri May  3 08:00:00 2024`.
+_MBOX_LINE = re.compile(rb"(?:\A|\r?\n\r?\n)From [^\r\n]{1,200}\d{4}[^\r\n]{0,20}\r?\n(?=[\w-]+:)")
+_MOST_MESSAGES = 1_000
+# Mail that forwards mail that forwards mail; deeper is made to exhaust its reader.
+_DEEPEST = 5
+
+
+def read_mail(body: bytes, url: str, name: str) -> Document:
+    """Read one message or a folder of them: the headers a reader sees, the text, forwarded mail.
+
+    A page saved as mail is read as that page. Attachments are named in the notes. Raises
+    ExtractError for what is no mail.
+    """
+    starts = [match.end() for match in _MBOX_LINE.finditer(body)]
+    if starts:
+        return _folder(body, starts, url, name)
+    message = _parse(body)
+    if page := _saved_page(message, url):
+        return page
+    composer = Composer()
+    _add(message, composer, _DEEPEST)
+    if not composer.blocks:
+        raise ExtractError("not readable as e-mail: no header and no text in it")
+    return composer.document(url, "mail", name, _facts(message))
+
+
+def _folder(body: bytes, starts: list[int], url: str, name: str) -> Document:
+    composer = Composer()
+    ends = [*starts[1:], len(body)]
+    for start, end in [*zip(starts, ends, strict=True)][:_MOST_MESSAGES]:
+        message = _parse(body[start:end])
+        composer.heading(1, _header(message, "Subject") or "(no subject)")
+        _add(message, composer, _DEEPEST)
+    if len(starts) > _MOST_MESSAGES:
+        composer.notes.append(f"the first {_MOST_MESSAGES} of {len(starts)} messages")
+    return composer.document(url, "mail", name, Facts(title=name))
+
+
+def _parse(data: bytes) -> EmailMessage:
+    try:
+        return BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
+    except RecursionError as error:
+        raise ExtractError("the parts of the mail are nested too deep") from error
+
+
+def _add(message: EmailMessage, composer: Composer, depth: int) -> None:
+    lines = (f"{name}: {text}" for name in _SHOWN if (text := _header(message, name)))
+    composer.paragraph("\n".join(lines))
+    body = message.get_body(("html", "plain"))
+    if isinstance(body, EmailMessage):
+        _add_text(body, composer)
+    for part in message.iter_attachments() if message.is_multipart() else ():
+        if part.get_content_type() == "message/rfc822" and depth > 0:
+            for inner in part.iter_parts():
+                if isinstance(inner, EmailMessage):
+                    _add(inner, composer, depth - 1)
+        elif filename := part.get_filename():
+            composer.notes.append(f"the attachment {clean(filename)} was not read")
+
+
+def _add_text(part: EmailMessage, composer: Composer) -> None:
+    text = _decoded(part)
+    if part.get_content_type() != "text/html":
+        for block in extract_plain(text, "", "").text.split("\n\n"):
+            composer.paragraph(block)
+        return
+    composer.markup(parse_html(text))
+
+
+def _decoded(part: EmailMessage) -> str:
+    """The text of a part, whatever its transfer encoding, in the charset that it names."""
+    payload = part.get_payload(decode=True)
+    charset = part.get_content_charset() or ""
+    return decode(payload, f"text/plain; charset={charset}") if isinstance(payload, bytes) else ""
+
+
+def _saved_page(message: EmailMessage, url: str) -> Document | None:
+    if message.get_content_type() != "multipart/related":
+        return None
+    place = _header(message, "Snapshot-Content-Location") or _header(message, "Content-Location")
+    page = next((part for part in _parts(message) if part.get_content_type() == "text/html"), None)
+    if page is None or not (place or message.get("From", "").startswith("<Saved by")):
+        return None
+    return extract(_decoded(page), place or url)
+
+
+def _parts(message: EmailMessage) -> Iterator[EmailMessage]:
+    return (part for part in message.walk() if isinstance(part, EmailMessage))
+
+
+def _facts(message: EmailMessage) -> Facts:
+    return Facts(
+        title=_header(message, "Subject"),
+        author=_header(message, "From") or None,
+        published=iso_date(_header(message, "Date")),
+        language=_header(message, "Content-Language") or None,
+    )
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    try:
+        value = message.get(name)
+    except (ValueError, IndexError, AttributeError):  # its parser trips over broken headers
+        return ""
+    return " ".join(clean(str(value)).split()) if value else ""

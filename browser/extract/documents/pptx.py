@@ -1,0 +1,83 @@
+"""Slides (.pptx and its kin): each slide a page, its title a heading, its notes below."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from browser.errors import ExtractError
+from browser.extract.documents.composer import Composer
+from browser.extract.documents.properties import core_properties
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+    from browser.extract.documents.archive import Archive
+    from browser.types import Document
+
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_TITLES = frozenset(("title", "ctrTitle"))
+# Date, footer and number stand on every slide; the picture of the slide on its notes.
+_FRAME = frozenset(("dt", "ftr", "sldNum", "hdr", "sldImg"))
+_MOST_SLIDES = 1_000
+
+
+def read_pptx(archive: Archive, main: str, url: str, name: str) -> Document:
+    """Read the slides in order; `pages` holds where each begins. Raises ExtractError if broken."""
+    root = archive.tree(main)
+    if root is None:
+        raise ExtractError("the presentation lacks its list of slides")
+    parts = archive.related(main)
+    composer = Composer()
+    offsets = []
+    for node in [*root.iter(f"{_P}sldId")][:_MOST_SLIDES]:
+        offsets.append(composer.length)
+        _read_slide(archive, parts.get(node.get(f"{_R}id", ""), ("", ""))[1], composer)
+    document = composer.document(url, "pptx", name, core_properties(archive))
+    return replace(document, pages=tuple(min(at, len(document.text)) for at in offsets))
+
+
+def _read_slide(archive: Archive, part: str, composer: Composer) -> None:
+    root = archive.tree(part)
+    if root is None or root.get("show") == "0":  # a hidden slide
+        return
+    related = archive.related(part)
+    links = {key: to for key, (kind, to) in related.items() if kind == "hyperlink"}
+    for shape in root.iter(f"{_P}sp", f"{_A}tbl"):
+        if shape.tag == f"{_A}tbl":
+            _read_table(shape, composer)
+        else:
+            _read_shape(shape, composer, links)
+    notes = archive.tree(next((to for kind, to in related.values() if kind == "notesSlide"), ""))
+    for shape in notes.iter(f"{_P}sp") if notes is not None else ():
+        _read_shape(shape, composer, {})
+
+
+def _read_shape(shape: etree._Element, composer: Composer, links: dict[str, str]) -> None:
+    role = next((node.get("type", "") for node in shape.iter(f"{_P}ph")), "")
+    if role in _FRAME:
+        return
+    texts = [text for p in shape.iter(f"{_A}p") if (text := _text(p))]
+    if role in _TITLES:
+        composer.heading(2, " ".join(texts))
+    else:
+        for text in texts:
+            composer.paragraph(text, kind="item" if role else "paragraph")
+    for run in shape.iter(f"{_A}r"):
+        for link in run.iter(f"{_A}hlinkClick"):
+            composer.link(links.get(link.get(f"{_R}id", ""), ""), _text(run))
+
+
+def _read_table(table: etree._Element, composer: Composer) -> None:
+    rows = [[_text(cell) for cell in row.iter(f"{_A}tc")] for row in table.iter(f"{_A}tr")]
+    composer.table(rows)
+
+
+def _text(element: etree._Element) -> str:
+    pieces = (
+        node.text or "" if node.tag == f"{_A}t" else " "
+        for node in element.iter(f"{_A}t", f"{_A}br")
+    )
+    return " ".join("".join(pieces).split())
