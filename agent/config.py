@@ -14,9 +14,12 @@ from typing import Any, Literal
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from agent.depth import EFFORTS, Depth, Effort
 from agent.errors import UsageError
 
 APP = "urchin-research"
+MAX_STEPS = 200
+"""More is no research, but a loop; circles are noticed long before."""
 ENV_PREFIX = "RESEARCH_"
 _LISTS = ("search", "fallback", "file", "allow", "deny", "allow_private", "export", "search_url")
 
@@ -30,9 +33,12 @@ class Options(BaseModel):
     base_url: str | None = None
     fallback: tuple[str, ...] = ()
     judge: str | None = None
-    native_tools: bool = False
+    native_tools: bool | None = None
     model_sees: bool | None = None
-    depth: Literal["quick", "standard", "deep"] = "standard"
+    vision: bool = False
+    model_timeout: float = Field(120, gt=0)
+    depth: Depth = "standard"
+    report: bool = False
     search: tuple[str, ...] = ()
     searxng_url: str | None = None
     search_url: tuple[str, ...] = ()
@@ -52,10 +58,10 @@ class Options(BaseModel):
     allow_private: tuple[str, ...] = ()
     proxy: str | None = None
     ignore_robots: bool = False
-    max_steps: int = Field(12, ge=1, le=200)
+    max_steps: int | None = Field(None, ge=1, le=MAX_STEPS)
     budget: float | None = Field(None, gt=0)
     timeout: float | None = Field(None, gt=0)
-    max_sources: int = Field(24, ge=1)
+    max_sources: int | None = Field(None, ge=1)
     continue_run: str | None = None
     session: str | None = None
     memory: bool = True
@@ -74,6 +80,11 @@ class Options(BaseModel):
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return (value,) if isinstance(value, Path) else value
+
+    @property
+    def effort(self) -> Effort:
+        """How far a run goes where its limits are not named."""
+        return EFFORTS[self.depth]
 
     @property
     def data(self) -> Path:

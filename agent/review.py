@@ -43,7 +43,8 @@ class Gate:
         """Give the answer, mended once where a sentence of it does not hold."""
         await self._judge(result.text, "judge/1")
         work = self.work
-        if result.limit or not takes(work.model, Task.REVIEW) or not work.budget.steps_left:
+        reviewed = result.limit or work.as_report  # the sections of a report have been
+        if reviewed or not takes(work.model, Task.REVIEW) or work.budget.steps_left <= 0:
             return result
         said = objections(result.text, self.evidence, self.verdicts)
         if said is None:
@@ -71,10 +72,25 @@ class Gate:
         self.record("judge", place, verdicts=decided.rows())
 
 
+@dataclass(frozen=True, slots=True)
+class SectionGate:
+    """Says what does not hold in a section of a report, and puts that on record."""
+
+    evidence: Evidence
+    record: Record
+
+    def __call__(self, text: str, place: str) -> str | None:
+        """Check a section by code alone; the judge sees the report as a whole."""
+        said = objections(text, self.evidence)
+        if said is not None:
+            self.record(REVIEW, f"{place}/{REVIEW}", said=said)
+        return said
+
+
 async def repaired(work: Work, result: LoopResult, said: str) -> LoopResult:
     """Let the answer be mended; the first one stands where that fails."""
     try:
-        again = await work.repair(result.text, said)
+        again = await work.go_on(result.text, said)
     except ModelError:
         return result
     return result if again.limit or not again.text else again

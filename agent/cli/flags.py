@@ -20,16 +20,29 @@ _RUN = (
         {"metavar": "NAME", "multiple": True, "help": "The next model when the first fails."},
     ),
     (
-        ("--native-tools",),
-        {"is_flag": True, "default": None, "help": "Offer tools as functions, not by text tags."},
+        ("--native-tools/--text-tools",),
+        {"default": None, "help": "Tools as functions or by text tags (told by the provider)."},
     ),
+    (("--vision",), {"is_flag": True, "default": None, "help": "Screenshots to models that see."}),
     (
         ("--model-sees/--model-blind",),
         {"default": None, "help": "Whether the model takes pictures (told by its name)."},
     ),
     (
+        ("--model-timeout",),
+        {"type": float, "metavar": "SECONDS", "help": "Silence of the model at most (120)."},
+    ),
+    (
         ("--dry-run",),
         {"is_flag": True, "default": None, "help": "Prompt and likely cost; nothing is sent."},
+    ),
+    (
+        ("--depth",),
+        {"type": click.Choice(["quick", "standard", "deep"]), "help": "How far to go (standard)."},
+    ),
+    (
+        ("--report",),
+        {"is_flag": True, "default": None, "help": "A report in sections instead of an answer."},
     ),
     (("--search",), {"metavar": "A,B,C", "help": "Search providers, in order."}),
     (("--searxng-url",), {"metavar": "URL", "help": "Where a SearXNG is."}),
@@ -78,10 +91,10 @@ _RUN = (
         ("--ignore-robots",),
         {"is_flag": True, "default": None, "help": "Leave robots.txt aside: for one's own sites."},
     ),
-    (("--max-steps",), {"type": int, "metavar": "N", "help": "Steps at most (12)."}),
+    (("--max-steps",), {"type": int, "metavar": "N", "help": "Steps at most; the depth says, unless told."}),
     (("--budget",), {"type": float, "metavar": "USD", "help": "Dollars at most."}),
     (("--timeout",), {"type": float, "metavar": "SECONDS", "help": "Seconds at most."}),
-    (("--max-sources",), {"type": int, "metavar": "N", "help": "Sources at most (24)."}),
+    (("--max-sources",), {"type": int, "metavar": "N", "help": "Sources at most; as above."}),
     (
         ("-c", "--continue", "continue_run"),
         {

@@ -47,6 +47,7 @@ class _AnswerCheck:
         self._finder = SupportFinder(evidence, judge)
         self._sentences: list[Sentence] = []
         self._quotes: dict[int, list[str]] = {}
+        self._same: dict[tuple[str, str], int] = {}
 
     def run(self, answer: str) -> CheckedAnswer:
         body = self._reader.take_footnotes(answer)
@@ -91,8 +92,9 @@ class _AnswerCheck:
         support = self._finder.find(text, markers)
         if not claims and not support.cited:
             return []
-        numbers = [self._number(source) for source in support.cited]
-        for source, quote in support.quotes:
+        numbers = list(dict.fromkeys(self._number(self._one(n)) for n in support.cited))
+        for n, quote in support.quotes:
+            source = self._one(n)
             if quote not in self._quotes[source]:
                 self._quotes[source].append(quote)
         if claims:
@@ -103,6 +105,11 @@ class _AnswerCheck:
         """Give a source's number in the report: the order of first citation."""
         self._quotes.setdefault(source, [])
         return list(self._quotes).index(source) + 1
+
+    def _one(self, n: int) -> int:
+        """Give the first cited of the sources that are the same text of the same page."""
+        source = self._evidence.source(n)
+        return self._same.setdefault((source.url, source.sha256), n) if source else n
 
     def _report_sources(self) -> list[ReportSource]:
         cited = [(self._evidence.source(n), quotes) for n, quotes in self._quotes.items()]

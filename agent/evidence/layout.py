@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ _HEADING = re.compile(r"\s*#{1,6}\s")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _RULE = re.compile(r"[\s|:*_+=-]+$")
 _ITEM = re.compile(r"\s*(?:>\s?)*(?:[-*+•]|\d{1,3}[.)])\s+")
+
+
+NOT_KNOWN = "What is not known"
+"""Heading of a part that says what research did not find: there is nothing to cite for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,14 @@ class Unit:
 
 def units(answer: str) -> Iterator[Unit]:
     """Cut an answer into units; joined again they are the answer, character for character."""
+    silent = False
+    for unit in _units(answer):
+        if _HEADING.match(unit.text):
+            silent = unit.text.strip("# ") == NOT_KNOWN
+        yield replace(unit, claims=False) if silent else unit
+
+
+def _units(answer: str) -> Iterator[Unit]:
     fenced = False
     pending: list[str] = []
     lines = answer.splitlines(keepends=True)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from agent.types import Passage
     from browser.types import Page, SearchResult, Via
 
+BLOCK = 1_000
+"""Numbers set apart for each part: more sources than one loop reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -53,19 +56,39 @@ class Evidence:
     The same text at the same URL is the same source again. A changed text (after a click on a
     live page) is a new source: a citation is checked against one text with one hash and one
     time, and text added later would stand under a hash that does not cover it.
+
+    Loops that run side by side each have a part, with numbers of its own: what a source is called
+    never depends on which loop was faster. Any source can be looked up from any part.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, first: int = 1, whole: Evidence | None = None) -> None:
+        self._next = first
         self._sources: list[Source] = []
-        self._by_text: dict[tuple[str, str], Source] = {}
-        self._latest: dict[str, Source] = {}
-        self._passages: dict[str, tuple[Source, int]] = {}
-        self._index: PassageIndex | None = None
+        self._by_text: dict[tuple[str, str], Source] = dict(whole._by_text) if whole else {}
+        self._latest: dict[str, Source] = dict(whole._latest) if whole else {}
+        self._numbers: dict[int, Source] = whole._numbers if whole else {}
+        self._passages: dict[str, tuple[Source, int]] = whole._passages if whole else {}
+        self._parts: dict[int, Evidence] = {}
+        self._index: tuple[int, PassageIndex] | None = None
+
+    def part(self, number: int) -> Evidence:
+        """Give the part of a loop, which knows what was read before it began; 0 is the whole."""
+        if not number:
+            return self
+        if number not in self._parts:
+            self._parts[number] = Evidence(number * BLOCK + 1, self)
+        return self._parts[number]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was read, by any loop of the run."""
+        return not self._numbers
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """All sources, in order."""
-        return tuple(self._sources)
+        """All sources, in order; those of the parts after our own."""
+        parts = (self._parts[number] for number in sorted(self._parts))
+        return (*self._sources, *(source for part in parts for source in part.sources))
 
     def add(self, page: Page) -> Source:
         """Register a page that was read; raises ToolError where nothing readable came."""
@@ -100,7 +123,7 @@ class Evidence:
 
     def source(self, n: int) -> Source | None:
         """Source number `n`, or None."""
-        return self._sources[n - 1] if 0 < n <= len(self._sources) else None
+        return self._numbers.get(n)
 
     def by_url(self, url: str) -> Source | None:
         """Find the latest source read from a URL, fragments aside."""
@@ -124,9 +147,10 @@ class Evidence:
 
     def search(self, query: str, limit: int = 8, source: int | None = None) -> list[Passage]:
         """Rank passages against a query, best first; within one source, or over all of them."""
-        if self._index is None:
-            self._index = PassageIndex((s.title, s.passages) for s in self._sources)
-        return self._index.search(query, limit, source)
+        sources = self.sources
+        if self._index is None or self._index[0] != len(sources):
+            self._index = (len(sources), PassageIndex((s.title, s.passages) for s in sources))
+        return self._index[1].search(query, limit, source)
 
     def _register(
         self,
@@ -144,7 +168,7 @@ class Evidence:
         known = self._by_text.get((place, digest))
         if known:
             return known
-        n = len(self._sources) + 1
+        n = self._next
         earlier = self._latest.get(place)
         source = Source(
             n=n,
@@ -163,10 +187,11 @@ class Evidence:
 
     def _keep(self, place: str, source: Source) -> None:
         self._sources.append(source)
+        self._numbers[source.n] = source
+        self._next = source.n + 1
         self._by_text[place, source.sha256] = source
         self._latest[place] = source
         self._passages.update((p.id, (source, i)) for i, p in enumerate(source.passages))
-        self._index = None
 
 
 def _passages(text: str, n: int, pages: Sequence[int], via: Via) -> list[Passage]:

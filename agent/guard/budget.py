@@ -28,7 +28,8 @@ class Budget:
     """Counts what a run spends. `usd` and `seconds` are None where there is no bound.
 
     `whole` is the budget of which this one is a part: what is spent here is spent there too.
-    `elsewhere` counts the steps of parts.
+    `elsewhere` counts the steps of parts, which with our own never exceed `max_steps`, or
+    `parts_steps` where that is given: nobody named a bound, and loops side by side need more.
     """
 
     max_steps: int = 12
@@ -39,6 +40,7 @@ class Budget:
     steps: int = 0
     elsewhere: int = 0
     whole: Budget | None = None
+    parts_steps: int | None = None
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -46,7 +48,7 @@ class Budget:
 
     def begin_step(self) -> int:
         """Count a step, or raise `LimitReached` where only the final answer may still be made."""
-        if self.steps >= self.max_steps:
+        if self.steps_left <= 0:
             raise LimitReached("steps")
         if self.seconds is not None and self.elapsed() >= self.seconds * (1 - RESERVE):
             raise LimitReached("timeout")
@@ -62,14 +64,15 @@ class Budget:
             self.whole.add(usage)
 
     def part(self, of: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - a replay's
-        """Give a share: steps of its own, one of so many parts of the money left, all the time.
+        """Give a share: one of so many parts of the steps and the money left, all of the time.
 
-        `place` is where it is spent.
+        One of the parts is for putting the others together, which takes no steps. `place` is where
+        the share is spent.
         """
         seconds = self.seconds_left()
         usd = None if self.usd is None else max(0.0, self.usd * (1 - RESERVE) - self.spent) / of
         return Budget(
-            min(max_steps, self.max_steps),
+            min(max_steps, self.share_of(of - 1)),
             usd,
             seconds,
             self.clock,
@@ -79,7 +82,12 @@ class Budget:
     @property
     def steps_left(self) -> int:
         """Steps that may still be begun."""
-        return self.max_steps - self.steps
+        most = self.parts_steps if self.elsewhere and self.parts_steps else self.max_steps
+        return most - self.steps - self.elsewhere
+
+    def share_of(self, parts: int) -> int:
+        """Steps that each of so many parts may take."""
+        return ((self.parts_steps or self.max_steps) - self.steps - self.elsewhere) // max(1, parts)
 
     def elapsed(self) -> float:
         """Seconds since the run began."""

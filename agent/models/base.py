@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,6 +70,8 @@ class Task(StrEnum):
     """What a model may be asked beside the question itself."""
 
     PLAN = "plan"
+    OUTLINE = "outline"
+    MISSING = "missing"
     REVIEW = "review"
     JUDGE = "judge"
     AFTER = "after"
@@ -86,11 +89,29 @@ class Choosy(Protocol):
 
 
 @runtime_checkable
-class Native(Protocol):
+class Native(Model, Protocol):
     """A model that can be offered tools as functions; what it calls comes back as tool tags."""
 
-    def offer(self, tools: Sequence[dict[str, Any]]) -> None:
-        """Let the model call these functions from now on."""
+    @property
+    def native(self) -> bool:
+        """Tell whether it should be."""
+        ...
+
+    def offer(self, system: str, tools: Sequence[dict[str, Any]]) -> None:
+        """Let the model call these functions where it gets this system prompt."""
+        ...
+
+
+Heard = Callable[[str | None], None]
+"""Takes what a model says, piece by piece; None says that it begins anew after a failure."""
+
+
+@runtime_checkable
+class Streaming(Model, Protocol):
+    """A model that can be heard while it speaks."""
+
+    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
+        """Answer the last message, and pass on what is said as it comes."""
         ...
 
 
@@ -109,6 +130,33 @@ def sees(model: Model) -> bool:
     return isinstance(model, Seeing) and model.sees
 
 
+def natively(model: Model) -> TypeGuard[Native]:
+    """Tell whether a model is to be offered tools as functions."""
+    return isinstance(model, Native) and model.native
+
+
 def takes(model: Model, task: Task) -> bool:
     """Tell whether a model can be asked for a task; a language model can for all."""
     return model.takes(task) if isinstance(model, Choosy) else True
+
+
+class Hearing:
+    """Passes on the pieces of a reply; a try that starts over is announced by None."""
+
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
+        self._said = False
+
+    def begin(self) -> None:
+        """Start over: what was heard so far belongs to a try that failed."""
+        if self._said:
+            self._heard(None)
+        self._said = False
+
+    def __call__(self, piece: str | None) -> None:
+        """Pass a piece on."""
+        if piece is None:
+            self.begin()
+        elif piece:
+            self._said = True
+            self._heard(piece)

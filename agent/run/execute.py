@@ -21,18 +21,19 @@ from agent.journal import Journal, Runs
 from agent.journal.writer import utc_now
 from agent.loop import LoopResult
 from agent.messages import system_prompt
-from agent.models import Native
+from agent.models import natively, sees
 from agent.models.resolve import endpoint_of, local_model
-from agent.opening import MAIN, Opening
+from agent.opening import Opening
 from agent.planner import Work
-from agent.review import Gate
-from agent.run.afterwards import after_answer, now_ms
+from agent.review import Gate, SectionGate
+from agent.run.afterwards import after_answer, keep_turns, now_ms
 from agent.run.branches import Branches
 from agent.run.known import with_what_is_known
+from agent.run.left_open import LeftOpen
 from agent.run.models import with_fallbacks
-from agent.run.outcome import INTERRUPT, Ledger, failed, finished
+from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
 from agent.run.person import on_record, person
-from agent.run.question import new_opening, session_of
+from agent.run.question import Before, session_of
 from agent.run.steps import Steps
 from agent.run.web import open_remote_model, open_web
 from agent.tools import Limits, Registry, ToolContext
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from agent.memory import Memory
     from agent.models import Message, Model
     from agent.models.providers import Endpoint
-    from agent.planner import Opening as Begin
+    from agent.planner.side_by_side import Begin
     from agent.run.past import Past
     from agent.types import Report
 
@@ -72,10 +73,7 @@ async def execute(question: str, options: Options, given: Given) -> Report:
     """Run a question to its report. Raises `UsageError` for what is wrong before the run begins."""
     data = private_folder(options.data)
     environ = os.environ if given.config else {}
-    seen = options.model_sees
-    where = (
-        None if given.model else endpoint_of(options.model, options.base_url, environ, sees=seen)
-    )
+    where = None if given.model else endpoint_of(options.model, options.base_url, environ, options)
     local = given.model or (None if where else local_model(options.model))
     runs = Runs(data)
     if options.keep_days is not None:
@@ -104,7 +102,7 @@ class _Run:
         self._record = past.record(self._write) if past else self._write
         self._evidence = past.evidence() if past else Evidence()
         self._environ = os.environ if given.config else {}
-        self._budget = Budget(options.max_steps, options.budget, options.timeout)
+        self._budget = _budget(options)
         self._steps = Steps()
         self._journal.listen(self._ledger.note)
         self._journal.listen(self._steps.note)
@@ -154,15 +152,28 @@ class _Run:
             )
         model = local or await open_remote_model(stack, where, self._options.proxy)
         model = await with_fallbacks(stack, model, self._options, self._environ, self._passed_over)
+        context.vision = self._options.vision and sees(model)
         registry = Registry(tools_for(context)).with_functions(self._given.tools)
-        if self._options.native_tools and isinstance(model, Native):
-            model.offer(tool_specs(registry))
-        calls: Caller = Branches(registry, context)
+        system = system_prompt(registry, native=natively(model))
+        if natively(model):
+            model.offer(system, tool_specs(registry))
+        left = LeftOpen(self._folder, self._write, self._options.storage_state)
+        calls: Caller = Branches(registry, context, left, past.left_open() if past else {})
         if past is not None:
             model, calls = past.model(model), past.calls(calls, self._journal)
-        opening = await self._opening(context, session)
-        system, begin = system_prompt(registry), self._begin(opening)
-        work = Work(model, calls, self._budget, system, self._record, begin)
+        opening = Opening(context, session, now_ms)
+        begin = self._begin(opening, Before(self._options, context))
+        work = Work(
+            model,
+            calls,
+            self._budget,
+            system,
+            self._record,
+            begin,
+            effort=self._options.effort,
+            as_report=self._options.report,
+            objections=SectionGate(self._evidence, self._record),
+        )
         self._work = work
         gate = Gate(work, self._evidence, self._record, await self._judge(stack, model))
         result = await self._result(work, opening, gate)
@@ -173,17 +184,12 @@ class _Run:
         await after_answer(opening, work, self._record)
         return report
 
-    async def _opening(self, context: ToolContext, session: str) -> Opening:
-        past = self._given.past
-        if past is not None and past.opening(MAIN) is not None:
-            return Opening(context, session, now_ms)
-        return await new_opening(self._options, context, session)
-
     async def _judge(self, stack: AsyncExitStack, model: Model) -> Model:
         """The model that decides what code leaves open: the one named, or the run's own."""
         if self._options.judge is None:
             return model
-        where = endpoint_of(self._options.judge, self._options.base_url, self._environ)
+        set_ = self._options
+        where = endpoint_of(set_.judge, set_.base_url, self._environ, set_)
         if where is None:
             return local_model(self._options.judge)
         return await open_remote_model(stack, where, self._options.proxy)
@@ -197,10 +203,13 @@ class _Run:
             raise
         return await gate.passed(await with_what_is_known(result, work.messages))
 
-    def _begin(self, opening: Opening) -> Begin:
+    def _begin(self, opening: Opening, before: Before) -> Begin:
         async def begin(question: str, place: str) -> list[Message]:
             past = self._given.past.opening(place) if self._given.past else None
-            return await opening(question, place) if past is None else past
+            if past is not None:
+                return past
+            await before.put_into(opening)
+            return await opening(question, place)
 
         return begin
 
@@ -232,7 +241,7 @@ class _Run:
         return ToolContext(
             question=self._question,
             evidence=self._evidence,
-            limits=Limits(max_sources=self._options.max_sources),
+            limits=Limits(max_sources=self._options.max_sources or self._options.effort.sources),
             record=self._record,
             keep=self._folder.keep,
             secrets=self._secrets(),
@@ -270,13 +279,8 @@ class _Run:
 
     async def _remember(self, opening: Opening, answer: str | None) -> None:
         """Keep question and answer in the conversation; None where there is no answer."""
-        context = opening.context
-        if context.memory is None:
-            return
-        append = context.memory.append_turn
-        await context.in_memory_thread(append, opening.session, "user", self._question)
-        if answer is not None:
-            await context.in_memory_thread(append, opening.session, "assistant", answer)
+        resumed = self._given.past is not None
+        await keep_turns(opening, self._question, answer, resumed=resumed)
 
     async def _leave(self, opening: Opening, report: Report) -> None:
         """Keep what the run found out: its outcome, facts, sources, and what worked."""
@@ -290,6 +294,8 @@ class _Run:
     def _close(self, report: Report) -> Report:
         self._journal.write("run.finished", report=report.model_dump(mode="json"))
         self._folder.write_report(report.to_json())
+        if report.status in FINAL:
+            self._folder.browser_state.unlink(missing_ok=True)
         self._delivered = report
         return report
 
@@ -298,6 +304,14 @@ class _Run:
 
     def _write(self, kind: str, place: str = "", **data: Any) -> None:
         self._journal.write(kind, place, **data)
+
+
+def _budget(options: Options) -> Budget:
+    """What may be spent: what the person says, else what the depth does."""
+    effort = options.effort
+    most = options.max_steps or effort.steps
+    of_parts = None if options.max_steps else effort.parts_steps
+    return Budget(most, options.budget, options.timeout, parts_steps=of_parts)
 
 
 def _internal(error: Exception) -> InternalError:

@@ -10,6 +10,7 @@ from agent.guard import Secrets
 from agent.guard.window import tokens
 from agent.messages import system_prompt
 from agent.models.base import Usage
+from agent.models.prices import priced
 from agent.models.resolve import EXTRACTIVE, endpoint_of
 from agent.planner import wants_plan
 from agent.tools import Limits, Registry, ToolContext
@@ -45,13 +46,11 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> Prev
     name = where.name if where else options.model or EXTRACTIVE
     context = ToolContext(question, Evidence(), Limits(), _nowhere, _kept, Secrets(question))
     system = system_prompt(Registry(tools_for(context)))
-    steps = min(LIKELY_STEPS, options.max_steps)
+    steps = min(LIKELY_STEPS, options.max_steps or options.effort.steps)
     first = tokens(system) + tokens(question)
     growing = context.limits.read_tokens * sum(range(steps))
     usage = Usage(first * steps + growing, output_tokens=REPLY_TOKENS * steps)
     if where is not None:
-        from agent.models.openai import priced  # noqa: PLC0415 - half a second to import
-
         usage = priced(usage, where.model, where.prices)
     plans = where is not None and wants_plan(question)
     return Preview(

@@ -7,17 +7,24 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from agent.depth import EFFORTS
 from agent.errors import JournalError
 from agent.evidence import Evidence
+from agent.evidence.store import BLOCK
 from agent.journal import read_events
 from agent.judge import JUDGE
 from agent.models import Message, ModelReply, Usage
+from agent.models.pictures import images_of, message_of
 from agent.opening import MAIN
 from agent.planner import PLAN, SYNTHESIS
+from agent.planner.missing import MISSING
+from agent.planner.report import CLOSING, OUTLINE
 from agent.protocol import CallResult
+from agent.review import REVIEW
 from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
+    from agent.depth import Effort
     from agent.journal import Event, Journal, RunFolder
 
 
@@ -25,7 +32,7 @@ AFTER = "after/"
 """Places of what is asked when the answer was delivered."""
 
 
-_OTHERS = (PLAN, AFTER, JUDGE)
+_OTHERS = (PLAN, AFTER, JUDGE, MISSING, OUTLINE)
 """Places of calls that have a system prompt of their own."""
 
 
@@ -54,6 +61,7 @@ class RunRecord:
     limit: str | None = None
     limits: dict[str, str] = field(default_factory=dict)
     review: str | None = None
+    section_reviews: dict[str, str] = field(default_factory=dict)
     verdicts: list[dict[str, str]] = field(default_factory=list)
     answer: str | None = None
     status: str | None = None
@@ -74,19 +82,21 @@ class RunRecord:
         return str(self.started["question"])
 
     @property
-    def opening(self) -> list[Message]:
-        """The messages with which the run began."""
-        opening = self.opening_at(MAIN)
-        if opening is None:
-            raise JournalError(f"{self.folder.id} ended before it asked its model")
-        return opening
+    def effort(self) -> Effort:
+        """How far the run went."""
+        return EFFORTS[self.started["options"].get("depth", "standard")]
+
+    @property
+    def as_report(self) -> bool:
+        """Whether a report was asked for."""
+        return bool(self.started["options"].get("report"))
 
     def opening_at(self, loop: str) -> list[Message] | None:
         """The messages with which a loop began; None where it never did."""
         for request in self.requests:
             if request.place.startswith(f"{loop}/"):
                 return list(request.new)
-            if loop == MAIN and request.place == SYNTHESIS:
+            if loop == MAIN and request.place in (SYNTHESIS, CLOSING):
                 return list(request.new[:-1])
         return None
 
@@ -112,7 +122,8 @@ class RunRecord:
         evidence = Evidence()
         for event in self.events:
             if event.type == "source.added":
-                source = evidence.add(_page(event.data, self.folder))
+                loop = evidence.part(event.data["n"] // BLOCK)
+                source = loop.add(_page(event.data, self.folder))
                 if source.sha256 != event.data["sha256"]:
                     raise JournalError(f"the saved text of S{event.data['n']} was changed")
         return evidence
@@ -134,7 +145,7 @@ class RunRecord:
             case "model.request":
                 if not event.place.startswith(_OTHERS):
                     self.system = data["system"] or self.system
-                new = tuple(Message(m["role"], m["content"]) for m in data["messages"])
+                new = tuple(message_of(row, self.folder.blob) for row in data["messages"])
                 self.requests.append(Request(event.place, data["sha256"], new))
             case "model.reply":
                 counted = (data["input_tokens"], data["cached_tokens"], data["output_tokens"])
@@ -150,6 +161,7 @@ class RunRecord:
                     data["label"],
                     data["hint"],
                     capped=data["capped"],
+                    images=images_of(data.get("images", ()), self.folder.blob),
                 )
                 self.results[event.place] = (data["name"], data["param"], result)
             case "tool.call":
@@ -165,7 +177,11 @@ class RunRecord:
             case "judge":
                 self.verdicts += data["verdicts"]
             case "review":
-                self.review = data["said"]
+                loop = event.place.partition("/")[0]
+                if loop == REVIEW:
+                    self.review = data["said"]
+                else:
+                    self.section_reviews[loop] = data["said"]
             case "answer.draft":
                 self.limit = data["limit"]
             case "run.finished":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from agent.config import MAX_STEPS
 from agent.errors import ModelUnavailable, ReplayDiverged, ToolError
 from agent.guard import Budget, LimitReached
 from agent.judge import Verdicts
@@ -13,6 +14,8 @@ from agent.models import Task
 from agent.models.resolve import EXTRACTIVE
 from agent.opening import MAIN
 from agent.planner import PLAN, Work
+from agent.planner.missing import MISSING
+from agent.planner.report import OUTLINE
 from agent.protocol import CallResult
 from agent.review import repaired
 from agent.run.known import with_what_is_known
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from agent.types import Report, ToolCall
 
 _DIFFERENCE_LINES = 12
+_ASKED_AT = {Task.PLAN: PLAN, Task.OUTLINE: OUTLINE}
 
 
 async def replay(record: RunRecord) -> Report:
@@ -49,7 +53,17 @@ async def replay(record: RunRecord) -> Report:
         return found
 
     calls = RecordedCalls(record)
-    work = Work(RecordedModel(record), calls, budget, record.system, _nothing, opening)
+    work = Work(
+        RecordedModel(record),
+        calls,
+        budget,
+        record.system,
+        _nothing,
+        opening,
+        effort=record.effort,
+        as_report=record.as_report,
+        objections=lambda _text, place: record.section_reviews.get(place),
+    )
     result = await with_what_is_known(await work.answer(record.question), work.messages)
     if record.review is not None:
         result = await repaired(work, result, record.review)
@@ -65,6 +79,7 @@ class RecordedModel:
         self._record = record
         self._replies = record.replies_by_digest()
         self._asked = 0
+        self._looked = 0
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Give the recorded reply; raises `ReplayDiverged`, or the limit that ended the call."""
@@ -84,7 +99,10 @@ class RecordedModel:
         """Tell what was asked beside the question."""
         if task is Task.HEED:
             return self.name != EXTRACTIVE
-        return task is Task.PLAN and self._record.asked_for(PLAN)
+        if task is Task.MISSING:
+            self._looked += 1
+            return self._record.asked_for(f"{MISSING}/{self._looked}")
+        return task in _ASKED_AT and self._record.asked_for(_ASKED_AT[task])
 
     def _fail_as_then(self, digest: str) -> None:
         """Fail as the recorded call did that never got its reply."""
@@ -160,10 +178,19 @@ class _RecordedBudget(Budget):
 
     def begin_step(self) -> int:
         """Count a step, or raise the recorded limit."""
-        try:
-            return super().begin_step()
-        except LimitReached as reached:
-            raise LimitReached(self._limit or reached.limit) from reached
+        if self.steps >= self.max_steps:
+            raise LimitReached(self._limit or "steps")
+        self.steps += 1
+        return self.steps
+
+    def share_of(self, parts: int) -> int:  # noqa: ARG002 - as recorded
+        """Enough for what was begun then."""
+        return MAX_STEPS
+
+    @property
+    def steps_left(self) -> int:
+        """Enough for what was asked then."""
+        return MAX_STEPS
 
 
 def _nothing(_kind: str, _place: str = "", **_data: Any) -> None:

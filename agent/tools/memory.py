@@ -36,7 +36,7 @@ async def remember(context: ToolContext, param: str) -> ToolResult:
         raise ToolError(_FORM)
     name = js.to_string(key)
     # What a model writes after it has read the web may be the web's words.
-    origin = Origin(run=context.run, trusted=not context.evidence.sources)
+    origin = Origin(run=context.run, trusted=context.evidence.is_empty)
     await context.in_memory_thread(partial(memory.remember, name, fields["value"], origin=origin))
     return ToolResult({"success": True, "message": f'Remembered "{name}".'})
 

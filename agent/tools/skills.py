@@ -39,7 +39,7 @@ class ForgetSkillParams(Params):
 
 async def learn_skill(context: ToolContext, params: LearnSkillParams) -> ToolResult:
     """Keep an instruction for later runs; one of the same name is replaced."""
-    if context.evidence.sources:
+    if not context.evidence.is_empty:
         # An instruction outlives the run; after the web was read it may be the web's.
         raise ToolError(
             "a skill is learned from the person, not from pages: the web was read in this run",

@@ -1,0 +1,54 @@
+"""When a question is taken apart, and how a plan is read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from agent.memory import jsvalues as js
+from agent.protocol.loose import loose_object
+
+# The reference engine's trigger and limits; lengths in UTF-16 units.
+LONG_QUESTION = 120
+FEWEST, MOST = 2, 4
+_JOINS = re.compile(r"\b(?:and|then|also|after that|next|finally)\b", re.IGNORECASE | re.ASCII)
+_PLAIN = re.compile(r"(?:hi|hey|hello|what|who|how much|price|gm)\b", re.IGNORECASE | re.ASCII)
+"""Greetings and short questions are one task, however long; by whole words (`History` is none)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subtask:
+    """A phase of a request, and the numbers of the earlier ones whose results it needs."""
+
+    task: str
+    depends_on: tuple[int, ...] = ()
+    dependent: bool = False
+
+
+def wants_plan(question: str) -> bool:
+    """Tell whether a question may have several phases, by its joining words or its length."""
+    joined = len(_JOINS.findall(question)) >= 2 or js.length(question) > LONG_QUESTION
+    return joined and not _PLAIN.match(js.trim(question))
+
+
+def read_plan(reply: str) -> list[Subtask]:
+    """Read a planning reply; empty unless it names two to four subtasks."""
+    plan = loose_object(reply)
+    rows = plan.get("subtasks")
+    if not js.truthy(plan.get("decompose")) or not isinstance(rows, list):
+        return []
+    if not FEWEST <= len(rows) <= MOST or not all(_has_task(row) for row in rows):
+        return []
+    return [_subtask(row, number) for number, row in enumerate(rows)]
+
+
+def _has_task(row: Any) -> bool:
+    return isinstance(row, dict) and isinstance(row.get("task"), str)
+
+
+def _subtask(row: dict[str, Any], number: int) -> Subtask:
+    named = row.get("dependsOn")
+    named = named if isinstance(named, list) else []
+    earlier = (n for n in named if isinstance(n, int) and not isinstance(n, bool))
+    return Subtask(row["task"], tuple(n for n in earlier if 0 <= n < number), bool(named))

@@ -1,0 +1,180 @@
+"""One question's work: a loop, subtasks side by side, or a report; then what is still open."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from agent.asking import Asker
+from agent.depth import STANDARD, Effort
+from agent.errors import ResearchError
+from agent.guard import LimitReached, Repetition, fit_opening
+from agent.loop import Loop, LoopResult, without_calls
+from agent.memory import jsvalues as js
+from agent.messages import prompt
+from agent.models import Message, Task, takes
+from agent.opening import MAIN
+from agent.planner import missing, report
+from agent.planner.plan import Subtask, read_plan, wants_plan
+from agent.planner.side_by_side import FEWEST_STEPS, SIDE_BY_SIDE, SideBySide, cut
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agent.asking import Record
+    from agent.guard import Budget
+    from agent.loop import Caller
+    from agent.models import Model
+    from agent.planner.side_by_side import Begin
+
+PLAN = "plan"
+SYNTHESIS = "synthesis"
+QUOTED = 500
+"""UTF-16 units of a question that a plan and a synthesis are shown; the reference engine's."""
+
+
+def _no_objections(_text: str, _place: str) -> str | None:
+    return None
+
+
+@dataclass(slots=True)
+class Work:
+    """One question's work; every model call in it is recorded under a place of its own.
+
+    `opening(question, place)` lays out what a loop begins with; `objections(text, place)` says
+    what does not hold in a section of a report; `concurrent` bounds the loops that run at once.
+    """
+
+    model: Model
+    calls: Caller
+    budget: Budget
+    system: str
+    record: Record
+    opening: Begin
+    effort: Effort = STANDARD
+    as_report: bool = False
+    objections: Callable[[str, str], str | None] = _no_objections
+    guarded: bool = True
+    concurrent: int = SIDE_BY_SIDE
+    messages: list[Message] = field(default_factory=list, init=False)
+    _loop: Loop = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._loop = self._new_loop(MAIN, self.budget)
+
+    async def answer(self, question: str) -> LoopResult:
+        """Answer. Raises `ModelError`; a plan that fails leaves the question to one loop."""
+        self.messages = fit_opening(await self.opening(question, MAIN))
+        if self.as_report:
+            return await self._report(question)
+        plan = await self._plan(question)
+        answer = await self._by_subtasks(question, plan) if plan else None
+        if answer is None:
+            answer = await self._loop.run(self.messages)
+        return await self._filled(question, answer)
+
+    async def go_on(self, answer: str, said: str) -> LoopResult:
+        """Say something about an answer, and work until there is another one."""
+        self.messages.append(Message("assistant", answer))
+        return await self._loop.go_on(self.messages, said)
+
+    async def _plan(self, question: str) -> list[Subtask]:
+        wanted = self.effort.plans and wants_plan(question)
+        if not wanted or not takes(self.model, Task.PLAN):
+            return []
+        request = Message("user", f"Request: {_quoted(question)}")
+        reply = await self._asked(PLAN, prompt(PLAN), [request])
+        plan = read_plan(reply) if reply else []
+        return plan if self.budget.share_of(len(plan)) >= FEWEST_STEPS else []
+
+    async def _by_subtasks(self, question: str, plan: Sequence[Subtask]) -> LoopResult | None:
+        """Work on the subtasks and put their results together; None where that fails."""
+        self.record("plan", PLAN, subtasks=[subtask.task for subtask in plan])
+        results = await self._side_by_side().results(plan, self.effort.part_steps)
+        texts = [result.text for result in results]
+        messages = [*self.messages, _synthesis(question, plan, texts)]
+        reply = await self._asked(SYNTHESIS, self.system, messages)
+        if reply is None:
+            return None
+        self.messages = messages
+        limit = next((result.limit for result in results if result.limit), None)
+        return LoopResult(without_calls(reply), limit)
+
+    async def _filled(self, question: str, answer: LoopResult) -> LoopResult:
+        """Ask what a draft leaves open, and research it, as often as the depth says."""
+        for number in range(1, self.effort.rounds + 1):
+            enough = answer.limit or self.budget.steps_left < FEWEST_STEPS
+            if enough or not takes(self.model, Task.MISSING):
+                break
+            request = missing.request(question, answer.text, self.effort.points)
+            reply = await self._asked(f"{missing.MISSING}/{number}", missing.system(), [request])
+            points = missing.read_points(reply or "", self.effort.points)
+            if not points:
+                break
+            again = await self.go_on(answer.text, missing.note(points))
+            answer = LoopResult(again.text or answer.text, again.limit)
+        return answer
+
+    async def _report(self, question: str) -> LoopResult:
+        """Write a report: sections side by side, then what stands above and below them."""
+        if not takes(self.model, Task.OUTLINE):
+            await self._loop.run(self.messages)
+            return await self._loop.go_on(self.messages, report.BY_RULES)
+        outline = await self._outline(question)
+        if not outline:
+            return await self._filled(question, await self._loop.run(self.messages))
+        self.record("plan", report.OUTLINE, subtasks=[section.heading for section in outline])
+        plan = [Subtask(report.task(question, section, outline)) for section in outline]
+        parts = await self._side_by_side(mend=True).results(plan, self.effort.part_steps)
+        written = [report.Written(s.heading, p.text) for s, p in zip(outline, parts, strict=True)]
+        request = Message("user", report.closing(question, written))
+        frame = await self._asked(report.CLOSING, self.system, [*self.messages, request])
+        limit = next((part.limit for part in parts if part.limit), None)
+        return LoopResult(report.put_together(written, without_calls(frame or "")), limit)
+
+    async def _outline(self, question: str) -> list[report.Section]:
+        request = Message("user", report.outline_request(question, self.effort.sections))
+        reply = await self._asked(report.OUTLINE, prompt(report.OUTLINE), [request])
+        most = min(self.effort.sections, self.budget.share_of(FEWEST_STEPS))
+        return report.read_outline(reply or "", most)
+
+    def _side_by_side(self, *, mend: bool = False) -> SideBySide:
+        finish = self._mended if mend else None
+        return SideBySide(self.opening, self._new_loop, self.budget, self.concurrent, finish)
+
+    async def _mended(self, loop: Loop, messages: list[Message], result: LoopResult) -> LoopResult:
+        """Let a section be mended once where a sentence of it does not hold."""
+        said = None if result.limit else self.objections(result.text, loop.place)
+        if said is None:
+            return result
+        messages.append(Message("assistant", result.text))
+        again = await loop.go_on(messages, said)
+        return result if again.limit or not again.text else again
+
+    async def _asked(self, place: str, system: str, messages: list[Message]) -> str | None:
+        """Ask once, within the time there is; None, with a note on record, where that fails."""
+        asker = Asker(self.model, system, self.budget, self.record)
+        try:
+            async with asyncio.timeout(self.budget.seconds_left()):
+                return (await asker.ask(place, messages)).text
+        except (ResearchError, LimitReached, TimeoutError) as error:
+            self.record("note", place, text=f"{place} failed: {error or 'timeout'}")
+            return None
+
+    def _new_loop(self, place: str, budget: Budget) -> Loop:
+        guard = Repetition() if self.guarded else None
+        return Loop(self.model, self.calls, budget, self.system, self.record, place, guard)
+
+
+def _quoted(question: str) -> str:
+    return js.well_formed(js.cut(question, QUOTED))
+
+
+def _synthesis(question: str, plan: Sequence[Subtask], results: Sequence[str]) -> Message:
+    steps = [
+        f"Step {number} ({subtask.task}): {cut(result)}"
+        for number, (subtask, result) in enumerate(zip(plan, results, strict=True), 1)
+    ]
+    filled = prompt(SYNTHESIS).replace("{question}", _quoted(question))
+    return Message("user", filled.replace("{steps}", "\n\n".join(steps)))
