@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agent.models.pictures import message_kept
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -50,7 +52,7 @@ class Asker:
     def _record_request(
         self, place: str, fitted: Sequence[Message], whole: Sequence[Message]
     ) -> None:
-        new = [{"role": m.role, "content": m.content} for m in whole[self._sent :]]
+        new = [message_kept(message) for message in whole[self._sent :]]
         self.record(
             "model.request",
             place,
@@ -66,4 +68,6 @@ def request_digest(system: str, messages: Sequence[Message]) -> str:
     digest = hashlib.sha256(system.encode())
     for message in messages:
         digest.update(f"\0{message.role}\0{message.content}".encode("utf-8", "replace"))
+        for image in message.images:
+            digest.update(f"\0{image.sha256}".encode())
     return digest.hexdigest()

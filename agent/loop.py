@@ -84,7 +84,7 @@ class Loop:
                     return LoopResult(reply.text)
                 if reply.calls:
                     messages.append(Message("assistant", reply.text))
-                    messages.append(Message("user", await self._act(reply.calls)))
+                    messages.append(await self._act(reply.calls))
         except LimitReached as reached:
             self.record("limit.reached", self.place, limit=reached.limit)
             return LoopResult(await self._wrap_up(messages, reached.limit), reached.limit)
@@ -105,7 +105,7 @@ class Loop:
             self.record("thought", f"{self.place}/{step}", text=thought)
         return reply
 
-    async def _act(self, calls: Sequence[ToolCall]) -> str:
+    async def _act(self, calls: Sequence[ToolCall]) -> Message:
         places = [f"{self.place}/{self.budget.steps}/{n}" for n in range(1, len(calls) + 1)]
         for call, place in zip(calls, places, strict=True):
             self.record("tool.call", place, name=call.name, param=call.param)
@@ -113,7 +113,8 @@ class Loop:
         results = [finish() for finish in finishes]
         note = self.guard.note(calls, results) if self.guard else None
         said = format_results(results)
-        return f"{said}\n\n{note}" if note else said
+        images = [image for result in results for image in result.images][-1:]  # as it is now
+        return Message("user", f"{said}\n\n{note}" if note else said, tuple(images))
 
     async def _ask(self, place: str, messages: Sequence[Message]) -> ModelReply:
         fitted = self.window.fit(messages, self._question)

@@ -25,6 +25,9 @@ FIRST_STEPS = 2
 """Steps at the beginning that stay as they are: they hold how the question was taken up."""
 LAST_STEPS = 5
 """Newest steps that stay as they are while there is room."""
+IMAGE_TOKENS = 2_000
+"""Of one screenshot of 1280 × 900: providers count 1,100 to 1,900."""
+PICTURE_GONE = "[The picture was taken out: a newer one is below.]"
 _CHARS_PER_TOKEN = 4
 """English text and JSON; other scripts are counted as one token a character."""
 _KEPT = 200
@@ -62,10 +65,14 @@ class Window:
         `question` is the index of the question, which is never cut; neither is the newest
         observation.
         """
-        fitted = [self._as_cut(index, message) for index, message in enumerate(messages)]
+        newest = max((n for n, message in enumerate(messages) if message.images), default=-1)
+        fitted = [
+            self._as_cut(n, message if n == newest else _without_pictures(message))
+            for n, message in enumerate(messages)
+        ]
         # Messages are only ever appended, so each is measured once.
         self._sizes += [tokens(m.content) for m in fitted[len(self._sizes) :]]
-        total = sum(self._sizes)
+        total = sum(self._sizes) + (IMAGE_TOKENS if newest >= 0 else 0)
         if total <= self.high:
             return fitted
         for index in _order(fitted, question):
@@ -82,6 +89,13 @@ class Window:
 
     def _as_cut(self, index: int, message: Message) -> Message:
         return replace(message, content=self._cut[index]) if index in self._cut else message
+
+
+def _without_pictures(message: Message) -> Message:
+    """A page as it was is of no use beside the page as it is."""
+    if not message.images:
+        return message
+    return replace(message, content=f"{message.content}\n{PICTURE_GONE}", images=())
 
 
 def tokens(text: str) -> int:

@@ -11,9 +11,12 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent.protocol.text import inert
+
+if TYPE_CHECKING:
+    from agent.models import Image
 
 RESULT_CAP = 3_000
 """Characters of a result's JSON above which it is cut; tools with budgets of their own are not."""
@@ -26,7 +29,10 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What one call came to: JSON data, and web text with the label of where it came from."""
+    """What one call came to: JSON data, and web text with the label of where it came from.
+
+    `images` are shown to a model that sees, beside the text.
+    """
 
     name: str
     data: Any
@@ -34,6 +40,7 @@ class CallResult:
     label: str = ""
     hint: str = ""
     capped: bool = True
+    images: tuple[Image, ...] = ()
 
 
 def format_results(results: list[CallResult]) -> str:

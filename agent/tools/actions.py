@@ -11,6 +11,7 @@ from pydantic import Field
 from agent.errors import ToolError
 from agent.tools.page import NoParams, look, open_tab
 from agent.tools.registry import Params, Risk, Tool, ToolResult
+from agent.tools.sight import picture_of, with_picture
 from agent.tools.sources import listed, register
 from agent.tools.walls import taken_down
 from agent.tools.web import web_of
@@ -112,8 +113,8 @@ def acting(act: Act) -> Callable[[ToolContext, Any], Awaitable[Finish]]:
             outcome = await act(tab, params)
             if outcome.url != before and await taken_down(context, tab):
                 outcome = replace(outcome, changes=(await look(context, tab)).text)
-            page = await web.read_tab()
-        return lambda: _acted(context, page, outcome)
+            page, picture = await web.read_tab(), await picture_of(context, tab)
+        return lambda: with_picture(_acted(context, page, outcome), picture)
 
     return run
 

@@ -59,6 +59,7 @@ class Web:
 
     `in_sight`: a person can see the browser's window. `solver` is asked about captchas, at most
     `solves_left` times a run: a page could otherwise spend its owner's balance.
+    `left_open` is the page that was open when the run was cut off, until it is opened again.
     """
 
     egress: Egress
@@ -75,6 +76,7 @@ class Web:
     context: PageContext | None = None
     page: Page | None = None
     tab: Any = None
+    left_open: str = ""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def read_tab(self) -> Page:
@@ -91,7 +93,7 @@ class ToolContext:
     `record(kind, place, **data)` writes a journal event, `keep(bytes)` keeps bytes with the run;
     `approve(what)` asks the person for a yes, `person` is who can be asked what was meant: both are
     None where nobody is there; `memory` is None with `--no-memory`, `wiki` where the data folder
-    holds none.
+    holds none. `vision`: the model sees, and is shown pictures.
     """
 
     question: str
@@ -107,6 +109,7 @@ class ToolContext:
     run: str = ""
     files: tuple[Path, ...] = ()
     approve: Approve | None = None
+    vision: bool = False
     person: Person | None = None
     deadline: float | None = None
     _worker: ThreadPoolExecutor | None = None

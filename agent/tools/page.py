@@ -9,6 +9,7 @@ from pydantic import Field
 
 from agent.errors import ToolError
 from agent.tools.registry import Params, Tool, ToolResult
+from agent.tools.sight import picture_of, with_picture
 from agent.tools.sources import register
 from agent.tools.walls import taken_down
 from agent.tools.web import web_of
@@ -67,8 +68,8 @@ async def open_page(context: ToolContext, params: OpenParams) -> Finish:
         shown = await look(context, web.tab)
         if await taken_down(context, web.tab):
             shown = await look(context, web.tab)
-        page = await web.read_tab()
-    return lambda: _shown(context, page, shown.text, refs=len(shown.refs))
+        page, picture = await web.read_tab(), await picture_of(context, web.tab)
+    return lambda: with_picture(_shown(context, page, shown.text, refs=len(shown.refs)), picture)
 
 
 async def look(context: ToolContext, tab: Tab) -> Snapshot:
@@ -82,9 +83,11 @@ async def snapshot(context: ToolContext, params: SnapshotParams) -> ToolResult:
     async with web_of(context).lock:
         if params.ref:
             return ToolResult({"ref": params.ref}, await tab.expand(params.ref), "page")
-        shown = await look(context, tab)
-    data = {"url": shown.url, "title": shown.title, "refs": len(shown.refs)}
-    return ToolResult(data, shown.text, "page")
+        shown, picture = await look(context, tab), await picture_of(context, tab)
+    data: dict[str, Any] = {"url": shown.url, "title": shown.title, "refs": len(shown.refs)}
+    if happened := tab.events.drain():
+        data["events"] = list(happened)
+    return with_picture(ToolResult(data, shown.text, "page"), picture)
 
 
 async def find(context: ToolContext, params: FindParams) -> ToolResult:
@@ -120,12 +123,13 @@ def _tab(browser: Browser, name: str) -> Tab:
 
 
 async def screenshot(context: ToolContext, _: NoParams) -> ToolResult:
-    """Keep a picture of the open page with the run."""
+    """Keep a picture of the open page with the run, and show it to a model that sees."""
     tab = open_tab(context)
     async with web_of(context).lock:
         picture = await tab.screenshot()
+        marked = await picture_of(context, tab)
     data = {"success": True, "url": tab.url, "kept": True, "bytes": len(picture)}
-    return ToolResult(data, blobs=(("screenshot.png", picture),))
+    return with_picture(ToolResult(data, blobs=(("screenshot.png", picture),)), marked)
 
 
 async def page_context(context: ToolContext, _: NoParams) -> ToolResult:

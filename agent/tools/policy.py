@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError, ToolError
+from agent.models import Image
+from agent.models.pictures import images_kept
 from agent.protocol import CallResult
 from agent.protocol.results import to_json
 from agent.tools.context import PATIENCE
@@ -77,6 +79,7 @@ class Policy:
             result.label,
             result.hint,
             capped=tool.capped if tool else True,
+            images=tuple(self._image(picture) for picture in result.pictures),
         )
         kept = dict(self._kept(result))
         self._context.record("tool.result", place, **result_data(call, outcome, ms, kept))
@@ -84,6 +87,9 @@ class Policy:
 
     def _kept(self, result: ToolResult) -> list[tuple[str, str]]:
         return [(name, self._context.keep(body)) for name, body in result.blobs]
+
+    def _image(self, picture: bytes) -> Image:
+        return Image("image/jpeg", picture, self._context.keep(picture))
 
 
 def result_data(
@@ -100,6 +106,7 @@ def result_data(
         "hint": result.hint,
         "ms": ms,
         "blobs": blobs or {},
+        **({"images": images_kept(result.images)} if result.images else {}),
     }
 
 

@@ -35,7 +35,8 @@ class ToolResult:
     """What a call gives: JSON data for the first line, and web text below it.
 
     `label` names where the web text came from.
-    `blobs` are kept with the run (name to bytes), such as screenshots.
+    `blobs` are kept with the run (name to bytes), such as screenshots; `pictures` (JPEG) are kept
+    and shown to the model too.
     """
 
     data: Any
@@ -43,6 +44,7 @@ class ToolResult:
     label: str = ""
     hint: str = ""
     blobs: tuple[tuple[str, bytes], ...] = ()
+    pictures: tuple[bytes, ...] = ()
 
 
 Finish = Callable[[], ToolResult]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agent.guard import Window, fit_opening
 from agent.guard.window import tokens
-from agent.models import Message
+from agent.models import Image, Message
 
 
 def observation(number, tool="READ", size=1_200):
@@ -79,3 +81,24 @@ def test_the_opening_is_trimmed_oldest_first_to_200_units_each():
 
 def test_other_scripts_count_a_token_a_character():
     assert tokens("灯" * 100) == 101
+
+
+def seen(number):
+    picture = Image("image/jpeg", b"picture %d" % number, f"{number:064x}")
+    return replace(observation(number, "OPEN", 10), images=(picture,))
+
+
+def test_only_the_newest_picture_is_sent_and_older_ones_leave_a_word():
+    messages = [Message("user", "q"), seen(1), Message("assistant", "a"), seen(2), observation(3)]
+    fitted = Window().fit(messages, 0)
+    assert [len(message.images) for message in fitted] == [0, 0, 0, 1, 0]
+    assert fitted[1].content.endswith("a newer one is below.]")
+    assert fitted[3] == messages[3]
+
+
+def test_a_picture_counts_for_what_it_costs():
+    messages = [*conversation(8), seen(9)]
+    bare = [replace(message, images=()) for message in messages]
+    room = size(bare) + 100
+    assert Window(high=room).fit(bare, 0) == bare
+    assert Window(high=room, low=room).fit(messages, 0) != messages
