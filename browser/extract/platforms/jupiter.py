@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.embedded import objects
 from browser.extract.platforms.numbers import counts
@@ -47,7 +48,8 @@ def _token(node: dict[str, Any]) -> Record:
     verified = node.get("isVerified")
     return Record(
         "jupiter", "token", f"https://jup.ag/tokens/{node['id']}", id=node["id"],
-        title=node.get("name"), handle=node.get("dev"), published=first.get("createdAt"),
+        title=node.get("name"), handle=node.get("dev"),
+        published=iso_date(first.get("createdAt") or ""),
         counts=counts(holders=node.get("holderCount"), buys_24h=day.get("numBuys"),
                       sells_24h=day.get("numSells"), traders_24h=day.get("numTraders")),
         fields=fields(

@@ -21,3 +21,74 @@ def test_x_post_with_replies() -> None:
     assert post.counts == {"replies": 1, "reposts": 2, "likes": 3456, "bookmarks": 4, "views": 5}
     assert post.links == (Link("https://t.co/x", "e.org"),)
     assert [item.id for item in post.items] == ["1", "3"]
+
+
+def _article(name: str, number: int, inner: str, *, linked: bool = True) -> str:
+    time = '<time datetime="2024-05-03T08:00:00.000Z"></time>'
+    stamp = f'<a href="/{name}/status/{number}">{time}</a>' if linked else time
+    return f"""<article data-testid=tweet><div data-testid=User-Name><a href="/{name}"><span>{name.title()}</span></a></div>{inner}<div>{stamp}</div></article>"""
+
+
+def test_a_quoted_post_keeps_its_own_words_time_and_pictures() -> None:
+    quoted = """<div role=link tabindex=0><div data-testid=User-Name><span>Bo</span></div><time datetime="2020-01-01T00:00:00.000Z"></time>
+    <div data-testid=tweetText>Old words.</div><div data-testid=tweetPhoto><img src="https://pbs.example/old.jpg" alt=Image></div></div>"""
+    page = _article("ann", 2, f"<div data-testid=tweetText>See this.</div>{quoted}")
+    post = parsed("https://x.com/ann/status/2", page)
+
+    assert (post.text, post.author, post.published) == (
+        "See this.",
+        "Ann",
+        "2024-05-03T08:00:00+00:00",
+    )
+    assert post.media == ()
+    inner = post.items[0]
+    assert (inner.kind, inner.author, inner.text) == ("quoted", "Bo", "Old words.")
+    assert inner.published == "2020-01-01T00:00:00+00:00"
+    assert inner.media == ("https://pbs.example/old.jpg",)
+
+
+def test_counts_in_any_language_come_from_the_buttons() -> None:
+    buttons = """<div role=group aria-label="3 Antworten, 2 Mal geteilt, 1.456 „Gefällt mir“-Angaben"><button data-testid=reply aria-label="3 Antworten. Antworten">3</button>
+    <button data-testid=unretweet aria-label="2 Mal geteilt. Teilen"></button><button data-testid=like aria-label="1.456 „Gefällt mir“-Angaben. Gefällt mir"><span>1.456</span></button><a href="/ann/status/2/analytics" aria-label="12.345 Mal angezeigt. Statistiken ansehen">12.345</a></div>"""
+    post = parsed("https://x.com/ann/status/2", _article("ann", 2, buttons))
+    assert post.counts == {"replies": 3, "reposts": 2, "likes": 1456, "views": 12345}
+
+
+def test_pictures_with_descriptions_films_emoji_polls_and_marks() -> None:
+    inner = """<div data-testid=socialContext>Bo reposted</div><svg data-testid=icon-verified></svg><div data-testid=tweetText>High tide <img alt="🌊" src="https://abs.twimg.com/emoji/v2/svg/1f30a.svg"> now<span data-testid=tweet-text-show-more-link>Show more</span></div>
+    <div data-testid=tweetPhoto><img src="https://pbs.example/1.jpg" alt="A lock gate"></div><div data-testid=tweetPhoto><img src="https://pbs.example/2.jpg" alt=Image></div><video poster="https://pbs.example/3.jpg"></video>
+    <div data-testid=cardPoll><ul><li>Yes 60%</li><li>No 40%</li></ul></div>"""
+    post = parsed("https://x.com/ann/status/2", _article("ann", 2, inner))
+    assert post.text.startswith("High tide 🌊 now")
+    assert post.media == (
+        "https://pbs.example/1.jpg",
+        "https://pbs.example/2.jpg",
+        "https://pbs.example/3.jpg",
+    )
+    assert post.fields == {
+        "context": "Bo reposted",
+        "poll": "Yes 60%; No 40%",
+        "media_text": "A lock gate",
+        "verified": "true",
+        "truncated": "true",
+    }
+
+
+def test_a_reply_names_whom_it_answers() -> None:
+    answered = "<div>Replying to <div dir=ltr><a href=/bo>@bo</a></div></div>"
+    inner = f"{answered}<div data-testid=tweetText>Yes <a href=/cy dir=ltr>@cy</a></div>"
+    post = parsed("https://x.com/ann/status/2", _article("ann", 2, inner))
+    assert post.parent == "@bo"
+
+
+def test_a_timeline_and_a_page_that_is_gone() -> None:
+    page = _article("ann", 1, "<div data-testid=tweetText>One.</div>") + _article("ann", 2, "")
+    timeline = parsed("https://x.com/ann", page)
+    assert (timeline.kind, [post.id for post in timeline.items]) == ("timeline", ["1", "2"])
+
+    gone = "<div data-testid=error-detail>Hmm...this page doesn’t exist.</div>"
+    record = parsed("https://x.com/ann/status/9", gone)
+    assert (record.kind, record.fields) == (
+        "unavailable",
+        {"reason": "Hmm...this page doesn’t exist."},
+    )
