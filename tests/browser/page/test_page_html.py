@@ -47,9 +47,11 @@ async def test_the_context_tells_what_a_person_has_before_them(show):
 
 async def test_a_picture_shows_the_refs_and_leaves_nothing_behind(show):
     tab = await show("<button style='margin:50px;width:200px;height:80px'>Book</button>")
+    before, plain = await tab.page.content(), await tab.screenshot()
+    unmarked = await tab.screenshot(marks=True)  # nothing has a ref yet
     await tab.snapshot()
-    before = await tab.page.content()
-    plain, marked = await tab.screenshot(), await tab.screenshot(marks=True)
-    assert plain[:4] == marked[:4] == b"\x89PNG"
-    assert plain != marked
+    marked = await tab.screenshot(marks=True)
+    assert plain.startswith(b"\x89PNG")
+    assert unmarked.startswith(b"\xff\xd8")
+    assert marked != unmarked
     assert await tab.page.content() == before
