@@ -34,7 +34,10 @@ DEADLINE = 20.0
 # Browsers stop at 20 redirects; a page that refreshes more than twice goes in circles.
 _MOST_REFRESHES = 2
 # The browser shows these in a viewer or saves them; HTTP brings them as they are.
-_DOCUMENT = re.compile(r"\.(?:pdf|json|xml|csv|txt|md)(?:[?#]|$)", re.IGNORECASE)
+_DOCUMENT = re.compile(
+    r"\.(?:pdf|docx?|xlsx?|pptx?|od[tsp]|epub|eml|mbox|json|xml|csv|txt|md)(?:[?#]|$)",
+    re.IGNORECASE,
+)
 # Walls that a real browser, with its scripts and cookies, may pass.
 _BROWSER_MAY_PASS = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCKED))
 

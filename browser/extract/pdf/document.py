@@ -1,0 +1,148 @@
+"""A PDF into a Document: its pages one after the other, and what it says of itself."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import TYPE_CHECKING
+
+import pypdfium2
+
+from browser.errors import ExtractError
+from browser.extract.documents.composer import Composer, Facts
+from browser.extract.pdf.lines import page_lines
+from browser.extract.pdf.links import page_links
+from browser.extract.pdf.outline import Outline
+from browser.extract.pdf.parts import add_lines
+from browser.text import clean
+from browser.types import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Pdfium is one library with one state: two threads in it crash the process.
+_PDFIUM = threading.Lock()
+_MOST_PAGES = 2_000
+_PDF_DATE = re.compile(
+    r"D:(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?(?:(Z)|([+-]\d{2})'?(\d{2})?)?"
+)
+_EMPTY_TITLES = frozenset(("", "(anonymous)", "untitled", "(unspecified)"))
+# What programs put for a title: the name of the file that was printed.
+_FILE_NAME = re.compile(
+    r"(?:microsoft \w+ - )?[^\s/\\]+\.(?:docx?|html?|tex|dvi|indd|qxd|rtf|xlsx?)"
+)
+
+
+def extract_pdf(body: bytes, url: str, name: str) -> Document:
+    """Read a PDF's text; `pages` holds the offset of each page. A scan is said to be one.
+
+    Raises ExtractError where the file is broken or asks for a password.
+    """
+    with _PDFIUM:
+        try:
+            pdf = pypdfium2.PdfDocument(body)
+        except pypdfium2.PdfiumError as error:
+            raise _unreadable(error) from error
+        try:
+            return _read(pdf, url, name)
+        finally:
+            pdf.close()
+
+
+def _unreadable(error: pypdfium2.PdfiumError) -> ExtractError:
+    if "password" in str(error).lower():
+        return ExtractError(
+            "the PDF is encrypted", hint="Save it without a password, then read it."
+        )
+    return ExtractError(f"not readable as PDF: {error}")
+
+
+def _read(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
+    outline = Outline.of(pdf)
+    whole = Composer()
+    pages = (_read_page(pdf, n, outline, whole) for n in range(min(len(pdf), _MOST_PAGES)))
+    texts = [page.document("", "", "", Facts()) for page in pages]
+    meta = pdf.get_metadata_dict()
+    return Document(
+        url=url,
+        title=_title(meta.get("Title", "")) or _first_line(texts) or name,
+        text="\n\n".join(page.text for page in texts if page.text),
+        markdown="\n\n".join(page.markdown for page in texts if page.markdown),
+        author=_said(meta.get("Author", "")),
+        published=_date(meta.get("CreationDate", "")),
+        modified=_date(meta.get("ModDate", "")),
+        kind="pdf",
+        links=tuple(whole.links.values()),
+        tables=tuple(table for page in texts for table in page.tables),
+        pages=_offsets(texts),
+        notes=tuple(_notes(len(pdf), texts)),
+    )
+
+
+def _read_page(
+    pdf: pypdfium2.PdfDocument, number: int, outline: Outline, whole: Composer
+) -> Composer:
+    """Read one page by itself; links are gathered for the whole document."""
+    composer = Composer()
+    try:
+        page = pdf[number]
+    except pypdfium2.PdfiumError:  # one broken page leaves the others readable
+        return composer
+    text = page.get_textpage()
+    add_lines(composer, page_lines(text), outline.titles(number))
+    for target, words in page_links(page, text):
+        whole.link(target, words)
+    text.close()
+    page.close()
+    return composer
+
+
+def _offsets(texts: list[Document]) -> tuple[int, ...]:
+    offsets, position = [], 0
+    for page in texts:
+        offsets.append(position)
+        position += len(page.text) + 2 if page.text else 0
+    return tuple(min(offset, max(position - 2, 0)) for offset in offsets)
+
+
+def _first_line(texts: list[Document]) -> str:
+    """The first of the largest headings of the first page that has text, else its first line."""
+    lines = next((page.text for page in texts if page.text), "").split("\n")
+    headings = sorted((line for line in lines if line.startswith("#")), key=_depth)
+    plain = (line for line in lines if line and not line.startswith("|"))
+    return next(iter([*headings, *plain]), "").strip("# ")[:200]
+
+
+def _depth(heading: str) -> int:
+    return len(heading) - len(heading.lstrip("#"))
+
+
+def _notes(count: int, texts: list[Document]) -> Iterator[str]:
+    empty = sum(1 for page in texts if not page.text)
+    if count and empty == len(texts):
+        yield "a scan: its pages are pictures and hold no text"
+    elif empty:
+        yield f"{empty} of {count} pages hold no text"
+    if count > _MOST_PAGES:
+        yield f"the first {_MOST_PAGES} of {count} pages"
+
+
+def _title(value: str) -> str:
+    title = _said(value) or ""
+    return "" if _FILE_NAME.fullmatch(title.lower()) else title
+
+
+def _said(value: str) -> str | None:
+    text = " ".join(clean(value).split())
+    return None if text.lower() in _EMPTY_TITLES else text
+
+
+def _date(value: str) -> str | None:
+    match = _PDF_DATE.match(value)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second, utc, offset, minutes = match.groups()
+    if hour is None:
+        return f"{year}-{month}-{day}"
+    zone = "+00:00" if utc else f"{offset}:{minutes or '00'}" if offset else ""
+    return f"{year}-{month}-{day}T{hour}:{minute}:{second}{zone}"
