@@ -17,6 +17,7 @@ from agent.evidence.vocabulary import (
     NEGATORS,
     PRONOUNS,
     SHORT_REACH,
+    VERBAL,
     root_set,
 )
 
@@ -28,12 +29,19 @@ if TYPE_CHECKING:
 SHORT = 4
 """Words that `without` or `lack of` reaches."""
 
+NOUN_PHRASE = 3
+"""Words of meaning after `no` or `without` among which the noun is."""
+
+LONGEST_ITEM = 3
+"""Words of an item of a list between commas; more is a clause of its own."""
+
 _BREAKS = frozenset(
     """but while although though because which who whom where whereas until before after if
-    unless since so when order""".split()
+    unless whether since so when order""".split()
 )
 _SUBJECTS = frozenset({"he", "she", "it", "they"})
 _RELATIVE = frozenset({"which", "who"})
+_SUPPOSING = frozenset({"if", "whether", "unless"})
 _LISTING = frozenset({"and", "or"})
 _SCANT = frozenset({"little", "few"})
 _MARKS = frozenset({",", ";", ":", "(", ")", "\u2026"})
@@ -51,13 +59,17 @@ class Clause:
     """A clause: what it speaks of, each root with whether it is denied, and the words that deny.
 
     `not`, `no`, `without`, `lack` deny what follows them; `rejected` or `banned` the whole clause.
-    `refers` says that its subject is a pronoun.
+    `refers` says that its subject is a pronoun, `supposed` that it is only a condition or a
+    question (`if …`, `whether …`). `heads` are, for each `not` or `no`, the words it stands before,
+    one of which is what it denies.
     """
 
     content: Mapping[str, bool]
     denials: tuple[str, ...]
     limited: bool
     refers: bool
+    supposed: bool
+    heads: tuple[frozenset[str], ...]
 
 
 def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
@@ -67,17 +79,19 @@ def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
     """
     part: list[Token] = []
     noun: list[Token] = []
-    for token, following in itertools.zip_longest(tokens, tokens[1:]):
-        if not _breaks(token, following):
+    supposed = False
+    for i, token in enumerate(tokens):
+        if not _breaks(tokens, i):
             part.append(token)
             continue
-        yield from whole_clause(part)
+        yield from whole_clause(part, supposed=supposed)
         noun = [t for t in part if is_content(t)][-1:] or noun
         part = list(noun) if token.form in _RELATIVE else []
-    yield from whole_clause(part)
+        supposed = token.form in _SUPPOSING or (supposed and token.form in _LISTING)
+    yield from whole_clause(part, supposed=supposed)
 
 
-def whole_clause(tokens: Sequence[Token]) -> Iterator[Clause]:
+def whole_clause(tokens: Sequence[Token], *, supposed: bool = False) -> Iterator[Clause]:
     """Read some tokens as one clause; none where they carry no meaning."""
     words = [token for token in tokens if token.kind != "punct"]
     denials = list(_denials(words))
@@ -89,7 +103,9 @@ def whole_clause(tokens: Sequence[Token]) -> Iterator[Clause]:
     if content:
         limited = not _LIMITS.isdisjoint([t.root for t in words] + [t.form for t in words])
         refers = words[0].form in _SUBJECTS
-        yield Clause(content, tuple(root for _, root in denials), limited, refers)
+        heads = tuple(_heads(words, denials))
+        denied = tuple(root for _, root in denials)
+        yield Clause(content, denied, limited, refers, supposed, heads)
 
 
 def is_content(token: Token) -> bool:
@@ -97,10 +113,34 @@ def is_content(token: Token) -> bool:
     return token.kind != "punct" and token.root not in FUNCTION | NEGATORS
 
 
-def _breaks(token: Token, following: Token | None) -> bool:
+def _breaks(tokens: Sequence[Token], i: int) -> bool:
+    token = tokens[i]
     if token.form in _LISTING:
+        following = tokens[i + 1] if i + 1 < len(tokens) else None
         return following is not None and following.root in AUXILIARIES | PRONOUNS | ARTICLES
+    if token.form == "," and _in_list(tokens, i):
+        return False
     return token.form in _MARKS or token.form in _BREAKS
+
+
+def _in_list(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a comma goes on with a list of short items: `tear, vermin or seepage`."""
+    since = 0
+    for token in tokens[i + 1 :]:
+        if token.form in _LISTING:
+            return since > 0
+        since = 0 if token.form == "," else since + 1
+        if since > LONGEST_ITEM or token.root in AUXILIARIES | PRONOUNS or token.form in _BREAKS:
+            return False
+    return False
+
+
+def _heads(words: Sequence[Token], denials: Sequence[tuple[int, str]]) -> Iterator[frozenset[str]]:
+    """Give what stands after each `not` (its verb) or `no` (its noun, with what comes before)."""
+    for place, root in denials:
+        if root in NEGATORS:
+            after = (t.root for t in words[place + 1 :] if is_content(t))
+            yield frozenset(itertools.islice(after, 1 if root in VERBAL else NOUN_PHRASE))
 
 
 def _compares(words: Sequence[Token], i: int) -> bool:

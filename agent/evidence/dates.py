@@ -21,6 +21,8 @@ _MONTHS = {
         december""",
         "jan feb mar apr may jun jul aug sep oct nov dec",
         "jan feb mar apr may jun jul aug sept oct nov dec",
+        """januar februar marz april mai juni juli august september oktober november
+        dezember""",
     )
     for number, name in enumerate(names.split(), 1)
 }
@@ -28,7 +30,7 @@ _PLURALS = frozenset("people men women children".split())
 _FIRST_YEAR, _LAST_YEAR = 1000, 2199
 _BEFORE_YEAR = frozenset(
     """in by since until till during before after early late mid year spring summer autumn winter a
-    an the""".split()
+    an the im seit bis vor nach jahr""".split()
 )
 
 
@@ -100,8 +102,9 @@ def _around_month(tokens: Sequence[Token], i: int) -> tuple[Date | None, set[int
     """Read `4 May 1898`, `May 4, 1898`, `May 1898`, `4 May`, from the month's place."""
     month, used = _MONTHS[tokens[i].root], {i}
     day = year = None
-    if i and _is_day(tokens[i - 1]):
-        day, used = int(tokens[i - 1].value or 0), used | {i - 1}
+    before = i - 2 if i > 1 and tokens[i - 1].form in {".", "of"} else i - 1
+    if before >= 0 and _is_day(tokens[before]):
+        day, used = int(tokens[before].value or 0), used | {before}
     j = i + 1
     if day is None and j < len(tokens) and _is_day(tokens[j]):
         day, used, j = int(tokens[j].value or 0), used | {j}, j + 1

@@ -6,8 +6,11 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.evidence.slots import NEVER, Slot, against, find_rival
+from agent.evidence.alignment import forms_on_page
+from agent.evidence.nearness import beside_other
+from agent.evidence.slots import NEVER, Slot, against, find_rival, plain_words
 from agent.evidence.units import Unit
+from agent.evidence.vocabulary import root_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,6 +22,11 @@ if TYPE_CHECKING:
 
 COUNTABLE = 12
 """Up to here a figure may be counted by the writer (`two brothers`) where the page lists them."""
+
+CROSSED = 0.4
+"""Share of the claim's other words in the statement in which its figure stands beside others."""
+
+EARLIER = root_set("from than before earlier previous previously former ago prior last had since")
 
 DERIVED_FROM = 8
 """Figures of one statement that are added and subtracted; a table of more gives any number."""
@@ -33,8 +41,13 @@ class _Alike:
 
     figure: Figure
     claim: Sentence
-    least_absent: float = 0.15
     least_elsewhere: float = 0.6
+
+    @property
+    def least_absent(self) -> float:
+        """Many things are the first of their kind; only a close statement tells of which."""
+        rank = self.figure.unit is not None and self.figure.unit.dimension == "rank"
+        return 0.6 if rank else 0.15
 
     def holds(self, value: Figure, /) -> bool:
         return self.figure.says(value) or self.figure.rounds(value)
@@ -73,13 +86,46 @@ def check_figures(claim: Sentence, ground: Ground, alignment: Alignment) -> Find
             found = find_rival(slot, values, alignment)
             if found:
                 return against(ground, found[0], found[1].place, claim, figure.place)
+        crossed = _beside_other(figure, claim, ground, alignment)
+        if crossed:
+            return against(ground, *crossed, claim, figure.place)
     return None
+
+
+def _beside_other(
+    figure: Figure, claim: Sentence, ground: Ground, alignment: Alignment
+) -> tuple[int, int] | None:
+    """Find where one statement has the figure beside other words and another beside the claim's.
+
+    Gives the place of the statement and of the other figure in it. What was before (`from 8`,
+    `than 8`) is told in too many ways to be told apart from what is.
+    """
+    if not EARLIER.isdisjoint(claim.roots):
+        return None
+    having = [s for s in ground.statements if any(map(figure.equals, s.sentence.figures))]
+    if not having:
+        return None
+    about = max(having, key=lambda statement: alignment.own[statement.place])
+    if alignment.own[about.place] < CROSSED or about.passage.kind == "table":
+        return None
+    there = about.sentence.figures
+    own = [value for value in there if figure.value == value.value]
+    used = [value for value in there if any(mine.says(value) for mine in claim.figures)]
+    peers = [v for v in there if v not in used and any(_peers(v, value) for value in own)]
+    words = {form for root in plain_words(claim) for form in forms_on_page(root, ground)}
+    place = beside_other(words, [v.place for v in own], [v.place for v in peers], about)
+    return None if place is None else (about.place, place)
+
+
+def _peers(one: Figure, other: Figure) -> bool:
+    """Whether two figures of a statement measure the same kind of thing, of two things."""
+    return one.alike(other) or not (one.unit or other.unit or one.nouns or other.nouns)
 
 
 def _derived(figure: Figure, ground: Ground) -> bool:
     """Whether a figure follows from the page's by simple arithmetic within a statement or two."""
     sentences = [statement.sentence for statement in ground.statements]
-    if figure.unit and figure.unit.dimension == "time":
+    if figure.unit and figure.unit.dimension == "time" and figure.unit.factor >= YEAR.factor:
         years = round(figure.size / YEAR.factor, 2)
         return any(
             years == abs(a - b)

@@ -82,7 +82,7 @@ class Figure(NamedTuple):
         """Whether both count or measure the same kind of thing."""
         if self.unit and other.unit:
             if self.unit.dimension == "time":
-                return self.unit == other.unit
+                return self.unit == other.unit or self.value == other.value
             if self.unit.dimension == "rank":
                 return other.unit == self.unit and bool(self.nouns & other.nouns)
             return self.unit.dimension == other.unit.dimension

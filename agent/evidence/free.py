@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.evidence.agents import check_agents
 from agent.evidence.alignment import Alignment
 from agent.evidence.date_check import check_dates
 from agent.evidence.doubts import doubt
 from agent.evidence.edits import check_edits
 from agent.evidence.figure_check import check_figures
 from agent.evidence.findings import Finding, undecided
+from agent.evidence.hook_check import check_hooks
 from agent.evidence.name_check import check_names
 from agent.evidence.negation import check_negation
 from agent.evidence.relations import check_relations
 from agent.evidence.slots import name_roots, plain_words
 from agent.evidence.statements import content_of, read_claim
+from agent.evidence.tables import check_tables
 from agent.types import VerdictState
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def check_free(claim: str, ground: Ground) -> Finding:
     """Compare a claim with the statement that it is about."""
     sentence = read_claim(claim)
     alignment = Alignment(content_of(sentence.words), ground, name_roots(sentence))
-    if not sentence.words or alignment.share_known * max(alignment.score) < UNRELATED:
+    if not sentence.words or _unrelated(sentence, ground):
         return undecided((), "the page does not speak of this")
     place = alignment.best()
     edited = check_edits(sentence.words, ground, place)
@@ -42,14 +43,26 @@ def check_free(claim: str, ground: Ground) -> Finding:
     return against or (unsure if reason else edited or unsure)
 
 
+def _unrelated(claim: Sentence, ground: Ground) -> bool:
+    """Whether the page does not speak of a claim, leaving aside its names and numbers.
+
+    These may be what is wrong with it; where it has no other words, they count.
+    """
+    names = name_roots(claim)
+    words = [root for root in plain_words(claim) if root not in names or root in ground]
+    alignment = Alignment(words or content_of(claim.words), ground, names)
+    return alignment.share_known * max(alignment.score) < UNRELATED
+
+
 def _contradiction(claim: Sentence, ground: Ground) -> Finding | None:
     """Look for what the page says instead, from the plainest kind of fact to the subtlest."""
     plain = Alignment(plain_words(claim), ground, name_roots(claim))
     return (
-        check_figures(claim, ground, plain)
+        check_tables(claim, ground)
+        or check_figures(claim, ground, plain)
         or check_dates(claim, ground, plain)
         or check_names(claim, ground)
-        or check_agents(claim, ground)
+        or check_hooks(claim, ground)
         or check_relations(claim, ground)
         or check_negation(claim, ground)
     )

@@ -53,7 +53,7 @@ class _NameSlot:
     def rivals(self, value: _Mention, /) -> bool:
         """Whether a name can be in the claim's place: not used there, in a like role."""
         rival = value.name
-        used = any(rival.may_be(mine) or _kin(rival, mine) for mine in self.claim.names)
+        used = any(rival.may_be(mine) or kin(rival, mine) for mine in self.claim.names)
         if used or not value.own or not self.ground.is_name(rival):
             return False
         shared = set(rival.roots) & set(self.name.roots)
@@ -62,18 +62,20 @@ class _NameSlot:
         roles = {rival.role, self.name.role}
         if self.absent and len(roles) == 1 and not roles & {"", "subject"}:
             return True
-        alike = len(roles) == 1 or roles <= _DOERS or (self.absent and "" in roles)
+        alike = len(roles) == 1 or roles <= _DOERS or roles <= _ORIGINS
+        alike = alike or (self.absent and "" in roles)
         return alike and not is_topic(rival.roots, self.ground)
 
 
 _DOERS = frozenset({"subject", "by"})
+_ORIGINS = frozenset({"by", "from", "of"})
 
 
 def check_names(claim: Sentence, ground: Ground) -> Finding | None:
     """Find the first name of a claim in whose place the page has another one."""
     values = [_mentions(ground, i) for i in range(len(ground.statements))]
     for name in claim.names:
-        absent = not _known(name, ground)
+        absent = not known(name, ground)
         if not ground.is_name(name) or (not absent and is_topic(name.roots, ground)):
             continue
         others = [root for root in plain_words(claim) if root not in name.roots]
@@ -111,12 +113,12 @@ def _mentions(ground: Ground, i: int) -> list[_Mention]:
     return found
 
 
-def _kin(one: Name, other: Name) -> bool:
+def kin(one: Name, other: Name) -> bool:
     """Whether two names begin alike, as `Amazon` and `Amazonas` do."""
     return {root[:_BEGINNING] for root in one.roots} <= {root[:_BEGINNING] for root in other.roots}
 
 
-def _known(name: Name, ground: Ground) -> bool:
+def known(name: Name, ground: Ground) -> bool:
     """Whether each word of a name, or one of its family (`Norway`, `Norwegian`), is on the page.
 
     Titles may be added to a name; of an acronym, code cannot tell what it stands for.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from agent.evidence.german import is_german
 from agent.evidence.vocabulary import ARTICLES, FUNCTION, PLACING, PREPOSITIONS, QUANTIFIERS
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ _NOT_NAMES = frozenset(
     """january february march april may june july august september october november december
     monday tuesday wednesday thursday friday saturday sunday i mr mrs ms dr professor sir""".split()
 )
+
+
+_BEFORE_PLACES = frozenset("von aus nach in bei gegen".split())
 
 
 class Name(NamedTuple):
@@ -53,7 +57,19 @@ def find_names(words: Sequence[Token]) -> list[Name]:
     `words` are all tokens: a name does not go on over a comma. A word that opens the sentence
     counts where another capital follows it; alone, it may be any word.
     """
-    return list(_scan(words))
+    found = list(_scan(words))
+    if is_german(" ".join(token.raw for token in words)):
+        return [name for name in found if _names_in_german(name, words)]
+    return found
+
+
+def _names_in_german(name: Name, tokens: Sequence[Token]) -> bool:
+    """Whether capitals name somebody where every noun has one: two in a row, or no article.
+
+    `Karl Wenske`, `in Potsdam`; not `das Ufer` or `bis Mitternacht`.
+    """
+    before = tokens[name.place - 1].form if name.place else ""
+    return len(name.roots) > 1 or before in _BEFORE_PLACES
 
 
 def _scan(tokens: Sequence[Token]) -> Iterator[Name]:
@@ -67,8 +83,8 @@ def _scan(tokens: Sequence[Token]) -> Iterator[Name]:
         opens = _opens(tokens, i)
         while start < end and _is_ordinary(tokens[start], opens=opens):
             start += 1
-        if start < end:
-            yield _name(tokens, start, end, first=opens)
+        if any(token.form not in _LINKS for token in tokens[start:end]):
+            yield _name(tokens, start, end, first=opens and start == i)
         i = end
 
 

@@ -8,6 +8,9 @@ from agent.evidence.alignment import forms_on_page
 from agent.evidence.figures import counted
 from agent.evidence.thesaurus import synonyms
 from agent.evidence.units import read_unit
+from agent.evidence.vocabulary import FUNCTION
+
+_ENDS = frozenset({";", "."})
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +27,9 @@ CLEARLY = 1.5
 
 HALF = 4
 """Words of distance at which a word of the question counts half."""
+
+BESIDE = 5
+"""Tokens on either side of a value in which the words stand that say what it is of."""
 
 APART = 4
 """Words of distance that a comma, bracket or semicolon counts for."""
@@ -52,6 +58,37 @@ def nearest_other(
     best = max(others, key=lambda place: _nearness(place, words, tokens))
     mine = max(_nearness(place, words, tokens) for place in own)
     return tokens[best].raw if _nearness(best, words, tokens) > CLEARLY * mine else None
+
+
+def beside_other(
+    claim: AbstractSet[str], own: Sequence[int], others: Sequence[int], statement: Statement
+) -> int | None:
+    """Find one of `others` that the claim's words stand beside, where none stands beside `own`.
+
+    All are indices of values of one kind in the statement's tokens. A word that both have near
+    them, or neither, tells nothing.
+    """
+    values = [*own, *others]
+    mine = {root for place in own for root in _beside(place, values, statement, BESIDE + 2)}
+    for place in others:
+        theirs = _beside(place, values, statement, BESIDE)
+        if claim & (theirs - mine) and not claim & (mine - theirs):
+            return place
+    return None
+
+
+def _beside(place: int, values: Sequence[int], statement: Statement, reach: int) -> frozenset[str]:
+    """Roots next to a value, up to the next value of its kind or the clause's end."""
+    tokens = statement.sentence.tokens
+    found: set[str] = set()
+    for step in (-1, 1):
+        i = place + step
+        for _ in range(reach):
+            if not 0 <= i < len(tokens) or i in values or tokens[i].form in _ENDS:
+                break
+            found.add(tokens[i].root)
+            i += step
+    return frozenset(found) - FUNCTION
 
 
 def _places(

@@ -15,6 +15,7 @@ from agent.evidence.vocabulary import DENIALS, DENYING_NOUNS, NEGATORS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from agent.evidence.statements import Ground, Sentence, Statement
 
@@ -38,11 +39,28 @@ def check_negation(claim: Sentence, ground: Ground) -> Finding | None:
     """Find a clause of the claim that says the contrary of a clause of the page."""
     theirs = [side for statement in ground.statements for side in _sides(statement, ground)]
     for mine in clauses(claim.tokens):
-        if len(mine.content) < 2:
+        if len(mine.content) < 2 or mine.supposed:
             continue
-        found = _opposed(mine, theirs, ground)
+        found = _opposed(mine, theirs, ground) or _denied_thing(mine, theirs, ground)
         if found:
             return contradicts((found,), f"the page says the contrary: “{found.quote}”")
+    return None
+
+
+def _denied_thing(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement | None:
+    """Find that the page says there is none of a thing which the claim takes to be there.
+
+    The thing has two words at least (`no memory card`), and the claim's clause denies nothing.
+    """
+    if mine.denials or mine.limited:
+        return None
+    words = {form for root in mine.content for form in forms_on_page(root, ground)}
+    for side in theirs:
+        for thing in side.clause.heads:
+            named = sum(ground.weight(root) for root in thing & words)
+            whole = sum(ground.weight(root) for root in thing)
+            if len(thing & words) >= 2 and named >= COVERED * whole and not side.whole:
+                return side.statement
     return None
 
 
@@ -63,7 +81,7 @@ def _sides(statement: Statement, ground: Ground) -> list[_Side]:
     parts = [_with_subject(part, ground, statement) for part in clauses(statement.sentence.tokens)]
     denies = any(part.denials for part in parts)
     whole = [] if denies or len(parts) < 2 else whole_clause(statement.sentence.tokens)
-    sides = [_Side(statement, part, denies, whole=False) for part in parts]
+    sides = [_Side(statement, part, denies, whole=False) for part in parts if not part.supposed]
     return sides + [_Side(statement, part, denies, whole=True) for part in whole]
 
 
@@ -121,6 +139,7 @@ def _compare(
 ) -> _Likeness:
     shared = opposed = 0.0
     words = flips = 0
+    met: set[str] = set()
     denied = [*mine.denials, *other.denials]
     for root, known in forms.items():
         theirs = max(sorted(known.keys() & other.content.keys()), key=known.__getitem__, default="")
@@ -135,13 +154,19 @@ def _compare(
             differ = mine.content[root] != other.content[theirs]
         else:
             continue
+        met |= {root, theirs or contrary}
         words += 1
         shared += strength * weights[root]
         opposed += strength * weights[root] if differ else 0.0
-    contrary_sense = (len(denied) + flips) % 2 == 1
+    contrary_sense = (len(denied) + flips) % 2 == 1 and _heads_met(mine, other, met)
     limited = (mine.limited or other.limited) and not NEGATORS.isdisjoint(denied)
     decided = shared and contrary_sense and not limited
     return _Likeness(shared, words, opposed / shared if decided else 0.0)
+
+
+def _heads_met(mine: Clause, other: Clause, met: AbstractSet[str]) -> bool:
+    """Whether what is denied in one clause is spoken of in the other: not just its surroundings."""
+    return all(not head.isdisjoint(met) for head in (*mine.heads, *other.heads) if head)
 
 
 def _own(clause: Clause, root: str) -> bool:

@@ -8,6 +8,7 @@ import unicodedata
 from typing import Literal, NamedTuple
 
 from agent.evidence import numerals
+from agent.evidence.german import english_numbers, is_german
 from agent.evidence.spelling import PHRASAL, expand_contraction, root
 
 Kind = Literal["word", "number", "ordinal", "clock", "punct"]
@@ -34,6 +35,13 @@ _QUOTES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\u0060\u00b4\u2032", "'
 _ABBREVIATION = re.compile(r"\b(?:[A-Za-z]\.)+[A-Za-z]\b\.?")
 _NUMERO = re.compile(r"\b[Nn]os?\.\s?(?=\d)")
 _PER_CENT = re.compile(r"\bper cent\b", re.IGNORECASE)
+_SCALE = {"m": "million", "mn": "million", "mln": "million", "mio": "million", "b": "billion",
+          "bn": "billion", "mrd": "billion", "k": "thousand", "tn": "trillion"}  # fmt: skip
+_SHORT_SCALE = re.compile(
+    r"""(?:(?P<money>[£$€]\s?\d[\d.,]*)\s?(?P<scale>mn?|mln|mio|bn?|mrd|k|tn)
+    |(?P<count>\b\d[\d.,]*)\s?(?P<sure>bn|mn|mln|mio|mrd|k))\b\.?(?!\w)""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _CITATION_MARK = re.compile(r"\[\d{1,3}\]")
 _SIGNS = {"%": "percent", "£": "pound", "$": "dollar", "€": "euro", "&": "and", "°": "degree"}
 
@@ -69,6 +77,9 @@ def number_form(value: float) -> str:
 def _flat(text: str) -> str:
     """Undo typography: quotes, dashes, ligatures, accents, thin spaces, vulgar fractions."""
     text = _VULGAR.sub(_decimal, _THIN_THOUSANDS.sub("", text))
+    if is_german(text):
+        text = english_numbers(text)
+    text = _SHORT_SCALE.sub(_with_scale, text)
     text = text.translate(_QUOTES).replace("\u2026", " \u2026 ").replace("...", " \u2026 ")
     if not text.isascii():
         kept = text.replace("\u2026", "\0")
@@ -78,6 +89,12 @@ def _flat(text: str) -> str:
     text = _ABBREVIATION.sub(lambda m: m[0].replace(".", ""), text)
     text = _NUMERO.sub("number ", text)
     return _PER_CENT.sub("percent", _CITATION_MARK.sub("", text))
+
+
+def _with_scale(match: re.Match[str]) -> str:
+    """Write out the scale of `£38.1m` and `5bn`; without a currency, `m` is metres."""
+    scale = match["scale"] or match["sure"]
+    return f"{match['money'] or match['count']} {_SCALE[scale.casefold()]}"
 
 
 def _decimal(match: re.Match[str]) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.evidence.agents import deed_of, end_of_name
 from agent.evidence.alignment import forms_on_page
 from agent.evidence.findings import Finding, contradicts
+from agent.evidence.hooks import deed_of, end_of_name
 from agent.evidence.spelling import root
 
 if TYPE_CHECKING:

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from agent.evidence.dates import is_month
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.statements import content_of
+from agent.evidence.units import read_unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.evidence.alignment import Alignment
+    from agent.evidence.figures import Figure
+    from agent.evidence.normalise import Token
     from agent.evidence.statements import Ground, Sentence
 
 T = TypeVar("T")
@@ -24,6 +27,9 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 MARGIN = 0.35
 """How much less of the claim a statement may cover than the best one and still be meant."""
+
+ENOUGH = 0.45
+"""A statement that has the value and so much of the claim may be what the claim is about."""
 
 NEVER = 2.0
 """A share that no statement reaches."""
@@ -67,7 +73,7 @@ def find_rival(
     having = [i for i, found in enumerate(values) if any(slot.holds(v) for v in found)]
     here = max((score[i] for i in having), default=-1.0)
     best = max(score)
-    if having and here >= best - MARGIN:
+    if having and here >= min(best - MARGIN, ENOUGH):
         return None
     least = slot.least_elsewhere if having else slot.least_absent
     for i in sorted(range(len(values)), key=lambda i: -score[i]):
@@ -88,9 +94,16 @@ def corroborated(claim: Sentence, sentence: Sentence) -> bool:
 
 
 def plain_words(claim: Sentence) -> list[str]:
-    """Roots of a claim without its numbers and months, which are what is in question."""
-    words = [t for t in claim.words if t.value is None and not is_month(t)]
+    """Roots of a claim without its numbers, units and months, which are what is in question."""
+    units = {unit for figure in claim.figures for unit in _unit_tokens(claim, figure)}
+    words = [t for t in claim.words if t.value is None and not is_month(t) and t not in units]
     return content_of(words)
+
+
+def _unit_tokens(claim: Sentence, figure: Figure) -> list[Token]:
+    """Give the tokens after a figure that name its unit."""
+    after = list(claim.tokens[figure.place + 1 : figure.place + 5])
+    return after[: read_unit(after)[1]] if figure.unit else []
 
 
 def name_roots(sentence: Sentence) -> frozenset[str]:

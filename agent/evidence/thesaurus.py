@@ -12,6 +12,9 @@ from importlib import resources
 
 from agent.evidence.spelling import root
 
+_SHORTEST_BASE = 4
+"""Letters of a word that `un` turns round; `unit` and `under` are no such words."""
+
 _NONE: frozenset[str] = frozenset()
 
 
@@ -22,7 +25,16 @@ def synonyms(word: str) -> frozenset[str]:
 
 def opposites(word: str) -> frozenset[str]:
     """Roots that say the contrary of this root."""
-    return _opposites().get(word, _NONE)
+    plain = {f"un{word}"} if len(word) >= _SHORTEST_BASE else set()
+    if word.startswith("un") and len(word) >= 2 + _SHORTEST_BASE:
+        plain.add(word[2:])
+    return _opposites().get(word, _NONE) | plain
+
+
+@functools.cache
+def roles() -> frozenset[str]:
+    """Roots of offices and parts that one bearer has at a time: `mayor`, `landlord`."""
+    return frozenset(word for group in _groups("roles") for word in group)
 
 
 @functools.cache

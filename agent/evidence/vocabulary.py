@@ -13,23 +13,23 @@ def root_set(words: str) -> frozenset[str]:
     return frozenset(root(word) for word in words.split())
 
 
-ARTICLES = root_set("a an the")
+ARTICLES = root_set("a an the der das den dem des ein eine einen einem einer eines")
 
 AUXILIARIES = root_set(
     """be am is are was were been being have has had do does did will would shall should can could
-    may might must"""
+    may might must ist sind wurde wurden wird werden worden haben hatte hatten"""
 )
 
 PRONOUNS = root_set(
     """i you he she it we they me him her us them my your his its our their mine yours hers ours
     theirs this that these those who whom whose which what myself himself herself itself
-    themselves one"""
+    themselves one er sie es sich sein seine seiner ihr ihre ihrer"""
 )
 
 PREPOSITIONS = root_set(
     """of in on at by for with from to into onto upon about over under between among through during
     before after since until till against toward towards across along around near off out up down
-    within per via as than"""
+    within per via as than im am vom zum zur mit von bei auf aus nach seit durch"""
 )
 
 PLACING = root_set("above below beneath beside beyond behind inside outside")
@@ -46,12 +46,17 @@ FUNCTION = ARTICLES | AUXILIARIES | PRONOUNS | PREPOSITIONS | CONJUNCTIONS
 """Words that name nothing: left out when contents are compared."""
 
 NEGATORS = root_set(
-    """not no never none nobody nothing nowhere neither nor without hardly barely scarcely cannot"""
+    """not no never none nobody nothing nowhere neither nor without hardly barely scarcely cannot
+    nicht kein keine keinen keinem keiner nie niemals niemand nichts ohne weder kaum"""
 )
+
+VERBAL = root_set("not never cannot hardly barely scarcely nicht nie niemals kaum")
+"""Negators that deny the verb after them; the others deny a noun."""
 
 DENIALS = root_set(
     """reject deny lack absent cancel abolish forbid prohibit ban exclude prevent unable impossible
-    exempt dismiss discontinue disprove refute oppose exclusion absence refusal rejection refuse"""
+    exempt dismiss discontinue disprove refute oppose exclusion absence refusal rejection refuse
+    verboten untersagt abgelehnt"""
 )
 """Words that deny what they govern, as `not` does: `lacked a roof`, `was banned`."""
 
@@ -72,7 +77,8 @@ HEDGES = root_set(
     suggest presumably apparently allegedly alleged reportedly reported supposedly suppose believe
     think estimate propose proposal plan expect hope claim argue potentially tentative unclear
     uncertain disputed assume speculate intend consider rumour planned proposed should hypothesis
-    hypothesize theorize theory"""
+    hypothesize theorize theory vermutlich wahrscheinlich vielleicht moglicherweise vermuten
+    angeblich erwogen geplant voraussichtlich"""
 )
 
 QUANTIFIERS = root_set(

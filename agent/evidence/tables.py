@@ -1,0 +1,125 @@
+"""Claims about one row of a table, held against the row's own cells."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.evidence.alignment import forms_on_page
+from agent.evidence.findings import Finding, contradicts
+from agent.evidence.normalise import tokenise, words_of
+from agent.evidence.passages import HEADING_SEPARATOR
+from agent.evidence.vocabulary import FUNCTION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agent.evidence.figures import Figure
+    from agent.evidence.statements import Ground, Sentence, Statement
+
+_CELLS = " | "
+
+Cell = tuple[str, ...]
+"""The roots of a cell's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table under its header cells."""
+
+    statement: Statement
+    header: tuple[Cell, ...]
+    cells: tuple[Cell, ...]
+
+
+def check_tables(claim: Sentence, ground: Ground) -> Finding | None:
+    """Find that a claim about one row has another row's cell, or another figure than its own."""
+    for rows in _tables(ground):
+        key = _key_column(rows)
+        about = [row for row in rows if key is not None and _holds(claim.roots, row.cells[key])]
+        if len(about) != 1 or key is None:
+            continue
+        wrong = _foreign(claim, about[0], rows, key) or _other_figure(claim, about[0], ground)
+        if wrong:
+            return contradicts((about[0].statement,), f"in this row the table has “{wrong}”")
+    return None
+
+
+def _tables(ground: Ground) -> list[list[Row]]:
+    tables: dict[tuple[int, str], list[Row]] = defaultdict(list)
+    for statement in ground.statements:
+        row = _row(statement)
+        if row is not None:
+            tables[statement.passage.source, statement.passage.heading].append(row)
+    return list(tables.values())
+
+
+def _row(statement: Statement) -> Row | None:
+    passage = statement.passage
+    if passage.kind != "table" or statement.sentence.start:
+        return None
+    header = passage.heading.rsplit(HEADING_SEPARATOR, 1)[-1].split(_CELLS)
+    cells = passage.text.strip().strip("|").split("|")
+    if len(header) < 2 or len(header) != len(cells):
+        return None
+    return Row(statement, tuple(map(_cell, header)), tuple(map(_cell, cells)))
+
+
+def _cell(text: str) -> Cell:
+    return tuple(token.root for token in words_of(tokenise(text)))
+
+
+def _key_column(rows: Sequence[Row]) -> int | None:
+    """Find the column that names the rows: the first one of words, each of them once."""
+    for column in range(len(rows[0].cells)):
+        cells = [row.cells[column] for row in rows]
+        worded = all(any(root.isalpha() for root in cell) for cell in cells)
+        if worded and len(set(cells)) == len(cells):
+            return column
+    return None
+
+
+def _holds(roots: Sequence[str], cell: Cell) -> bool:
+    """Whether a cell's words stand in the claim, one after the other."""
+    size = len(cell)
+    return size > 0 and any(tuple(roots[i : i + size]) == cell for i in range(len(roots)))
+
+
+def _foreign(claim: Sentence, row: Row, rows: Sequence[Row], key: int) -> str | None:
+    """Find a cell of another row in the claim that this row has not; give what it has there."""
+    for column in _columns(row, key):
+        own = row.cells[column]
+        if _holds(claim.roots, own):
+            continue
+        others = {other.cells[column] for other in rows} - set(row.cells)
+        if any(_holds(claim.roots, cell) and _tells(cell) for cell in others):
+            return " ".join(own)
+    return None
+
+
+def _tells(cell: Cell) -> bool:
+    """Whether a cell found in a claim was taken from the table: no lone little word or digit."""
+    return any(root not in FUNCTION and root not in "0123" for root in cell)
+
+
+def _columns(row: Row, key: int) -> Iterator[int]:
+    return (column for column, cell in enumerate(row.cells) if cell and column != key)
+
+
+def _other_figure(claim: Sentence, row: Row, ground: Ground) -> str | None:
+    """Find a figure of the claim whose noun heads a column in which the row has another."""
+    for figure in claim.figures:
+        nouns = {form for noun in figure.nouns for form in forms_on_page(noun, ground)}
+        for header, cell in zip(row.header, row.cells, strict=True):
+            named = not (nouns | figure.nouns).isdisjoint(header)
+            if named and len(cell) == 1 and not _says(figure, cell[0]):
+                return cell[0]
+    return None
+
+
+def _says(figure: Figure, cell: str) -> bool:
+    if not cell.replace(".", "").isdigit():
+        return True
+    other = figure._replace(value=float(cell), bound="exact")
+    return figure.says(other) or figure.rounds(other)
