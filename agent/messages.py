@@ -6,6 +6,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agent.depth import Depth
     from agent.tools import Registry
 
 WRAP_UP = (
@@ -17,11 +18,20 @@ GO_ON = "[Note: go on: call a tool, or write the answer.]"
 """Said after a turn that only thought."""
 
 
-def system_prompt(tools: Registry, *, browsing: bool = True) -> str:
-    """Assemble the system prompt: core, the tools there are, and helpers for what they can do."""
-    parts = [_read("core.md"), _tool_list(tools)]
+def system_prompt(
+    tools: Registry, *, native: bool = False, browsing: bool = True, depth: Depth = "standard"
+) -> str:
+    """Assemble the system prompt: core, the tools there are, and helpers for what they can do.
+
+    Offered as functions (`native`), tools are described with the functions. A depth other than
+    the standard one says how far to go.
+    """
+    calling = [_read("functions.md")] if native else [_read("tags.md"), _tool_list(tools)]
+    parts = [_read("core.md"), *calling]
     if browsing:
         parts.append(_read("browsing.md"))
+    if depth != "standard":
+        parts.append(_read(f"{depth}.md"))
     return "\n".join(parts)
 
 

@@ -89,6 +89,8 @@ class _AnswerCheck:
 
     def _checked(self, text: str, markers: Sequence[Marker], *, claims: bool) -> list[int]:
         """Check one sentence; give the report numbers of the sources that it cites."""
+        if not (claims or markers):
+            return []
         support = self._finder.find(text, markers)
         if not claims and not support.cited:
             return []

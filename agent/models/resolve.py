@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agent.depth import STANDARD
 from agent.models.providers import default_model, endpoint
 
 if TYPE_CHECKING:
+    from agent.depth import Effort
     from collections.abc import Mapping
 
+    from agent.config import Options
     from agent.models.base import Model
     from agent.models.providers import Endpoint
 
@@ -20,34 +24,52 @@ def endpoint_of(
     name: str | None,
     base_url: str | None,
     environ: Mapping[str, str],
-    *,
-    sees: bool | None = None,
+    options: Options | None = None,
 ) -> Endpoint | None:
     """Find where the named model is asked; None for those that are asked nowhere.
 
     Without a name: the endpoint's own first model, else the default of a provider whose key is
-    set, else the extractive one. `sees` is what the settings say of its sight. Raises
-    `UsageError` for a name that nobody has.
+    set, else the extractive one. What `options` say of a model's abilities goes before what its
+    name tells. Raises `UsageError` for a name that nobody has.
     """
     name = name or ("" if base_url else default_model(environ) or EXTRACTIVE)
     if name == EXTRACTIVE or name.startswith(SCRIPTED):
         return None
-    return endpoint(name, base_url, environ, sees=sees)
+    found = endpoint(name, base_url, environ)
+    if options is None:
+        return found
+    return replace(
+        found,
+        sees=found.sees if options.model_sees is None else options.model_sees,
+        native=found.native if options.native_tools is None else options.native_tools,
+        patience=options.model_timeout,
+    )
 
 
-def local_model(name: str | None) -> Model:
-    """Make a model that needs no endpoint: the extractive one, or a script."""
+def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
+    """Make a model that needs no endpoint: the extractive one, or a script; `effort` is how far it goes."""
     if name and name.startswith(SCRIPTED):
         from agent.models.scripted import ScriptedModel  # noqa: PLC0415 - only where used
 
         return ScriptedModel.from_file(name.removeprefix(SCRIPTED))
     from agent.models.extractive import ExtractiveModel  # noqa: PLC0415 - only where used
 
-    return ExtractiveModel()
+    return ExtractiveModel(effort)
 
 
 def remote_model(where: Endpoint, proxy: str | None) -> Model:
-    """Make a model behind an endpoint, through the guarded way out."""
+    """Make a model behind an endpoint, through the guarded way out.
+
+    Raises `UsageError` where the library that speaks its protocol is not installed.
+    """
+    if where.api == "anthropic":
+        from agent.models.anthropic import AnthropicModel  # noqa: PLC0415 - a second to import
+
+        return AnthropicModel(where, proxy=proxy)
+    if where.api == "litellm":
+        from agent.models.litellm import LiteLLMModel  # noqa: PLC0415 - two seconds to import
+
+        return LiteLLMModel(where, proxy=proxy)
     from agent.models.openai import OpenAIModel  # noqa: PLC0415 - half a second to import
 
     return OpenAIModel(where, proxy=proxy)

@@ -74,7 +74,7 @@ async def execute(question: str, options: Options, given: Given) -> Report:
     data = private_folder(options.data)
     environ = os.environ if given.config else {}
     where = None if given.model else endpoint_of(options.model, options.base_url, environ, options)
-    local = given.model or (None if where else local_model(options.model))
+    local = given.model or (None if where else local_model(options.model, options.effort))
     runs = Runs(data)
     if options.keep_days is not None:
         runs.remove_older(timedelta(days=options.keep_days), utc_now())
@@ -154,7 +154,7 @@ class _Run:
         model = await with_fallbacks(stack, model, self._options, self._environ, self._passed_over)
         context.vision = self._options.vision and sees(model)
         registry = Registry(tools_for(context)).with_functions(self._given.tools)
-        system = system_prompt(registry, native=natively(model))
+        system = system_prompt(registry, native=natively(model), depth=self._options.depth)
         if natively(model):
             model.offer(system, tool_specs(registry))
         left = LeftOpen(self._folder, self._write, self._options.storage_state)

@@ -45,7 +45,7 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> Prev
     where = endpoint_of(options.model, options.base_url, environ)
     name = where.name if where else options.model or EXTRACTIVE
     context = ToolContext(question, Evidence(), Limits(), _nowhere, _kept, Secrets(question))
-    system = system_prompt(Registry(tools_for(context)))
+    system = system_prompt(Registry(tools_for(context)), depth=options.depth)
     steps = min(LIKELY_STEPS, options.max_steps or options.effort.steps)
     first = tokens(system) + tokens(question)
     growing = context.limits.read_tokens * sum(range(steps))

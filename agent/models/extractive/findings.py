@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from agent.depth import STANDARD
 from agent.models.extractive.chains import Chains
 from agent.models.extractive.comparison import both_sides
 from agent.models.extractive.doubt import doubt
@@ -14,6 +15,7 @@ from agent.models.extractive.reference import asked
 from agent.models.extractive.spelling import respelt
 
 if TYPE_CHECKING:
+    from agent.depth import Effort
     from agent.models.extractive.doubt import Doubt
     from agent.models.extractive.notebook import Notebook
     from agent.models.extractive.ranking import Scored
@@ -23,10 +25,14 @@ SURE = 1.0
 
 
 class Findings:
-    """A view of the notes; each part is worked out when it is first asked for."""
+    """A view of the notes; each part is worked out when it is first asked for.
 
-    def __init__(self, notes: Notebook) -> None:
+    `effort` says how far the model reaches out.
+    """
+
+    def __init__(self, notes: Notebook, effort: Effort = STANDARD) -> None:
         self.notes = notes
+        self.effort = effort
         self.question = asked(notes)
 
     @cached_property

@@ -33,7 +33,7 @@ _LAYER = re.compile(
 )
 _CAPTURED = re.compile(r"^Captured context:\n(?:\[.*\n?)*", re.MULTILINE)
 _RECALLED = re.compile(r"^--- CONTEXT .*?^--- END CONTEXT ---$", re.MULTILINE | re.DOTALL)
-_LIMIT = "[Limit reached:"
+_LIMIT, _REPORT = "[Limit reached:", "[Report:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ class Notebook:
 
     `earlier` are the person's previous questions, oldest first; `replies` the calls of each reply
     so far as (tool, parameters); `page` what the person has before them as (title, url); `ended`
-    says that no further tool will run; `page_is_open` that READ without an address gives that page,
+    says that no further tool will run; `wants_report` that what was read is to be written up;
+    `page_is_open` that READ without an address gives that page,
     of which `selection` is selected.
     """
 
@@ -55,6 +56,7 @@ class Notebook:
     observations: tuple[Observation, ...] = field(default=(), repr=False)
     latest: tuple[Observation, ...] = field(default=(), repr=False)
     ended: bool = False
+    wants_report: bool = False
 
     def asked(self, tool: str, key: str) -> list[str]:
         """The values of a parameter in the calls of a tool so far, in order."""
@@ -89,6 +91,7 @@ def take_notes(messages: Sequence[Message]) -> Notebook:
         observations=(*given_passages(asked), *(o for each in found for o in each)),
         latest=tuple(latest),
         ended=bool(after) and after[-1].content.startswith(_LIMIT),
+        wants_report=bool(after) and after[-1].content.startswith(_REPORT),
     )
 
 
@@ -100,7 +103,7 @@ def own_words(content: str) -> str:
 
 
 def _is_own(content: str) -> bool:
-    return not is_result(content) and not content.startswith(_LIMIT)
+    return not is_result(content) and not content.startswith((_LIMIT, _REPORT))
 
 
 def _calls(contents: Iterable[str]) -> Iterator[tuple[tuple[str, dict[str, Any]], ...]]:

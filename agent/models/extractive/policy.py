@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from agent.depth import STANDARD
 from agent.models.extractive import steps
 from agent.models.extractive.answer import from_the_page, quote, refuse
 from agent.models.extractive.findings import Findings
 from agent.models.extractive.reference import about_the_page
+from agent.models.extractive.report import report
 
 if TYPE_CHECKING:
+    from agent.depth import Effort
     from agent.models.extractive.notebook import Notebook
     from agent.models.extractive.steps import Call
 
@@ -27,9 +30,11 @@ STEPS = (
 ABOUT_THE_PAGE = (steps.read_the_page,)
 
 
-def decide(notes: Notebook) -> str:
-    """Give the reply: tool tags, or the final answer."""
-    found = Findings(notes)
+def decide(notes: Notebook, effort: Effort = STANDARD) -> str:
+    """Give the reply: tool tags, the final answer, or a report of what was read."""
+    found = Findings(notes, effort)
+    if notes.wants_report:
+        return report(found) or _answer(found)
     for step in _steps(notes):
         calls = step(found)
         if calls:

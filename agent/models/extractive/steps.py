@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from agent.depth import STANDARD
 from agent.models.extractive.controls import brought_text
 from agent.models.extractive.hits import promising
 from agent.models.extractive.hops import follow_ups
@@ -19,15 +20,8 @@ if TYPE_CHECKING:
     from agent.models.extractive.findings import Findings
     from agent.models.extractive.notebook import Notebook
 
-FIRST_READS, NEXT_READS = 6, 4
-"""Pages read after the first search, and after each further one."""
-QUERIES = 3
-"""Follow-up queries at once."""
-NEXT_PAGES = 5
-"""Pages of a list that are turned over."""
-ROUNDS, ENOUGH = 3, 2
-"""Searches, one after the other: a question over three hops needs three; two are enough where
-nothing is open after them."""
+ENOUGH = 2
+"""Searches after which nothing further is looked for where nothing is open."""
 
 Call = tuple[str, dict[str, Any]]
 Step = Callable[["Findings"], list[Call]]
@@ -61,7 +55,7 @@ def read_results(found: Findings) -> list[Call]:
     if not notes.latest or notes.latest[0].tool != "WEB_SEARCH":
         return []
     done = set(notes.asked("READ", "url"))
-    many = NEXT_READS if done else FIRST_READS
+    many = found.effort.next_reads if done else found.effort.first_reads
     searches = [o for o in notes.latest if not o.failed]
     hits = [h for h in promising(searches, found.question) if h.url not in done]
     return [("READ", {"url": h.url, "query": _sought(found)}) for h in hits[:many]]
@@ -70,15 +64,17 @@ def read_results(found: Findings) -> list[Call]:
 def search_on(found: Findings) -> list[Call]:
     """Ask for the next hop, or in other words."""
     rounds = found.notes.rounds("WEB_SEARCH")
-    if not 0 < rounds < ROUNDS or found.sure or is_live(found.notes):
+    broad = found.effort.searches > STANDARD.searches
+    if not 0 < rounds < found.effort.searches or is_live(found.notes):
         return []
-    if rounds >= ENOUGH and found.open.none:
+    if not broad and (found.sure or (rounds >= ENOUGH and found.open.none)):
         return []
     wanted = follow_ups(found.ranking)
     if rounds == 1 and (found.thin or not found.question.names):
         wanted.insert(0, variants(found.question))
     asked = {frozenset(content_words(q)) for q in found.notes.asked("WEB_SEARCH", "query")}
-    return _searches([q for q in wanted if frozenset(content_words(q)) not in asked][:QUERIES])
+    wanted = [q for q in wanted if frozenset(content_words(q)) not in asked]
+    return _searches(wanted[: found.effort.queries])
 
 
 def turn_over(found: Findings) -> list[Call]:
@@ -91,7 +87,7 @@ def turn_over(found: Findings) -> list[Call]:
     onward = [o for o in read if o.data.get("next") and o.data["next"] not in done]
     worth = [(o.url in turned, relevance(o, found.ranking), str(o.data["next"])) for o in onward]
     begun, how_relevant, following = max(worth, default=(False, 0.0, ""))
-    if len(turned) >= NEXT_PAGES or not (begun or how_relevant >= RELEVANT):
+    if len(turned) >= found.effort.list_pages or not (begun or how_relevant >= RELEVANT):
         return []
     return [("READ", {"url": following, "query": _sought(found)})]
 

@@ -1,0 +1,40 @@
+"""A model that answers by what it is asked, however many loops ask at once."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agent.models import ModelReply
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.models import Message
+
+
+class Answering:
+    """Gives for a request the reply of the first pattern that is found in it."""
+
+    name = "answering"
+
+    def __init__(self, replies: dict[str, str]) -> None:
+        self._replies = replies
+        self.asked: list[str] = []
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        self.asked.append(messages[-1].content)
+        said = f"{system}\n\n{messages[-1].content}"
+        found = next((r for p, r in self._replies.items() if re.search(p, said, re.DOTALL)), None)
+        assert found is not None, f"nothing to say to: {messages[-1].content}"
+        return ModelReply(found, model=self.name)
+
+    async def aclose(self) -> None:
+        pass
+
+
+@pytest.fixture
+def answering():
+    return Answering
