@@ -40,7 +40,7 @@ def objects(source: Source, *keys: str) -> Iterator[dict[str, Any]]:
     """Every object that has all of these keys, in a page's Next.js state or its JSON."""
     data = source.json
     roots = [data] if data is not None else [next_data(source), *_streamed(source)]
-    for node in _walk(roots):
+    for node in walk(roots):
         if all(key in node for key in keys):
             yield node
 
@@ -60,7 +60,8 @@ def _streamed(source: Source) -> Iterator[Any]:
             yield _decoded(value, 0)
 
 
-def _walk(roots: list[Any]) -> Iterator[dict[str, Any]]:
+def walk(roots: list[Any]) -> Iterator[dict[str, Any]]:
+    """Every object within some values, in their order."""
     stack = list(reversed(roots))
     for _ in range(_MOST_NODES):
         if not stack:

@@ -1,99 +1,101 @@
-"""YouTube: a video, from the player's state, the microdata, or the player API's reply."""
+"""YouTube: a video with transcript and chapters where given, a channel, a list of videos."""
 
 from __future__ import annotations
 
-import json
-import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.embedded import variable
 from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import fields
-from browser.extract.platforms.times import seconds_of
+from browser.extract.platforms.youtube_pages import from_microdata, listed, shown_video
+from browser.extract.platforms.youtube_words import chapters, comments, spoken
 from browser.types import Link
 
 if TYPE_CHECKING:
     from browser.extract.platforms.source import Source
 
-_STATE = re.compile(r"ytInitialPlayerResponse\s*=\s*(?=\{)")
 _WATCH = "https://www.youtube.com/watch?v="
+_PLACES = ("shorts", "live", "embed", "v")
 
 
 class YouTube(Platform):
-    """`videoDetails` and its microformat; `itemprop` elements where there is no state."""
+    """`videoDetails` and its microformat; `itemprop` elements or the drawn page without them."""
 
     name = "youtube"
     hosts = ("youtube.com", "youtu.be", "youtube-nocookie.com")
 
     def parse(self, source: Source) -> Record | None:
         """Read one video; its caption tracks are links of rel `captions`."""
-        state = source.json if source.json is not None else _state(source)
+        data = source.json
+        state = data if data is not None else variable(source, "ytInitialPlayerResponse")
+        wanted = _video_of(source)
         if isinstance(state, dict) and "videoDetails" in state:
-            return _from_state(state, source)
-        if isinstance(state, dict) and "playabilityStatus" in state:
-            reason = state["playabilityStatus"].get("reason")
-            return Record(self.name, "unavailable", source.url, fields=fields(reason=reason))
-        return _from_microdata(source) if source.json is None else None
+            # A page that went on to another video by itself still holds the first one's state.
+            if not wanted or state["videoDetails"].get("videoId") == wanted:
+                return _from_state(state, source)
+        elif isinstance(state, dict) and "playabilityStatus" in state:
+            return _unavailable(state["playabilityStatus"], source)
+        if data is not None:
+            words = spoken(source)
+            return Record(self.name, "transcript", source.url, items=words) if words else None
+        return from_microdata(source, wanted) or shown_video(source, wanted) or listed(source)
 
 
-def _state(source: Source) -> Any:
-    for script in source.root.iter("script"):
-        text = script.text or ""
-        if match := _STATE.search(text):
-            try:
-                return json.JSONDecoder().raw_decode(text, match.end())[0]
-            except (ValueError, RecursionError):
-                return None
-    return None
+def _video_of(source: Source) -> str:
+    """The video that the address names; '' where it names none."""
+    if source.host == "youtu.be" and source.path:
+        return source.path[0]
+    if source.path[:1] and source.path[0] in _PLACES and len(source.path) > 1:
+        return source.path[1]
+    return next(iter(parse_qs(source.query).get("v", [])), "")
+
+
+def _unavailable(status: dict[str, Any], source: Source) -> Record:
+    screen = (status.get("errorScreen") or {}).get("playerErrorMessageRenderer") or {}
+    more = (screen.get("subreason") or {}).get("simpleText")
+    said = fields(reason=status.get("reason"), detail=more, status=status.get("status"))
+    return Record("youtube", "unavailable", source.url, id=_video_of(source) or None, fields=said)
 
 
 def _from_state(state: dict[str, Any], source: Source) -> Record:
     video = state["videoDetails"]
     micro = (state.get("microformat") or {}).get("playerMicroformatRenderer") or {}
-    renderer = (state.get("captions") or {}).get("playerCaptionsTracklistRenderer") or {}
+    tracks = (state.get("captions") or {}).get("playerCaptionsTracklistRenderer") or {}
     pictures = (video.get("thumbnail") or {}).get("thumbnails") or []
     owner = micro.get("ownerProfileUrl") or source.attr("[itemprop=author] [itemprop=url]", "href")
+    live, status = micro.get("liveBroadcastDetails") or {}, state.get("playabilityStatus") or {}
+    playable = status.get("status") in (None, "OK")
     return Record(
-        "youtube", "video", f"{_WATCH}{video['videoId']}", id=video["videoId"],
-        title=video.get("title"), text=video.get("shortDescription") or "",
+        "youtube", "short" if source.path[:1] == ("shorts",) else "video",
+        f"{_WATCH}{video['videoId']}", id=video["videoId"], title=video.get("title"),
+        text=video.get("shortDescription") or "",
         author=video.get("author"), handle=_handle(owner),
-        published=_date(micro.get("publishDate")),
+        published=iso_date(micro.get("publishDate") or micro.get("uploadDate") or ""),
         counts=counts(views=video.get("viewCount"), likes=micro.get("likeCount"),
                       seconds=video.get("lengthSeconds")),
-        fields=fields(channel=video.get("channelId"), category=micro.get("category")),
+        fields=fields(
+            channel=video.get("channelId"), category=micro.get("category"),
+            live=_said(live.get("isLiveNow", video.get("isLive"))),
+            upcoming=_said(video.get("isUpcoming")), unlisted=_said(micro.get("isUnlisted")),
+            starts=iso_date(live.get("startTimestamp", "")),
+            ends=iso_date(live.get("endTimestamp", "")),
+            status=None if playable else status.get("status"),
+            reason=None if playable else status.get("reason"),
+        ),
         tags=tuple(video.get("keywords") or ()), media=tuple(p["url"] for p in pictures[-1:]),
         links=tuple(Link(track["baseUrl"], track.get("languageCode", ""), "captions")
-                    for track in renderer.get("captionTracks") or [] if track.get("baseUrl")),
+                    for track in tracks.get("captionTracks") or [] if track.get("baseUrl")),
+        items=(*chapters(source), *spoken(source), *comments(source)),
     )  # fmt: skip
 
 
-def _from_microdata(source: Source) -> Record | None:
-    def said(name: str) -> str:
-        element = source.first(f"meta[itemprop={name}], link[itemprop={name}]")
-        return (element.get("content") or element.get("href") or "") if element is not None else ""
-
-    video, title = said("videoId") or said("identifier"), said("name")
-    if not video or not title:
-        return None
-    shown = source.first("#eow-description, #description yt-formatted-string.content")
-    return Record(
-        "youtube", "video", f"{_WATCH}{video}", id=video, title=title,
-        text=source.body(shown) or said("description"),
-        author=source.attr("[itemprop=author] [itemprop=name]", "content") or None,
-        handle=_handle(source.attr("[itemprop=author] [itemprop=url]", "href")),
-        published=_date(said("datePublished")),
-        counts=counts(views=said("interactionCount") or None, seconds=seconds_of(said("duration"))),
-        fields=fields(channel=said("channelId"), category=said("genre")),
-        tags=tuple(e.get("content", "") for e in source.all("meta[property='og:video:tag']")),
-        media=(said("thumbnailUrl"),) if said("thumbnailUrl") else (),
-    )  # fmt: skip
+def _said(flag: object) -> str | None:
+    return "true" if flag is True else None
 
 
 def _handle(owner: str | None) -> str | None:
     return (owner or "").rstrip("/").rpartition("/")[2].lstrip("@") or None
-
-
-def _date(value: str | None) -> str | None:
-    return iso_date(value) if value else None

@@ -4,6 +4,11 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+import pytest
+
 from tests.browser.extract.platforms.reading import parsed
 
 
@@ -39,3 +44,99 @@ def test_github_repository() -> None:
     assert repository.counts == {"stars": 1234, "forks": 56}
     assert repository.fields == {"description": "A tool."}
     assert repository.tags == ("boats",)
+
+
+@pytest.mark.parametrize(
+    ("shown", "state"),
+    [
+        ('<span class="State State--merged" title="Status: Merged">Merged</span>', "merged"),
+        ('<span class="State" title="Status: Draft"><svg></svg> Draft</span>', "draft"),
+        ("<span data-testid=header-state>Closed as not planned</span>", "closed as not planned"),
+        ("<span data-testid=header-state>Open</span>", "open"),
+    ],
+)
+def test_the_state_of_a_conversation(shown: str, state: str) -> None:
+    page = f"""{shown}<bdi class=js-issue-title>Mend the lock</bdi><span class="commit-ref base-ref">main</span><span class="commit-ref head-ref">ann:mend</span>
+    <span id=commits_tab_counter>3</span><span id=files_tab_counter>12</span><span id=diffstat><span>+1,234</span> <span>−56</span></span>
+    <div class=timeline-comment><a class=author>ann</a><relative-time datetime="2024-05-03T08:00:00Z"></relative-time><div class=comment-body><p>Mended.</p></div></div>
+    <div class=timeline-comment id=issuecomment-2><a class=author>bo</a><div class=comment-body><p>Good.</p></div></div>"""
+    pull = parsed("https://github.com/o/r/pull/7", page)
+    assert (pull.kind, pull.id, pull.title, pull.text) == (
+        "pull_request",
+        "7",
+        "Mend the lock",
+        "Mended.",
+    )
+    assert pull.fields == {"state": state, "repository": "o/r", "base": "main", "head": "ann:mend"}
+    assert pull.counts == {"commits": 3, "files": 12, "additions": 1234, "deletions": 56}
+    assert [(c.id, c.author, c.text) for c in pull.items] == [("issuecomment-2", "bo", "Good.")]
+
+
+def _blob(blob: dict[str, Any]) -> str:
+    state = json.dumps({"payload": {"blob": blob}})
+    return f'<script type="application/json" data-target="react-app.embeddedData">{state}</script>'
+
+
+def test_a_file_from_the_state_of_its_page_and_from_its_lines() -> None:
+    blob = {"rawLines": ["a = 1", "", "b = 2"], "language": "Python", "headerInfo": {"blobSize": "13 Bytes", "lineInfo": {"truncatedLoc": "3"}}}  # fmt: skip
+    file = parsed("https://github.com/o/r/blob/main/src/a.py", _blob(blob))
+    assert (file.kind, file.id, file.text) == ("file", "src/a.py", "a = 1\n\nb = 2")
+    assert file.counts == {"lines": 3}
+    assert file.fields == {
+        "repository": "o/r",
+        "branch": "main",
+        "size": "13 Bytes",
+        "language": "Python",
+    }
+    old = "<table><tr><td class=blob-num><td class=blob-code>a = 1</td></tr><tr><td class=blob-num><td class=blob-code>  b</td></tr></table>"
+    assert parsed("https://github.com/o/r/blob/main/a.py", old).text == "a = 1\n  b"
+
+
+def test_files_that_are_not_shown_say_what_they_are() -> None:
+    lfs = {"rawLines": None, "headerInfo": {"blobSize": "5 MB", "isGitLfs": True}}
+    record = parsed("https://github.com/o/r/blob/main/m.bin", _blob(lfs))
+    assert (record.text, record.fields["lfs"], record.fields["size"]) == ("", "true", "5 MB")
+
+    picture = {"image": True, "rawBlobUrl": "https://github.com/o/r/raw/main/p.png", "headerInfo": {"blobSize": "9 KB"}}  # fmt: skip
+    record = parsed("https://github.com/o/r/blob/main/p.png", _blob(picture))
+    assert record.media == ("https://github.com/o/r/raw/main/p.png",)
+
+    notes = {"richText": "<article><h1>Read me</h1><p>Words.</p></article>", "headerInfo": {}}
+    record = parsed("https://github.com/o/r/blob/main/README.md", _blob(notes))
+    assert record.text == "# Read me\n\nWords."
+
+
+def test_an_archived_fork_of_another_repository() -> None:
+    page = """<meta name=octolytics-dimension-repository_nwo content=o/r><span class="text-small lh-condensed-ultra">forked from <a href=/p/r>p/r</a></span><div class="flash flash-warn">This repository was archived by the owner on May 3, 2024.</div>
+    <article class=markdown-body><p>Read me.</p></article>"""
+    repository = parsed("https://github.com/o/r/tree/main", page)
+    assert (repository.fields["archived"], repository.fields["forked_from"]) == ("true", "p/r")
+
+
+def test_replies_of_the_api() -> None:
+    repository = parsed(
+        "https://api.github.com/repos/o/r",
+        {"full_name": "o/r", "name": "r", "owner": {"login": "o"}, "description": "A tool.", "stargazers_count": 9, "forks_count": 2, "open_issues_count": 1,
+         "language": "C", "license": {"spdx_id": "MIT"}, "topics": ["boats"], "created_at": "2024-05-03T08:00:00Z", "html_url": "https://github.com/o/r", "archived": True},
+    )  # fmt: skip
+    assert (repository.id, repository.text, repository.counts["stars"]) == ("o/r", "A tool.", 9)
+    assert (repository.fields["license"], repository.fields["archived"]) == ("MIT", "true")
+    issue = {"number": 5, "title": "Leak", "body": "It leaks.", "state": "closed", "state_reason": "completed", "user": {"login": "ann"}, "labels": [{"name": "bug"}], "comments": 2,
+             "created_at": "2024-05-03T08:00:00Z", "html_url": "https://github.com/o/r/issues/5"}  # fmt: skip
+    pull = {**issue, "number": 6, "pull_request": {"merged_at": "2024-05-04T08:00:00Z"}}
+    listing = parsed("https://api.github.com/search/issues?q=leak", {"items": [issue, pull]})
+    first, second = listing.items
+    assert (first.kind, first.id, first.fields) == (
+        "issue",
+        "5",
+        {"state": "closed", "reason": "completed"},
+    )
+    assert (second.kind, second.fields["state"], second.tags) == (
+        "pull_request",
+        "merged",
+        ("bug",),
+    )
+    comment = {"id": 7, "body": "Fixed.", "user": {"login": "bo"}, "html_url": "https://x.test"}
+    assert parsed("https://api.github.com/c", [comment]).items[0].text == "Fixed."
+    file = {"content": "YSA9IDE=\n", "encoding": "base64", "path": "src/a.py", "name": "a.py"}
+    assert parsed("https://api.github.com/repos/o/r/contents/src/a.py", file).text == "a = 1"

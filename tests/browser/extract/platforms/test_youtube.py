@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from browser.types import Link
 from tests.browser.extract.platforms.reading import parsed
@@ -38,4 +39,127 @@ def test_youtube_video_from_state_and_microdata() -> None:
         "https://www.youtube.com/youtubei/v1/player",
         {"playabilityStatus": {"status": "ERROR", "reason": "Private"}},
     )
-    assert (gone.kind, gone.fields) == ("unavailable", {"reason": "Private"})
+    assert (gone.kind, gone.fields) == ("unavailable", {"reason": "Private", "status": "ERROR"})
+
+
+def _page(state: dict[str, Any], more: str = "") -> str:
+    return f"<script>var ytInitialPlayerResponse = {json.dumps(state)};</script>{more}"
+
+
+def test_a_live_broadcast_a_short_and_one_behind_a_login() -> None:
+    live = {
+        "videoDetails": {"videoId": "v1", "title": "Harbour", "isLive": True},
+        "microformat": {
+            "playerMicroformatRenderer": {
+                "liveBroadcastDetails": {
+                    "isLiveNow": True,
+                    "startTimestamp": "2024-05-03T08:00:00+00:00",
+                }
+            }
+        },
+    }
+    video = parsed("https://www.youtube.com/live/v1", _page(live))
+    assert video.fields == {"live": "true", "starts": "2024-05-03T08:00:00+00:00"}
+    assert (video.counts, video.links) == ({}, ())
+
+    short = {"videoDetails": {"videoId": "s1", "title": "Knot", "lengthSeconds": "20"}}
+    assert parsed("https://www.youtube.com/shorts/s1", _page(short)).kind == "short"
+
+    aged = {
+        "videoDetails": {"videoId": "a1", "title": "Storm"},
+        "playabilityStatus": {"status": "LOGIN_REQUIRED", "reason": "Sign in to confirm your age"},
+    }
+    record = parsed("https://youtu.be/a1", _page(aged))
+    assert (record.title, record.fields["status"]) == ("Storm", "LOGIN_REQUIRED")
+    assert record.fields["reason"] == "Sign in to confirm your age"
+
+
+def test_chapters_transcript_and_comments_where_the_page_has_them() -> None:
+    video = {"videoDetails": {"videoId": "v1", "title": "Knots"}}
+    data = {
+        "x": [
+            {"chapterRenderer": {"title": {"simpleText": "Bowline"}, "timeRangeStartMillis": 61000}}
+        ]
+        * 2
+    }
+    more = f"""<script>var ytInitialData = {json.dumps(data)};</script><ytd-transcript-segment-renderer><div class=segment-timestamp>1:02:03</div><yt-formatted-string class=segment-text>Take the rope.</yt-formatted-string></ytd-transcript-segment-renderer>
+    <ytd-comment-view-model><a id=author-text><span>@ann</span></a><span id=published-time-text><a href="/watch?v=v1&lc=c1">2 years ago</a></span><yt-attributed-string id=content-text><span>Thanks.</span></yt-attributed-string><span id=vote-count-middle>1.2K</span></ytd-comment-view-model>"""
+    chapter, line, comment = parsed("https://www.youtube.com/watch?v=v1", _page(video, more)).items
+    assert (chapter.kind, chapter.title, chapter.counts) == ("chapter", "Bowline", {"second": 61})
+    assert (line.kind, line.text, line.counts) == ("transcript", "Take the rope.", {"second": 3723})
+    assert (comment.kind, comment.text, comment.handle) == ("comment", "Thanks.", "ann")
+    assert (comment.counts, comment.fields) == ({"likes": 1200}, {"age": "2 years ago"})
+    assert comment.url == "https://www.youtube.com/watch?v=v1&lc=c1"
+
+
+def test_a_caption_track_and_the_transcripts_own_reply() -> None:
+    track = {
+        "events": [
+            {"tStartMs": 0, "segs": [{"utf8": "Take "}, {"utf8": "the rope."}]},
+            {"tStartMs": 9, "segs": [{"utf8": "\n"}]},
+        ]
+    }
+    words = parsed("https://www.youtube.com/api/timedtext?v=v1&fmt=json3", track)
+    assert [(w.text, w.counts) for w in words.items] == [("Take the rope.", {"second": 0})]
+    reply = {
+        "actions": [
+            {
+                "transcriptSegmentRenderer": {
+                    "startMs": "61000",
+                    "snippet": {"runs": [{"text": "Pull."}]},
+                }
+            }
+        ]
+    }
+    words = parsed("https://www.youtube.com/youtubei/v1/get_transcript", reply)
+    assert [(w.text, w.counts) for w in words.items] == [("Pull.", {"second": 61})]
+
+
+def test_a_page_that_went_on_to_another_video_is_read_as_it_is_drawn() -> None:
+    first = {"videoDetails": {"videoId": "old", "title": "First"}}
+    drawn = """<ytd-watch-metadata><h1>Second</h1><div id=owner><div id=channel-name><a href="/@ann">Ann</a></div></div><ytd-watch-info-text><div id=tooltip>1,234 views • May 3, 2024</div></ytd-watch-info-text>
+    <like-button-view-model><button aria-label="like this video along with 56 other people"></button></like-button-view-model><div id=description-inline-expander>On ropes.</div></ytd-watch-metadata>"""
+    video = parsed("https://www.youtube.com/watch?v=new", _page(first, drawn))
+    assert (video.id, video.title, video.text) == ("new", "Second", "On ropes.")
+    assert (video.author, video.handle, video.published) == ("Ann", "ann", "2024-05-03")
+    assert video.counts == {"views": 1234, "likes": 56}
+
+
+def test_a_channel_with_its_videos_and_a_page_of_results() -> None:
+    row = {
+        "videoRenderer": {
+            "videoId": "v1",
+            "title": {"runs": [{"text": "Knots"}]},
+            "ownerText": {"runs": [{"text": "Ann"}]},
+            "viewCountText": {"simpleText": "1,234 views"},
+            "lengthText": {"simpleText": "1:01"},
+            "publishedTimeText": {"simpleText": "2 years ago"},
+        }
+    }
+    about = {
+        "channelMetadataRenderer": {
+            "title": "Ann",
+            "description": "Ropes.",
+            "externalId": "UC1",
+            "vanityChannelUrl": "http://www.youtube.com/@ann",
+        }
+    }
+    page = f"<title>Ann - YouTube</title><script>var ytInitialData = {json.dumps({'metadata': about, 'contents': [row]})};</script>"
+    channel = parsed("https://www.youtube.com/@ann", page)
+    assert (channel.kind, channel.id, channel.title, channel.handle) == (
+        "channel",
+        "UC1",
+        "Ann",
+        "ann",
+    )
+    found = channel.items[0]
+    assert (found.title, found.author, found.counts) == (
+        "Knots",
+        "Ann",
+        {"views": 1234, "seconds": 61},
+    )
+    assert found.fields == {"age": "2 years ago"}
+
+    results = f"<title>knots - YouTube</title><script>var ytInitialData = {json.dumps({'contents': [row]})};</script>"
+    listing = parsed("https://www.youtube.com/results?search_query=knots", results)
+    assert (listing.kind, listing.title, len(listing.items)) == ("listing", "knots", 1)
