@@ -92,10 +92,9 @@ class Opening:
         from agent.memory.layers import SHOWN_WITHOUT_FILTER, candidates, entry_text  # noqa: PLC0415
 
         entries = candidates(layers.memories, layers.sessions)
-        if self.context.embeddings is None or len(entries) <= SHOWN_WITHOUT_FILTER:
+        if len(entries) <= SHOWN_WITHOUT_FILTER:
             return {}
-        texts = [entry_text(key, value) for key, value in entries.items()]
-        return await self.context.embeddings.near(question, texts)
+        return await self.context.near(question, [entry_text(k, v) for k, v in entries.items()])
 
 
 def _private_text(layers: Layers) -> str:

@@ -183,7 +183,7 @@ def opened(place: tuple[Path, str]) -> Iterator[Memory]:
     embedder = embedder_of(settings.embeddings, settings.base_url, os.environ, settings.proxy)
     folder, namespace = place
     file = private_folder(folder) / "memory.db"
-    with Memory.open(file, namespace, embedder=embedder) as store:
+    with Memory.open(file, namespace, embeddings=embedder) as store:
         yield store
 
 

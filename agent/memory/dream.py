@@ -61,6 +61,8 @@ def dream(
     if clock() < deadline:
         found = _insights(entries)
     retired = entries.archive(_stale(entries, now))
+    if clock() < deadline:
+        entries.catch_up(deadline)
     _remember(entries, now, reached if rest else max((r.id for r in rows), default=seen))
     return Dreamed(linked, len(merged), len(found), faded, retired)
 
@@ -155,9 +157,9 @@ def _stale(entries: Entries, now: float) -> set[int]:
 
 
 def _last(entries: Entries) -> tuple[float, int]:
-    known = entries.state(_STATE)
+    known = entries.notes.read(_STATE)
     return (known["at"], known["seen"]) if known else (0.0, 0)
 
 
 def _remember(entries: Entries, now: float, seen: int) -> None:
-    entries.set_state(_STATE, {"at": now, "seen": seen})
+    entries.notes.write(_STATE, {"at": now, "seen": seen})

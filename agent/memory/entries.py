@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -10,20 +9,20 @@ import sqlalchemy as sa
 
 from agent.memory.drafts import Draft, columns
 from agent.memory.embeddings import digest
-from agent.memory.hits import hit_of, window
+from agent.memory.finding import Finding
+from agent.memory.hits import meaning
 from agent.memory.links import Links
+from agent.memory.notes import Notes
 from agent.memory.placing import Place, place
-from agent.memory.retrieval.following import STARTS, follow
-from agent.memory.retrieval.index import Range
-from agent.memory.retrieval.ranking import WINDOW
-from agent.memory.retrieval.search import Search
 from agent.memory.schema import (
     NAMESPACE_SHIFT,
+    codes,
     embeddings,
     history,
     links,
     memories,
     namespaces,
+    restated,
     seals,
     state,
 )
@@ -31,11 +30,11 @@ from agent.memory.schema import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from agent.memory.by_meaning import ByMeaning
     from agent.memory.embeddings import Vectors
     from agent.memory.store import Store
     from agent.memory.types import Hit
 
-REORDERED = 100  # hits that vectors put in another order
 _BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
 _INSERT = memories.insert()
 _BEFORE = (
@@ -50,7 +49,6 @@ _TAKE = (
     .values(last=namespaces.c.last + sa.bindparam("count"))
     .returning(namespaces.c.last)
 )
-_LAST = sa.select(namespaces.c.last).where(namespaces.c.id == sa.bindparam("namespace"))
 
 
 class Entries:
@@ -60,10 +58,13 @@ class Entries:
         self._store = store
         self._namespace = namespace
         self.links = Links(store)
+        self.notes = Notes(store, namespace)
         self.vectors = vectors
         first, after = namespace << NAMESPACE_SHIFT, (namespace + 1) << NAMESPACE_SHIFT
         self._bounds = {"first": first, "last": after - 1}
         self._own = memories.c.id.between(first, after - 1)
+        self._by_meaning = self._meaning_by(vectors)
+        self._finding = Finding(store, namespace, first, self.links, self._by_meaning)
 
     def add(self, drafts: Sequence[Draft]) -> list[int]:
         """Write memories in one transaction; returns their ids."""
@@ -130,19 +131,17 @@ class Entries:
         """Let the links of this namespace decay; returns how many are gone."""
         return self.links.fade(now, **self._bounds)
 
-    def state(self, name: str) -> Any | None:
-        """Read a value that the engine keeps for itself."""
-        query = sa.select(state.c.value).where(*self._state_is(name))
-        with self._store.read() as connection:
-            found = connection.scalar(query)
-        return None if found is None else json.loads(found)
+    def catch_up(self, deadline: float) -> int:
+        """Embed what is new until the time is up; returns how many, 0 where there is no model."""
+        return 0 if self._by_meaning is None else self._by_meaning.catch_up(deadline)
 
-    def set_state(self, name: str, value: Any) -> None:
-        """Write a value that the engine keeps for itself."""
-        row = {"namespace": self._namespace, "name": name, "value": json.dumps(value)}
-        with self._store.write() as connection:
-            connection.execute(state.delete().where(*self._state_is(name)))
-            connection.execute(state.insert(), row)
+    def _meaning_by(self, vectors: Vectors | None) -> ByMeaning | None:
+        if vectors is None:
+            return None
+        from agent.memory.by_meaning import ByMeaning  # noqa: PLC0415 - few bring a model
+
+        bounds = (self._bounds["first"], self._bounds["last"])
+        return ByMeaning(self._store, self.notes, bounds, vectors)
 
     def clear(self) -> int:
         """Delete everything for good: memories, what the engine noted, the sealed log."""
@@ -150,9 +149,6 @@ class Entries:
             for table in (state, seals):
                 connection.execute(table.delete().where(table.c.namespace == self._namespace))
         return self.delete(None)
-
-    def _state_is(self, name: str) -> tuple[sa.ColumnElement[bool], ...]:
-        return state.c.namespace == self._namespace, state.c.name == name
 
     def earlier(self, memory: int) -> list[Any]:
         """List the former values of a memory, oldest first."""
@@ -190,45 +186,7 @@ class Entries:
         associations: bool = True,
     ) -> list[Hit]:
         """Find memories that bear on a text, best first."""
-        with self._store.read() as connection:
-            search = Search(connection, self._store.index, self._range(connection), kinds)
-            found = [(score, candidate.id) for score, candidate in search.find(text)]
-            if self.vectors is not None:
-                found = self._reorder(text, found)
-            if associations and found:
-                found = self._follow(connection, found, limit, kinds)
-            found = found[:limit]
-            ids = [id_ for _, id_ in found]
-            rows = {row.id: row for row in connection.execute(_BY_IDS, {"ids": ids}).all()}
-        return [hit_of(rows[id_], score) for score, id_ in found]
-
-    def _reorder(self, text: str, found: list[tuple[float, int]]) -> list[tuple[float, int]]:
-        """Let vectors reorder what the words found, as far down as anyone looks."""
-        assert self.vectors is not None
-        head = found[:REORDERED]
-        wanted = sorted({id_ - by for _, id_ in head for by, _ in WINDOW})
-        rows = {row.id: row for row in self.by_ids(wanted)}
-        head = [pair for pair in head if pair[1] in rows]
-        around = [window(rows, id_) for _, id_ in head]
-        return [*self.vectors.reorder(text, head, around), *found[REORDERED:]]
-
-    def _follow(
-        self,
-        connection: sa.Connection,
-        found: list[tuple[float, int]],
-        limit: int,
-        kinds: Collection[str] | None,
-    ) -> list[tuple[float, int]]:
-        near = follow(found, self.links.of(connection, [id_ for _, id_ in found[:STARTS]]), limit)
-        new = {id_ for _, id_ in near} - {id_ for _, id_ in found}
-        rows = self._store.index.rows(connection, sorted(new)) if new else []
-        allowed = {row.id for row in rows if kinds is None or row.kind in kinds}
-        return [pair for pair in near if pair[1] not in new or pair[1] in allowed]
-
-    def _range(self, connection: sa.Connection) -> Range:
-        first = self._bounds["first"] + 1
-        last = connection.execute(_LAST, {"namespace": self._namespace}).scalar_one()
-        return Range(first, int(last))
+        return self._finding.search(text, limit, kinds, associations=associations)
 
     def insert(self, connection: sa.Connection, drafts: Sequence[Draft]) -> list[int]:
         """Write memories inside a transaction that is already open."""
@@ -259,6 +217,8 @@ class Entries:
             former = {c.name: getattr(row, c.name) for c in history.c if hasattr(row, c.name)}
             former.pop("id")
             connection.execute(history.insert(), {**former, "memory": row.id, "replaced": now})
+            connection.execute(restated.delete().where(restated.c.memory == row.id))
+            connection.execute(restated.insert(), {"memory": row.id})
         new = columns(draft, now)
         connection.execute(memories.update().where(memories.c.id == row.id), new)
         self._unindex(connection, [row])
@@ -267,13 +227,25 @@ class Entries:
     def _delete(self, connection: sa.Connection, rows: Sequence[Any]) -> None:
         ids = [row.id for row in rows]
         self._unindex(connection, rows)
-        former = connection.scalars(sa.select(history.c.text).where(history.c.memory.in_(ids)))
-        names = {digest(text) for text in [*former, *(row.text for row in rows)]}
-        connection.execute(embeddings.delete().where(embeddings.c.digest.in_(names)))
+        self._forget_vectors(connection, rows)
         connection.execute(history.delete().where(history.c.memory.in_(ids)))
         linked = sa.or_(links.c.one.in_(ids), links.c.other.in_(ids))
         connection.execute(links.delete().where(linked))
         connection.execute(memories.delete().where(memories.c.id.in_(ids)))
+
+    def _forget_vectors(self, connection: sa.Connection, rows: Sequence[Any]) -> None:
+        """Delete what memories became for the sake of their meaning, as they are and as they were.
+
+        The vectors of pgvector go with the memories.
+        """
+        ids, by_id = [row.id for row in rows], {row.id: row for row in rows}
+        former = sa.select(history.c.memory, history.c.text).where(history.c.memory.in_(ids))
+        texts = [(row.id, row.text) for row in rows]
+        texts += [(row.memory, row.text) for row in connection.execute(former)]
+        names = {digest(meaning(by_id[i].kind, by_id[i].key, text)) for i, text in texts}
+        connection.execute(embeddings.delete().where(embeddings.c.digest.in_(names)))
+        for table in (codes, restated):
+            connection.execute(table.delete().where(table.c.memory.in_(ids)))
 
     def _index(self, connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> None:
         found = [(row["id"], row["terms"]) for row in rows if row["terms"]]

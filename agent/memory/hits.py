@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from agent.memory.kinds import NAMED
 from agent.memory.retrieval.ranking import WINDOW
 from agent.memory.types import Hit, Origin
 
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
 def window(rows: Mapping[int, Any], memory: int) -> list[tuple[float, str]]:
     """Give a memory's text, and the shares that it takes of those beside it in its session."""
     near = [(share, rows[memory - by]) for by, share in WINDOW if memory - by in rows]
-    return [(share, row.text) for share, row in near if row.session == rows[memory].session]
+    own = rows[memory].session
+    return [(s, meaning(row.kind, row.key, row.text)) for s, row in near if row.session == own]
+
+
+def meaning(kind: str, key: str | None, text: str) -> str:
+    """Give the text that says what a memory means: its own, after the name that it goes by."""
+    return f"{key}: {text}" if key and kind in NAMED else text
 
 
 def hit_of(row: Any, score: float) -> Hit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
@@ -13,13 +14,12 @@ from agent.memory.types import Origin, Turn
 from agent.memory.values import pack, unpack
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
     from types import TracebackType
 
     from agent.memory.control import Control
     from agent.memory.conversations import Conversations
-    from agent.memory.embeddings import Embedder
+    from agent.memory.embeddings import Embedder, Vectors
     from agent.memory.entries import Entries
     from agent.memory.store import Store
     from agent.memory.types import Dreamed, Hit, Layers, Seal, SealCheck, Session
@@ -59,12 +59,13 @@ class Memory:
         place: str | os.PathLike[str],
         namespace: str = "default",
         *,
-        embedder: Embedder | None = None,
+        embeddings: Embedder | str | None = None,
     ) -> Memory:
         """Open a file, a folder (its `memory.db`), `:memory:` or a database URL.
 
-        What is not there is created, readable by its owner alone. With an `embedder`, vectors
-        reorder what words find. Raises `MemoryUnavailable`.
+        What is not there is created, readable by its owner alone. With `embeddings` (a model, or
+        the name of one: `local`, `openai/…`, …) searching goes by meaning as well as by words.
+        Raises `MemoryUnavailable`, and `UsageError` for a name that nobody has.
         """
         from agent.memory.conversations import Conversations  # noqa: PLC0415 - loads SQLAlchemy
         from agent.memory.entries import Entries  # noqa: PLC0415
@@ -72,12 +73,7 @@ class Memory:
 
         store = Store.open(place)
         number = store.namespace(namespace)
-        vectors = None
-        if embedder is not None:
-            from agent.memory.embeddings import Vectors  # noqa: PLC0415
-
-            vectors = Vectors(store, embedder)
-        entries = Entries(store, number, vectors)
+        entries = Entries(store, number, _vectors(store, embeddings))
         return cls(store, number, entries, Conversations(store, number))
 
     def __enter__(self) -> Self:
@@ -162,6 +158,11 @@ class Memory:
         """
         wanted = None if kinds is None else expand(kinds)
         return self._entries.search(query, limit, wanted, associations=associations)
+
+    def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
+        """Give the cosine of a question and each text; nothing where there are no embeddings."""
+        vectors = self._entries.vectors
+        return {} if vectors is None else vectors.near(question, texts)
 
     def append_turn(self, session: str, role: str, text: str) -> None:
         """Add a message to a conversation, which is opened if it is new."""
@@ -259,6 +260,19 @@ class Memory:
         from agent.memory.exchange import load  # noqa: PLC0415
 
         load(self._entries, self._conversations, storage, session)
+
+
+def _vectors(store: Store, model: Embedder | str | None) -> Vectors | None:
+    """Bring in a model for embeddings, if one is asked for."""
+    if isinstance(model, str):
+        from agent.memory.embedders import embedder_of  # noqa: PLC0415 - few ask for one
+
+        model = embedder_of(model, None, os.environ)
+    if model is None:
+        return None
+    from agent.memory.embeddings import Vectors  # noqa: PLC0415 - as above
+
+    return Vectors(store, model)
 
 
 def _check_key(key: str) -> None:

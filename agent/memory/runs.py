@@ -51,14 +51,14 @@ def record_run(
     served = [row.id for row in entries.by_ids(used) if row.url in cited]
     if facts:
         entries.links.reinforce([*ids[: len(facts)], *served])
-    last = (entries.state(_STATE) or {"last": 0.0})["last"]
-    entries.set_state(_STATE, {"before": last, "last": time.time()})
+    last = (entries.notes.read(_STATE) or {"last": 0.0})["last"]
+    entries.notes.write(_STATE, {"before": last, "last": time.time()})
     return ids
 
 
 def run_before(entries: Entries) -> float:
     """Tell when the run before the last one ended, in seconds since the epoch; 0 for never."""
-    return float((entries.state(_STATE) or {"before": 0.0})["before"])
+    return float((entries.notes.read(_STATE) or {"before": 0.0})["before"])
 
 
 def content_key(text: str) -> str:

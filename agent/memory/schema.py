@@ -28,7 +28,7 @@ from sqlalchemy import (
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
 
-VERSION = 1
+VERSION = 2
 NAMESPACE_SHIFT = 40
 
 metadata = MetaData()
@@ -157,6 +157,20 @@ embeddings = Table(
     Column("digest", String, primary_key=True),  # SHA-256 of the text
     Column("model", String, primary_key=True),
     Column("vector", LargeBinary, nullable=False),  # 32-bit floats
+)
+
+codes = Table(
+    "codes",
+    metadata,
+    Column("model", String, primary_key=True),
+    Column("memory", BigInteger, primary_key=True, autoincrement=False, index=True),
+    Column("code", LargeBinary, nullable=False),  # one bit a dimension: see `retrieval.nearest`
+)
+
+restated = Table(
+    "restated",
+    metadata,
+    Column("memory", BigInteger, primary_key=True, autoincrement=False),  # its vector is of old
 )
 
 state = Table(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent.memory.retrieval.index import TermIndex
+    from agent.memory.retrieval.nearest import VectorIndex
 
 FILE_NAME = "memory.db"
 _BEGIN_SQLITE = ("BEGIN IMMEDIATE",)
@@ -99,18 +100,35 @@ class Store:
             with self.read() as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all()
 
+    def vector_index(self, model: str) -> VectorIndex:
+        """Give the index of a model's vectors: by pgvector where the database has it."""
+        from agent.memory.retrieval.nearest import CodeIndex  # noqa: PLC0415 - few have a model
+        from agent.memory.retrieval.pgvector import PgVectorIndex, available  # noqa: PLC0415
+
+        if self.sqlite:
+            return CodeIndex(model)
+        with self.read() as connection:
+            if not available(connection):
+                return CodeIndex(model)
+        index = PgVectorIndex(model)
+        with self.write() as connection:
+            index.create(connection)
+        return index
+
     def close(self) -> None:
         """Let go of all connections."""
         self._engine.dispose()
 
     def _migrate(self) -> None:
         with self.read() as connection:
-            if sa.inspect(connection).has_table("migrations") and self._version(connection):
+            made = sa.inspect(connection).has_table("migrations")
+            if made and self._version(connection) == schema.VERSION:
                 return
         with self.write() as connection:
+            # What versions added so far are tables, which are created where they are missing.
             schema.metadata.create_all(connection)
             self.index.create(connection)
-            if not self._version(connection):
+            if self._version(connection) < schema.VERSION:
                 row = {"version": schema.VERSION, "applied": time.time()}
                 connection.execute(schema.migrations.insert(), row)
 

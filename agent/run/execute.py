@@ -268,7 +268,7 @@ class _Run:
 
         set_ = self._options
         embedder = embedder_of(set_.embeddings, set_.base_url, self._environ, set_.proxy)
-        opening = partial(Memory.open, embedder=embedder)
+        opening = partial(Memory.open, embeddings=embedder)
         memory = await context.in_memory_thread(opening, set_.data / "memory.db", set_.namespace)
         stack.push_async_callback(context.in_memory_thread, memory.close)
         if (self._options.data / "wiki").is_dir():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from browser.read.pages import read_rendered
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from agent.evidence import Evidence
@@ -133,6 +134,14 @@ class ToolContext:
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="memory")
         return await asyncio.get_running_loop().run_in_executor(self._worker, function, *args)
+
+    async def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
+        """Give the cosine of a question and each text; nothing where the run has no embeddings."""
+        if self.embeddings is not None:
+            return await self.embeddings.near(question, texts)
+        if self.memory is None:
+            return {}
+        return await self.in_memory_thread(self.memory.near, question, texts)
 
     def close(self) -> None:
         """Let the memory's thread go."""

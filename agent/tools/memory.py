@@ -88,10 +88,8 @@ async def _near(
     context: ToolContext, query: str, known: Mapping[str, Any]
 ) -> list[dict[str, Any]] | None:
     """Find entries by embeddings; None where the run has none."""
-    if context.embeddings is None:
-        return None
     texts = {key: f"{key}: {js.to_string(value)}" for key, value in known.items() if key[:1] != "_"}
-    near = await context.embeddings.near(query, texts.values())
+    near = await context.near(query, list(texts.values()))
     if not near:
         return None
     scored = [(key, near[text]) for key, text in texts.items() if text in near]

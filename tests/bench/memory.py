@@ -25,10 +25,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from agent.memory import Memory, embeddings
+from agent.memory import Memory
 from agent.memory.drafts import Draft
 from agent.memory.minilm import PACKAGE, MiniLm
-from agent.memory.retrieval import ranking
+from agent.memory.retrieval import meaning, ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -163,12 +163,12 @@ def _embedded(talks: Sequence[Talk]) -> bool:
     model = MiniLm()
     for talk in talks:
         talk.memory.close()
-        talk.memory = Memory.open(talk.place, embedder=model)
+        talk.memory = Memory.open(talk.place, embeddings=model)
     scores: dict[float, list[list[tuple[float, float]]]] = {}
     for weight in EMBEDDING_WEIGHTS:
-        with _set(embeddings, {"WEIGHT": weight}):
+        with _set(meaning, {"WEIGHT": weight}):
             scores[weight] = [_score(talk) for talk in talks]
-    ten, first = _mean(scores[embeddings.WEIGHT])
+    ten, first = _mean(scores[meaning.WEIGHT])
     good = ten >= RECALL_EMBEDDED
     print(f"with local embeddings: R@10 {ten:.1f}, MRR {first:.3f} {_mark(good)}")
     held = []

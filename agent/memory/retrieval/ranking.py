@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from agent.memory.retrieval.query import Query
 
@@ -58,11 +58,12 @@ def rank(
     idf: Mapping[str, float],
     names: Sequence[str] = (),
     mass: float | None = None,
+    also: Collection[int] = (),
 ) -> list[tuple[float, Candidate]]:
     """Score candidates, best first; `idf` holds the terms that stand for content.
 
     `names` are the speaker terms of those whom the question names; `mass` is what all words of
-    the question weigh, those that no memory has included.
+    the question weigh, those that no memory has included; `also` are scored without any word.
 
     A score of 1 is about what a memory gets that has every word of the question.
     """
@@ -70,6 +71,7 @@ def rank(
     weights = _weights(query, idf)
     words = _by_words(rows, _matches(rows, weights), weights)
     best = max(words.values(), default=0.0) or 1.0
+    words |= {id_: 0.0 for id_ in also if id_ in rows and id_ not in words}
     scale = best / (mass or sum(idf.values()) or best)
     scored = []
     for id_, by_words in words.items():

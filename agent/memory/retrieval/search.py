@@ -53,17 +53,17 @@ class Search:
         self._kinds = kinds
         self._among = [kind_term(kind) for kind in kinds or ()]
 
-    def find(self, text: str) -> list[tuple[float, Candidate]]:
-        """Find memories that bear on a text, best first."""
+    def find(self, text: str, also: Collection[int] = ()) -> list[tuple[float, Candidate]]:
+        """Find memories that bear on a text, best first; `also` are ids of further candidates."""
         query = parse(text)
         counts, names = self._count(query)
-        if not counts:
+        if not counts and not also:
             return []
         idf = {term: self._idf(reach) for term, reach in counts.items()}
-        candidates = self._candidates(counts, idf)
+        candidates = [*self._candidates(counts, idf), *also] if counts else also
         nearby = sorted({id_ + by for id_ in candidates for by, _ in WINDOW})
         rows = self._index.rows(self._connection, nearby)
-        ranked = rank(query, rows, idf, names, self._mass(query, idf, names))
+        ranked = rank(query, rows, idf, names, self._mass(query, idf, names), also)
         return [pair for pair in ranked if self._kinds is None or pair[1].kind in self._kinds]
 
     def _mass(self, query: Query, idf: Mapping[str, float], names: Sequence[str]) -> float:

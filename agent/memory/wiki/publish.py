@@ -35,13 +35,13 @@ def sync(entries: Entries, wiki: Wiki) -> list[str]:
     """Take up what people edited, then write all pages; returns the paths that changed."""
     taken = _take_up(entries, wiki)
     changed = [path for path, text in _pages(entries) if _write(wiki, path, text)]
-    entries.set_state(_STATE, {row.key: _digest(_shown(row)) for row in _remembered(entries)})
+    entries.notes.write(_STATE, {row.key: _digest(_shown(row)) for row in _remembered(entries)})
     log = f"took up {len(taken)} edits: {', '.join(taken)}" if taken else None
     return [*changed, *wiki.sync(log=log)]
 
 
 def _take_up(entries: Entries, wiki: Wiki) -> list[str]:
-    published = entries.state(_STATE) or {}
+    published = entries.notes.read(_STATE) or {}
     known = {row.key for row in _remembered(entries)}
     drafts = []
     for key, text in _sections(wiki.files.read_file(MEMORIES) or ""):

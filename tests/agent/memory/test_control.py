@@ -76,4 +76,4 @@ def test_a_cleared_namespace_keeps_neither_notes_nor_seals(memory: Memory, tmp_p
     memory.sync_wiki(tmp_path / "wiki")
     memory.control.clear()
     assert memory.verify().entries == 0
-    assert memory._entries.state("wiki") is None
+    assert memory._entries.notes.read("wiki") is None

@@ -13,14 +13,16 @@ import sqlalchemy as sa
 from agent.errors import UsageError
 from agent.memory import Memory, build_messages
 from agent.memory.embedders import embedder_of
-from agent.memory.embeddings import Vectors, cosine, digest
+from agent.memory.embeddings import digest
 from agent.memory.endpoint import EndpointEmbedder
 from agent.memory.errors import EmbeddingFailed
 from agent.memory.minilm import PACKAGE, MiniLm
+from agent.memory.retrieval.meaning import cosine
 from agent.memory.schema import embeddings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 TOPICS = (("boat", "ferry", "ship"), ("bread", "oven", "flour"))
 
@@ -51,7 +53,7 @@ def embedder() -> TopicEmbedder:
 
 
 def test_vectors_reorder_what_words_find(place: str, embedder: TopicEmbedder) -> None:
-    with Memory.open(place, uuid4().hex, embedder=embedder) as memory:
+    with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
         memory.add("The old thing was sold: an oven")
         ship = memory.add("The old thing was sold: a ship")
         assert memory.search("Which old ferry was sold?")[0].id == ship
@@ -60,34 +62,67 @@ def test_vectors_reorder_what_words_find(place: str, embedder: TopicEmbedder) ->
 def test_a_text_is_embedded_once_and_again_when_it_changes(
     place: str, embedder: TopicEmbedder
 ) -> None:
-    with Memory.open(place, uuid4().hex, embedder=embedder) as memory:
+    with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
         words = uuid4().hex
         memory.remember("a", f"boat {words}")
         memory.remember("b", f"oven {words}")
         for _ in range(3):
             memory.search(words)
-        assert len(embedder.asked) == 3
+        assert sorted(embedder.asked) == sorted([f"a: boat {words}", f"b: oven {words}", words])
         memory.remember("a", f"flour {words}")
         memory.search(words)
-        assert embedder.asked[3:] == [f"flour {words}"]
+        assert embedder.asked[3:] == [f"a: flour {words}"]
+
+
+def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(
+    place: str, embedder: TopicEmbedder
+) -> None:
+    with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
+        memory.add("Gulls were seen")
+        ship = memory.add("A ship was sold")
+        assert [hit.id for hit in memory.search("ferry", 1)] == [ship]
+        memory.remember("trade", "oven")
+        assert memory.search("flour", 1)[0].text == "oven"
+        memory.remember("trade", "ferry")
+        memory.control.delete([ship])
+        assert [hit.text for hit in memory.search("boat", 1)] == ["ferry"]
+        assert all(hit.score < 0.45 for hit in memory.search("boat")), "no claim to bear on it"
+
+
+def test_what_others_wrote_meanwhile_is_found_by_its_meaning(
+    place: str, embedder: TopicEmbedder
+) -> None:
+    name = uuid4().hex
+    with Memory.open(place, name, embeddings=embedder) as memory, Memory.open(place, name) as other:
+        memory.add("An oven")
+        assert memory.search("ferry")[0].text == "An oven"
+        other.add("A ship")
+        assert memory.search("ferry", 1)[0].text == "A ship"
 
 
 def test_without_the_model_words_decide_alone(place: str) -> None:
-    with Memory.open(place, uuid4().hex, embedder=Unreachable()) as memory:
+    with Memory.open(place, uuid4().hex, embeddings=Unreachable()) as memory:
         memory.add("a quiet harbour")
         wanted = memory.add("a quiet harbour at night")
         assert memory.search("quiet harbour night")[0].id == wanted
 
 
-def test_similarity_decides_which_memories_a_run_is_given(
-    memory: Memory, embedder: TopicEmbedder
+def test_nearness_decides_which_memories_a_run_is_given(
+    place: str, embedder: TopicEmbedder
 ) -> None:
     memories = {f"k{n}": TOPICS[n % 2][n % 3] for n in range(8)}
     texts = [f"{key}: {value}" for key, value in memories.items()]
-    near = Vectors(memory._store, embedder).similarity("the boat", texts)
-    messages, _ = build_messages("the boat", memories=memories, similarity=near)
+    with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
+        near = memory.near("the boat", texts)
+    messages, _ = build_messages(
+        "the boat", memories=memories, similarity=lambda _, text: near.get(text)
+    )
     assert "[Relevant memories (4/8 total):" in messages[-1].content
     assert "oven" not in messages[-1].content
+
+
+def test_without_embeddings_nothing_is_near(memory: Memory) -> None:
+    assert memory.near("the boat", ["a boat"]) == {}
 
 
 def test_cosine_of_unlike_lengths_or_nothing_is_zero() -> None:
@@ -155,7 +190,7 @@ def test_the_local_model_tells_what_means_the_same() -> None:
 
 
 def test_what_is_forgotten_leaves_no_vector(place: str, embedder: TopicEmbedder) -> None:
-    with Memory.open(place, uuid4().hex, embedder=embedder) as memory:
+    with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
         word = uuid4().hex
         for number in range(2):
             memory.remember(f"k{number}", f"{word} {number}")
@@ -165,3 +200,59 @@ def test_what_is_forgotten_leaves_no_vector(place: str, embedder: TopicEmbedder)
         with memory._store.read() as connection:
             left = set(connection.scalars(sa.select(embeddings.c.digest)))
         assert not left & {digest(f"{word} {number}") for number in range(2)}
+
+
+def test_what_is_forgotten_leaves_no_code(place: str, embedder: TopicEmbedder) -> None:
+    with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
+        ids = [memory.add(f"{word} at sea") for word in ("boat", "ferry")]
+        memory.search("boat")
+        memory.control.delete(ids[:1])
+        with memory._store.read() as connection:
+            tables = sa.inspect(connection).get_table_names()
+            name = "vectors" if "vectors" in tables else "codes"
+            left = sa.text(f"SELECT memory FROM {name} WHERE memory IN ({ids[0]}, {ids[1]})")
+            assert list(connection.scalars(left)) == ids[1:]
+
+
+def test_a_store_from_before_embeddings_had_an_index_is_migrated(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        memory.remember("boat", "Kittiwake")
+        with memory._store.write() as connection:
+            for name in ("codes", "restated"):
+                connection.exec_driver_sql(f"DROP TABLE {name}")
+            connection.exec_driver_sql("UPDATE migrations SET version = 1")
+    with Memory.open(tmp_path, embeddings=TopicEmbedder()) as memory:
+        assert memory.search("ferry")[0].text == "Kittiwake"
+    with Memory.open(tmp_path) as memory:
+        assert memory.recall("boat") == "Kittiwake"
+
+
+def test_pgvector_is_used_where_the_database_has_it(postgres: str, embedder: TopicEmbedder) -> None:
+    with Memory.open(postgres, uuid4().hex, embeddings=embedder) as memory:
+        numbers = [memory.add(f"{word} {number}") for number, word in enumerate(("boat", "oven"))]
+        assert memory.search("ferry", 1)[0].id == numbers[0]
+        with memory._store.read() as connection:
+            plan = "SELECT indexdef FROM pg_indexes WHERE tablename = 'vectors'"
+            assert any("hnsw" in text for text in connection.scalars(sa.text(plan)))
+            kept = sa.text(f"SELECT count(*) FROM vectors WHERE memory >= {numbers[0]}")
+            assert connection.scalar(kept) == 2
+
+
+def test_a_postgres_that_does_not_let_us_have_pgvector_serves_too(
+    postgres: str, embedder: TopicEmbedder
+) -> None:
+    url = sa.make_url(postgres).set(drivername="postgresql+psycopg")
+    name = f"plain_{uuid4().hex[:8]}"
+    admin = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.exec_driver_sql(f"CREATE ROLE {name} LOGIN")
+        connection.exec_driver_sql(f"CREATE DATABASE {name} OWNER {name}")
+    admin.dispose()
+    plain = url.set(drivername="postgresql", username=name, database=name)
+    where = plain.render_as_string(hide_password=False)
+    with Memory.open(where, embeddings=embedder) as memory:
+        memory.add("An oven")
+        memory.add("A ship")
+        assert memory.search("ferry", 1)[0].text == "A ship"
+        with memory._store.read() as connection:
+            assert not sa.inspect(connection).has_table("vectors")
