@@ -22,3 +22,91 @@ def test_hacker_news_item_and_comments() -> None:
         ("8", "bo", "First.", None),
         ("9", "cy", "Reply.\n\nMore.", "8"),
     ]
+
+
+def _item(rows: str, tree: str = "") -> str:
+    return f"<table class=fatitem>{rows}</table><table class=comment-tree>{tree}</table>"
+
+
+def test_a_question_has_no_target_and_its_text_is_read_in_both_layouts() -> None:
+    head = """<tr class=athing id=7><td class=title><span class=titleline><a href="item?id=7">Ask HN: Which rope?</a></span><tr><td colspan=2><td class=subtext><span class=score>1 point</span> <a class=hnuser>ann</a> <a>discuss</a>"""
+    newer = _item(f"{head}<tr><td colspan=2><td><div class=toptext>Tell me.<p>Soon.</div>")
+    older = _item(
+        f"{head.replace('<span class=titleline>', '').replace('</span><tr>', '<tr>').replace('<a href', '<a class=storylink href')}<tr style='height:2px'><tr><td colspan=2><td>Tell me.<p>Soon."
+    )
+    for page in (newer, older):
+        item = parsed("https://news.ycombinator.com/item?id=7", page)
+        assert (item.title, item.text) == ("Ask HN: Which rope?", "Tell me.\n\nSoon.")
+        assert (item.counts, item.links) == ({"points": 1}, ())
+        assert item.fields == {"section": "ask"}
+
+
+def test_a_job_and_a_poll() -> None:
+    job = """<tr class=athing id=8><td class=title><span class=titleline><a href="https://e.org/jobs">Port Elm (YC S24) hires</a><span class=sitestr>e.org</span></span><tr><td class=subtext><span class=age title="2024-05-03T08:00:00 1714723200"></span>"""
+    item = parsed("https://news.ycombinator.com/item?id=8", _item(job))
+    assert (item.kind, item.author, item.counts) == ("job", None, {})
+    poll = """<tr class=athing id=9><td class=title><span class=titleline><a href="item?id=9">Poll: Rope?</a></span><tr><td class=subtext><span class=score>5 points</span> <a class=hnuser>ann</a>
+    <tr><td><table><tr class=athing id=10><td class=votelinks><td class=comment><div class=commtext>Hemp</div><tr><td><td class=default><span class=comhead><span class=score>12 points</span></span></table>"""
+    item = parsed("https://news.ycombinator.com/item?id=9", _item(poll))
+    assert (item.kind, item.title, item.counts) == ("poll", "Poll: Rope?", {"points": 5})
+    assert [(o.kind, o.text, o.counts) for o in item.items] == [("option", "Hemp", {"points": 12})]
+
+
+def test_a_comments_own_page_and_comments_that_are_gone() -> None:
+    row = """<tr class=athing id=8><td class=default><span class=comhead><a class=hnuser>bo</a> <span class=age title="2024-05-03T09:00:00"></span> <span class=navs>| <a href="item?id=7#8">parent</a> <span class=onstory>on: <a href="item?id=7">Boats</a></span></span></span><div class=comment><div class=commtext>First.</div></div>"""
+    tree = """<tr class="athing comtr" id=9><td class=ind indent=0><td><span class=comhead><a class=hnuser>cy</a> [dead]</span><div class=comment><div class=commtext>Rude.</div></div>
+    <tr class="athing comtr" id=10><td class=ind indent=1><td><div class=comment>[deleted]</div>"""
+    comment = parsed("https://news.ycombinator.com/item?id=8", _item(row, tree))
+    assert (comment.kind, comment.id, comment.text, comment.parent) == (
+        "comment",
+        "8",
+        "First.",
+        "7",
+    )
+    assert comment.fields == {
+        "story": "Boats",
+        "story_url": "https://news.ycombinator.com/item?id=7",
+    }
+    dead, gone = comment.items
+    assert (dead.text, dead.fields) == ("Rude.", {"state": "dead"})
+    assert (gone.text, gone.author, gone.parent, gone.fields) == (
+        "",
+        None,
+        "9",
+        {"state": "deleted"},
+    )
+
+
+def test_items_of_both_apis() -> None:
+    firebase = {
+        "id": 7,
+        "type": "story",
+        "by": "ann",
+        "title": "Boats",
+        "score": 12,
+        "descendants": 2,
+        "time": 1714723200,
+        "url": "https://e.org/a",
+    }
+    story = parsed("https://hacker-news.firebaseio.com/v0/item/7.json", firebase)
+    assert (story.author, story.published) == ("ann", "2024-05-03T08:00:00+00:00")
+    assert (story.counts, story.fields) == (
+        {"points": 12, "comments": 2},
+        {"target": "https://e.org/a"},
+    )
+    algolia = {"id": 7, "type": "story", "author": "ann", "title": "Boats", "points": 12, "created_at": "2024-05-03T08:00:00.000Z", "children": [
+        {"id": 8, "type": "comment", "author": "bo", "text": "<p>First.", "parent_id": 7, "children": [{"id": 9, "type": "comment", "text": "Reply.", "parent_id": 8}]}]}  # fmt: skip
+    story = parsed("https://hn.algolia.com/api/v1/items/7", algolia)
+    assert [(c.id, c.text, c.parent) for c in story.items] == [
+        ("8", "First.", "7"),
+        ("9", "Reply.", "8"),
+    ]
+    hits = {
+        "hits": [
+            {"objectID": "7", "title": "Boats", "author": "ann", "num_comments": 2, "points": 1}
+        ]
+    }
+    assert parsed("https://hn.algolia.com/api/v1/search", hits).items[0].counts == {
+        "points": 1,
+        "comments": 2,
+    }
