@@ -5,7 +5,7 @@ version of this schema, `seq` from 0, `at` UTC, `place` (`subtask/step/call`) na
 apart from when it finished, `hash` is SHA-256 over the line without it, `prev` the hash before it.
 
 Types: run.started · message.user · model.request · model.reply · thought · tool.intent ·
-tool.result · search.attempt · source.added · policy.refused · note · answer.draft ·
+tool.result · page.open · search.attempt · source.added · policy.refused · note · answer.draft ·
 answer.verified · run.interrupted · run.finished.
 """
 

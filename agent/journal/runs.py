@@ -65,6 +65,15 @@ class RunFolder:
                 f"cannot read blob {digest} of {self.id}: {error.strerror}"
             ) from error
 
+    @property
+    def browser_state(self) -> Path:
+        """Where cookies and local storage stand while the run lasts: secrets, never exported."""
+        return self.path / "browser-state.json"
+
+    def write_browser_state(self, text: str) -> None:
+        """Keep the browser's state, whole or not at all."""
+        _write_whole(self.browser_state, text.encode())
+
     def write_report(self, text: str) -> None:
         """Put the finished report beside the journal, whole or not at all."""
         _write_whole(self.report, text.encode())
@@ -122,7 +131,8 @@ def _some(runs: list[RunFolder]) -> str:
 
 def _write_whole(target: Path, body: bytes) -> None:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    with temporary.open("wb") as file:
+    mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(temporary, mode, 0o600), "wb") as file:
         file.write(body)
         file.flush()
         os.fsync(file.fileno())

@@ -37,6 +37,21 @@ async def after_answer(opening: Opening, work: Work, record: Record) -> None:
     await Aftermath(upkeep, context.in_memory_thread, now_ms, record, ask).run(done)
 
 
+async def keep_turns(opening: Opening, question: str, answer: str | None, *, resumed: bool) -> None:
+    """Keep what was said in the conversation; of a resumed run only what does not stand there."""
+    context = opening.context
+    if context.memory is None:
+        return
+    said = [("user", question), *([("assistant", answer)] if answer is not None else [])]
+    if resumed:
+        turns = await context.in_memory_thread(context.memory.turns, opening.session, len(said))
+        kept = [(turn.role, turn.text) for turn in turns]
+        same = (n for n in range(len(said), 0, -1) if kept[-n:] == said[:n])
+        said = said[next(same, 0) :]
+    for role, text in said:
+        await context.in_memory_thread(context.memory.append_turn, opening.session, role, text)
+
+
 def _ask(model: Model, spent: Budget, record: Record) -> Ask | None:
     """Give how a job asks; None where the model takes no such tasks, or the money is gone."""
     if not takes(model, Task.AFTER) or (spent.usd is not None and spent.spent >= spent.usd):

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from agent.loop import LoopResult
 
 INTERRUPT: Final = "interrupt"
+FINAL: Final = frozenset({"answered", "not_found"})
+"""How a run ends that nothing goes on with; the others can be resumed."""
 _HONEST = ("ok", "empty")
 EXIT_CODES: dict[str, int] = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
 

@@ -33,6 +33,10 @@ class Past(Protocol):
         """The messages that a loop begins with; None where they are laid out anew."""
         ...
 
+    def left_open(self) -> dict[str, str]:
+        """The pages that were open, by the loops that had them; opened again when needed."""
+        ...
+
     def model(self, live: Model) -> Model:
         """The model to ask, given the live one."""
         ...

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from agent.journal import Runs, read_events
-from agent.opening import Opening
 from agent.protocol import inert
-from agent.run.afterwards import now_ms
 from agent.tools.sources import passages_block, register
 
 if TYPE_CHECKING:
     from agent.config import Options
     from agent.memory import Memory
+    from agent.opening import Opening
     from agent.tools import ToolContext
 
 
-async def new_opening(options: Options, context: ToolContext, session: str) -> Opening:
-    """Gather what every loop of a run begins with: the open page, the files, the memory layers."""
-    captured = [*_open_page(context), *await _files(options, context)]
-    page = context.web.context if context.web else None
-    return Opening(context, session, now_ms, page, captured)
+@dataclass(slots=True)
+class Before:
+    """What is before the person: gathered once, when a loop begins that is not on record."""
+
+    options: Options
+    context: ToolContext
+    _gathered: bool = False
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def put_into(self, opening: Opening) -> None:
+        """Put the open page and the files into what loops begin with. Raises `UsageError`."""
+        async with self._lock:
+            if self._gathered:
+                return
+            context = self.context
+            opening.captured = [*_open_page(context), *await _files(self.options, context)]
+            opening.page = context.web.context if context.web else None
+            self._gathered = True
 
 
 def session_of(options: Options, run: str, memory: Memory | None) -> str:

@@ -66,6 +66,10 @@ class OnRecordedWeb:
         """The messages with which the recorded run began; another model plans for itself."""
         return self.source.opening_at(MAIN) if place == MAIN else None
 
+    def left_open(self) -> dict[str, str]:
+        """None: a new run opens pages for itself."""
+        return {}
+
     def model(self, live: Model) -> Model:
         """The model itself."""
         return live

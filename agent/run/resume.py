@@ -12,7 +12,10 @@ from agent.loop import request_digest
 from agent.models import sees, takes
 from agent.protocol import CallResult
 from agent.run.execute import Given, execute
+from agent.run.left_open import left_open
+from agent.run.outcome import FINAL
 from agent.run.person import nobody
+from agent.tools.policy import result_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
     from agent.tools.person import Ask
     from agent.types import Report, ToolCall
 
-_DONE = frozenset({"answered", "not_found"})
 _ONCE = frozenset({"model.request", "thought", "tool.call", "tool.result", "tool.intent"})
 """Events that name one effect: at a place where one stands on record, it is not written again."""
 
@@ -45,10 +47,13 @@ async def resume(
 
     Raises `UsageError` where it came to its end.
     """
-    if record.status in _DONE:
+    if record.status in FINAL:
         hint = "`research show` shows it; `research replay` runs it again."
         raise UsageError(f"{record.folder.id} came to its end", hint=hint)
     settings = {**record.started["options"], "data_dir": data_dir, **flags}
+    settings["session"] = record.started.get("session")
+    if record.folder.browser_state.is_file():
+        settings["storage_state"] = record.folder.browser_state
     # The same tools are offered as before, so that what is on record is known again.
     asks = (ask or nobody) if record.started.get("person") else None
     given = Given(on_event=on_event, ask=asks, config=True, past=Resumed(record))
@@ -75,6 +80,10 @@ class Resumed:
     def opening(self, place: str) -> list[Message] | None:
         """The messages with which the loop began, if it did."""
         return self.source.opening_at(place)
+
+    def left_open(self) -> dict[str, str]:
+        """The pages that were open when the run was cut off."""
+        return left_open(self.source.events)
 
     def model(self, live: Model) -> Model:
         """Recorded replies come first."""
@@ -135,11 +144,13 @@ class ResumedCalls:
 
     def _unknown(self, call: ToolCall, place: str) -> CallResult:
         self._note("tool.outcome_unknown", place, name=call.name, param=call.param)
-        return CallResult(
+        result = CallResult(
             call.name,
             {"error": "outcome unknown: the run was cut off while this was being done"},
             hint="It is not repeated. Look whether it took effect.",
         )
+        self._note("tool.result", place, **result_data(call, result))
+        return result
 
 
 def once_each(record: RunRecord, write: Record) -> Record:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolError
 from agent.tools.registry import Risk, Tool
+from agent.tools.reopening import reopened
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
@@ -69,4 +70,4 @@ async def secrets_stay(context: ToolContext, tool: Tool, arguments: Any) -> None
         )
 
 
-CHECKS = (secrets_stay, attached_needs_a_yes)
+CHECKS = (secrets_stay, reopened, attached_needs_a_yes)

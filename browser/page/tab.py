@@ -17,6 +17,7 @@ from browser.page.live import ACT_SECONDS, LOOK_SECONDS
 from browser.page.marks import marked_screenshot
 from browser.page.settle import settle
 from browser.page.snapshot import expand_in, find_in, snapshot_of
+from browser.page.storage import stored_by
 from browser.page.walls import wall_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
+    from browser.page.storage import Stored
     from browser.page.transfer import Downloads
     from browser.types import Challenge, Outcome, PageContext, Snapshot
 
@@ -107,6 +109,12 @@ class Tab(Hands):
         self.check_alive()
         async with within(LOOK_SECONDS, "read the page"):
             return await html_of(self.page)
+
+    async def stored(self) -> Stored:
+        """Give the browser's cookies and the local storage of this page's site."""
+        self.check_alive()
+        async with within(LOOK_SECONDS, "read what the site keeps"):
+            return await stored_by(self.page)
 
     async def close(self) -> None:
         """Close the tab; raises DeadlineExceeded when it does not let itself be closed."""

@@ -1,0 +1,70 @@
+"""The browser of a run that was cut off: taken up as it was left, its secrets in no record."""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+from datetime import UTC, datetime
+
+from agent.export import export
+from agent.journal import Runs
+from agent.run.left_open import LeftOpen
+from agent.run.record import RunRecord
+from agent.run.replay import replay
+from agent.run.resume import resume
+from agent.tools import Web
+from browser import Browser
+from fixtures.routes import PASSWORD, USER
+
+
+async def test_a_resumed_run_is_still_logged_in_and_old_refs_are_void(ask, script, site, tmp_path):
+    model = script(
+        f"<<TOOL:OPEN:{site.url}/login>>",
+        f'<<TOOL:TYPE:{{"ref":"{{{{ref:textbox: Name}}}}","text":"{USER}"}}>>',
+        f'<<TOOL:TYPE:{{"ref":"e13","text":"{PASSWORD}","submit":true}}>>',
+        '<<TOOL:CLICK:{"ref":"e1"}>>',
+        {"reply": "<<TOOL:SNAPSHOT>>", "expect": "refs from before are void"},
+        {"reply": "NOT_FOUND", "expect": "/friends-room"},
+    )
+    cut = await ask(model=model, max_steps=3)
+    folder = Runs(tmp_path / "data").find(cut.run)
+    assert cut.status == "partial"
+    assert stat.S_IMODE(folder.browser_state.stat().st_mode) == 0o600
+
+    done = await resume(RunRecord.read(folder), data_dir=tmp_path / "data", max_steps=9)
+    assert done.status == "not_found", done.error
+    assert not folder.browser_state.exists()
+    assert (await replay(RunRecord.read(folder))).answer == done.answer
+
+
+async def test_cookies_are_in_no_export(ask, script, site, tmp_path):
+    model = script(
+        f"<<TOOL:OPEN:{site.url}/login>>",
+        f'<<TOOL:TYPE:{{"ref":"{{{{ref:textbox: Name}}}}","text":"{USER}"}}>>',
+        f'<<TOOL:TYPE:{{"ref":"e13","text":"{PASSWORD}","submit":true}}>>',
+        "NOT_FOUND",
+    )
+    before = set(site.sessions)
+    cut = await ask(model=model, max_steps=3)
+    folder = Runs(tmp_path / "data").find(cut.run)
+    [cookie] = site.sessions - before
+    assert cookie in folder.browser_state.read_text()
+    export(folder.path, tmp_path / "run.zip")
+    with zipfile.ZipFile(tmp_path / "run.zip") as packed:
+        assert not any(cookie.encode() in packed.read(name) for name in packed.namelist())
+
+
+async def test_local_storage_is_there_again(site, tmp_path):
+    folder = Runs(tmp_path).create(datetime.now(UTC))
+    said = []
+    left = LeftOpen(folder, lambda kind, place, **data: said.append((kind, place, data)))
+    async with Browser.launch() as browser:
+        tab = await browser.open(f"{site.url}/museum")
+        await tab.page.evaluate("localStorage.setItem('basket', 'two lamps')")
+        web = Web(None, None, None, None, None, tab=tab)
+        await left.keep(web, "0/1/1")
+        await left.keep(web, "0/2/1")
+    assert said == [("page.open", "0/1/1", {"url": f"{site.url}/museum"})]
+    async with Browser.launch(storage_state=folder.browser_state) as browser:
+        tab = await browser.open(f"{site.url}/museum")
+        assert await tab.page.evaluate("localStorage.getItem('basket')") == "two lamps"

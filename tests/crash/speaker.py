@@ -1,0 +1,123 @@
+"""A language model on loopback that decides by what it has read, and counts what it is asked."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import Counter
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+from agent.asking import request_digest
+from agent.models import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Decide = Callable[["Talk"], str]
+
+RESULT = "[Tool result for "
+
+
+@dataclass(frozen=True)
+class Talk:
+    """What a model is asked: the system prompt and the messages after it."""
+
+    system: str
+    messages: tuple[Message, ...]
+
+    @property
+    def question(self) -> str:
+        """The last thing that was said to it and is no tool result."""
+        said = [m.content for m in self.messages if m.role == "user"]
+        return next(text for text in reversed(said) if not text.startswith(RESULT))
+
+    @property
+    def rounds(self) -> list[str]:
+        """The tool results so far, a message each."""
+        return [m.content for m in self.messages if m.content.startswith(RESULT)]
+
+    def source_of(self, words: str) -> str:
+        """The name of the source (`S2`) in whose passages these words stand."""
+        lines = "\n".join(self.rounds).splitlines()
+        return next(
+            found[0] for line in lines if words in line if (found := re.search(r"S\d+", line))
+        )
+
+    def ref_of(self, label: str) -> str:
+        """The ref of an element in the last observation."""
+        found = re.findall(r"\[((?:f\d+)?e\d+)\b([^\[\]\n]*)", self.rounds[-1])
+        return next((ref for ref, rest in found if label in rest), "")
+
+
+@dataclass
+class Speaker:
+    """A running model: its address, and how often each request (by its digest) came."""
+
+    url: str
+    decide: Decide
+    asked: Counter[str] = field(default_factory=Counter)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def answer(self, body: dict[str, Any]) -> str:
+        """Count the request and decide."""
+        system, *rest = body["messages"]
+        talk = Talk(system["content"], tuple(Message(m["role"], m["content"]) for m in rest))
+        with self.lock:
+            self.asked[request_digest(talk.system, talk.messages)] += 1
+        return self.decide(talk)
+
+
+@contextmanager
+def speaking(decide: Decide) -> Iterator[Speaker]:
+    """Serve a model on 127.0.0.1 until the block ends."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server.daemon_threads = True
+    speaker = Speaker(f"http://127.0.0.1:{server.server_port}/v1", decide)
+    server.speaker = speaker  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield speaker
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def handle(self) -> None:
+        with suppress(ConnectionError):  # who asks may be killed
+            super().handle()
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        text = self.server.speaker.answer(body)  # type: ignore[attr-defined]
+        sent = sum(len(str(m["content"])) for m in body["messages"]) // 4
+        choice = {"role": "assistant", "content": text}
+        answer = {
+            "id": "c1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "speaker",
+            "choices": [{"index": 0, "message": choice, "finish_reason": "stop"}],
+            "usage": {
+                "prompt_tokens": sent,
+                "completion_tokens": len(text) // 4,
+                "total_tokens": sent + len(text) // 4,
+            },
+        }
+        raw = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)

@@ -1,0 +1,48 @@
+"""Scorecard 17: killed with -9 anywhere, a run goes on to the same answer and does nothing twice.
+
+A seeded sample; `make soak` kills hundreds.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.crash.kills import Point, Victim
+from tests.crash.orders import taking_orders
+from tests.crash.speaker import speaking
+from tests.crash.tasks import ordering, planned, reading
+
+
+@pytest.fixture
+def orders():
+    with taking_orders() as running:
+        yield running
+
+
+def whole_and_broken(make, tmp_path, points):
+    """Run a task to its end, then once for each point, killed there."""
+    with speaking(make("whole").decide) as speaker:
+        whole = Victim(make("whole"), speaker, tmp_path / "whole").unbroken()
+    chance = random.Random(17)
+    for number, (by, share) in enumerate(points):
+        task = make(f"book{number}")
+        with speaking(task.decide) as speaker:
+            victim = Victim(task, speaker, tmp_path / str(number))
+            yield victim.broken(Point(by, share * getattr(whole, by)), whole, chance)
+
+
+@pytest.mark.parametrize("make", [reading, planned])
+def test_row17_a_run_with_pages_and_memories_goes_on_as_if_nothing_had_been(make, site, tmp_path):
+    points = (("bytes", 0.35), ("events", 0.55), ("bytes", 0.8), ("events", 0.95))
+    for broken in whole_and_broken(lambda _: make(site), tmp_path, points):
+        assert broken.kills
+        assert broken.flaws == [], broken.point
+
+
+def test_row17_what_was_typed_clicked_and_ordered_is_never_done_twice(orders, tmp_path):
+    points = (("events", 0.45), ("bytes", 0.7))
+    for broken in whole_and_broken(lambda name: ordering(orders, name), tmp_path, points):
+        assert broken.kills
+        assert broken.flaws == [], broken.point
