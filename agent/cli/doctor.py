@@ -130,7 +130,7 @@ async def _model(settings: Options) -> Finding:
     from agent.run.web import open_remote_model  # noqa: PLC0415 - only here
 
     try:
-        where = endpoint_of(settings.model, settings.base_url, os.environ)
+        where = endpoint_of(settings.model, settings.base_url, os.environ, settings)
         if where is None:
             return Finding("model", well=True, seen=settings.model or "extractive (no key needed)")
         async with AsyncExitStack() as stack:

@@ -6,8 +6,10 @@ from agent.models.base import (
     Model,
     ModelReply,
     Native,
+    Streaming,
     Task,
     Usage,
+    natively,
     sees,
     takes,
 )
@@ -18,8 +20,10 @@ __all__ = [
     "Model",
     "ModelReply",
     "Native",
+    "Streaming",
     "Task",
     "Usage",
+    "natively",
     "sees",
     "takes",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agent.errors import UsageError
 from agent.models.sight import sees_by_name
@@ -12,19 +12,38 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+API = Literal["openai", "anthropic", "litellm"]
+"""The protocols spoken; litellm stands for all that its library knows."""
+PATIENCE = 120.0
+"""Seconds of silence: the reference engine's bound on a call; slow models stay below it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider by prefix; `default` is the model taken when only its key is set."""
+    """A provider by prefix; `default` is the model taken when only its key is set.
+
+    `prices` is its name in genai-prices; `native` says that its models know function calling.
+    """
 
     prefix: str
     base_url: str
     key: str | None
     default: str | None = None
     prices: str | None = None
+    native: bool = True
+    api: API = "openai"
 
 
 PROVIDERS = (
     Provider("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-4.1-mini", "openai"),
+    Provider(
+        "anthropic",
+        "https://api.anthropic.com",
+        "ANTHROPIC_API_KEY",
+        "claude-haiku-4-5",
+        "anthropic",
+        api="anthropic",
+    ),
     Provider(
         "openrouter",
         "https://openrouter.ai/api/v1",
@@ -53,8 +72,9 @@ PROVIDERS = (
         "deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-chat", "deepseek"
     ),
     Provider("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY", None, "together"),
-    Provider("nvidia", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY"),
-    Provider("ollama", "http://127.0.0.1:11434/v1", None),
+    Provider("nvidia", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY", native=False),
+    Provider("ollama", "http://127.0.0.1:11434/v1", None, native=False),
+    Provider("litellm", "", None, native=False, api="litellm"),
 )
 """In the order in which a key in the environment chooses the default model."""
 
@@ -63,7 +83,8 @@ PROVIDERS = (
 class Endpoint:
     """Where a model is asked: `model` is the provider's own name, empty for its first one.
 
-    `sees` tells whether it can be shown pictures.
+    `sees` tells whether it can be shown pictures, `native` whether it is offered tools as
+    functions; `patience` is in seconds of silence.
     """
 
     name: str
@@ -72,7 +93,10 @@ class Endpoint:
     key: str | None
     key_name: str | None = None
     prices: str | None = None
+    api: API = "openai"
     sees: bool = False
+    native: bool = False
+    patience: float = PATIENCE
 
 
 def default_model(environ: Mapping[str, str]) -> str | None:
@@ -83,28 +107,46 @@ def default_model(environ: Mapping[str, str]) -> str | None:
     return None
 
 
-def endpoint(
-    name: str, base_url: str | None, environ: Mapping[str, str], *, sees: bool | None = None
-) -> Endpoint:
+def endpoint(name: str, base_url: str | None, environ: Mapping[str, str]) -> Endpoint:
     """Say where a model is asked; raises `UsageError` for a name that no provider has.
 
-    `sees` says whether it can be shown pictures; None leaves that to its name.
+    At another address a provider's prefix still says which protocol is spoken there.
     """
-    found = _found(name, base_url, environ)
-    return replace(found, sees=sees_by_name(found.model) if sees is None else sees)
+    prefix, _, rest = name.partition("/")
+    provider = next((p for p in PROVIDERS if p.prefix == prefix and rest), None)
+    if provider is None:
+        if not base_url:
+            raise UsageError(f"unknown model {name!r}", hint=_known())
+        key = environ.get("OPENAI_API_KEY")
+        found = Endpoint(name or "model", name, base_url, key, "OPENAI_API_KEY")
+    else:
+        found = _at(provider, name, rest, base_url, environ)
+    return replace(found, sees=sees_by_name(found.model))
 
 
-def _found(name: str, base_url: str | None, environ: Mapping[str, str]) -> Endpoint:
-    prefix, slash, rest = name.partition("/")
-    provider = next((p for p in PROVIDERS if p.prefix == prefix), None)
-    if base_url:
-        model = rest if provider and slash else name
-        key = environ.get((provider.key if provider else None) or "OPENAI_API_KEY")
-        return Endpoint(name or "model", model, base_url, key, "OPENAI_API_KEY")
-    if provider is None or not rest:
-        raise UsageError(f"unknown model {name!r}", hint=_known())
-    key = environ.get(provider.key) if provider.key else "none"
-    return Endpoint(name, rest, provider.base_url, key, provider.key, provider.prices)
+_PRICES_OF_LITELLM = {"bedrock": "aws", "vertex_ai": "google", "gemini": "google", "xai": "x-ai"}
+"""How LiteLLM calls providers that genai-prices calls otherwise."""
+
+
+def _at(
+    provider: Provider, name: str, model: str, base_url: str | None, environ: Mapping[str, str]
+) -> Endpoint:
+    return Endpoint(
+        name,
+        model,
+        base_url or environ.get(f"{provider.prefix.upper()}_BASE_URL") or provider.base_url,
+        environ.get(provider.key) if provider.key else None,
+        provider.key,
+        _priced_by(model) if provider.api == "litellm" else provider.prices,
+        provider.api,
+        native=provider.native,
+    )
+
+
+def _priced_by(model: str) -> str | None:
+    """Say whose prices a model of LiteLLM has: it names the provider before the model."""
+    maker, slash, _ = model.partition("/")
+    return _PRICES_OF_LITELLM.get(maker, maker) if slash else None
 
 
 def _known() -> str:

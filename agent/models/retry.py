@@ -10,6 +10,8 @@ from tenacity.wait import wait_base, wait_random_exponential
 if TYPE_CHECKING:
     from tenacity import RetryCallState
 
+    from agent.errors import ResearchError
+
 ATTEMPTS = 4
 """Three retries: an overload passes within half a minute or not soon."""
 LONGEST_WAIT = 60.0
@@ -17,11 +19,14 @@ LONGEST_WAIT = 60.0
 
 
 class Transient(Exception):
-    """A failure worth another try; `retry_after` is in seconds, where the provider named it."""
+    """A failure worth another try: what it means when that fails too, and how long to wait.
 
-    def __init__(self, cause: Exception, retry_after: float | None = None) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
+    `retry_after` is in seconds, where the provider named it.
+    """
+
+    def __init__(self, meaning: ResearchError, retry_after: float | None = None) -> None:
+        super().__init__(str(meaning))
+        self.meaning = meaning
         self.retry_after = retry_after
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ModelError, ModelUnavailable, ResearchError, UsageError
-from agent.models.base import Native, sees, takes
+from agent.models.base import Hearing, Native, Streaming, natively, sees, takes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
-    from agent.models.base import Message, Model, ModelReply, Task
+    from agent.models.base import Heard, Message, Model, ModelReply, Task
 
 REST_SECONDS = 30.0
 """How long a provider that was down after all retries is left alone; then one call probes it."""
@@ -54,12 +54,27 @@ class Router:
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Answer by the first model that does; raises the last error where none can."""
+        return await self._first(lambda model: model.reply(system, messages))
+
+    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
+        """Answer, and pass on what is said; the next model begins anew where one broke off."""
+        hearing = Hearing(heard)
+
+        def ask(model: Model) -> Awaitable[ModelReply]:
+            hearing.begin()
+            if isinstance(model, Streaming):
+                return model.stream(system, messages, hearing)
+            return model.reply(system, messages)
+
+        return await self._first(ask)
+
+    async def _first(self, ask: Callable[[Model], Awaitable[ModelReply]]) -> ModelReply:
         failure: ResearchError = ModelUnavailable("every model rests after an outage")
         for model, breaker in self._models:
             if not breaker.closed:
                 continue
             try:
-                return await model.reply(system, messages)
+                return await ask(model)
             except (ModelError, UsageError) as error:
                 breaker.failed(error)
                 self._note(f"{model.name} failed: {error}")
@@ -80,11 +95,16 @@ class Router:
     def _usable(self) -> Model | None:
         return next((model for model, breaker in self._models if breaker.closed), None)
 
-    def offer(self, tools: Sequence[dict[str, Any]]) -> None:
+    @property
+    def native(self) -> bool:
+        """Tell whether all call natively: the system prompt speaks of one way to call tools."""
+        return all(natively(model) for model, _ in self._models)
+
+    def offer(self, system: str, tools: Sequence[dict[str, Any]]) -> None:
         """Offer tools to those that can be offered any."""
         for model, _ in self._models:
             if isinstance(model, Native):
-                model.offer(tools)
+                model.offer(system, tools)
 
     async def aclose(self) -> None:
         """Close all."""

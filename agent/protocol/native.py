@@ -1,22 +1,100 @@
-"""Native function calls, written down as the tool tags that everything else reads.
+"""Native function calls: what a model calls becomes tool tags, what was said becomes calls again.
 
-Whatever the transport, a reply is one text: it is recorded, replayed and parsed the same way.
+Whatever the transport, a reply is one text: it is recorded, replayed and parsed the same way. A
+model that calls natively is shown the conversation in its own form, which is made from that text.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from agent.protocol.loose import loose_json
+from agent.protocol.loose import loose_json, loose_object
+from agent.protocol.text import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from agent.models.base import Image, Message
+
+_RESULT = re.compile(r"(?m)^(?=\[Tool result for )")
+_ABOVE = "(given with the first result)"
+_BARE = "input"
+"""The field that a bare parameter fills where the tool is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeCall:
+    """A call in native form; its id is made of its place in the conversation, nine characters."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message in native form: what was said, called, and what came of the calls (id, text)."""
+
+    role: str
+    text: str
+    images: tuple[Image, ...] = ()
+    calls: tuple[NativeCall, ...] = ()
+    results: tuple[tuple[str, str], ...] = ()
 
 
 def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
     """Put calls (name, raw arguments) behind a reply's text, a tag each."""
     return "\n".join([*([text] if text else []), *(_tag(*call) for call in calls)])
+
+
+def as_turns(messages: Sequence[Message], first_fields: Mapping[str, str]) -> list[Turn]:
+    """Write a conversation in native form; `first_fields` says which field a bare parameter fills.
+
+    A turn's calls are answered by the message after it; calls that were not answered stay text.
+    """
+    turns: list[Turn] = []
+    waiting: tuple[NativeCall, ...] = ()
+    for index, message in enumerate(messages):
+        if message.role == "user":
+            turns.append(_answered(message, waiting))
+            waiting = ()
+            continue
+        answered = index + 1 < len(messages) and messages[index + 1].role == "user"
+        waiting = _calls(index, message.content, first_fields) if answered else ()
+        text = message.content.partition("<<TOOL:")[0].rstrip() if waiting else message.content
+        turns.append(Turn("assistant", text, calls=waiting))
+    return turns
+
+
+def _calls(index: int, text: str, first_fields: Mapping[str, str]) -> tuple[NativeCall, ...]:
+    return tuple(
+        NativeCall(
+            f"c{index:05d}{number:03d}",
+            call.name,
+            _arguments(call.param, first_fields.get(call.name, _BARE)),
+        )
+        for number, call in enumerate(parse(text).calls)
+    )
+
+
+def _arguments(param: str, first: str) -> dict[str, Any]:
+    if not param:
+        return {}
+    return (loose_object(param) if param.startswith("{") else {}) or {first: param}
+
+
+def _answered(message: Message, calls: tuple[NativeCall, ...]) -> Turn:
+    """Give each call its result; where a message was shortened, the first one has what is left."""
+    if not calls:
+        return Turn("user", message.content, message.images)
+    sections = [part for part in _RESULT.split(message.content) if part.strip()]
+    if len(sections) != len(calls):
+        sections = [message.content, *[_ABOVE] * (len(calls) - 1)]
+    said = [(call.id, part.strip()) for call, part in zip(calls, sections, strict=True)]
+    return Turn("user", "", message.images, results=tuple(said))
 
 
 def _tag(name: str, arguments: str) -> str:

@@ -34,7 +34,7 @@ async def with_fallbacks(
 async def _opened(
     stack: AsyncExitStack, name: str, options: Options, environ: Mapping[str, str]
 ) -> Model:
-    where = endpoint_of(name, None, environ)
+    where = endpoint_of(name, None, environ, options)
     if where is None:
         return local_model(name)
     return await open_remote_model(stack, where, options.proxy)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
-from agent.errors import ModelError, ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
+from agent.errors import UsageError
 from agent.models import Image, Message
 from agent.models.base import Usage
-from agent.models.openai import OpenAIModel, priced
+from agent.models.openai import OpenAIModel
+from agent.models.prices import priced
 from agent.models.providers import default_model, endpoint
 from agent.protocol import parse
 from agent.tools import Registry
@@ -52,60 +56,6 @@ async def test_a_known_prefix_is_no_part_of_the_name_sent(ask, provider):
     assert provider.requests[0]["model"] == "maker/model-1"
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503])
-async def test_what_may_pass_is_tried_again(ask, provider, status):
-    provider.fails(status)
-    provider.says("at last")
-    assert (await ask()).text == "at last"
-    assert len(provider.requests) == 2
-
-
-async def test_retry_after_is_honoured(ask, provider):
-    provider.fails(429, Retry_After="0")
-    provider.says("ok")
-    assert (await ask()).text == "ok"
-
-
-async def test_a_wait_that_is_too_long_is_an_outage(ask, provider):
-    provider.fails(429, Retry_After="3600")
-    with pytest.raises(ModelUnavailable, match="rate"):
-        await ask()
-    assert len(provider.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("status", "code", "error"),
-    [
-        (401, "invalid_api_key", ModelUnauthorized),
-        (403, "", ModelUnauthorized),
-        (404, "model_not_found", UsageError),
-        (429, "insufficient_quota", ModelQuota),
-        (402, "", ModelQuota),
-        (400, "", ModelError),
-    ],
-)
-async def test_what_fails_for_good_is_asked_once(ask, provider, status, code, error):
-    provider.fails(status, "said why", code)
-    with pytest.raises(error, match="said why"):
-        await ask()
-    assert len(provider.requests) == 1
-
-
-@pytest.mark.parametrize("body", ["<html>hello", {}, {"choices": []}, "{"])
-async def test_garbage_is_an_outage_after_the_retries(ask, provider, body):
-    provider.sends(body)
-    with pytest.raises(ModelUnavailable):
-        await ask()
-    assert len(provider.requests) == 4
-
-
-async def test_a_refused_connection_is_an_outage():
-    model = OpenAIModel(endpoint("m", "http://127.0.0.1:9/v1", {}), backoff=0.001)
-    with pytest.raises(ModelUnavailable, match="cannot be reached"):
-        await model.reply("", ASKED)
-    await model.aclose()
-
-
 def test_real_prices_are_added_and_unknown_models_cost_nothing():
     usage = Usage(1_000_000, 0, 0)
     assert priced(usage, "gpt-4o", "openai").usd > 1
@@ -125,14 +75,9 @@ def test_an_unknown_model_names_those_that_are_known():
 
 
 async def test_native_calls_are_written_down_as_tool_tags(ask, provider):
-    calls = [
-        {"id": "1", "type": "function", "function": {"name": "READ", "arguments": '{"url":"u>>"}'}},
-        {"id": "2", "type": "function", "function": {"name": "BACK", "arguments": "{}"}},
-        {"id": "3", "type": "function", "function": {"name": "FIND", "arguments": "plain words"}},
-    ]
-    message = {"role": "assistant", "content": "Now I read.", "tool_calls": calls}
-    provider.says("", prompt_tokens_details=None)
-    provider.answers[0][1]["choices"][0]["message"] = message
+    provider.says(
+        "Now I read.", [("READ", '{"url":"u>>"}'), ("BACK", "{}"), ("FIND", "plain words")]
+    )
     reply = parse((await ask()).text)
     assert [(call.name, call.param) for call in reply.calls] == [
         ("READ", '{"url": "u>>"}'),
@@ -141,17 +86,48 @@ async def test_native_calls_are_written_down_as_tool_tags(ask, provider):
     ]
 
 
-async def test_tools_are_offered_as_functions_only_when_asked_for(provider):
+CALLED = [
+    Message("user", "When?"),
+    Message("assistant", 'I look.\n<<TOOL:WEB_SEARCH:lamps>>\n<<TOOL:READ:{"url":"u"}>>'),
+    Message("user", "[Tool result for WEB_SEARCH]: []\n[Tool result for READ]: {}\n\n[A note.]"),
+]
+
+
+async def test_tools_are_offered_along_with_the_prompt_that_speaks_of_them(provider):
     provider.says("ok")
     model = OpenAIModel(endpoint("m", provider.url, {}), backoff=0.001)
-    await model.reply("", ASKED)
-    model.offer(tool_specs(Registry(WEB_TOOLS)))
-    await model.reply("", ASKED)
+    model.offer("You research.", tool_specs(Registry(WEB_TOOLS)))
+    await model.reply("You judge.", ASKED)
+    await model.reply("You research.", ASKED)
     await model.aclose()
     assert "tools" not in provider.requests[0]
     [first, *_] = provider.requests[1]["tools"]
     assert first["function"]["name"] == "WEB_SEARCH"
     assert first["function"]["parameters"]["required"] == ["query"]
+
+
+async def test_what_was_called_and_given_is_told_in_native_form(provider):
+    provider.says("ok")
+    model = OpenAIModel(endpoint("m", provider.url, {}), backoff=0.001)
+    model.offer("", tool_specs(Registry(WEB_TOOLS)))
+    await model.reply("", CALLED)
+    await model.aclose()
+    _, _, called, searched, read = provider.requests[0]["messages"]
+    assert called["content"] == "I look."
+    functions = [call["function"] for call in called["tool_calls"]]
+    assert [json.loads(f["arguments"]) for f in functions] == [{"query": "lamps"}, {"url": "u"}]
+    ids = [call["id"] for call in called["tool_calls"]]
+    assert [searched["tool_call_id"], read["tool_call_id"]] == ids
+    assert searched["content"] == "[Tool result for WEB_SEARCH]: []"
+    assert read["content"].endswith("[A note.]")
+
+
+async def test_a_model_without_functions_is_told_in_text(provider):
+    provider.says("ok")
+    await said_to(endpoint("m", provider.url, {}), CALLED)
+    assert [row["content"] for row in provider.requests[0]["messages"][1:]] == [
+        message.content for message in CALLED
+    ]
 
 
 PICTURE = Image("image/png", b"\x89PNG", "ab" * 32)
@@ -170,7 +146,7 @@ SHOWN = [Message("user", "What is shown?", (PICTURE,))]
 )
 async def test_a_model_that_sees_is_shown_pictures(provider, name, sees):
     provider.says("A lighthouse.")
-    await said_to(endpoint(name, provider.url, {}, sees=sees), SHOWN)
+    await said_to(seen_as(endpoint(name, provider.url, {}), sees), SHOWN)
     picture, words = provider.requests[0]["messages"][1]["content"]
     assert picture["image_url"]["url"] == "data:image/png;base64,iVBORw=="
     assert words == {"type": "text", "text": "What is shown?"}
@@ -187,8 +163,12 @@ async def test_a_model_that_sees_is_shown_pictures(provider, name, sees):
 )
 async def test_a_model_that_does_not_see_gets_the_text_alone(provider, name, sees):
     provider.says("I cannot tell.")
-    await said_to(endpoint(name, provider.url, {}, sees=sees), SHOWN)
+    await said_to(seen_as(endpoint(name, provider.url, {}), sees), SHOWN)
     assert provider.requests[0]["messages"][1]["content"] == "What is shown?"
+
+
+def seen_as(where, sees):
+    return where if sees is None else replace(where, sees=sees)
 
 
 async def said_to(where, messages):

@@ -1,0 +1,138 @@
+"""What all models behind an API share: retries, streaming, tools by name, real prices.
+
+A model of a provider adds one method: `_ask`, which makes one call and gives what was said.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import httpx2
+
+from agent.errors import ModelUnavailable
+from agent.models.base import Hearing, ModelReply, Usage
+from agent.models.prices import priced
+from agent.models.retry import BACKOFF, Transient, retrying
+from agent.protocol.native import with_calls
+from browser.net.transport import certificates
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.models.base import Heard, Message
+    from agent.models.failures import Failure
+    from agent.models.providers import Endpoint
+
+HTTP_ERRORS = (httpx.HTTPError, httpx2.HTTPError)
+"""What breaks in the middle of a stream: not all clients put it in words of their own."""
+CONNECT_SECONDS = 10.0
+"""A provider that takes longer to pick up is down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one call brought: text, calls (name, raw arguments), tokens, and the model's full name.
+
+    `written` are input tokens that the provider put into its cache; `refused` says that the model
+    declined to go on.
+    """
+
+    text: str
+    calls: tuple[tuple[str, str], ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    written: int = 0
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One call to be made: the tools are those offered along with this system prompt."""
+
+    system: str
+    messages: Sequence[Message]
+    tools: Sequence[dict[str, Any]] = ()
+
+
+class RemoteModel(ABC):
+    """A model at an endpoint, asked with retries; `backoff` is the first wait, in seconds."""
+
+    def __init__(self, where: Endpoint, *, backoff: float = BACKOFF) -> None:
+        self.name = where.name
+        self.where = where
+        self.sees = where.sees
+        self.native = where.native
+        self._backoff = backoff
+        self._tools: dict[str, Sequence[dict[str, Any]]] = {}
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        """Answer; raises `ModelError` or `UsageError`."""
+        return await self._tried(system, messages, None)
+
+    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
+        """Answer, and pass on what is said as it comes."""
+        return await self._tried(system, messages, Hearing(heard))
+
+    def offer(self, system: str, tools: Sequence[dict[str, Any]]) -> None:
+        """Let the model call these functions natively where it gets this system prompt."""
+        self._tools[system] = tools
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Close the connections."""
+
+    @abstractmethod
+    async def _ask(self, asked: Asked, heard: Hearing | None) -> Said:
+        """Make one call; raises `Transient` for what may pass, a `ResearchError` for the rest."""
+
+    def _failed(self, failure: Failure) -> Exception:
+        """Give the exception that a failed call is."""
+        meaning = failure.meaning(self.where)
+        return Transient(meaning, failure.retry_after) if failure.may_pass else meaning
+
+    def _silent(self) -> ModelUnavailable:
+        """Give the error of a call that was waited for long enough: another one would be too."""
+        return ModelUnavailable(
+            f"{self.name} was silent for {self.where.patience:g} s",
+            hint="Give a slow model more time with --model-timeout SECONDS.",
+        )
+
+    async def _tried(
+        self, system: str, messages: Sequence[Message], heard: Hearing | None
+    ) -> ModelReply:
+        asked = Asked(system, messages, self._tools.get(system, ()))
+        try:
+            async for attempt in retrying(self._backoff):
+                with attempt:
+                    if heard:
+                        heard.begin()
+                    return self._whole(await self._ask(asked, heard))
+        except Transient as error:
+            raise error.meaning from error
+        raise AssertionError("the last try either gives or raises")
+
+    def _whole(self, said: Said) -> ModelReply:
+        text = with_calls(said.text, said.calls)
+        if not text.strip():
+            raise Transient(ModelUnavailable(f"{self.name} answered with nothing"))
+        model = said.model or self.where.model
+        usage = priced(said.usage, model, self.where.prices, written=said.written)
+        return ModelReply(text, usage, model)
+
+
+def connection(where: Endpoint, proxy: str | None) -> dict[str, Any]:
+    """Give the settings of a client's connections: the guarded way out, and whom we trust.
+
+    `proxy` is None for a direct connection. They are for the HTTP client that a provider's own
+    library brings, whichever that is.
+    """
+    secure = not where.base_url.startswith("http:")
+    return {
+        "proxy": proxy,
+        "trust_env": False,
+        "verify": certificates() if secure else False,
+        "follow_redirects": False,
+    }

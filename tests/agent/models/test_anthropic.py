@@ -1,0 +1,114 @@
+"""Claude through Anthropic's own API: its form, its cache, its prices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agent.errors import ModelError
+from agent.models import Image, Message
+from agent.models.anthropic import AnthropicModel
+from agent.models.providers import default_model, endpoint
+from agent.protocol import parse
+from agent.tools import Registry
+from agent.tools.specs import tool_specs
+from agent.tools.web import WEB_TOOLS
+
+ASKED = [Message("user", "When?")]
+CALLED = [
+    Message("user", "When?"),
+    Message("assistant", 'I look.\n<<TOOL:WEB_SEARCH:lamps>>\n<<TOOL:READ:{"url":"u"}>>'),
+    Message("user", "[Tool result for WEB_SEARCH]: []\n[Tool result for READ]: {}\n\n[A note.]"),
+]
+KEY = {"ANTHROPIC_API_KEY": "k1"}
+
+
+@pytest.fixture
+async def model(claude):
+    model = AnthropicModel(endpoint("anthropic/claude-haiku-4-5", claude.url, KEY), backoff=0.001)
+    yield model
+    await model.aclose()
+
+
+async def test_the_conversation_is_sent_and_the_reply_comes_with_its_price(model, claude):
+    claude.says("In 1894.")
+    reply = await model.reply("Be brief.", ASKED)
+    assert (reply.text, reply.model) == ("In 1894.", "claude-haiku-4-5")
+    # 20 read, 60 from the cache, 20 into it: one sum, of which the cached ones are told apart.
+    assert (reply.usage.input_tokens, reply.usage.cached_tokens) == (100, 60)
+    assert reply.usage.usd == pytest.approx((20 * 1.0 + 60 * 0.1 + 20 * 1.25 + 10 * 5.0) / 1e6)
+    sent = claude.requests[0]
+    assert (sent["model"], sent["authorization"]) == ("claude-haiku-4-5", "Bearer k1")
+    assert sent["path"] == "/v1/messages"
+
+
+async def test_the_prompt_and_the_conversation_so_far_are_marked_for_the_cache(model, claude):
+    claude.says("ok")
+    await model.reply("Be brief.", [*ASKED, Message("assistant", "a"), Message("user", "b")])
+    sent = claude.requests[0]
+    assert sent["system"][0]["cache_control"] == {"type": "ephemeral"}
+    marked = ["cache_control" in m["content"][-1] for m in sent["messages"]]
+    assert marked == [False, False, True]
+
+
+async def test_tools_are_offered_and_told_in_the_form_of_the_api(model, claude):
+    claude.says("", [("READ", {"url": "u>>"})])
+    model.offer("", tool_specs(Registry(WEB_TOOLS)))
+    reply = parse((await model.reply("", CALLED)).text)
+    assert [(call.name, call.param) for call in reply.calls] == [("READ", '{"url": "u>>"}')]
+    sent = claude.requests[0]
+    assert sent["tools"][0]["input_schema"]["required"] == ["query"]
+    assert "system" not in sent
+    _, called, given = sent["messages"]
+    assert [block["type"] for block in called["content"]] == ["text", "tool_use", "tool_use"]
+    assert [block.get("input") for block in called["content"][1:]] == [
+        {"query": "lamps"},
+        {"url": "u"},
+    ]
+    assert [b["tool_use_id"] for b in given["content"]] == [b["id"] for b in called["content"][1:]]
+    assert given["content"][1]["content"][0]["text"].endswith("[A note.]")
+
+
+async def test_text_tags_work_where_no_tool_is_offered(model, claude):
+    claude.says("<<TOOL:READ:u>>")
+    assert parse((await model.reply("", CALLED)).text).calls
+    assert claude.requests[0]["messages"][1]["content"][0]["text"] == CALLED[1].content
+
+
+async def test_pictures_are_shown(model, claude):
+    claude.says("A lighthouse.")
+    await model.reply("", [Message("user", "What?", (Image("image/png", b"\x89PNG", "ab"),))])
+    picture, words = claude.requests[0]["messages"][0]["content"]
+    assert picture["source"] == {
+        "type": "base64",
+        "media_type": "image/png",
+        "data": "iVBORw==",
+    }
+    assert words["text"] == "What?"
+
+
+async def test_an_empty_text_is_no_reason_to_be_refused(model, claude):
+    claude.says("ok")
+    await model.reply("", [Message("user", " ")])
+    assert claude.requests[0]["messages"][0]["content"][0]["text"].strip()
+
+
+async def test_a_model_that_declines_fails_for_good(model, claude):
+    claude.says("", stop_reason="refusal")
+    with pytest.raises(ModelError, match="declined"):
+        await model.reply("", ASKED)
+    assert len(claude.requests) == 1
+
+
+async def test_an_address_with_the_version_in_it_is_the_same_one(claude):
+    claude.says("ok")
+    where = replace(endpoint("anthropic/x", claude.url, {}), base_url=f"{claude.url}/v1/")
+    model = AnthropicModel(where)
+    await model.reply("", ASKED)
+    await model.aclose()
+    assert claude.requests[0]["path"] == "/v1/messages"
+
+
+def test_its_key_in_the_environment_chooses_its_default_model():
+    assert default_model(KEY).startswith("anthropic/claude-")

@@ -1,0 +1,141 @@
+"""A provider that fails in any of its ways, asked plainly and as a stream, through both clients."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from agent.errors import ModelError, ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
+from agent.models import Message
+from agent.models.anthropic import AnthropicModel
+from agent.models.failures import seconds_to_wait
+from agent.models.openai import OpenAIModel
+from agent.models.providers import endpoint
+from agent.models.retry import ATTEMPTS
+
+ASKED = [Message("user", "When?")]
+
+
+@pytest.fixture(params=["openai", "anthropic"])
+def wire(request, provider, claude):
+    """The endpoint of one of the two."""
+    return provider if request.param == "openai" else claude
+
+
+@pytest.fixture(params=["whole", "streamed"])
+async def ask(request, wire, provider):
+    """Ask the endpoint plainly, or as a stream."""
+    kind, name = (
+        (OpenAIModel, "small") if wire is provider else (AnthropicModel, "anthropic/claude-x")
+    )
+    models = []
+
+    async def asking(**where):
+        models.append(kind(replace(endpoint(name, wire.url, {}), **where), backoff=0.001))
+        if request.param == "streamed":
+            return await models[-1].stream("", ASKED, lambda _: None)
+        return await models[-1].reply("", ASKED)
+
+    yield asking
+    for model in models:
+        await model.aclose()
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 529])
+async def test_what_may_pass_is_tried_again(ask, wire, status):
+    wire.fails(status)
+    wire.says("at last")
+    assert (await ask()).text == "at last"
+    assert len(wire.requests) == 2
+
+
+async def test_an_outage_is_asked_four_times_and_no_more(ask, wire):
+    wire.fails(503)
+    with pytest.raises(ModelUnavailable):
+        await ask()
+    assert len(wire.requests) == ATTEMPTS
+
+
+async def test_retry_after_is_honoured(ask, wire):
+    wire.fails(429, Retry_After="0")
+    wire.says("ok")
+    assert (await ask()).text == "ok"
+
+
+async def test_a_wait_that_is_too_long_is_an_outage(ask, wire):
+    wire.fails(429, Retry_After="3600")
+    with pytest.raises(ModelUnavailable, match="rate"):
+        await ask()
+    assert len(wire.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "error"),
+    [
+        (401, "authentication_error", ModelUnauthorized),
+        (403, "permission_error", ModelUnauthorized),
+        (404, "not_found_error", UsageError),
+        (429, "insufficient_quota", ModelQuota),
+        (402, "billing_error", ModelQuota),
+        (400, "billing_hard_limit_reached", ModelQuota),
+        (400, "invalid_request_error", ModelError),
+    ],
+)
+async def test_what_fails_for_good_is_asked_once(ask, wire, status, code, error):
+    wire.fails(status, "said why", code)
+    with pytest.raises(error, match="said why"):
+        await ask()
+    assert len(wire.requests) == 1
+
+
+async def test_an_empty_account_is_one_whatever_the_status_says(ask, wire):
+    wire.fails(400, "Your credit balance is too low to access the API.", "invalid_request_error")
+    with pytest.raises(ModelQuota):
+        await ask()
+
+
+@pytest.mark.parametrize("body", ["<html>hello", {}, "{", [1]])
+async def test_garbage_is_an_outage_after_the_retries(ask, wire, body):
+    wire.sends(body)
+    with pytest.raises(ModelUnavailable):
+        await ask()
+    assert len(wire.requests) == ATTEMPTS
+
+
+async def test_a_reply_without_a_word_is_tried_again(ask, wire):
+    wire.says("")
+    wire.says("something")
+    assert (await ask()).text == "something"
+
+
+async def test_a_provider_that_is_silent_is_asked_once(ask, wire):
+    wire.hangs()
+    with pytest.raises(ModelUnavailable, match="silent"):
+        await ask(patience=0.05)
+    assert len(wire.requests) == 1
+
+
+async def test_a_refused_connection_is_an_outage(ask):
+    with pytest.raises(ModelUnavailable, match="cannot be reached"):
+        await ask(base_url="http://127.0.0.1:9/v1")
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "3"}, 3),
+        ({"retry-after": "7", "retry-after-ms": "250"}, 0.25),
+        ({"retry-after": "soon"}, None),
+        ({}, None),
+    ],
+)
+def test_how_long_to_wait_is_read_in_every_form(headers, seconds):
+    assert seconds_to_wait(headers) == seconds
+
+
+def test_a_date_to_wait_for_is_a_number_of_seconds():
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    assert 20 < seconds_to_wait({"retry-after": soon}) <= 30

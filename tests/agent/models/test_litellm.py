@@ -1,0 +1,109 @@
+"""Models through LiteLLM, where it is installed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from importlib.util import find_spec
+
+import pytest
+
+from agent.errors import ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
+from agent.models import Message
+from agent.models.providers import endpoint
+from agent.models.resolve import remote_model
+from agent.models.retry import ATTEMPTS
+from agent.protocol import parse
+from agent.tools import Registry
+from agent.tools.specs import tool_specs
+from agent.tools.web import WEB_TOOLS
+from browser.net.egress import Egress, EgressPolicy
+
+# The library's own types make pydantic and asyncio warn.
+pytestmark = [
+    pytest.mark.filterwarnings("default::UserWarning"),
+    pytest.mark.filterwarnings("default::DeprecationWarning"),
+    pytest.mark.filterwarnings("default::ResourceWarning"),
+    pytest.mark.filterwarnings("default::pytest.PytestUnraisableExceptionWarning"),
+]
+
+ASKED = [Message("user", "When?")]
+SAID = "The lamp was first lit in 1894."
+
+
+@pytest.fixture
+async def model(provider):
+    pytest.importorskip("litellm")
+    from agent.models.litellm import LiteLLMModel
+
+    where = endpoint("litellm/openai/small", provider.url, {})
+    model = LiteLLMModel(replace(where, key="k1", native=True), backoff=0.001)
+    yield model
+    await model.aclose()
+
+
+async def test_a_model_is_asked_by_the_name_that_litellm_knows(model, provider):
+    provider.says(SAID)
+    reply = await model.reply("Be brief.", ASKED)
+    assert (reply.text, reply.usage.input_tokens) == (SAID, 100)
+    sent = provider.requests[0]
+    assert (sent["model"], sent["authorization"]) == ("small", "Bearer k1")
+
+
+async def test_a_reply_is_heard_in_pieces(model, provider):
+    provider.says(SAID)
+    heard = []
+    reply = await model.stream("", ASKED, heard.append)
+    assert "".join(heard) == reply.text == SAID
+    assert len(heard) > 1
+    assert reply.usage.output_tokens == 10
+
+
+async def test_tools_are_offered_as_functions(model, provider):
+    provider.says("", [("READ", '{"url": "u"}')])
+    model.offer("", tool_specs(Registry(WEB_TOOLS)))
+    reply = await model.reply("", ASKED)
+    assert [(call.name, call.param) for call in parse(reply.text).calls] == [
+        ("READ", '{"url": "u"}')
+    ]
+    assert provider.requests[0]["tools"]
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "error", "calls"),
+    [
+        (401, "", ModelUnauthorized, 1),
+        (429, "insufficient_quota", ModelQuota, 1),
+        (503, "", ModelUnavailable, ATTEMPTS),
+    ],
+)
+async def test_failures_mean_what_they_mean_elsewhere(model, provider, status, code, error, calls):
+    provider.fails(status, "no", code)
+    with pytest.raises(error):
+        await model.reply("", ASKED)
+    assert len(provider.requests) == calls
+
+
+async def test_what_is_asked_goes_the_guarded_way_and_the_environment_is_given_back(provider):
+    pytest.importorskip("litellm")
+    provider.says(SAID)
+    before = dict(os.environ)
+    async with Egress(EgressPolicy()) as egress:  # it lets nothing through to loopback
+        model = remote_model(endpoint("litellm/openai/small", provider.url, {}), egress.proxy_url)
+        with pytest.raises((ModelUnavailable, ModelUnauthorized)):
+            await model.reply("", ASKED)
+        await model.aclose()
+    assert provider.requests == []
+    assert dict(os.environ) == before
+
+
+@pytest.mark.skipif(find_spec("litellm") is not None, reason="it is installed")
+def test_without_the_library_the_extra_is_named():
+    with pytest.raises(UsageError, match=r"litellm/") as caught:
+        remote_model(endpoint("litellm/bedrock/x", None, {}), None)
+    assert "urchin-research[litellm]" in caught.value.hint
+
+
+def test_prices_are_those_of_the_provider_behind_it():
+    assert endpoint("litellm/bedrock/anthropic.claude-x", None, {}).prices == "aws"
+    assert endpoint("litellm/mistral/small", None, {}).prices == "mistral"

@@ -1,0 +1,133 @@
+"""Replies that come as a stream: heard piece by piece, whole in the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.errors import ModelUnavailable
+from agent.models import Message, Usage
+from agent.models.anthropic import AnthropicModel
+from agent.models.openai import OpenAIModel
+from agent.models.providers import endpoint
+from agent.models.retry import ATTEMPTS
+from agent.models.router import Router
+from agent.protocol import parse
+from tests.agent.models.wire import pieces
+
+ASKED = [Message("user", "When?")]
+SAID = "The lamp was first lit in 1894."
+
+
+@pytest.fixture(params=["openai", "anthropic"])
+def wire(request, provider, claude):
+    return provider if request.param == "openai" else claude
+
+
+@pytest.fixture
+async def model(wire, provider):
+    kind, name = (
+        (OpenAIModel, "small") if wire is provider else (AnthropicModel, "anthropic/claude-x")
+    )
+    model = kind(endpoint(name, wire.url, {}), backoff=0.001)
+    yield model
+    await model.aclose()
+
+
+@pytest.fixture
+async def hear(model):
+    async def hearing():
+        heard = []
+        return await model.stream("", ASKED, heard.append), heard
+
+    return hearing
+
+
+async def test_a_reply_is_heard_in_pieces_and_counted_at_its_end(hear, wire):
+    wire.says(SAID)
+    reply, heard = await hear()
+    assert heard == pieces(SAID)
+    assert reply.text == SAID
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (100, 10)
+
+
+async def test_calls_come_in_pieces_and_are_whole_in_the_end(hear, wire, provider):
+    given = '{"url": "https://e.test/a"}' if wire is provider else {"url": "https://e.test/a"}
+    wire.says("I read.", [("READ", given), ("BACK", "{}" if wire is provider else {})])
+    reply, heard = await hear()
+    assert "".join(heard) == "I read."
+    assert [(call.name, call.param) for call in parse(reply.text).calls] == [
+        ("READ", '{"url": "https://e.test/a"}'),
+        ("BACK", ""),
+    ]
+
+
+async def test_a_stream_that_breaks_off_is_asked_again_from_the_beginning(hear, wire):
+    wire.says(SAID)
+    whole = wire.answers.pop()
+    wire.sends_events(wire.stream_of(whole.body, {})[:4], breaks=True)
+    wire.answers.append(whole)
+    reply, heard = await hear()
+    assert reply.text == SAID
+    begun_anew = heard.index(None)
+    assert begun_anew > 0
+    assert heard[begun_anew + 1 :] == pieces(SAID)
+
+
+async def test_a_stream_that_ends_too_early_is_no_reply(hear, wire):
+    wire.says(SAID)
+    whole = wire.answers.pop()
+    wire.sends_events(wire.stream_of(whole.body, {})[:4])
+    with pytest.raises(ModelUnavailable, match="broke off"):
+        await hear()
+    assert len(wire.requests) == ATTEMPTS
+
+
+async def test_an_endpoint_that_does_not_stream_is_taken_at_its_whole_word(hear, wire):
+    wire.streams = False
+    wire.says(SAID)
+    assert (await hear())[0].text == SAID
+    assert len(wire.requests) == 1
+
+
+async def test_an_endpoint_that_refuses_to_stream_is_asked_plainly_from_then_on(model, provider):
+    if not isinstance(model, OpenAIModel):
+        pytest.skip("Anthropic's own API streams")
+    provider.fails(400, "Unsupported parameter: stream_options")
+    provider.says(SAID)
+    for _ in range(2):
+        assert (await model.stream("", ASKED, [].append)).text == SAID
+    assert ["stream" in request for request in provider.requests] == [True, False, False]
+
+
+async def test_an_error_in_the_middle_of_a_stream_is_what_it_says(hear, wire, provider):
+    wire.says(SAID)
+    whole = wire.answers.pop()
+    head = wire.stream_of(whole.body, {})[:3]
+    overload = '{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}'
+    wire.sends_events([*head, f"event: error\ndata: {overload}\n\n"])
+    wire.answers.append(whole)
+    assert (await hear())[0].text == SAID
+    assert len(wire.requests) == 2
+
+
+async def test_another_model_begins_anew_where_one_broke_off(model, wire, provider, claude):
+    wire.says(SAID)
+    wire.sends_events(wire.stream_of(wire.answers.pop().body, {})[:4], breaks=True)
+    kind, there = (AnthropicModel, claude) if wire is provider else (OpenAIModel, provider)
+    there.says("From the second.")
+    second = kind(endpoint("anthropic/x" if there is claude else "x", there.url, {}))
+    heard = []
+    reply = await Router([model, second]).stream("", ASKED, heard.append)
+    await second.aclose()
+    assert reply.text == "From the second."
+    last = len(heard) - heard[::-1].index(None)
+    assert "".join(heard[last:]) == "From the second."
+
+
+async def test_a_stream_without_usage_costs_nothing_that_is_known(model, provider):
+    if not isinstance(model, OpenAIModel):
+        pytest.skip("Anthropic's own API counts in its stream")
+    provider.says(SAID)
+    events = provider.stream_of(provider.answers.pop().body, {})
+    provider.sends_events(events)
+    assert (await model.stream("", ASKED, [].append)).usage == Usage()
