@@ -14,8 +14,12 @@ import re
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from browser.extract.platforms import Record, Source, all_platforms, parse_platform
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _COMMENT = re.compile(r"\s*<!--\s*(\{.*?\})\s*-->")
 _NOWHERE = "https://page.example/"
@@ -26,14 +30,24 @@ def main(data: Path) -> None:
     """Print a line a file: the kind of record, and the names of the fields that are filled."""
     seen: set[str] = set()
     for path in sorted(data.glob("*/*.html")) + sorted(data.glob("*/*.json")):
-        text = path.read_text(encoding="utf-8", errors="replace")
-        record = parse_platform(_address(text, path), text)
-        if record is not None:
-            seen.add(record.platform)
-        print(f"{path.parent.name:16} {path.name[:44]:44} {_line(record)}")
+        for url, text in _pages(path):
+            record = parse_platform(url, text)
+            if record is not None:
+                seen.add(record.platform)
+            print(f"{path.parent.name:16} {path.name[-44:]:44} {_line(record)}")
     for platform in all_platforms():
         if platform.name not in seen or not platform.verified:
             print(f"{platform.name:16} unverified layout")
+
+
+def _pages(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield address and content; a recorded session holds several pages."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    recorded = json.loads(text).get("interactions") if '"interactions"' in text[:100] else None
+    for exchange in recorded or ():
+        yield exchange["request"]["uri"], exchange["response"]["body"].get("string", "")
+    if not recorded:
+        yield _address(text, path), text
 
 
 def _address(text: str, path: Path) -> str:

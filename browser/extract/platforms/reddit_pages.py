@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
@@ -16,28 +17,56 @@ if TYPE_CHECKING:
     from lxml import etree
 
 _SITE = "https://www.reddit.com"
+# A post of the old pages; what is promoted is an advertisement.
+_OLD_POST = ".thing.link:not(.promoted):not(.promotedlink)"
+_OLD_MARKS = {"stickied": "pinned", "locked": "locked", "over18": "nsfw", "spoiler": "spoiler"}
+_ELEMENT_MARKS = {"stickied": "pinned", "pinned": "pinned", "locked": "locked", "nsfw": "nsfw",
+                  "spoiler": "spoiler"}  # fmt: skip
 _VOTES = "[id^=vote-arrows] div"
 
 
 def read_page(source: Source) -> Record | None:
-    """Read a post's page by whichever layout it has; None for any other page."""
+    """Read a post's page by whichever layout it has, or a list of posts."""
     if source.path[2:3] != ("comments",):
-        return None
+        return _listing(source)
     return _old(source) or _elements(source) or _blocks(source)
 
 
+def account(name: str | None) -> str | None:
+    """An author's name; None for one whose account or post was deleted."""
+    return None if name in (None, "", "[deleted]", "[removed]") else name
+
+
+def _listing(source: Source) -> Record | None:
+    posts = [_old_post(source, node) for node in source.all(_OLD_POST)]
+    posts = posts or [_element_post(source, node) for node in source.all("shreddit-post")]
+    title = source.text("title")
+    listing = Record("reddit", "listing", source.url, title=title, items=tuple(posts))
+    return listing if posts else None
+
+
 def _old(source: Source) -> Record | None:
-    post = source.first(".thing.link")
+    post = source.first(_OLD_POST)
     if post is None:
         return None
-    author = post.get("data-author")
+    comments = tuple(_old_comment(source, thing) for thing in source.all(".thing.comment"))
+    return replace(_old_post(source, post), items=comments)
+
+
+def _old_post(source: Source, post: etree._Element) -> Record:
+    author, marks = account(post.get("data-author")), (post.get("class") or "").split()
     return Record(
-        "reddit", "post", f"{_SITE}{post.get('data-permalink')}", id=source.path[3],
+        "reddit", "post", f"{_SITE}{post.get('data-permalink')}", author=author, handle=author,
+        id=_bare(post.get("data-fullname")) or next(iter(source.path[3:4]), None),
         title=source.text("a.title", post), text=source.body(source.first(".usertext-body", post)),
-        author=author, handle=author, published=iso_date(source.attr("time", "datetime", post)),
+        published=iso_date(source.attr("time", "datetime", post)),
+        modified=iso_date(source.attr("time.edited-timestamp", "datetime", post)),
         counts=counts(points=post.get("data-score"), comments=post.get("data-comments-count")),
-        fields=fields(community=post.get("data-subreddit"), target=post.get("data-url")),
-        items=tuple(_old_comment(source, thing) for thing in source.all(".thing.comment")),
+        fields=fields(
+            community=post.get("data-subreddit"), target=post.get("data-url"),
+            flair=source.text(".linkflairlabel", post),
+            marks=", ".join(mark for name, mark in _OLD_MARKS.items() if name in marks),
+        ),
     )  # fmt: skip
 
 
@@ -46,13 +75,14 @@ def _old_comment(source: Source, thing: etree._Element) -> Record:
         node for node in thing.iterancestors() if "comment" in (node.get("class") or "").split()
     )
     parent = next(outer, None)
-    entry = source.first(".entry", thing)
+    entry, author = source.first(".entry", thing), account(thing.get("data-author"))
     return Record(
         "reddit", "comment", f"{_SITE}{thing.get('data-permalink')}",
         id=_bare(thing.get("data-fullname")),
-        text=source.body(source.first(".usertext-body", entry)), author=thing.get("data-author"),
-        handle=thing.get("data-author"), published=iso_date(source.attr("time", "datetime", entry)),
+        text=source.body(source.first(".usertext-body", entry)), author=author, handle=author,
+        published=iso_date(source.attr("time", "datetime", entry)),
         parent=_bare(parent.get("data-fullname")) if parent is not None else None,
+        modified=iso_date(source.attr("time.edited-timestamp", "datetime", entry)),
         counts=counts(points=source.text(".score.unvoted", entry) or None),
     )  # fmt: skip
 
@@ -61,24 +91,35 @@ def _elements(source: Source) -> Record | None:
     post = source.first("shreddit-post")
     if post is None:
         return None
-    author = post.get("author")
+    comments = tuple(_element_comment(source, node) for node in source.all("shreddit-comment"))
+    return replace(_element_post(source, post), items=comments)
+
+
+def _element_post(source: Source, post: etree._Element) -> Record:
+    author = account(post.get("author"))
     body = source.first("[slot=text-body], [property='schema:articleBody']", post)
     return Record(
         "reddit", "post", f"{_SITE}{post.get('permalink')}", id=_bare(post.get("id")),
         title=post.get("post-title") or source.text("h1"), text=source.body(body), author=author,
         handle=author, published=iso_date(post.get("created-timestamp") or ""),
         counts=counts(points=post.get("score"), comments=post.get("comment-count")),
-        fields=fields(community=(post.get("subreddit-prefixed-name") or "").removeprefix("r/"),
-                      target=post.get("content-href")),
-        items=tuple(_element_comment(source, node) for node in source.all("shreddit-comment")),
+        fields=fields(
+            community=(post.get("subreddit-prefixed-name") or "").removeprefix("r/"),
+            target=post.get("content-href"), type=post.get("post-type"),
+            flair=source.text("shreddit-post-flair", post), domain=post.get("domain"),
+            marks=", ".join(mark for name, mark in _ELEMENT_MARKS.items() if name in post.attrib),
+        ),
+        media=tuple(dict.fromkeys(e.get("src") or "" for e in source.all("gallery-carousel img"
+                                                                         "[src]", post))),
     )  # fmt: skip
 
 
 def _element_comment(source: Source, node: etree._Element) -> Record:
+    author = account(node.get("author"))
     return Record(
         "reddit", "comment", f"{_SITE}{node.get('permalink')}", id=_bare(node.get("thingid")),
-        text=source.body(source.first("[slot=comment]", node)), author=node.get("author"),
-        handle=node.get("author"), published=iso_date(source.attr("time", "datetime", node)),
+        text=source.body(source.first("[slot=comment]", node)), author=author, handle=author,
+        published=iso_date(source.attr("time", "datetime", node)),
         parent=_bare(node.get("parentid")), counts=counts(points=node.get("score")),
     )  # fmt: skip
 

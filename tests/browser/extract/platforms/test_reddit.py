@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.browser.extract.platforms.reading import parsed
 
 
@@ -41,3 +43,83 @@ def test_reddit_elements_and_json() -> None:
         assert record.counts == {"points": 7, "comments": 1}
         assert record.published == "2024-05-03T08:00:00+00:00"
         assert [(c.id, c.text, c.author) for c in record.items] == [("c1", "Hemp.", "bo")]
+
+
+def _thing(kind: str, **data: Any) -> dict[str, Any]:
+    return {"kind": kind, "data": data}
+
+
+def _listing(*things: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": "Listing", "data": {"children": list(things)}}
+
+
+def test_a_crosspost_a_gallery_and_a_poll() -> None:
+    post = _thing(
+        "t3", id="a1", title="Locks", author="ann", is_self=False, url="https://www.reddit.com/gallery/a1", subreddit="boats", permalink="/r/boats/comments/a1/x/", score=7, upvote_ratio=0.97,
+        edited=1714723200.0, link_flair_text="Photo", over_18=True, stickied=True, num_crossposts=2,
+        crosspost_parent_list=[{"permalink": "/r/canals/comments/b2/y/"}],
+        gallery_data={"items": [{"media_id": "m2"}, {"media_id": "m1"}]}, media_metadata={"m1": {"s": {"u": "https://i.example/1.jpg"}}, "m2": {"s": {"u": "https://i.example/2.jpg"}}},
+        poll_data={"options": [{"text": "Hemp", "vote_count": 5}, {"text": "Nylon"}]},
+    )  # fmt: skip
+    record = parsed(
+        "https://www.reddit.com/r/boats/comments/a1/x.json", [_listing(post), _listing()]
+    )
+    assert record.modified == "2024-05-03T08:00:00+00:00"
+    assert record.media == ("https://i.example/2.jpg", "https://i.example/1.jpg")
+    assert record.counts == {"points": 7, "crossposts": 2}
+    assert record.fields == {
+        "community": "boats",
+        "target": "https://www.reddit.com/gallery/a1",
+        "flair": "Photo",
+        "ratio": "0.97",
+        "crosspost_of": "https://www.reddit.com/r/canals/comments/b2/y/",
+        "poll": "Hemp: 5; Nylon",
+        "marks": "pinned, nsfw",
+    }
+
+
+def test_what_was_deleted_has_no_author_and_hidden_scores_are_none() -> None:
+    post = _thing("t3", id="a1", title="Gone", author="[deleted]", selftext="[removed]", is_self=True, removed_by_category="moderator")  # fmt: skip
+    comment = _thing("t1", id="c1", body="[deleted]", author="[deleted]", score=1, score_hidden=True, parent_id="t3_a1")  # fmt: skip
+    more = _thing("more", count=12, children=["c9"])
+    record = parsed(
+        "https://www.reddit.com/r/boats/comments/a1/x.json",
+        [_listing(post), _listing(comment, more)],
+    )
+    assert (record.author, record.handle, record.text) == (None, None, "[removed]")
+    assert record.fields == {"removed": "moderator"}
+    assert [(c.author, c.counts) for c in record.items] == [(None, {})]
+
+
+def test_a_private_community_is_unavailable() -> None:
+    record = parsed(
+        "https://www.reddit.com/r/x.json",
+        {"reason": "private", "message": "Forbidden", "error": 403},
+    )
+    assert (record.kind, record.fields) == ("unavailable", {"reason": "private", "status": "403"})
+
+
+def test_lists_of_posts_leave_out_what_is_promoted() -> None:
+    old = """<title>boats</title><div class="thing link promoted" data-fullname=t3_ad data-permalink=/ad><a class=title>Buy</a></div>
+    <div class="thing link stickied locked" data-fullname=t3_a1 data-author=ann data-subreddit=boats data-permalink="/r/boats/comments/a1/x/" data-score=7 data-comments-count=3><a class=title>Which rope?</a><span class=linkflairlabel>Help</span><time datetime="2024-05-03T08:00:00+00:00"></time></div>"""
+    newer = """<title>boats</title><shreddit-post id=t3_a1 permalink="/r/boats/comments/a1/x/" post-title="Which rope?" author=ann score=7 comment-count=3 created-timestamp="2024-05-03T08:00:00.000000+0000" subreddit-prefixed-name=r/boats locked stickied><shreddit-post-flair>Help</shreddit-post-flair></shreddit-post>"""
+    for page in (old, newer):
+        listing = parsed("https://www.reddit.com/r/boats/", page)
+        assert (listing.kind, listing.title) == ("listing", "boats")
+        (post,) = listing.items
+        assert (post.id, post.title, post.author) == ("a1", "Which rope?", "ann")
+        assert post.url == "https://www.reddit.com/r/boats/comments/a1/x/"
+        assert post.published == "2024-05-03T08:00:00+00:00"
+        assert post.counts == {"points": 7, "comments": 3}
+        assert (post.fields["marks"], post.fields["flair"]) == ("pinned, locked", "Help")
+
+
+def test_comments_of_deleted_accounts_on_both_pages() -> None:
+    old = """<div class="thing link" data-fullname=t3_a1 data-author=ann data-permalink=/p><a class=title>T</a></div><div class="thing comment deleted" data-fullname=t1_c1 data-author="[deleted]" data-permalink=/c1>
+    <div class=entry><time datetime="2024-05-03T08:00:00Z"></time><time class=edited-timestamp datetime="2024-05-04T08:00:00Z"></time><div class=usertext-body>[deleted]</div></div></div>"""
+    newer = """<shreddit-post id=t3_a1 permalink=/p post-title=T author=ann></shreddit-post><shreddit-comment thingid=t1_c1 author="[deleted]" permalink=/c1 depth=0><div slot=comment>[deleted]</div></shreddit-comment>"""
+    for page in (old, newer):
+        post = parsed("https://www.reddit.com/r/boats/comments/a1/t/", page)
+        assert [(c.id, c.author, c.handle) for c in post.items] == [("c1", None, None)]
+    edited = parsed("https://old.reddit.com/r/boats/comments/a1/t/", old).items[0].modified
+    assert edited == "2024-05-04T08:00:00+00:00"
