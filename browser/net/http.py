@@ -11,19 +11,22 @@ import json as jsonlib
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urlencode
+from urllib.parse import urldefrag
 
 from browser.errors import BadResponse, DeadlineExceeded
 from browser.net.decode import Body
 from browser.net.identity import API_HEADERS, PAGE_HEADERS
 from browser.net.limits import Limits
+from browser.net.request import encoded, merged, with_params
 from browser.net.url import join, netloc, origin, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import httpx
 
+    from browser.net.cache import CachingTransport
     from browser.net.egress import Egress
     from browser.net.pace import Pace
     from browser.net.transport import Session
@@ -44,7 +47,8 @@ _SAFE_ELSEWHERE = frozenset(name.lower() for name in (*PAGE_HEADERS, "content-ty
 class Response:
     """What came: `url` is the final one, `body` decoded, `history` the URLs that led there.
 
-    `headers` are case-insensitive; a repeated one is joined with `, `.
+    `headers` are case-insensitive; a repeated one is joined with `, `. `age` tells of a cached
+    page how many seconds ago it came, 0 where the server has just confirmed it; else it is None.
     """
 
     url: str
@@ -52,6 +56,7 @@ class Response:
     headers: Mapping[str, str]
     body: bytes = field(default=b"", repr=False)
     history: tuple[str, ...] = ()
+    age: float | None = None
 
     @property
     def ok(self) -> bool:
@@ -84,6 +89,7 @@ class _Call:
     content: bytes | None = None
     pace: Pace | None = None
     until: float = 0.0
+    cached: bool = False
 
     def redirected(self, status: int, url: str) -> _Call:
         """Return the call that a browser makes after a redirect.
@@ -103,7 +109,8 @@ class HttpClient:
     """Asks for one URL at a time, any number at once, keeping connections and cookies.
 
     `timeout` is the deadline (s) of a call that names none, `retries` how often a GET is
-    asked again. Nothing is raised for an HTTP status.
+    asked again. Nothing is raised for an HTTP status. `cache` is the file of a page cache, which
+    calls with `cached` use; `fresh` goes round what is in it.
     """
 
     def __init__(
@@ -114,11 +121,16 @@ class HttpClient:
         retries: int = 2,
         per_host: int = 6,
         overall: int = 48,
+        cache: Path | None = None,
+        fresh: bool = False,
     ) -> None:
         self._egress = egress
         self._timeout = timeout
         self._attempts = retries + 1
         self._limits = Limits(per_host=per_host, overall=overall)
+        self._cache = cache
+        self._fresh = fresh
+        self._caching: CachingTransport | None = None
         self._session: Session | None = None
 
     async def __aenter__(self) -> Self:
@@ -137,14 +149,16 @@ class HttpClient:
         deadline: float | None = None,
         max_bytes: int = MAX_BYTES,
         pace: Pace | None = None,
+        cached: bool = False,
     ) -> Response:
         """Fetch `url` with `params` added to its query.
 
         Raises Refused, DeadlineExceeded (`deadline` in seconds covers redirects, retries and
-        the body), ConnectFailed, TooLarge, BadResponse. With a `pace`, waits for the host.
+        the body), ConnectFailed, TooLarge, BadResponse. With a `pace`, waits for the host; with
+        `cached`, a page that is kept and still good by RFC 9111 is not asked for again.
         """
-        target, headers = _with_params(url, params), _merged(PAGE_HEADERS, headers)
-        call = _Call("GET", target, headers, pace=pace)
+        target, headers = with_params(url, params), merged(PAGE_HEADERS, headers)
+        call = _Call("GET", target, headers, pace=pace, cached=cached)
         return await self._within(deadline, call, max_bytes)
 
     async def post(
@@ -158,9 +172,14 @@ class HttpClient:
         max_bytes: int = MAX_BYTES,
     ) -> Response:
         """Send `json` or `form` to `url`, once. Raises as `get` does."""
-        kind, content = _encoded(json, form)
-        call = _Call("POST", url, _merged({**API_HEADERS, "Content-Type": kind}, headers), content)
+        kind, content = encoded(json, form)
+        call = _Call("POST", url, merged({**API_HEADERS, "Content-Type": kind}, headers), content)
         return await self._within(deadline, call, max_bytes)
+
+    async def forget(self, url: str) -> None:
+        """Drop what the cache keeps of `url`: what came was a wall, and no page."""
+        if self._caching:
+            await self._caching.forget(self._place(url))
 
     async def _within(self, deadline: float | None, call: _Call, max_bytes: int) -> Response:
         seconds = self._timeout if deadline is None else deadline
@@ -206,13 +225,15 @@ class HttpClient:
 
     async def _exchange(self, call: _Call, max_bytes: int) -> Response:
         """Send one request and read its answer; of a redirect, only the head."""
-        from browser.net.transport import typed_errors  # noqa: PLC0415 - see `_open`
+        from browser.net.transport import AGE, typed_errors  # noqa: PLC0415 - see `_open`
 
         session = self._open()
         with typed_errors(call.url):
-            answer = await session.send(call.method, call.url, call.headers, call.content)
+            place = self._place(call.url) if call.cached and self._caching else None
+            answer = await session.send(call.method, call.url, call.headers, call.content, place)
             async with aclosing(answer):
-                head = Response(call.url, answer.status_code, answer.headers)
+                age = answer.extensions.get(AGE)
+                head = Response(call.url, answer.status_code, answer.headers, age=age)
                 if _redirect_target(head):
                     await _discard(answer)
                     return head
@@ -223,8 +244,23 @@ class HttpClient:
         if self._session is None:
             from browser.net.transport import EgressTransport, Session  # noqa: PLC0415
 
-            self._session = Session(EgressTransport(self._egress.proxy_url))
+            self._session = Session(self._cached(EgressTransport(self._egress.proxy_url)))
         return self._session
+
+    def _cached(self, way_out: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
+        if self._cache is None:
+            return way_out
+        from browser.net.cache import CachingTransport  # noqa: PLC0415 - only where one is kept
+
+        self._caching = CachingTransport(way_out, self._cache, fresh=self._fresh)
+        return self._caching
+
+    def _place(self, url: str) -> str:
+        from browser.net.cache import place_of  # noqa: PLC0415 - as above
+
+        parsed = parse(url)
+        named = parsed is not None and self._egress.guard.is_named(parsed.host, parsed.port)
+        return place_of(urldefrag(parsed.href if parsed else url)[0], named=named)
 
 
 async def _read(answer: httpx.Response, limit: int) -> bytes:
@@ -251,23 +287,3 @@ def _redirect_target(answer: Response) -> str | None:
     if not target:
         raise BadResponse(f"{answer.url} redirects to what is no address: {location[:200]!r}")
     return target
-
-
-def _merged(ours: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
-    """Lay the caller's headers over ours, whatever their case."""
-    overridden = {name.lower() for name in given or ()}
-    return {k: v for k, v in ours.items() if k.lower() not in overridden} | dict(given or {})
-
-
-def _with_params(url: str, params: Mapping[str, str] | None) -> str:
-    parsed = parse(url)
-    if parsed is None or not params:
-        return parsed.href if parsed else url
-    head = parsed.href.removesuffix(parsed.fragment).rstrip("?&")
-    return f"{head}{'&' if parsed.query else '?'}{urlencode(params)}"
-
-
-def _encoded(json: object, form: Mapping[str, str] | None) -> tuple[str, bytes]:
-    if form is not None:
-        return "application/x-www-form-urlencoded", urlencode(form).encode()
-    return "application/json", jsonlib.dumps(json).encode()

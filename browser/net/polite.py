@@ -53,7 +53,12 @@ class Polite:
             deadline=None if deadline is None else max(0.0, deadline - spent),
             max_bytes=max_bytes,
             pace=self._pace,
+            cached=True,
         )
+
+    async def forget(self, url: str) -> None:
+        """Drop what the cache keeps of `url`: what came was a wall, and no page."""
+        await self._http.forget(url)
 
     async def _obey(self, robots: Robots, url: str) -> None:
         if not await robots.allowed(url):

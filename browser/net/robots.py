@@ -60,7 +60,7 @@ class Robots:
     async def _fetch(self, origin: str) -> Protego:
         try:
             answer = await self._http.get(
-                f"{origin}/robots.txt", deadline=_DEADLINE_S, max_bytes=_MAX_BYTES
+                f"{origin}/robots.txt", deadline=_DEADLINE_S, max_bytes=_MAX_BYTES, cached=True
             )
         except BrowserError:
             return _DISALLOW_ALL

@@ -1,6 +1,6 @@
 """httpx through the egress: connections, TLS and pools. Nothing above it knows httpx's errors.
 
-A cache (RFC 9111) wraps `EgressTransport`: it is an ordinary `httpx.AsyncBaseTransport`.
+The cache (RFC 9111, `cache.py`) wraps `EgressTransport`: it is an ordinary transport, too.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import ssl
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import httpx
 
@@ -19,6 +19,11 @@ from browser.net.resolve import NameUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+PLACE: Final = "urchin.cache"
+"""The request extension that names the cache's entry; requests without it go round the cache."""
+AGE: Final = "urchin.age"
+"""The response extension that tells a cached page's age (s); 0 where the server confirmed it."""
 
 # One pool per client: as many as the limits above it let through at once, kept for a page's while.
 _LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30.0)
@@ -68,11 +73,22 @@ class Session:
         self._cookies = httpx.Cookies()
 
     async def send(
-        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        content: bytes | None,
+        place: str | None = None,
     ) -> httpx.Response:
-        """Return the head of the answer; its owner reads `aiter_raw()` and closes it."""
+        """Return the head of the answer; its owner reads `aiter_raw()` and closes it.
+
+        `place` names the entry of a cache that may answer.
+        """
         # no timeouts here: the caller's deadline spans the whole of a call
-        request = httpx.Request(method, url, headers=dict(headers), content=content)
+        extensions = {PLACE: place} if place else {}
+        request = httpx.Request(
+            method, url, headers=dict(headers), content=content, extensions=extensions
+        )
         self._cookies.set_cookie_header(request)
         response = await self._transport.handle_async_request(request)
         response.request = request

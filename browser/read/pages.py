@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from browser.errors import BrowserError, DeadlineExceeded, Refused
@@ -25,8 +25,8 @@ def page_of_response(requested: str, response: Response) -> Page:
     kind = response.headers.get("content-type", "")
     page = Page(
         requested_url=requested, url=response.url, via="http", outcome=Outcome.OK,
-        fetched_at=datetime.now(UTC), status=response.status, content_type=kind,
-        body=response.body, reason="plain HTTP",
+        fetched_at=datetime.now(UTC) - timedelta(seconds=response.age or 0.0),
+        status=response.status, content_type=kind, body=response.body, reason=_way(response),
     )  # fmt: skip
     try:
         document = extract_body(response.body, kind, response.url) if response.body else None
@@ -42,6 +42,12 @@ def page_of_response(requested: str, response: Response) -> Page:
     if wall:
         return replace(page, outcome=wall.outcome, reason=wall.reason, document=document)
     return replace(page, outcome=_outcome(document), document=document)
+
+
+def _way(response: Response) -> str:
+    if response.age is None:
+        return "plain HTTP"
+    return "plain HTTP, from the cache" + ("" if response.age else ", confirmed by the site")
 
 
 async def read_rendered(tab: Tab) -> Page:

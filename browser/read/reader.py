@@ -111,7 +111,10 @@ class Reader:
 
     async def _get(self, requested: str, url: str, until: float) -> Page:
         response = await self._http.get(url, deadline=_left(until))
-        return await asyncio.to_thread(page_of_response, requested, response)
+        page = await asyncio.to_thread(page_of_response, requested, response)
+        if page.outcome is not Outcome.OK:  # a wall, or nothing: not to be met again from the cache
+            await self._http.forget(response.url)
+        return page
 
     async def _browse(self, url: str, until: float, reason: str) -> Page:
         if self._browser is None:

@@ -1,0 +1,157 @@
+"""The page cache: what is kept, asked about again, and never kept (RFC 9111)."""
+
+# ruff: noqa: ASYNC240 - a few bytes of a file of the test's own
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.errors import Refused
+from browser.net.egress import Egress
+from browser.net.http import HttpClient
+from tests.browser.net.servers import Exchange, Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    ClientOf = Callable[..., AbstractAsyncContextManager[HttpClient]]
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    return tmp_path / "pages" / "a.db"
+
+
+def sends(status: str = "200 OK", **headers: str) -> Origin:
+    async def handler(exchange: Exchange) -> None:
+        if exchange.headers.get("if-none-match") == headers.get("ETag", "none"):
+            await exchange.answer(b"", "304 Not Modified", **headers)
+        else:
+            await exchange.answer("Moored.", status, **headers)
+
+    return Origin(handler)
+
+
+async def asked(client_of: ClientOf, origin: Origin, kept: Path, **options: object) -> list[int]:
+    """How often the server was asked after each of three reads, each by a client of its own."""
+    counts = []
+    async with origin:
+        for _ in range(3):
+            async with client_of(origin, cache=kept, **options) as http:
+                assert (await http.get(origin.url, cached=True)).status in {200, 404}
+            counts.append(len(origin.requests))
+    return counts
+
+
+async def test_a_fresh_page_is_not_asked_for_again(client_of: ClientOf, kept: Path) -> None:
+    assert await asked(client_of, sends(Cache_Control="max-age=600"), kept) == [1, 1, 1]
+
+
+async def test_a_page_with_a_validator_is_confirmed(client_of: ClientOf, kept: Path) -> None:
+    origin = sends(ETag='"a"')
+    async with origin, client_of(origin, cache=kept) as http:
+        first = await http.get(origin.url, cached=True)
+        again = await http.get(origin.url, cached=True)
+    assert (first.body, first.age) == (b"Moored.", None)
+    assert (again.body, again.age, again.status) == (b"Moored.", 0.0, 200)
+    assert origin.requests[1].headers["if-none-match"] == '"a"'
+
+
+async def test_a_page_from_the_cache_tells_its_age(client_of: ClientOf, kept: Path) -> None:
+    origin = sends(Cache_Control="max-age=600", Age="60")
+    async with origin, client_of(origin, cache=kept) as http:
+        first = await http.get(origin.url, cached=True)
+        again = await http.get(origin.url, cached=True)
+    assert first.headers["age"] == "60"
+    assert again.age is not None
+    assert 60 <= again.age < 90
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [
+        ("200 OK", {"Cache_Control": "no-store, max-age=600"}),
+        ("200 OK", {"Cache_Control": "private, max-age=600"}),
+        ("200 OK", {"Cache_Control": "max-age=600", "Set_Cookie": "id=1"}),
+        ("200 OK", {"Cache_Control": "max-age=600", "Vary": "*"}),
+        ("404 Not Found", {"Cache_Control": "max-age=600"}),
+        ("200 OK", {"Cache_Control": "max-age=60", "Age": "100"}),
+        ("200 OK", {"Cache_Control": "max-age=0"}),
+        ("200 OK", {}),
+    ],
+)
+async def test_what_must_not_be_kept_is_asked_for_again(
+    client_of: ClientOf, kept: Path, status: str, headers: dict[str, str]
+) -> None:
+    assert await asked(client_of, sends(status, **headers), kept) == [1, 2, 3]
+
+
+async def test_without_cached_the_cache_is_not_used(client_of: ClientOf, kept: Path) -> None:
+    origin = sends(Cache_Control="max-age=600")
+    async with origin, client_of(origin, cache=kept) as http:
+        for _ in range(2):
+            assert (await http.get(origin.url)).age is None
+    assert len(origin.requests) == 2
+
+
+@pytest.mark.parametrize("header", ["Cookie", "Authorization"])
+async def test_what_keys_took_part_in_is_neither_kept_nor_given(
+    client_of: ClientOf, kept: Path, header: str
+) -> None:
+    origin = sends(Cache_Control="max-age=600")
+    async with origin, client_of(origin, cache=kept) as http:
+        await http.get(origin.url, headers={header: "secret"}, cached=True)
+        await http.get(origin.url, cached=True)
+        await http.get(origin.url, headers={header: "secret"}, cached=True)
+    assert len(origin.requests) == 3
+    assert b"secret" not in kept.read_bytes()
+
+
+async def test_headers_that_the_page_varies_by_are_told_apart(
+    client_of: ClientOf, kept: Path
+) -> None:
+    origin = sends(Cache_Control="max-age=600", Vary="Accept-Language")
+    async with origin, client_of(origin, cache=kept) as http:
+        for language in ("de", "en", "de"):
+            await http.get(origin.url, headers={"Accept-Language": language}, cached=True)
+    assert len(origin.requests) == 2
+
+
+async def test_fresh_goes_round_what_is_kept_and_replaces_it(
+    client_of: ClientOf, kept: Path
+) -> None:
+    async with sends(Cache_Control="max-age=600") as origin:
+        for fresh in (False, True, False):
+            async with client_of(origin, cache=kept, fresh=fresh) as http:
+                await http.get(origin.url, cached=True)
+    assert len(origin.requests) == 2
+
+
+async def test_a_wall_is_forgotten(client_of: ClientOf, kept: Path) -> None:
+    origin = sends(Cache_Control="max-age=600")
+    async with origin, client_of(origin, cache=kept) as http:
+        await http.get(f"{origin.url}/#top", cached=True)
+        await http.forget(origin.url)
+        await http.get(origin.url, cached=True)
+    assert len(origin.requests) == 2
+
+
+async def test_a_private_page_is_not_given_to_a_run_that_may_not_reach_it(
+    client_of: ClientOf, kept: Path
+) -> None:
+    origin = sends(Cache_Control="max-age=600")
+    async with origin, client_of(origin, cache=kept) as http:
+        await http.get(origin.url, cached=True)
+    async with Egress() as egress, HttpClient(egress, cache=kept) as http:
+        with pytest.raises(Refused):
+            await http.get(origin.url, cached=True)
+
+
+async def test_a_damaged_cache_is_begun_anew(client_of: ClientOf, kept: Path) -> None:
+    kept.parent.mkdir()
+    kept.write_bytes(b"no database" * 1000)
+    assert await asked(client_of, sends(Cache_Control="max-age=600"), kept) == [1, 1, 1]
