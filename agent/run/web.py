@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError, WebOutOfReach
@@ -53,7 +54,9 @@ async def open_web(
     """
     async with AsyncExitStack() as stack:
         egress = await stack.enter_async_context(Egress(_egress_policy(options)))
-        http = await stack.enter_async_context(HttpClient(egress))
+        cache = folder / "pages" / f"{sha256(options.namespace.encode()).hexdigest()[:16]}.db"
+        client = HttpClient(egress, cache=cache, fresh=options.fresh)
+        http = await stack.enter_async_context(client)
         browsers = _Browsers(options, egress, stack)
         chain = Chain(
             _providers(options, folder, environ, browsers),
@@ -91,7 +94,8 @@ async def open_remote_model(
     which is why the web's way out is another one.
     """
     assert where is not None, "a model that is not local has an endpoint"
-    allowed = EgressPolicy(allow_private=(_host_port(where.base_url),), upstream_proxy=upstream)
+    private = (_host_port(where.base_url),) if where.base_url else ()
+    allowed = EgressPolicy(allow_private=private, upstream_proxy=upstream)
     egress = await stack.enter_async_context(Egress(allowed))
     model = await asyncio.to_thread(remote_model, where, egress.proxy_url)
     stack.push_async_callback(model.aclose)
