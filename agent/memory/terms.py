@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent.memory.irregular import BASE
 from browser.text import STOP_WORDS, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 SPEAKER = "by"
 """Begins the term that says who speaks; the rest is hexadecimal, so that no word looks like it."""
 KIND = "kd"
 """Begins the term that says of what kind a memory is."""
-# `Ann:`, `[12 May] Mary-Ann O'Neil:`: up to three words before a colon, at the start.
+# `Ann:`, `[12 May] Mary-Ann O'Neil:`: up to three words before a colon, at the start. French sets a
+# space before it, Chinese and Japanese have one of their own and set none behind.
 _SPEAKER = re.compile(
-    r"\s*(?:[\[(][^\])]{1,40}[\])]\s*)?([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}):\s+(?=\S)"
+    r"\s*(?:[\[(][^\])]{1,40}[\])]\s*)?([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2})"
+    r"(?:[ \u00a0\u202f]?:\s+|：\s*)(?=\S)"
 )
 
 
-def index_terms(text: str) -> list[str]:
+def index_terms(text: str, empty: Collection[str] = ()) -> list[str]:
     """Stems of the words that carry meaning, in ASCII, in order, repeats kept.
 
-    Words of other scripts are spelt in hexadecimal, so that every database cuts them alike.
+    Words of other scripts are spelt in hexadecimal, so that every database cuts them alike; `empty`
+    are further words to leave out.
     """
-    found = (BASE.get(word, word) for word in words(text) if word not in STOP_WORDS)
+    left_out = STOP_WORDS.union(empty) if empty else STOP_WORDS
+    found = (BASE.get(word, word) for word in words(text) if word not in left_out)
     return [_ascii(stem(word)) for word in found]
 
 

@@ -6,7 +6,9 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
+from agent.memory.retrieval.function_words import function_words
 from agent.memory.terms import index_terms
+from browser.text import words
 
 MAX_TERMS = 24  # a question has fewer; a pasted page must not become a thousand lookups
 
@@ -34,14 +36,15 @@ class Query:
 
 def parse(text: str) -> Query:
     """Read a question."""
-    words = index_terms(text)
-    terms = tuple(dict.fromkeys(words))[:MAX_TERMS]
+    empty = function_words(words(text))
+    found = index_terms(text, empty)
+    terms = tuple(dict.fromkeys(found))[:MAX_TERMS]
     months = {_MONTHS.index(m.casefold()) + 1 for m in _MONTH.findall(text)}
     if 5 in months and not _MAY.search(text):
         months.discard(5)  # "may I", "may have"
     return Query(
         terms,
-        tuple((a, b) for a, b in pairwise(words) if a != b)[:MAX_TERMS],
+        tuple((a, b) for a, b in pairwise(found) if a != b)[:MAX_TERMS],
         frozenset(months),
         frozenset(int(year) for year in _YEAR.findall(text)),
         bool(_ASKS_WHEN.search(text)),

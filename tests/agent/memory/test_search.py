@@ -55,6 +55,37 @@ def test_who_speaks_counts(talks: Memory) -> None:
     assert _texts(talks, "What dog does Ines want?")[0].startswith("Ines")
 
 
+@pytest.mark.parametrize(
+    "form", ["Odile : {}", "Odile\u202f: {}", "[18:04] Odile: {}", "Odile：{}"]
+)
+def test_who_speaks_is_told_however_the_colon_is_set(memory: Memory, form: str) -> None:
+    for number in range(4):
+        memory.add(form.format(f"about garden {number}"))
+        memory.add(form.replace("Odile", "Marc").format(f"about garden {number}"))
+    assert all(
+        text.startswith(("Odile", "[18:04] Odile")) for text in _texts(memory, "Odile garden")
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "noise"),
+    [
+        ("Was kostet die Wohnung?", "940 Euro kostet sie, die Wohnung", "Das ist es, was die sind"),
+        ("Où est le bateau ?", "Le bateau dort au port", "Où est-ce que tu es, et où est le chat"),
+        ("¿Cuándo es la boda?", "La boda, en febrero", "Cuando es, es la que es"),
+        ("What is the die for?", "The die stamps coins", "What is, is what it is, and for what"),
+    ],
+)
+def test_words_that_mean_nothing_in_the_language_of_the_question_do_not_count(
+    memory: Memory, question: str, answer: str, noise: str
+) -> None:
+    memory.add(noise)
+    memory.add(answer)
+    best = memory.search(question)[0]
+    assert best.text == answer
+    assert best.score > 0.9
+
+
 def test_a_month_in_the_question_prefers_what_happened_then(memory: Memory) -> None:
     for month in (2, 6, 10):
         memory.add(f"We went sailing ({month})", at=datetime(2025, month, 3, tzinfo=UTC))
