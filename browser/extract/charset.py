@@ -1,9 +1,15 @@
-"""The encoding of a page, found in the order in which browsers look for it (WHATWG Encoding)."""
+"""The encoding of a page, found in the order in which browsers look for it.
+
+Byte order mark, the header's charset, the page's own declaration (HTML standard, "prescan a byte
+stream"), then by looking at the bytes. Labels mean what the WHATWG Encoding standard says they do.
+"""
 
 from __future__ import annotations
 
 import codecs
 import re
+
+import webencodings
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -11,28 +17,34 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _HEADER = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
-_META = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)""")
-# The WHATWG prescan reads the first 1024 bytes; many pages declare it later, and browsers reparse.
-_PRESCAN = 4096
-# Labels that the WHATWG table maps to another encoding than Python does.
-_LABELS = {
-    "iso-8859-1": "cp1252", "latin1": "cp1252", "latin-1": "cp1252", "iso8859-1": "cp1252",
-    "ascii": "cp1252", "us-ascii": "cp1252", "iso-8859-9": "cp1254", "latin5": "cp1254",
-    "tis-620": "cp874", "iso-8859-11": "cp874", "gb2312": "gb18030", "gbk": "gb18030",
-    "x-gbk": "gb18030", "shift_jis": "cp932", "sjis": "cp932", "x-sjis": "cp932",
-    "ks_c_5601-1987": "cp949", "euc-kr": "cp949", "big5": "big5hkscs", "x-user-defined": "cp1252",
-    "utf8": "utf-8", "utf-16": "utf-16-le", "unicode": "utf-16-le",
+_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
+_META = re.compile(rb"""<meta(?=[\s/])((?:[^>"']|"[^"]*"|'[^']*')*)""", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    rb"""([^\s/>="']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNORECASE
+)
+_HEAD_ENDS = re.compile(rb"</head|<body", re.IGNORECASE)
+# Browsers look at so many bytes whatever they hold, and on to the end of the head.
+_PRESCAN = 1024
+_LONGEST_HEAD = 64 * 1024
+# Encodings that Python knows in a narrower form than browsers use under the same name.
+_WIDER = {
+    "gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs",
+    "x-user-defined": "cp1252", "iso-8859-8-i": "iso-8859-8", "utf-16le": "utf-16-le",
+    "utf-16be": "utf-16-be",
 }  # fmt: skip
+# Of text in a Latin script hardly more than a tenth of the bytes are beyond ASCII.
+_FOREIGN = 0.2
+_LOOKED_AT = 16 * 1024
 
 
 def decode(body: bytes, content_type: str = "") -> str:
-    """Decode a page's bytes: BOM, then the header's charset, then meta, then UTF-8, then cp1252."""
+    """Decode a page's bytes; what does not fit becomes U+FFFD. `content_type` is the header."""
     for bom, name in _BOMS:
         if body.startswith(bom):
             return body[len(bom) :].decode(name, "replace")
     header = _HEADER.search(content_type)
-    if label := (_codec(header[1]) if header else None) or _declared(body[:_PRESCAN]):
+    if label := (_codec(header[1]) if header else None) or _declared(body):
         return body.decode(label, "replace")
     try:
         return body.decode("utf-8")
@@ -40,19 +52,44 @@ def decode(body: bytes, content_type: str = "") -> str:
         return _guess(body, error)
 
 
-def _declared(head: bytes) -> str | None:
-    found = _XML.search(head) or _META.search(head)
-    name = _codec(found[1].decode("ascii", "replace")) if found else None
-    # A meta that could be read as ASCII cannot be UTF-16: browsers take UTF-8 for it.
+def _declared(body: bytes) -> str | None:
+    if found := _XML.search(body[:_PRESCAN]):
+        return _for_ascii(found[1])
+    for match in _META.finditer(_COMMENT.sub(b"", _head(body))):
+        if (label := _meta_label(match[1])) and (name := _for_ascii(label)):
+            return name
+    return None
+
+
+def _head(body: bytes) -> bytes:
+    end = _HEAD_ENDS.search(body, _PRESCAN, _LONGEST_HEAD)
+    return body[: end.start() if end else _PRESCAN]
+
+
+def _meta_label(attributes: bytes) -> bytes | None:
+    """The label of `charset`, or of `content` where `http-equiv` says that it is a content type."""
+    found: dict[bytes, bytes] = {}
+    for name, *values in _ATTRIBUTE.findall(attributes):
+        found.setdefault(name.lower(), next(filter(None, values), b""))
+    if b"charset" in found:
+        return found[b"charset"]
+    if found.get(b"http-equiv", b"").strip().lower() != b"content-type":
+        return None
+    label = _HEADER.search(found.get(b"content", b"").decode("ascii", "replace"))
+    return label[1].encode("ascii", "replace") if label else None
+
+
+def _for_ascii(label: bytes) -> str | None:
+    """The codec of a label that could be read as ASCII: it cannot be UTF-16, whatever it says."""
+    name = _codec(label.decode("ascii", "replace"))
     return "utf-8" if name and name.startswith("utf-16") else name
 
 
 def _codec(label: str) -> str | None:
-    key = label.strip().lower()
-    try:
-        return codecs.lookup(_LABELS.get(key, key)).name
-    except LookupError:
+    encoding = webencodings.lookup(label)
+    if encoding is None or encoding.name == "replacement":
         return None
+    return _WIDER.get(encoding.name, str(encoding.codec_info.name))
 
 
 def _guess(body: bytes, error: UnicodeDecodeError) -> str:
@@ -62,4 +99,16 @@ def _guess(body: bytes, error: UnicodeDecodeError) -> str:
     multibyte = sum(1 for character in valid if character > "\x7f") - wrong
     if error.start >= len(body) - 3 or multibyte > 10 * wrong:
         return valid
-    return body.decode("cp1252", "replace")
+    return body.decode(_by_letters(body), "replace")
+
+
+def _by_letters(body: bytes) -> str:
+    """The likeliest encoding of text in a script of its own; Western European for all others."""
+    text = re.sub(rb"<[^>]*>|[\x00-\x20]+", b" ", body[:_LOOKED_AT])
+    beyond = sum(1 for byte in text if byte > 0x7F)
+    if beyond < _FOREIGN * len(text):
+        return "cp1252"
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - few pages say nothing at all
+
+    best = from_bytes(text).best()
+    return (_codec(best.encoding) or best.encoding) if best else "cp1252"

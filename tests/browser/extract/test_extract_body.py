@@ -86,10 +86,57 @@ def test_what_is_no_document_is_an_error(body: bytes) -> None:
         (b"\xff\xfe" + "<p>Größe €</p>".encode("utf-16-le"), "text/html"),
         (b"\xef\xbb\xbf" + "<p>Größe €</p>".encode(), "text/html; charset=latin1"),
         ("<p>Größe €</p>".encode("cp1252"), "text/html"),
+        (b"<!-- <meta charset=koi8-r> --><p>Gr\xf6\xdfe \x80</p>", "text/html"),
+        (b"<meta name=d content='charset=koi8-r'><p>Gr\xf6\xdfe \x80</p>", "text/html"),
+        (
+            b"<meta content='text/html; charset=latin1' http-equiv=Content-Type><p>Gr\xf6\xdfe \x80",
+            "text/html",
+        ),
+        (b"<meta charset=utf-16>" + "<p>Größe €</p>".encode(), "text/html"),
+        (b"<title>" + b"x" * 2000 + b"</title><meta charset=latin1></head><p>Gr\xf6\xdfe \x80", ""),
     ],
 )
 def test_encodings_are_found_as_browsers_find_them(body: bytes, content_type: str) -> None:
     assert extract_body(body, content_type, "https://e.org/").text == "Größe €"
+
+
+@pytest.mark.parametrize(
+    ("label", "codec", "text"),
+    [
+        ("shift_jis", "cp932", "髙島屋の①番"),
+        ("x-sjis", "cp932", "港の灯台"),
+        ("gb2312", "gb18030", "港口的灯塔镕"),
+        ("euc-kr", "cp949", "항구의 등대 똠"),
+        ("big5", "big5hkscs", "港口的燈塔"),
+        ("euc-jp", "euc_jp", "港の灯台"),
+        ("windows-1251", "cp1251", "Маяк в порту"),
+        ("koi8-r", "koi8_r", "Маяк в порту"),
+        ("iso-8859-9", "cp1254", "İskele ışığı"),
+        ("iso-8859-2", "iso8859_2", "Zażółć gęślą"),
+    ],
+)
+def test_labels_mean_what_browsers_take_them_for(label: str, codec: str, text: str) -> None:
+    body = f"<p>{text}</p>".encode(codec)
+    assert extract_body(body, f"text/html; charset={label}", "https://e.org/").text == text
+    declared = f"<meta charset={label}>".encode() + body
+    assert extract_body(declared, "text/html", "https://e.org/").text == text
+
+
+@pytest.mark.parametrize(
+    ("codec", "text"),
+    [
+        ("shift_jis", "港の灯台は夜になると遠くの船に光を送ります。漁師はその光を見て帰ります。"),
+        ("cp1251", "Маяк в порту светит каждую ночь, и рыбаки видят его издалека с моря."),
+    ],
+)
+def test_a_script_of_its_own_is_known_without_a_label(codec: str, text: str) -> None:
+    body = f"<p>{text * 5}</p>".encode(codec)
+    assert text in extract_body(body, "text/html", "https://e.org/").text
+
+
+def test_text_that_only_mentions_a_pdf_is_text() -> None:
+    body = b"A PDF file begins with %PDF-1.7 and a line of bytes."
+    assert extract_body(body, "text/plain", "https://e.org/a.txt").kind == "text"
 
 
 def test_feed_entries_become_headings_with_links() -> None:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.errors import BrowserMissing
+from browser.net.egress import Egress, EgressPolicy
+from browser.net.http import HttpClient
+from browser.net.polite import Polite
 from browser.read import Habits, Reader
 from browser.types import Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from browser.net.http import HttpClient
     from tests.browser.read.reading_site import Site
 
 
@@ -200,3 +202,26 @@ async def test_a_site_of_the_browser_is_read_by_http_when_no_browser_starts(
     url = site.page("/a", f"<h1>Ferry</h1><p>{LONG}</p>")
     page = await Reader(http, browser=missing, habits=habits).read(url)
     assert (page.via, page.outcome) == ("http", Outcome.OK)
+
+
+async def test_a_page_from_the_cache_says_when_it_came(site: Site, tmp_path: Path) -> None:
+    url = site.page("/a", f"<p>{LONG}</p>", Cache_Control="max-age=600", Age="120")
+    policy = EgressPolicy(allow_private=("127.0.0.1",))
+    async with Egress(policy) as egress, HttpClient(egress, cache=tmp_path / "c.db") as http:
+        reader = Reader(Polite(http))
+        first, again = await reader.read(url), await reader.read(url)
+    assert site.asked.count("/a") == 1
+    assert again.reason == "plain HTTP, from the cache"
+    assert (first.fetched_at - again.fetched_at).total_seconds() > 100
+    assert again.document == first.document
+
+
+async def test_a_wall_is_not_met_again_from_the_cache(site: Site, tmp_path: Path) -> None:
+    wall = "<title>Just a moment...</title><p>Checking your browser before accessing the site.</p>"
+    url = site.page("/a", wall, Cache_Control="max-age=600")
+    policy = EgressPolicy(allow_private=("127.0.0.1",))
+    async with Egress(policy) as egress, HttpClient(egress, cache=tmp_path / "c.db") as http:
+        reader = Reader(Polite(http))
+        assert (await reader.read(url)).outcome is Outcome.BOT_CHECK
+        site.page("/a", f"<p>{LONG}</p>")
+        assert (await reader.read(url)).outcome is Outcome.OK
