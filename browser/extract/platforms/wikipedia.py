@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree
 
 from browser.extract.blocks import walk
+from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.postings import date_of, node_of
 from browser.extract.platforms.record import Record
@@ -19,13 +21,16 @@ if TYPE_CHECKING:
     from browser.extract.blocks import Block
     from browser.extract.platforms.source import Source
 
+_INFOBOX = "table.infobox, table.vcard, table.infobox_v2, table.sinottico, .infobox_v3"
 _CONTENT = "#mw-content-text .mw-parser-output, #mw-content-text, .mw-parser-output"
 # What the software puts into the text around the article.
 _APPARATUS = (
     ".toc, #toc, .mw-editsection, .navbox, .vertical-navbox, .sidebar, .metadata, .ambox, .reflist,"
     " .references, .hatnote, .noprint, .shortdescription, .mw-jump-link, .mw-empty-elt"
 )
-_EDITED = re.compile(r"\d{1,2} \w+ \d{4}|\w+ \d{1,2}, \d{4}")
+_LINE_TAGS = frozenset(("br", "li", "div", "p"))
+_DISAMBIGUATION = "#disambigbox, .dmbox-disambig, .disambigbox, #disambig, [data-mw-disambig]"
+_MISSING = ".noarticletext, .mw-noarticletext, #noarticletext"
 
 
 class Wikipedia(Platform):
@@ -42,28 +47,60 @@ class Wikipedia(Platform):
 
     def parse(self, source: Source) -> Record | None:
         """Read an article; `items` are its sections, the lead first."""
-        content = source.first(_CONTENT)
-        title = source.text("#firstHeading, h1")
-        if content is None or not title:
+        content, title = source.first(_CONTENT), source.text("#firstHeading, h1")
+        if content is None or not title or source.first(_MISSING) is not None:
             return None
         node = node_of(source, "Article")
-        infobox = source.first("table.infobox, table.vcard", content)
+        facts = _facts(source, content, node)
+        infobox = source.first(_INFOBOX, content)
         references = tuple(_references(source))
-        box = read_table(infobox, text_content) if infobox is not None else None
+        box = read_table(infobox, _cell) if infobox is not None else None
         for element in source.all(_APPARATUS, content) + ([infobox] if infobox is not None else []):
             tail = element.tail
             element.clear()
             element.tail = tail
         blocks = walk(content, source.url).blocks
         return Record(
-            self.name, "article", source.canonical, id=source.path[-1] if source.path else None,
-            title=title, text=render_text(blocks), modified=date_of(node, "dateModified"),
-            published=date_of(node, "datePublished"),
-            fields=fields(description=node.get("headline"), **_pairs(box.rows if box else ())),
+            self.name, facts.pop("kind"), source.canonical, title=title, text=render_text(blocks),
+            id=source.path[-1] if source.path else None, published=date_of(node, "datePublished"),
+            modified=date_of(node, "dateModified") or iso_date(source.text("#footer-info-lastmod")),
+            fields={**facts, **_pairs(box.rows if box else ())},
             tags=tuple(text_content(e) for e in source.all("#mw-normal-catlinks li a")),
             tables=tuple(block.table for block in blocks if block.table) + ((box,) if box else ()),
             links=references, items=tuple(_sections(blocks, title)),
         )  # fmt: skip
+
+
+def _facts(source: Source, content: etree._Element, node: dict[str, Any]) -> dict[str, str]:
+    """What a page is, and what stands around its text; read before the text is cut out."""
+    apart = source.first(_DISAMBIGUATION) is not None
+    return fields(
+        kind="disambiguation" if apart else "article", description=node.get("headline")
+        or source.text(".shortdescription", content),
+        language=source.attr("html", "lang"),
+        coordinates=source.text(".geo", content) or source.text("#coordinates .geo-dec"),
+        redirected_from=source.text(".mw-redirectedfrom a"),
+    )  # fmt: skip
+
+
+def _cell(cell: etree._Element) -> str:
+    """A cell of an infobox: its lines and list items parted by commas, without note marks."""
+    pieces: list[str] = []
+    for event, node in etree.iterwalk(cell, events=("start", "end")):
+        if node is not cell and node.tag in _LINE_TAGS:
+            pieces.append("\n")
+        if event == "start":
+            pieces.append("" if _is_mark(node) else node.text or "")
+        elif node is not cell:
+            pieces.append("" if any(map(_is_mark, node.iterancestors("sup"))) else node.tail or "")
+    lines = (" ".join(line.split()).strip(" ,") for line in "".join(pieces).split("\n"))
+    return ", ".join(line for line in lines if line)
+
+
+def _is_mark(node: etree._Element) -> bool:
+    around = (node, *node.iterancestors("sup"))
+    noted = any("reference" in (part.get("class") or "").split() for part in around)
+    return noted or node.tag in ("style", "script")
 
 
 def _pairs(rows: tuple[tuple[str, ...], ...]) -> dict[str, str]:
