@@ -51,7 +51,7 @@ class TimestampInvalid(ResearchError):
     """A token does not show that this digest existed at its time."""
 
     exit_code = 8
-    hint = "If the authority is one that you trust, name the file of its root certificate."
+    hint = "If you trust the authority, name the file of its root certificate (--roots)."
 
 
 def stamp(digest: bytes, authority: str, *, proxy: str | None = None) -> bytes:

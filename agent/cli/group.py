@@ -24,7 +24,7 @@ COMMANDS = {
     "check": ("check", "Questions with expectations as a test suite, for CI."),
     "usage": ("usage", "Calls, tokens and dollars by day and model."),
     "feedback": ("usage", "Say whether a run was good: up or down."),
-    "memory": ("exchange", "What is remembered: list, search, preview, forget, graph and more."),
+    "memory": ("memories", "What is remembered: list, search, preview, forget, graph and more."),
     "wiki": ("wiki", "What is known as Markdown pages: sync, lint, show, search."),
     "chrome": ("chrome", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),

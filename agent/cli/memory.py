@@ -148,20 +148,6 @@ def graph(place: tuple[Path, str], html: Path | None) -> None:
 
 
 @memory.command()
-@click.option("--head", metavar="HASH", help="A head that was noted before.")
-@click.pass_obj
-def verify(place: tuple[Path, str], head: str | None) -> int:
-    """Check that the sealed log is what was sealed; exit 8 where it is not."""
-    with opened(place) as store:
-        check = store.verify(head)
-    if not check.holds:
-        print(f"does not hold: {check.reason}")
-        return CHECK_FAILED
-    print(f"{check.entries} entries hold; head {check.head}")
-    return 0
-
-
-@memory.command()
 @click.option("--namespace", required=True, metavar="NAME", help="Whose memories.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj

@@ -6,7 +6,7 @@ Importing this package loads no database library; opening a memory does.
 from agent.memory.errors import BadImport, MemoryUnavailable, ReservedKey
 from agent.memory.layers import build_messages
 from agent.memory.memory import Memory
-from agent.memory.types import Dreamed, Hit, Layers, Origin, Seal, SealCheck, Session, Turn
+from agent.memory.types import Dreamed, Hit, Layers, Origin, Seal, SealCheck, Session, Stamped, Turn
 
 __all__ = [
     "BadImport",
@@ -20,6 +20,7 @@ __all__ = [
     "Seal",
     "SealCheck",
     "Session",
+    "Stamped",
     "Turn",
     "build_messages",
 ]

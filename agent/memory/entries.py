@@ -24,6 +24,7 @@ from agent.memory.schema import (
     namespaces,
     restated,
     seals,
+    stamps,
     state,
 )
 
@@ -146,7 +147,7 @@ class Entries:
     def clear(self) -> int:
         """Delete everything for good: memories, what the engine noted, the sealed log."""
         with self._store.write() as connection:
-            for table in (state, seals):
+            for table in (state, seals, stamps):
                 connection.execute(table.delete().where(table.c.namespace == self._namespace))
         return self.delete(None)
 

@@ -15,6 +15,7 @@ from agent.memory.values import pack, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
     from types import TracebackType
 
     from agent.memory.control import Control
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from agent.memory.embeddings import Embedder, Vectors
     from agent.memory.entries import Entries
     from agent.memory.store import Store
-    from agent.memory.types import Dreamed, Hit, Layers, Seal, SealCheck, Session
+    from agent.memory.types import Dreamed, Hit, Layers, Seal, SealCheck, Session, Stamped
     from agent.memory.upkeep import Upkeep
     from agent.types import Report
 
@@ -226,11 +227,20 @@ class Memory:
 
         return SealedLog(self._store, self._namespace).append(category, content)
 
-    def verify(self, head: str | None = None) -> SealCheck:
-        """Check the sealed log, and that it still leads to a head that was noted elsewhere."""
+    def stamp(self, authority: str, *, proxy: str | None = None) -> Stamped:
+        """Have the head of the sealed log stamped with the time by an authority (RFC 3161)."""
         from agent.memory.sealing import SealedLog  # noqa: PLC0415
 
-        return SealedLog(self._store, self._namespace).verify(head)
+        return SealedLog(self._store, self._namespace).stamp(authority, proxy=proxy)
+
+    def verify(self, head: str | None = None, roots: Path | None = None) -> SealCheck:
+        """Check the sealed log and its stamps, and that it still leads to a head noted elsewhere.
+
+        `roots` is a file of certificates that vouch for the authorities of stamps.
+        """
+        from agent.memory.sealing import SealedLog  # noqa: PLC0415
+
+        return SealedLog(self._store, self._namespace).verify(head, roots)
 
     def sync_wiki(self, folder: str | os.PathLike[str]) -> list[str]:
         """Take up what people edited in a wiki folder, then write what is known into it.

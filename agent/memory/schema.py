@@ -28,7 +28,7 @@ from sqlalchemy import (
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
 
-VERSION = 2
+VERSION = 3
 NAMESPACE_SHIFT = 40
 
 metadata = MetaData()
@@ -126,6 +126,15 @@ seals = Table(
     Column("content", Words, nullable=False),
     Column("previous", String, nullable=False),
     Column("hash", String, nullable=False),
+)
+
+stamps = Table(
+    "stamps",
+    metadata,
+    Column("id", BigId, primary_key=True),
+    Column("namespace", Integer, nullable=False, index=True),
+    Column("hash", String, nullable=False),  # of the entry that was the head then
+    Column("token", LargeBinary, nullable=False),  # the authority's reply, see `agent.timestamp`
 )
 
 conversations = Table(

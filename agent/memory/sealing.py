@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from agent.errors import UsageError
-from agent.memory.schema import seals
-from agent.memory.types import Seal, SealCheck
+from agent.memory.schema import seals, stamps
+from agent.memory.types import Seal, SealCheck, Stamped
+from agent.timestamp import TimestampInvalid, check, stamp
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from agent.memory.store import Store
 
 CATEGORIES = ("milestone", "decision", "incident")
@@ -54,8 +58,26 @@ class SealedLog:
             rows = connection.execute(self._own().order_by(seals.c.number)).all()
         return [Seal(**{name: getattr(row, name) for name in Seal.__slots__}) for row in rows]
 
-    def verify(self, head: str | None = None) -> SealCheck:
-        """Walk the chain; `head` is a hash noted earlier, which must still be part of it."""
+    def stamp(self, authority: str, *, proxy: str | None = None) -> Stamped:
+        """Have the head stamped by the authority at this URL, which sees nothing but the hash.
+
+        Raises `UsageError` where nothing is sealed yet, and what `agent.timestamp` raises.
+        """
+        log = self.entries()
+        if not log:
+            raise UsageError("nothing is sealed yet", hint="`research memory seal` adds an entry.")
+        token = stamp(bytes.fromhex(log[-1].hash), authority, proxy=proxy)
+        row = {"namespace": self._namespace, "hash": log[-1].hash, "token": token}
+        with self._store.write() as connection:
+            connection.execute(stamps.insert(), row)
+        return Stamped(log[-1].number, datetime.now(UTC), authority)
+
+    def verify(self, head: str | None = None, roots: Path | None = None) -> SealCheck:
+        """Walk the chain; `head` is a hash noted earlier, which must still be part of it.
+
+        Stamps must be of entries of the chain, by an authority that `roots` (a file of
+        certificates, those that browsers trust unless told) vouch for.
+        """
         log = self.entries()
         previous = GENESIS
         for number, seal in enumerate(log, 1):
@@ -66,7 +88,24 @@ class SealedLog:
             previous = seal.hash
         if head is not None and head not in {GENESIS, *(seal.hash for seal in log)}:
             return SealCheck(False, len(log), previous, None, "the noted head is not in the log")
-        return SealCheck(True, len(log), previous)
+        try:
+            return SealCheck(True, len(log), previous, stamps=self._stamps(log, roots))
+        except TimestampInvalid as error:
+            return SealCheck(False, len(log), previous, None, f"{error}. {error.hint}")
+
+    def _stamps(self, log: Sequence[Seal], roots: Path | None) -> tuple[Stamped, ...]:
+        """Check the stamps, oldest first; raises `TimestampInvalid`."""
+        numbers = {seal.hash: seal.number for seal in log}
+        query = sa.select(stamps).where(stamps.c.namespace == self._namespace)
+        with self._store.read() as connection:
+            rows = connection.execute(query.order_by(stamps.c.id)).all()
+        found = []
+        for row in rows:
+            if row.hash not in numbers:
+                raise TimestampInvalid("an entry that was stamped is gone", hint="")
+            said = check(row.token, bytes.fromhex(row.hash), roots)
+            found.append(Stamped(numbers[row.hash], said.when, said.authority))
+        return tuple(found)
 
     def _own(self) -> sa.Select[Any]:
         return sa.select(seals).where(seals.c.namespace == self._namespace)

@@ -108,6 +108,18 @@ class Seal:
 
 
 @dataclass(frozen=True, slots=True)
+class Stamped:
+    """An entry of the sealed log that was its head when an authority stamped it, at `when` (UTC).
+
+    All entries up to this one are older than that.
+    """
+
+    number: int
+    when: datetime
+    authority: str
+
+
+@dataclass(frozen=True, slots=True)
 class SealCheck:
     """What checking the sealed log came to: `broken` is the first entry that does not hold."""
 
@@ -116,3 +128,4 @@ class SealCheck:
     head: str
     broken: int | None = None
     reason: str = ""
+    stamps: tuple[Stamped, ...] = ()

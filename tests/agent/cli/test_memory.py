@@ -11,6 +11,7 @@ from agent.cli.dreaming import dream_after
 from agent.config import options
 from agent.memory import Memory
 from agent.types import Report, ReportSource, Sentence, VerdictState
+from tests.timestamping import NAME, authority
 
 QUESTION = "Who built the tower clock?"
 URL = "https://museum.example/clock"
@@ -125,3 +126,19 @@ def test_memory_consolidates_after_an_answer_but_not_for_pipes_and_ci(
     monkeypatch.setenv("CI", ci)
     dream_after(0, options({"data_dir": tmp_path / "data"}), quiet=quiet)
     assert store.dream_due() is not dreams
+
+
+def test_what_is_sealed_is_stamped_and_verified(run, tmp_path):
+    sealed = run("memory", "seal", "decision", "We sail")
+    assert sealed.returncode == 0, sealed.stderr
+    with authority(tmp_path) as stamping:
+        assert run("memory", "stamp", stamping.url).returncode == 0
+    checked = run("memory", "verify", "--roots", str(stamping.roots))
+    assert checked.returncode == 0, checked.stderr
+    assert (
+        f"entry 1 existed at {stamping.says:%Y-%m-%d %H:%M:%S} UTC, says {NAME}" in checked.stdout
+    )
+    unknown = run("memory", "verify")
+    assert unknown.returncode == 8
+    assert "--roots" in unknown.stdout
+    assert run("memory", "stamp", "http://127.0.0.1:9/").returncode == 6

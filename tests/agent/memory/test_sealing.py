@@ -7,8 +7,11 @@ import pytest
 
 from agent.errors import UsageError
 from agent.memory.schema import seals
+from tests.timestamping import NAME, authority
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent.memory import Memory
 
 
@@ -53,3 +56,34 @@ def test_parallel_seals_form_one_chain(memory: Memory) -> None:
 def test_an_unknown_category_is_refused(memory: Memory) -> None:
     with pytest.raises(UsageError):
         memory.seal("gossip", "x")
+
+
+def test_a_stamped_head_shows_since_when_the_log_is_as_it_is(
+    memory: Memory, tmp_path: Path
+) -> None:
+    memory.seal("milestone", "the edition of 1911 was found")
+    with authority(tmp_path) as stamping:
+        memory.seal("decision", "we cite it")
+        memory.stamp(stamping.url)
+        memory.seal("incident", "the library burnt down")
+    (stamped,) = memory.verify(roots=stamping.roots).stamps
+    assert (stamped.number, stamped.when, stamped.authority) == (2, stamping.says, NAME)
+    check = memory.verify()
+    assert not check.holds, "nobody vouches for this authority"
+    assert "--roots" in check.reason
+
+
+def test_a_log_written_anew_does_not_hold_against_its_stamp(memory: Memory, tmp_path: Path) -> None:
+    memory.seal("milestone", "as it was")
+    with authority(tmp_path) as stamping:
+        memory.stamp(stamping.url)
+    with memory._store.write() as connection:
+        connection.execute(seals.delete().where(seals.c.namespace == memory._namespace))
+    memory.seal("milestone", "as it should have been")
+    check = memory.verify(roots=stamping.roots)
+    assert (check.holds, check.reason) == (False, "an entry that was stamped is gone. ")
+
+
+def test_an_empty_log_is_not_stamped(memory: Memory) -> None:
+    with pytest.raises(UsageError, match="nothing is sealed"):
+        memory.stamp("http://127.0.0.1:9/")
