@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agent.models.base import Streaming
 from agent.models.pictures import message_kept
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Asker:
         """Ask; `whole` is the conversation of which `fitted` is what fits. Raises `ModelError`."""
         self._record_request(place, fitted, fitted if whole is None else whole)
         started = time.monotonic()
-        reply = await self.model.reply(self.system, fitted)
+        reply = await self._heard(place, fitted)
         self.budget.add(reply.usage)
         self.record(
             "model.reply",
@@ -48,6 +49,16 @@ class Asker:
             usd=reply.usage.usd,
         )
         return reply
+
+    async def _heard(self, place: str, fitted: Sequence[Message]) -> ModelReply:
+        """Let it be heard while it speaks, where it can be; None says that it begins anew."""
+        if not isinstance(self.model, Streaming):
+            return await self.model.reply(self.system, fitted)
+
+        def hear(piece: str | None) -> None:
+            self.record("model.delta", place, text=piece or "", anew=piece is None)
+
+        return await self.model.stream(self.system, fitted, hear)
 
     def _record_request(
         self, place: str, fitted: Sequence[Message], whole: Sequence[Message]

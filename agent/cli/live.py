@@ -11,6 +11,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from agent.cli.progress import told
+from agent.cli.speech import Speech
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _LINES = 6
 """Lines of the past that stay in view."""
+_MARGIN = 4
 
 
 class LiveView:
@@ -31,6 +33,7 @@ class LiveView:
         self._sources = 0
         self._usd = 0.0
         self._started = time.monotonic()
+        self._speech = Speech()
         self._spinner = Spinner("dots")
         self._live = Live(
             console=Console(stderr=True),
@@ -60,6 +63,7 @@ class LiveView:
             self._live.stop()
         elif event.type == "person.answered":
             self._live.start()
+        self._speech.note(event)
         self._lines = [*self._lines, *told(event, self._verbose)][-_LINES:]
         self._doing = _doing(event) or self._doing
         self._sources += event.type == "source.added"
@@ -71,6 +75,8 @@ class LiveView:
         status = f" {self._doing} · {self._sources} sources · {elapsed:.0f} s{cost}"
         self._spinner.update(text=Text(status, style="bold"))
         past: list[Any] = [Text(f"  {line}", style="dim", no_wrap=True) for line in self._lines]
+        if words := self._speech.last_words(self._live.console.width - _MARGIN):
+            past.append(Text(f"  {words}", style="italic", no_wrap=True))
         return Group(*past, self._spinner)
 
 

@@ -24,6 +24,10 @@ DURABLE = frozenset(
 """Events that are synced to disk when written: later ones depend on them."""
 
 
+PASSING = frozenset({"model.delta"})
+"""Events that listeners are told and that are not kept: what they add up to is kept whole."""
+
+
 def utc_now() -> datetime:
     """Tell the time, in UTC."""
     return datetime.now(UTC)
@@ -58,12 +62,18 @@ class Journal:
         self._listeners.append(listener)
 
     def write(self, kind: str, place: str = "", **data: Any) -> Event:
-        """Append one event; the durable kinds are on disk when this returns."""
+        """Append one event; the durable kinds are on disk when this returns.
+
+        What only passes is told to the listeners: its `seq` is that of the next event that is
+        kept, and it has no hash.
+        """
         at = self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        event = Event(self._seq, at, kind, place, data, self._prev).sealed()
-        self._append(event)
-        self._seq += 1
-        self._prev = event.hash
+        event = Event(self._seq, at, kind, place, data, self._prev)
+        if kind not in PASSING:
+            event = event.sealed()
+            self._append(event)
+            self._seq += 1
+            self._prev = event.hash
         for listener in self._listeners:
             listener(event)
         return event

@@ -8,7 +8,7 @@ import sys
 import time
 import traceback
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from agent.config import private_folder
 from agent.errors import InternalError, ModelError, ResearchError
 from agent.evidence import Evidence
-from agent.guard import Budget, Secrets
+from agent.guard import Budget, Redactor, Secrets, secrets_of
 from agent.journal import Journal, Runs
 from agent.journal.writer import utc_now
 from agent.loop import LoopResult
@@ -28,6 +28,7 @@ from agent.planner import Work
 from agent.review import Gate, SectionGate
 from agent.run.afterwards import after_answer, keep_turns, now_ms
 from agent.run.branches import Branches
+from agent.run.discreet import DiscreetModel
 from agent.run.known import with_what_is_known
 from agent.run.left_open import LeftOpen
 from agent.run.models import with_fallbacks
@@ -100,6 +101,7 @@ class _Run:
         self._folder: RunFolder = self._journal.folder
         self._ledger.run = self._folder.id
         self._record = past.record(self._write) if past else self._write
+        self._redactor = Redactor(secrets_of(os.environ))
         self._evidence = past.evidence() if past else Evidence()
         self._environ = os.environ if given.config else {}
         self._budget = _budget(options)
@@ -161,6 +163,7 @@ class _Run:
         calls: Caller = Branches(registry, context, left, past.left_open() if past else {})
         if past is not None:
             model, calls = past.model(model), past.calls(calls, self._journal)
+        model = DiscreetModel(model, self._redactor)
         opening = Opening(context, session, now_ms)
         begin = self._begin(opening, Before(self._options, context))
         work = Work(
@@ -209,7 +212,8 @@ class _Run:
             if past is not None:
                 return past
             await before.put_into(opening)
-            return await opening(question, place)
+            said = await opening(question, place)
+            return [replace(m, content=self._redactor.text(m.content)) for m in said]
 
         return begin
 
@@ -250,6 +254,7 @@ class _Run:
             approve=on_record(self._given.approve, self._write),
             person=person(self._given.ask, self._write),
             deadline=time.monotonic() + seconds if seconds else None,
+            redactor=self._redactor,
         )
 
     def _secrets(self) -> Secrets:
@@ -303,7 +308,7 @@ class _Run:
         self._journal.write("note", text=why)
 
     def _write(self, kind: str, place: str = "", **data: Any) -> None:
-        self._journal.write(kind, place, **data)
+        self._journal.write(kind, place, **self._redactor.value(data))
 
 
 def _budget(options: Options) -> Budget:

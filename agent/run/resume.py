@@ -9,7 +9,7 @@ from agent.config import options
 from agent.errors import UsageError
 from agent.journal import Journal
 from agent.loop import request_digest
-from agent.models import sees, takes
+from agent.models import Streaming, sees, takes
 from agent.protocol import CallResult
 from agent.run.execute import Given, execute
 from agent.run.left_open import left_open
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agent.journal import Event, Runs
     from agent.loop import Caller
     from agent.models import Message, Model, ModelReply, Task
+    from agent.models.base import Heard
     from agent.run.outcome import Ledger
     from agent.run.record import RunRecord
     from agent.tools.context import Record
@@ -112,6 +113,13 @@ class ResumedModel:
         return known.popleft() if known else await self._live.reply(system, messages)
 
     def takes(self, task: Task) -> bool:
+    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
+        """Answer from the record, or live and heard while it speaks."""
+        known = self._replies.get(request_digest(system, messages))
+        if known or not isinstance(self._live, Streaming):
+            return await self.reply(system, messages)
+        return await self._live.stream(system, messages, heard)
+
         """Tell what the live model takes."""
         return takes(self._live, task)
 

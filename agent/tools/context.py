@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from agent.guard.redact import Redactor
 from browser.read.pages import read_rendered
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ class ToolContext:
     secrets: Secrets
     web: Web | None = None
     memory: Memory | None = None
+    redactor: Redactor = field(default_factory=Redactor)
     wiki: Wiki | None = None
     embeddings: Embeddings | None = None
     run: str = ""

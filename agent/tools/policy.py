@@ -72,10 +72,11 @@ class Policy:
         except (BrowserError, ResearchError) as error:
             result = _failure(error)
         tool = self._tools.get(call.name)
+        redactor = self._context.redactor
         outcome = CallResult(
             call.name,
-            result.data,
-            result.web,
+            redactor.value(result.data),
+            redactor.text(result.web),
             result.label,
             result.hint,
             capped=tool.capped if tool else True,

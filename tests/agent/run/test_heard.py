@@ -1,0 +1,56 @@
+"""What a run lets be heard while its model speaks, and what of it stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.cli.speech import Speech
+from agent.journal import Event, Runs
+from agent.run.record import RunRecord
+from agent.run.replay import replay
+from tests.agent.models.wire import OpenAIProvider, running
+
+SAID = "<<THINK>>I know where to look.<</THINK>>NOT_FOUND Nobody has written it down."
+
+
+@pytest.fixture
+def provider():
+    with running(OpenAIProvider, "/v1") as endpoint:
+        yield endpoint
+
+
+async def test_a_reply_is_told_in_pieces_and_kept_once(ask, provider, events, tmp_path):
+    provider.says(SAID)
+    heard = []
+    report = await ask(model="m", base_url=provider.url, on_event=heard.append)
+    pieces = [event.data["text"] for event in heard if event.type == "model.delta"]
+    assert len(pieces) > 3
+    assert "".join(pieces) == SAID
+    kept = events(report)
+    assert [event.data["text"] for event in kept if event.type == "model.reply"] == [SAID]
+    assert not [event for event in kept if event.type == "model.delta"]
+    again = await replay(RunRecord.read(Runs(tmp_path / "data").find(report.run)))
+    assert again.answer == report.answer
+
+
+def delta(text, place="0/1", *, anew=False):
+    return Event(0, "", "model.delta", place, {"text": text, "anew": anew})
+
+
+def test_a_person_sees_the_last_words_without_tags():
+    speech = Speech()
+    for piece in ("<<THINK>>The lamp", " was lit.<</TH", "INK>>I read. <<TOO", "L:READ:u>>"):
+        speech.note(delta(piece))
+        assert "<<" not in speech.last_words(80)
+    assert speech.last_words(80) == "The lamp was lit. I read."
+    assert speech.last_words(8) == "…I read."
+
+
+def test_a_reply_that_begins_anew_or_is_whole_is_no_longer_shown():
+    speech = Speech()
+    speech.note(delta("The lamp"))
+    speech.note(delta("", anew=True))
+    speech.note(delta("It was"))
+    assert speech.last_words(80) == "It was"
+    speech.note(Event(0, "", "model.reply", "0/1", {}))
+    assert speech.last_words(80) == ""

@@ -1,0 +1,123 @@
+"""Row 20: secrets of the environment are in no prompt, log, transcript, export or stream."""
+
+from __future__ import annotations
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.guard import Redactor, secrets_of
+from agent.guard.redact import MARK, spellings
+
+CANARIES = [
+    *(f"sk-proj-{n}aB3dE5gH7jK9mN1pQ" for n in range(10)),
+    *(f"ghp_{n}9fK2mQ77xTz41bLw" for n in range(10)),
+    *(f'p&ss w+rd/{n}?=%"quoted"' for n in range(10)),
+    *(f"Schlüssel-{n}-äöü-geheim" for n in range(10)),
+]
+FORMS = {
+    "plain": str,
+    "in a URL": lambda s: quote(s, safe=""),
+    "in JSON": lambda s: json.dumps(s)[1:-1],
+    "in hex": lambda s: s.encode().hex(),
+    "in base64": lambda s: base64.b64encode(s.encode()).decode(),
+    "in base64 behind a name": lambda s: base64.b64encode(f"user:{s}".encode()).decode(),
+    "in base64 between others": lambda s: base64.b64encode(f"a{s}b".encode()).decode(),
+}
+
+
+def core(form: str, secret: str) -> str:
+    """What of a spelling would give the secret away: base64 without what stands beside it."""
+    found = [s for s in spellings(secret) if s in form]
+    return max(found, key=len)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forty_secrets_are_taken_out_in_every_spelling(form):
+    redactor = Redactor(CANARIES)
+    for secret in CANARIES:
+        spelt = FORMS[form](secret)
+        said = redactor.text(f"It is {spelt}, they say.")
+        assert core(spelt, secret) not in said
+        assert MARK in said
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("size", [1, 3, 7])
+def test_a_secret_split_over_the_pieces_of_a_stream_is_taken_out(form, size):
+    for secret in CANARIES:
+        spelt = FORMS[form](secret)
+        text = f"Hello, it is {spelt} and nothing else."
+        assert streamed(text, size) == Redactor(CANARIES).text(text)
+
+
+@given(st.text(alphabet="abcde1é \n", max_size=60), st.integers(1, 9))
+def test_pieces_add_up_to_the_whole_whatever_they_are(text, size):
+    assert streamed(text, size, ["abcabcab1", "cabcabca", "eeeeeeee"]) == Redactor(
+        ["abcabcab1", "cabcabca", "eeeeeeee"]
+    ).text(text)
+
+
+def test_what_is_no_secret_is_not_held_back_for_long():
+    heard = []
+    pieces = Redactor(CANARIES).pieces(heard.append)
+    pieces("The lamp was lit, sk-")
+    assert "".join(heard) == "The lamp was lit, "
+    pieces("ate is a fish.")
+    assert "".join(heard) == "The lamp was lit, sk-ate is a fish."
+
+
+def test_a_reply_that_begins_anew_forgets_what_was_held_back():
+    heard = []
+    pieces = Redactor(CANARIES).pieces(heard.append)
+    for piece in ("sk-", None, "The lamp."):
+        pieces(piece)
+    pieces.end()
+    assert heard == [None, "The lamp."]
+
+
+def test_names_of_secrets_tell_them_from_words_paths_and_numbers():
+    environ = {
+        "OPENAI_API_KEY": "sk-abcdefghijkl",
+        "DB_PASSWORD": "hunter2hunter2",
+        "GITHUB_TOKEN": "ghp_12345678",
+        "SSH_AUTH_SOCK": "/tmp/ssh-1/agent.1",
+        "KEY_FILE": "/home/me/key.pem",
+        "TOKEN_LIMIT": "1234567890",
+        "SECRET_MODE": "disabled",
+        "MONKEY": "bananas-and-more",
+        "HOME": "/home/somebody",
+    }
+    assert secrets_of(environ) == ["sk-abcdefghijkl", "hunter2hunter2", "ghp_12345678"]
+
+
+def streamed(text, size, secrets=CANARIES):
+    heard = []
+    pieces = Redactor(secrets).pieces(heard.append)
+    for at in range(0, len(text), size):
+        pieces(text[at : at + size])
+    pieces.end()
+    return "".join(heard)
+
+
+CANARY = "sk-live-4f9A2bQ77xTz41bLw"
+
+
+async def test_a_run_that_is_shown_a_secret_keeps_it_nowhere(ask, tmp_path, monkeypatch):
+    """The page of a person's own notes holds a key, and the model repeats it."""
+    monkeypatch.setenv("SHOP_API_KEY", CANARY)
+    notes = tmp_path / "notes.md"
+    notes.write_text(f"# Notes\n\nThe key of the shop is {CANARY}, the door code is blue.\n")
+    script = tmp_path / "script.jsonl"
+    script.write_text(json.dumps(f"<<THINK>>It is {CANARY}.<</THINK>>The key is {CANARY}. [S1¶1]"))
+    heard = []
+    report = await ask(
+        "What is the key?", model=f"scripted:{script}", file=[notes], on_event=heard.append
+    )
+    told = [event.to_json() for event in heard]
+    assert CANARY not in report.to_json() + "".join(told)
+    assert MARK in "".join(told)
