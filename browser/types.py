@@ -139,8 +139,9 @@ class Page:
     """A page as it was read: where, when, how, what came, and how that ended.
 
     `url` is the final URL, `body` the bytes as fetched (for the browser: the DOM serialised as
-    UTF-8 HTML), `reason` one line for people: why this way was taken, or what went wrong.
-    `document` is None where nothing readable came.
+    UTF-8 HTML), `headers` those of an HTTP answer that tell of the document, `reason` one line for
+    people: why this way was taken, or what went wrong. `document` is None where nothing readable
+    came.
     """
 
     requested_url: str
@@ -150,6 +151,7 @@ class Page:
     fetched_at: datetime
     status: int | None = None
     content_type: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
     body: bytes = field(default=b"", repr=False)
     document: Document | None = field(default=None, repr=False)
     reason: str = ""

@@ -16,6 +16,7 @@ from agent.run.left_open import left_open
 from agent.run.outcome import FINAL
 from agent.run.person import nobody
 from agent.tools.policy import result_data
+from agent.types import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from agent.run.record import RunRecord
     from agent.tools.context import Record
     from agent.tools.person import Ask
-    from agent.types import Report, ToolCall
+    from agent.types import ToolCall
 
 _ONCE = frozenset({"model.request", "thought", "tool.call", "tool.result", "tool.intent"})
 """Events that name one effect: at a place where one stands on record, it is not written again."""
@@ -48,6 +49,8 @@ async def resume(
 
     Raises `UsageError` where it came to its end.
     """
+    if record.status in FINAL and not record.folder.report.is_file():
+        return _delivered(record, on_event)
     if record.status in FINAL:
         hint = "`research show` shows it; `research replay` runs it again."
         raise UsageError(f"{record.folder.id} came to its end", hint=hint)
@@ -59,6 +62,16 @@ async def resume(
     asks = (ask or nobody) if record.started.get("person") else None
     given = Given(on_event=on_event, ask=asks, config=True, past=Resumed(record))
     return await execute(record.question, options(settings), given)
+
+
+def _delivered(record: RunRecord, on_event: Callable[[Event], None] | None) -> Report:
+    """Hand over the report of a run that was cut off when it had come to its end."""
+    end = next(e for e in reversed(record.events) if e.type == "run.finished")
+    report = Report.model_validate(end.data["report"])
+    record.folder.write_report(report.to_json())
+    if on_event:
+        on_event(end)
+    return report
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ def register(context: ToolContext, page: Page) -> Source:
             text=context.keep(source.text.encode("utf-8", "surrogatepass")),
             body=context.keep(page.body) if page.body else None,
             content_type=page.content_type,
+            status=page.status,
+            headers=list(page.headers),
         )
     return source
 

@@ -11,6 +11,7 @@ from browser.errors import BrowserError, DeadlineExceeded, Refused
 from browser.extract import extract_body
 from browser.extract.charset import decode
 from browser.read.front import document_of_rendered
+from browser.read.headers import described
 from browser.read.walls import find_wall
 from browser.types import Outcome, Page
 
@@ -26,7 +27,8 @@ def page_of_response(requested: str, response: Response) -> Page:
     page = Page(
         requested_url=requested, url=response.url, via="http", outcome=Outcome.OK,
         fetched_at=datetime.now(UTC) - timedelta(seconds=response.age or 0.0),
-        status=response.status, content_type=kind, body=response.body, reason=_way(response),
+        status=response.status, content_type=kind,
+        headers=described(response.headers), body=response.body, reason=_way(response),
     )  # fmt: skip
     try:
         document = extract_body(response.body, kind, response.url) if response.body else None

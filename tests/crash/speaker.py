@@ -99,7 +99,11 @@ class _Handler(BaseHTTPRequestHandler):
             super().handle()
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        length = int(self.headers["Content-Length"] or -1)
+        raw = self.rfile.read(max(0, length))
+        if len(raw) != length:
+            return  # who asked was killed while asking
+        body = json.loads(raw)
         text = self.server.speaker.answer(body)  # type: ignore[attr-defined]
         sent = sum(len(str(m["content"])) for m in body["messages"]) // 4
         choice = {"role": "assistant", "content": text}

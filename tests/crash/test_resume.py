@@ -102,6 +102,15 @@ def test_a_run_that_came_to_its_end_is_not_resumed(run, web, answering):
     assert "came to its end" in done.stderr
 
 
+def test_a_run_cut_off_after_its_last_event_still_gives_its_report(run, web, answering, tmp_path):
+    first = run("When?", "--model", answering, "--json", *web)
+    [report] = (tmp_path / "data" / "runs").glob("*/report.json")
+    report.unlink()
+    done = run("resume", "--json")
+    assert (done.returncode, done.stdout) == (0, first.stdout)
+    assert report.is_file()
+
+
 def test_a_run_whose_steps_were_spent_goes_on_with_more(run, site, reading):
     flags = ("--search", "searxng", "--searxng-url", site.url, "--max-steps", "1")
     assert run("When?", "--model", reading, *flags).returncode == 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -64,14 +65,38 @@ def test_the_pdf_is_the_report_printed(written):
     assert "1 November 1829" in text
 
 
-def test_the_warc_holds_the_page_as_it_came_and_the_text_read_from_it(written, site):
-    records = {}
-    for record in ArchiveIterator(io.BytesIO(written("a.warc.gz")), check_digests="raise"):
-        uri = record.rec_headers.get_header("WARC-Target-URI")
-        records[record.rec_type, uri] = record.content_stream().read()
-    assert b"<html" in records["resource", f"{site.url}/hesk-light"]
-    assert b"1 November 1829" in records["conversion", f"{site.url}/hesk-light"]
-    assert any(body.startswith(b"\x89PNG") for body in records.values())
+def records_of(warc):
+    """Read a WARC: kind and address to status line, headers and body."""
+    return {
+        (record.rec_type, record.rec_headers.get_header("WARC-Target-URI")): (
+            record.http_headers and record.http_headers.statusline,
+            dict(record.http_headers.headers) if record.http_headers else {},
+            record.content_stream().read(),
+        )
+        for record in ArchiveIterator(io.BytesIO(warc), check_digests="raise")
+    }
+
+
+def test_the_warc_holds_the_answer_as_it_came_and_the_text_read_from_it(written, site):
+    records = records_of(written("a.warc.gz"))
+    status, headers, body = records["response", f"{site.url}/hesk-light"]
+    assert (status, headers["Content-Type"]) == ("200 OK", "text/html; charset=utf-8")
+    assert headers["Content-Length"] == str(len(body))
+    assert b"<html" in body
+    assert b"1 November 1829" in records["conversion", f"{site.url}/hesk-light"][2]
+    assert b"<html" in records["resource", f"{site.url}/museum"][2]  # a live page has no one answer
+    assert any(body.startswith(b"\x89PNG") for _, _, body in records.values())
+
+
+async def test_the_warc_keeps_no_cookies_and_the_same_bytes_once(ask, script, site, tmp_path):
+    pages = [f"{site.url}/status/cookie", f"{site.url}/status/cookie?again"]
+    model = script("".join(f"<<TOOL:READ:{page}>>" for page in pages), "NOT_FOUND")
+    report = await ask(model=model)
+    export(tmp_path / "data" / "runs" / report.run, tmp_path / "a.warc.gz")
+    warc = (tmp_path / "a.warc.gz").read_bytes()
+    kinds = [(kind, uri) for kind, uri in records_of(warc) if kind in ("response", "revisit")]
+    assert kinds == [("response", pages[0]), ("revisit", pages[1])]
+    assert b"kept-by-the-visitor" not in gzip.decompress(warc)
 
 
 def test_the_warc_passes_its_librarys_own_checker(written, tmp_path, capsys):
