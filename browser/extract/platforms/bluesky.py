@@ -1,15 +1,17 @@
-"""Bluesky: posts and profiles, from the page's JSON-LD and meta elements or the public API."""
+"""Bluesky: posts and profiles, from the page as drawn or declared, or the public API."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
-from browser.extract.platforms.numbers import counts, number
+from browser.extract.platforms.bluesky_api import from_api
+from browser.extract.platforms.bluesky_pages import drawn_posts
+from browser.extract.platforms.numbers import number
 from browser.extract.platforms.postings import author_of, date_of, node_of, statistics, words_of
 from browser.extract.platforms.record import Record
-from browser.types import Link
 
 if TYPE_CHECKING:
     from browser.extract.platforms.source import Source
@@ -18,7 +20,7 @@ _LABELS = {"Likes": "likes", "Replies": "replies", "Reposts": "reposts", "Quotes
 
 
 class Bluesky(Platform):
-    """`DiscussionForumPosting`; counts also stand in the card's labels."""
+    """Thread items of the drawn page; `DiscussionForumPosting` and the card's labels before."""
 
     name = "bluesky"
     hosts = ("bsky.app", "public.api.bsky.app", "api.bsky.app")
@@ -26,22 +28,51 @@ class Bluesky(Platform):
     def parse(self, source: Source) -> Record | None:
         """Read a post with what is embedded in it, an API thread, or a profile."""
         if source.json is not None:
-            return _from_api(source.json)
-        node = node_of(source, "DiscussionForumPosting", "SocialMediaPosting")
-        text = words_of(node, "text", "articleBody") or source.meta.get("og:description", "")
-        if not node and source.meta.get("og:type") != "article":
-            return None
-        author, handle = author_of(node)
-        url = source.canonical
-        picture = source.meta.get("og:image", "")
-        return Record(
-            self.name, "post", url, id=url.rpartition("/")[2], text=text, author=author,
-            handle=handle or source.meta.get("profile:username"),
-            published=date_of(node, "datePublished")
-            or iso_date(source.meta.get("article:published_time", "")),
-            counts=statistics(node) or _card_counts(source.meta),
-            media=(picture,) if "/avatar/" not in picture and picture else (),
-        )  # fmt: skip
+            return from_api(source)
+        wanted = source.path[3] if source.path[2:3] == ("post",) and len(source.path) > 3 else ""
+        posts, declared = drawn_posts(source), _declared(source)
+        if declared is not None and wanted in ("", declared.id):
+            mine = next((post for post in posts if post.id == declared.id), declared)
+            rest = tuple(post for post in posts if post is not mine)
+            return replace(declared, items=rest, fields=mine.fields,
+                           media=mine.media or declared.media)  # fmt: skip
+        if posts and wanted:
+            head = next((post for post in posts if post.id == wanted), posts[0])
+            return replace(head, items=tuple(post for post in posts if post is not head))
+        if posts:
+            return Record(self.name, "timeline", source.url, items=tuple(posts))
+        return _profile(source)
+
+
+def _declared(source: Source) -> Record | None:
+    """The post that the server wrote into the page; a client that went on leaves it standing."""
+    node = node_of(source, "DiscussionForumPosting", "SocialMediaPosting")
+    text = words_of(node, "text", "articleBody") or source.meta.get("og:description", "")
+    if not node and source.meta.get("og:type") != "article":
+        return None
+    author, handle = author_of(node)
+    url = source.canonical
+    picture = source.meta.get("og:image", "")
+    return Record(
+        "bluesky", "post", url, id=url.rpartition("/")[2], text=text, author=author,
+        handle=handle or source.meta.get("profile:username"),
+        published=date_of(node, "datePublished")
+        or iso_date(source.meta.get("article:published_time", "")),
+        counts=statistics(node) or _card_counts(source.meta),
+        media=(picture,) if "/avatar/" not in picture and picture else (),
+    )  # fmt: skip
+
+
+def _profile(source: Source) -> Record | None:
+    node = node_of(source, "ProfilePage", "Person")
+    name, _, handle = source.meta.get("og:title", "").partition(" (@")
+    if not node and source.meta.get("og:type") != "profile":
+        return None
+    return Record(
+        "bluesky", "profile", source.canonical, id=source.path[-1] if source.path else None,
+        text=source.meta.get("og:description", ""), author=name or None,
+        handle=source.meta.get("profile:username") or handle.rstrip(")") or None,
+    )  # fmt: skip
 
 
 def _card_counts(meta: dict[str, str]) -> dict[str, int]:
@@ -52,27 +83,3 @@ def _card_counts(meta: dict[str, str]) -> dict[str, int]:
         if name and amount is not None:
             found[name] = amount
     return found
-
-
-def _from_api(data: Any) -> Record | None:
-    thread: dict[str, Any] = data.get("thread", data) if isinstance(data, dict) else {}
-    post: dict[str, Any] = thread.get("post", thread)
-    value: dict[str, Any] = post.get("record") or post.get("value") or {}
-    if "text" not in value:
-        return None
-    author: dict[str, Any] = post.get("author") or {}
-    key = str(post.get("uri", "")).rpartition("/")[2]
-    handle = author.get("handle")
-    replies = [_from_api(reply) for reply in thread.get("replies", [])]
-    embedded = post.get("embed") or {}
-    card, images = embedded.get("external") or {}, embedded.get("images") or []
-    return Record(
-        "bluesky", "post", f"https://bsky.app/profile/{handle}/post/{key}" if handle else "",
-        id=key or None, text=value["text"], author=author.get("displayName") or handle,
-        handle=handle, published=iso_date(value.get("createdAt", "")),
-        counts=counts(likes=post.get("likeCount"), replies=post.get("replyCount"),
-                      reposts=post.get("repostCount"), quotes=post.get("quoteCount")),
-        links=(Link(card["uri"], card.get("title", "")),) if card.get("uri") else (),
-        media=tuple(image["fullsize"] for image in images if image.get("fullsize")),
-        items=tuple(reply for reply in replies if reply),
-    )  # fmt: skip

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.browser.extract.platforms.reading import parsed
 
 
@@ -29,3 +31,64 @@ def test_mastodon_post_on_any_host() -> None:
         "favourites_count": 2,
     }
     assert parsed("https://port.example/api/v1/statuses/5", api).text == "High."
+
+
+STATUS: dict[str, Any] = {
+    "id": "5", "url": "https://port.example/@ann/5", "content": "<p>High.</p>", "created_at": "2024-05-03T08:00:00Z",
+    "account": {"acct": "ann", "display_name": "Ann"}, "replies_count": 1, "reblogs_count": 2, "favourites_count": 3,
+}  # fmt: skip
+API = "https://port.example/api/v1/statuses/5"
+
+
+def test_warnings_polls_edits_pictures_and_who_may_see_it() -> None:
+    status = STATUS | {
+        "edited_at": "2024-05-04T08:00:00Z", "spoiler_text": "Tides", "visibility": "unlisted", "language": "en", "in_reply_to_id": "4", "tags": [{"name": "sea"}],
+        "poll": {"options": [{"title": "Up", "votes_count": 2}, {"title": "Down", "votes_count": None}]},
+        "media_attachments": [{"url": "https://port.example/1.jpg", "description": "A gull"}, {"url": None, "description": None}], "card": {"url": "https://e.org", "title": "Tides"},
+    }  # fmt: skip
+    post = parsed(API, status)
+    assert (post.modified, post.parent, post.tags) == ("2024-05-04T08:00:00+00:00", "4", ("sea",))
+    assert post.counts == {"replies": 1, "reposts": 2, "likes": 3}
+    assert post.fields == {
+        "warning": "Tides",
+        "poll": "Up: 2; Down: None",
+        "language": "en",
+        "visibility": "unlisted",
+        "media_text": "A gull",
+    }
+    assert post.media == ("https://port.example/1.jpg",)
+    assert [link.url for link in post.links] == ["https://e.org"]
+
+
+def test_a_boost_is_what_it_boosts_and_a_quote_is_an_item() -> None:
+    boost = {"id": "9", "account": {"acct": "bo"}, "content": "", "reblog": STATUS}
+    post = parsed(API, boost)
+    assert (post.id, post.handle, post.fields) == ("5", "ann", {"boosted_by": "bo"})
+    quoting = STATUS | {"quote": {"state": "accepted", "quoted_status": STATUS | {"id": "3"}}}
+    assert [item.id for item in parsed(API, quoting).items] == ["3"]
+
+
+def test_a_thread_and_an_account() -> None:
+    thread = {"ancestors": [STATUS | {"id": "4"}], "descendants": [STATUS | {"id": "6"}]}
+    listing = parsed(f"{API}/context", thread)
+    assert [item.id for item in listing.items] == ["4", "6"]
+    account = {
+        "id": "1",
+        "acct": "ann",
+        "display_name": "Ann",
+        "url": "https://port.example/@ann",
+        "note": "<p>Boats.</p>",
+        "followers_count": 7,
+        "locked": True,
+        "bot": False,
+        "fields": [{"name": "Web", "value": "<a href='https://e.org'>e.org</a>"}],
+    }
+    profile = parsed("https://port.example/api/v1/accounts/1", account)
+    assert (profile.kind, profile.text, profile.counts) == ("profile", "Boats.", {"followers": 7})
+    assert profile.fields == {"field: Web": "e.org", "marks": "locked"}
+
+
+def test_a_profile_page_by_its_meta_elements() -> None:
+    page = """<div id=mastodon></div><meta property="og:type" content=profile><meta property="og:title" content="Ann (@ann@port.example)"><meta property="og:description" content="7 Followers. Boats."><meta property="profile:username" content="ann@port.example">"""
+    profile = parsed("https://port.example/@ann", page)
+    assert (profile.kind, profile.author, profile.handle) == ("profile", "Ann", "ann@port.example")
