@@ -16,7 +16,7 @@ from agent.tools.web import web_of
 from browser.types import Outcome
 
 if TYPE_CHECKING:
-    from agent.tools.context import ToolContext
+    from agent.tools.context import ToolContext, Web
     from browser.page.tab import Tab
     from browser.session import Browser
     from browser.types import Page, Snapshot
@@ -59,17 +59,24 @@ async def open_page(context: ToolContext, params: OpenParams) -> Finish:
     # An attached Chrome has a network of its own, which no proxy of ours guards.
     web.egress.check_url(params.url)
     async with web.lock:
-        browser = await web.start_browser()
-        seconds = context.seconds_left(context.limits.read_seconds)
-        if web.tab is None:
-            web.tab = await browser.open(params.url, deadline=seconds)
-        else:
-            await web.tab.goto(params.url, deadline=seconds)
+        await _arrive(web, params.url, context.seconds_left(context.limits.read_seconds))
         shown = await look(context, web.tab)
         if await taken_down(context, web.tab):
             shown = await look(context, web.tab)
         page, picture = await web.read_tab(), await picture_of(context, web.tab)
     return lambda: with_picture(_shown(context, page, shown.text, refs=len(shown.refs)), picture)
+
+
+async def _arrive(web: Web, url: str, seconds: float) -> None:
+    """Go to an address in the tab that is open; in a new one where that does not answer."""
+    browser = await web.start_browser()
+    if web.tab is not None and await browser.answers(web.tab):
+        await web.tab.goto(url, deadline=seconds)
+        return
+    lost, web.tab = web.tab, None
+    web.tab = await browser.open(url, deadline=seconds)
+    if lost is not None:
+        await browser.close(lost)
 
 
 async def look(context: ToolContext, tab: Tab) -> Snapshot:

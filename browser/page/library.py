@@ -42,8 +42,8 @@ SOURCE = (
 
 # Reads a tab that is not ours, and leaves nothing behind in it.
 CONTEXT_EXPRESSION = (
-    f"(() => {{ 'use strict';\n{_parts('20', '30', '50', '80')}\n"
-    f"return JSON.stringify(context({{limit: {CONTEXT_LIMIT}}})); }})()"
+    f"(() => {{ 'use strict';\n{_parts('00', '20', '30', '50', '80')}\n"
+    f"return asJSON(context({{limit: {CONTEXT_LIMIT}}})); }})()"
 )
 
 _CALL = (

@@ -16,7 +16,7 @@ from browser.page.deadline import within
 from browser.page.diff import changes
 from browser.page.refs import target_of
 from browser.page.settle import settle
-from browser.page.view import Frames, View, look
+from browser.page.view import WALK_MS, Frames, View, look
 from browser.types import ActionOutcome
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from browser.page.refs import Target
 
 LOOK_SECONDS = 6.0  # the walk stops itself at 2.5; a script that never ends is given up after this
+WALK_SHARE = 0.5  # of a look's time that may be spent walking; the rest is for before and after
 ACT_SECONDS = 10.0
 OPEN_SECONDS = 20.0
 ARRIVE_SHARE = 0.7  # of an opening's time a document may take; the rest is for looking at it
@@ -88,10 +89,11 @@ class Live:
             self.events.add(f"consent dialog closed ({done})")
             await settle(self.page, self.events)
 
-    async def look(self) -> View:
+    async def look(self, deadline: float = LOOK_SECONDS) -> View:
         """Walk the page and all its frames; raises PageCrashed, BrowserGone, DeadlineExceeded."""
         self.check_alive()
-        async with within(LOOK_SECONDS, "read the page"):
+        self.frames.walk_ms = min(WALK_MS, int(deadline * 1000 * WALK_SHARE))
+        async with within(deadline, "read the page"):
             self._view = await self._walk()
         return self._view
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from browser.errors import BrowserError
 from browser.page import library
 from browser.page.budget import DEFAULT_BUDGET, Choice
 from browser.page.challenge import answer_challenge, challenge_of
@@ -43,14 +44,18 @@ class Tab(Hands):
         self._choice = Choice()
 
     async def snapshot(
-        self, budget: int | None = DEFAULT_BUDGET, query: str | None = None
+        self,
+        budget: int | None = DEFAULT_BUDGET,
+        query: str | None = None,
+        *,
+        deadline: float = LOOK_SECONDS,
     ) -> Snapshot:
         """Show the page within a budget of tokens (None: whole), ranked by the query."""
-        view = await self.look()
+        view = await self.look(deadline)
         if view.consent:
-            async with within(LOOK_SECONDS, "close a consent dialog"):
+            async with within(deadline, "close a consent dialog"):
                 await self.close_consent()
-            view = await self.look()
+            view = await self.look(deadline)
         self._query = query
         snapshot, self._choice = snapshot_of(view, budget, query)
         return snapshot
@@ -97,7 +102,7 @@ class Tab(Hands):
         return how
 
     async def screenshot(self, *, marks: bool = False) -> bytes:
-        """Take a picture of what is in view, as PNG; `marks` draws the refs over it."""
+        """Take a picture of what is in view, as PNG; with `marks` as JPEG, the refs drawn on it."""
         self.check_alive()
         async with within(ACT_SECONDS, "take a screenshot"):
             if marks:
@@ -115,6 +120,17 @@ class Tab(Hands):
         self.check_alive()
         async with within(LOOK_SECONDS, "read what the site keeps"):
             return await stored_by(self.page)
+
+    async def answers(self, seconds: float) -> bool:
+        """Whether the page's own thread is free: not in a script without end, nor crashed."""
+        if self.events.crashed or self.events.closed:
+            return False
+        try:
+            async with within(seconds, "ask the page"):
+                await self.page.evaluate("1")
+        except BrowserError:
+            return False
+        return True
 
     async def close(self) -> None:
         """Close the tab; raises DeadlineExceeded when it does not let itself be closed."""

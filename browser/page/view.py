@@ -41,14 +41,15 @@ class Frames:
         self._numbers: dict[Frame, int] = {}
         self._counts: dict[int, int] = {}
         self._by_prefix: dict[str, Frame] = {}
+        self.walk_ms = WALK_MS
 
     def options(self, frame: Frame) -> dict[str, Any]:
-        """Give the walk of a frame its prefix and the first free number."""
+        """Give the walk of a frame its prefix, the first free number, and its bounds."""
         number = self._numbers.setdefault(frame, len(self._numbers))
         prefix = f"f{number}e" if number else "e"
         self._by_prefix[prefix] = frame
         start = self._counts.get(number, 0)
-        return {"prefix": prefix, "start": start, "chars": WALK_CHARS, "ms": WALK_MS}
+        return {"prefix": prefix, "start": start, "chars": WALK_CHARS, "ms": self.walk_ms}
 
     def counted(self, frame: Frame, count: int) -> None:
         """Remember how far a frame's refs went."""

@@ -110,6 +110,12 @@ class Browser:
         """Find a tab of ours by its id, such as one that a page opened."""
         return next((tab for tab in self._tabs if tab.id == tab_id), None)
 
+    async def answers(self, tab: Tab) -> bool:
+        """Whether a tab of ours still does: it neither crashed, hangs, nor went with its browser."""
+        running = self._running
+        lives = tab in self._tabs and running is not None and await running.alive(ALIVE_SECONDS)
+        return lives and await tab.answers(ALIVE_SECONDS)
+
     async def close(self, tab: Tab) -> None:
         """Close a tab of ours; one that does not answer is forgotten."""
         if tab in self._tabs:

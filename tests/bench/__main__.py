@@ -39,6 +39,8 @@ BENCHES = (
     Bench("snapshots", "articles/ground-truth.json"),
     Bench("actions"),
     Bench("bounds"),
+    Bench("hostile"),
+    Bench("lost"),
     Bench("memory", "locomo_dev.json"),
 )
 

@@ -14,7 +14,7 @@ watchNavigation();
 watchNewTabs();
 
 const library = {
-  walk: (options) => JSON.stringify(walk(options)),
+  walk: (options) => asJSON(walk(options)),
   take, arm, aim, quietIn, context, html, consent, wall, challenge, answerChallenge, drawMarks, unmark, register,
   note: () => lastNote,
 };

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from browser.session import Browser
 from browser.session.start import StartedChrome, start_chrome
 from tests.browser.page.pages import Pages, serve_pages
 
@@ -32,9 +31,3 @@ async def chrome(tmp_path: Path) -> AsyncIterator[StartedChrome]:
     yield started
     with suppress(ProcessLookupError):
         os.killpg(started.pid, signal.SIGKILL)
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def hostile_browser() -> AsyncIterator[Browser]:
-    async with Browser.launch() as running:
-        yield running
