@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent.errors import UsageError, WebOutOfReach
 from agent.models.resolve import remote_model
 from agent.tools import Web
+from browser.crawl import Crawler
 from browser.errors import AttachFailed, BrowserError, SearchError, SessionError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
@@ -75,6 +76,7 @@ async def open_web(
             chain,
             reader,
             browsers.get,
+            Crawler(reader, polite),
             _search_defaults(options),
             in_sight=bool(options.headed or options.attach or options.cdp),
             fresh=options.fresh,

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from browser.page.tab import Tab
 
 
-_LEAVING = frozenset({"WEB_SEARCH", "READ", "FETCH_URL", "OPEN", "TYPE", "SELECT", "PRESS"})
+_LEAVING = frozenset(
+    {"WEB_SEARCH", "READ", "FETCH_URL", "CRAWL", "OPEN", "TYPE", "SELECT", "PRESS"}
+)
 """Tools whose arguments reach a server."""
 
 

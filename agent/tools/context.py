@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agent.memory.wiki import Wiki
     from agent.models.embeddings import Embeddings
     from agent.tools.person import Person
+    from browser.crawl import Crawler
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
     from browser.read import Reader
@@ -69,6 +70,7 @@ class Web:
     chain: Chain
     reader: Reader
     start_browser: Callable[[], Awaitable[Browser]]
+    crawler: Crawler | None = None
     search_defaults: dict[str, Any] = field(default_factory=dict)
     attached: bool = False
     in_sight: bool = False
@@ -104,9 +106,9 @@ class ToolContext:
     record: Record
     keep: Callable[[bytes], str]
     secrets: Secrets
+    redactor: Redactor = field(default_factory=Redactor)
     web: Web | None = None
     memory: Memory | None = None
-    redactor: Redactor = field(default_factory=Redactor)
     wiki: Wiki | None = None
     embeddings: Embeddings | None = None
     run: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.tools.actions import ACTING_TOOLS
+from agent.tools.crawl import CRAWL_TOOLS
 from agent.tools.download import DOWNLOAD_TOOLS
 from agent.tools.goals import GOAL_TOOLS
 from agent.tools.memory import MEMORY_TOOLS
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def tools_for(context: ToolContext) -> list[Tool]:
     """Choose the tools by the means of the run: memory, a person to ask, a wiki."""
-    tools = [*WEB_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS]
+    tools = [*WEB_TOOLS, *CRAWL_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS]
     if context.web is not None and context.web.solver is not None:
         tools += SOLVING_TOOLS
     if context.memory is not None:

@@ -60,6 +60,10 @@ class Polite:
         """Drop what the cache keeps of `url`: what came was a wall, and no page."""
         await self._http.forget(url)
 
+    async def sitemaps(self, url: str) -> tuple[str, ...]:
+        """Give the sitemaps that the site's robots.txt names; none where it is left aside."""
+        return await self._robots.sitemaps(url) if self._robots else ()
+
     async def _obey(self, robots: Robots, url: str) -> None:
         if not await robots.allowed(url):
             raise Refused(

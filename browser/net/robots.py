@@ -47,6 +47,11 @@ class Robots:
         paced = rate.seconds / rate.requests if rate and rate.requests else None
         return max((float(d) for d in (delay, paced) if d is not None), default=None)
 
+    async def sitemaps(self, url: str) -> tuple[str, ...]:
+        """Give the sitemaps that the site's file names."""
+        rules = await self._of(url)
+        return tuple(rules.sitemaps) if rules is not None else ()
+
     async def _of(self, url: str) -> Protego | None:
         parsed = parse(url)
         if parsed is None or parsed.scheme not in WEB_SCHEMES:
