@@ -1,5 +1,7 @@
 """Discourse: each field, from small pages written after its markup."""
 
+# ruff: noqa: E501 - markup reads best on one line
+
 from __future__ import annotations
 
 from typing import Any
