@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -27,7 +27,7 @@ _LISTS = ("search", "fallback", "file", "allow", "deny", "allow_private", "expor
 class Options(BaseModel):
     """What a run is told: the flags of the contract with underscores, and their defaults."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     model: str | None = None
     base_url: str | None = None
@@ -61,6 +61,7 @@ class Options(BaseModel):
     max_steps: int | None = Field(None, ge=1, le=MAX_STEPS)
     budget: float | None = Field(None, gt=0)
     timeout: float | None = Field(None, gt=0)
+    schema_file: Path | dict[str, Any] | None = Field(None, alias="schema")
     max_sources: int | None = Field(None, ge=1)
     continue_run: str | None = None
     session: str | None = None
@@ -151,5 +152,6 @@ def read_file(path: Path | None = None) -> dict[str, Any]:
 
 def read_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, Any]:
     """Read RESEARCH_… variables that name a setting; unset and empty ones are left out."""
-    names = {f"{ENV_PREFIX}{name.upper()}": name for name in Options.model_fields}
+    fields = Options.model_fields.items()
+    names = {f"{ENV_PREFIX}{(field.alias or name).upper()}": name for name, field in fields}
     return {names[key]: value for key, value in environ.items() if key in names and value}

@@ -93,6 +93,20 @@ class ReportSource(BaseModel):
     quotes: list[str] = Field(default_factory=list)
 
 
+class DataValue(BaseModel):
+    """A value of `data`: where it stands (a JSON Pointer), what carries it, literally quoted.
+
+    `citations` are source numbers of the report.
+    """
+
+    pointer: str
+    value: Any
+    citations: list[int] = Field(default_factory=list)
+    verdict: VerdictState = VerdictState.UNCITED
+    quote: str = ""
+    reason: str = ""
+
+
 class SearchLine(BaseModel):
     """One line of the search trail."""
 
@@ -124,7 +138,11 @@ class ErrorInfo(BaseModel):
 
 
 class Report(BaseModel):
-    """The result of a run, as `--json` prints it."""
+    """The result of a run, as `--json` prints it.
+
+    With `--schema`, `data` is the answer in that form, `values` its single values with what carries
+    them, and `data_notes` says what was left out, and what the schema still wants.
+    """
 
     run: str
     question: str
@@ -133,6 +151,9 @@ class Report(BaseModel):
     confidence: float = 0.0
     sentences: list[Sentence] = Field(default_factory=list)
     sources: list[ReportSource] = Field(default_factory=list)
+    data: Any = None
+    values: list[DataValue] = Field(default_factory=list)
+    data_notes: list[str] = Field(default_factory=list)
     searches: list[SearchLine] = Field(default_factory=list)
     usage: UsageTotals = Field(default_factory=UsageTotals)
     steps: int = 0

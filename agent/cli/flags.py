@@ -44,6 +44,10 @@ _RUN = (
         ("--report",),
         {"is_flag": True, "default": None, "help": "A report in sections instead of an answer."},
     ),
+    (
+        ("--schema",),
+        {"type": _PATH, "metavar": "FILE", "help": "The answer also as JSON of this JSON Schema."},
+    ),
     (("--search",), {"metavar": "A,B,C", "help": "Search providers, in order."}),
     (("--searxng-url",), {"metavar": "URL", "help": "Where a SearXNG is."}),
     (
@@ -91,10 +95,10 @@ _RUN = (
         ("--ignore-robots",),
         {"is_flag": True, "default": None, "help": "Leave robots.txt aside: for one's own sites."},
     ),
-    (("--max-steps",), {"type": int, "metavar": "N", "help": "Steps at most; the depth says, unless told."}),
+    (("--max-steps",), {"type": int, "metavar": "N", "help": "Steps at most (as the depth says)."}),
     (("--budget",), {"type": float, "metavar": "USD", "help": "Dollars at most."}),
     (("--timeout",), {"type": float, "metavar": "SECONDS", "help": "Seconds at most."}),
-    (("--max-sources",), {"type": int, "metavar": "N", "help": "Sources at most; as above."}),
+    (("--max-sources",), {"type": int, "metavar": "N", "help": "Sources at most (as above)."}),
     (
         ("-c", "--continue", "continue_run"),
         {

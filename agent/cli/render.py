@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import textwrap
@@ -29,6 +30,7 @@ def print_report(report: Report) -> None:
     blocks = [
         _WORDS[report.status],
         report.answer,
+        _data(report),
         _unverified(report.sentences),
         "\n".join(_source(source) for source in report.sources),
         _last_line(report) if report.status != "failed" else "",
@@ -36,6 +38,14 @@ def print_report(report: Report) -> None:
     text = clean("\n\n".join(block for block in blocks if block))
     if text:
         print(_for_terminal(text) if sys.stdout.isatty() else text)
+
+
+def _data(report: Report) -> str:
+    """The values of a schema as JSON, and what was left out of them."""
+    if not (report.values or report.data_notes):
+        return ""
+    notes = [f"  ? {note}" for note in report.data_notes]
+    return "\n".join([json.dumps(report.data, ensure_ascii=False, indent=2), *notes])
 
 
 def _for_terminal(text: str) -> str:

@@ -50,6 +50,20 @@ class Source:
         return f"S{self.n}"
 
 
+@dataclass(slots=True)
+class _Known:
+    """Where sources are looked up: by number and passage in the whole run, by page in a part."""
+
+    by_text: dict[tuple[str, str], Source] = field(default_factory=dict)
+    latest: dict[str, Source] = field(default_factory=dict)
+    numbers: dict[int, Source] = field(default_factory=dict)
+    passages: dict[str, tuple[Source, int]] = field(default_factory=dict)
+
+    def branched(self) -> _Known:
+        """Give what a part begins with."""
+        return _Known(dict(self.by_text), dict(self.latest), self.numbers, self.passages)
+
+
 class Evidence:
     """The sources of a run, numbered in the order in which they were added.
 
@@ -61,13 +75,10 @@ class Evidence:
     never depends on which loop was faster. Any source can be looked up from any part.
     """
 
-    def __init__(self, first: int = 1, whole: Evidence | None = None) -> None:
+    def __init__(self, first: int = 1, known: _Known | None = None) -> None:
         self._next = first
         self._sources: list[Source] = []
-        self._by_text: dict[tuple[str, str], Source] = dict(whole._by_text) if whole else {}
-        self._latest: dict[str, Source] = dict(whole._latest) if whole else {}
-        self._numbers: dict[int, Source] = whole._numbers if whole else {}
-        self._passages: dict[str, tuple[Source, int]] = whole._passages if whole else {}
+        self._known = known or _Known()
         self._parts: dict[int, Evidence] = {}
         self._index: tuple[int, PassageIndex] | None = None
 
@@ -76,13 +87,13 @@ class Evidence:
         if not number:
             return self
         if number not in self._parts:
-            self._parts[number] = Evidence(number * BLOCK + 1, self)
+            self._parts[number] = Evidence(number * BLOCK + 1, self._known.branched())
         return self._parts[number]
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was read, by any loop of the run."""
-        return not self._numbers
+        return not self._known.numbers
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -123,20 +134,20 @@ class Evidence:
 
     def source(self, n: int) -> Source | None:
         """Source number `n`, or None."""
-        return self._numbers.get(n)
+        return self._known.numbers.get(n)
 
     def by_url(self, url: str) -> Source | None:
         """Find the latest source read from a URL, fragments aside."""
-        return self._latest.get(normalize(url))
+        return self._known.latest.get(normalize(url))
 
     def passage(self, passage_id: str) -> Passage | None:
         """Look up the passage with this id (`S3¶12`); None where there is none."""
-        found = self._passages.get(passage_id)
+        found = self._known.passages.get(passage_id)
         return found[0].passages[found[1]] if found else None
 
     def neighbours(self, passage_id: str, reach: int = 1) -> list[Passage]:
         """Give the passages up to `reach` before and after this one, itself left out."""
-        found = self._passages.get(passage_id)
+        found = self._known.passages.get(passage_id)
         if found is None:
             return []
         source, place = found
@@ -165,11 +176,11 @@ class Evidence:
     ) -> Source:
         place = normalize(url)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        known = self._by_text.get((place, digest))
+        known = self._known.by_text.get((place, digest))
         if known:
             return known
         n = self._next
-        earlier = self._latest.get(place)
+        earlier = self._known.latest.get(place)
         source = Source(
             n=n,
             url=url,
@@ -187,11 +198,11 @@ class Evidence:
 
     def _keep(self, place: str, source: Source) -> None:
         self._sources.append(source)
-        self._numbers[source.n] = source
+        self._known.numbers[source.n] = source
         self._next = source.n + 1
-        self._by_text[place, source.sha256] = source
-        self._latest[place] = source
-        self._passages.update((p.id, (source, i)) for i, p in enumerate(source.passages))
+        self._known.by_text[place, source.sha256] = source
+        self._known.latest[place] = source
+        self._known.passages.update((p.id, (source, i)) for i, p in enumerate(source.passages))
 
 
 def _passages(text: str, n: int, pages: Sequence[int], via: Via) -> list[Passage]:

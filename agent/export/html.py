@@ -6,6 +6,7 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from agent.export import data
 from agent.export.cards import sources
 from agent.export.markup import VERDICTS, cite, cited, inline, prose
 from agent.export.moments import to_the_minute
@@ -51,6 +52,7 @@ def render(folder: Path, _ending: str) -> bytes:
     style = resources.files("agent.export").joinpath("report.css").read_text(encoding="utf-8")
     parts = [
         _head(record.report),
+        data.html(record.report),
         _sentences(record.report),
         sources(record),
         _searches(record.report),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.export import data
 from agent.export.record import Record
 from agent.types import VerdictState
 
@@ -20,6 +21,7 @@ def render(folder: Path, _ending: str) -> bytes:
     parts = [
         f"# {record.report.question}",
         record.report.answer,
+        data.markdown(record.report),
         _verdicts(record.report),
         _sources(record.report),
         _searches(record.report),
@@ -77,10 +79,10 @@ def _steps(record: Record) -> str:
 
 
 def _step(event: Event) -> str:
-    data = event.data
-    failed = data["data"].get("error") if isinstance(data["data"], dict) else None
+    said = event.data
+    failed = said["data"].get("error") if isinstance(said["data"], dict) else None
     outcome = f" — failed: {failed}" if failed else ""
-    return f"- `{event.place}` {data['name']} `{_cell(str(data['param']))}`{outcome}"
+    return f"- `{event.place}` {said['name']} `{_cell(str(said['param']))}`{outcome}"
 
 
 def _footer(report: Report) -> str:

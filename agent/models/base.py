@@ -72,6 +72,7 @@ class Task(StrEnum):
     PLAN = "plan"
     OUTLINE = "outline"
     MISSING = "missing"
+    VALUES = "values"
     REVIEW = "review"
     JUDGE = "judge"
     AFTER = "after"

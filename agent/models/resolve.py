@@ -9,10 +9,10 @@ from agent.depth import STANDARD
 from agent.models.providers import default_model, endpoint
 
 if TYPE_CHECKING:
-    from agent.depth import Effort
     from collections.abc import Mapping
 
     from agent.config import Options
+    from agent.depth import Effort
     from agent.models.base import Model
     from agent.models.providers import Endpoint
 
@@ -47,7 +47,7 @@ def endpoint_of(
 
 
 def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
-    """Make a model that needs no endpoint: the extractive one, or a script; `effort` is how far it goes."""
+    """Make a model that needs no endpoint: a script, or the extractive one, which goes so far."""
     if name and name.startswith(SCRIPTED):
         from agent.models.scripted import ScriptedModel  # noqa: PLC0415 - only where used
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from agent.run.record import RunRecord
 
 HARMLESS: Final = frozenset(
-    {"depth", "site", "since", "lang", "region", "max_steps", "max_sources", "timeout", "budget"}
+    "depth report site since lang region max_steps max_sources timeout budget".split()
 )
 """Settings of a run that reach nothing on this machine: no file, host, proxy, browser or memory."""
 

@@ -36,6 +36,7 @@ from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
 from agent.run.person import on_record, person
 from agent.run.question import Before, session_of
 from agent.run.steps import Steps
+from agent.run.values import add_values, schema_of
 from agent.run.web import open_remote_model, open_web
 from agent.tools import Limits, Registry, ToolContext
 from agent.tools.families import tools_for
@@ -100,10 +101,11 @@ class _Run:
         self._journal = past.begin(runs, self._ledger) if past else Journal(runs.create(utc_now()))
         self._folder: RunFolder = self._journal.folder
         self._ledger.run = self._folder.id
-        self._record = past.record(self._write) if past else self._write
         self._redactor = Redactor(secrets_of(os.environ))
+        self._record = past.record(self._write) if past else self._write
         self._evidence = past.evidence() if past else Evidence()
         self._environ = os.environ if given.config else {}
+        self._schema = schema_of(options)
         self._budget = _budget(options)
         self._steps = Steps()
         self._journal.listen(self._ledger.note)
@@ -161,9 +163,9 @@ class _Run:
             model.offer(system, tool_specs(registry))
         left = LeftOpen(self._folder, self._write, self._options.storage_state)
         calls: Caller = Branches(registry, context, left, past.left_open() if past else {})
+        model = DiscreetModel(model, self._redactor)
         if past is not None:
             model, calls = past.model(model), past.calls(calls, self._journal)
-        model = DiscreetModel(model, self._redactor)
         opening = Opening(context, session, now_ms)
         begin = self._begin(opening, Before(self._options, context))
         work = Work(
@@ -181,6 +183,8 @@ class _Run:
         gate = Gate(work, self._evidence, self._record, await self._judge(stack, model))
         result = await self._result(work, opening, gate)
         report = self._finished(result, gate.verdicts)
+        if self._schema is not None:
+            await add_values(report, result.text, self._schema, self._evidence, work)
         await self._remember(opening, report.answer)
         self._close(report)
         await self._leave(opening, report)
@@ -225,6 +229,7 @@ class _Run:
             model=model,
             session=session,
             person=self._given.ask is not None,
+            schema=self._schema.definition if self._schema else None,
             options=self._options.model_dump(mode="json"),
             python=sys.version.split()[0],
         )
@@ -249,12 +254,12 @@ class _Run:
             record=self._record,
             keep=self._folder.keep,
             secrets=self._secrets(),
+            redactor=self._redactor,
             run=self._folder.id,
             files=self._options.file,
             approve=on_record(self._given.approve, self._write),
             person=person(self._given.ask, self._write),
             deadline=time.monotonic() + seconds if seconds else None,
-            redactor=self._redactor,
         )
 
     def _secrets(self) -> Secrets:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent.errors import UsageError
 from agent.journal import Runs, read_events
 from agent.protocol import inert
+from agent.run.values import fields_wanted
 from agent.tools.sources import passages_block, register
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class Before:
             if self._gathered:
                 return
             context = self.context
-            opening.captured = [*_open_page(context), *await _files(self.options, context)]
+            files = await _files(self.options, context)
+            opening.captured = [*_open_page(context), *files, *fields_wanted(self.options)]
             opening.page = context.web.context if context.web else None
             self._gathered = True
 

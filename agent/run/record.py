@@ -21,6 +21,7 @@ from agent.planner.missing import MISSING
 from agent.planner.report import CLOSING, OUTLINE
 from agent.protocol import CallResult
 from agent.review import REVIEW
+from agent.values import VALUES
 from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ AFTER = "after/"
 """Places of what is asked when the answer was delivered."""
 
 
-_OTHERS = (PLAN, AFTER, JUDGE, MISSING, OUTLINE)
+_OTHERS = (PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES)
 """Places of calls that have a system prompt of their own."""
 
 
@@ -85,6 +86,12 @@ class RunRecord:
     def effort(self) -> Effort:
         """How far the run went."""
         return EFFORTS[self.started["options"].get("depth", "standard")]
+
+    @property
+    def schema(self) -> dict[str, Any] | None:
+        """The JSON Schema that values were asked for in."""
+        found = self.started.get("schema")
+        return found if isinstance(found, dict) else None
 
     @property
     def as_report(self) -> bool:

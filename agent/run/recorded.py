@@ -36,6 +36,7 @@ async def on_recorded_web(
     """Ask another model the same question, on the recorded web; gives a run of its own."""
     settings = {
         **record.started["options"],
+        "schema_file": record.schema,
         "model": model,
         "base_url": base_url,
         "data_dir": data_dir,

@@ -20,7 +20,9 @@ from agent.protocol import CallResult
 from agent.review import repaired
 from agent.run.known import with_what_is_known
 from agent.run.outcome import Ledger, finished
+from agent.run.values import add_values
 from agent.tools.policy import result_data
+from agent.values import VALUES, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from agent.types import Report, ToolCall
 
 _DIFFERENCE_LINES = 12
-_ASKED_AT = {Task.PLAN: PLAN, Task.OUTLINE: OUTLINE}
+_ASKED_AT = {Task.PLAN: PLAN, Task.OUTLINE: OUTLINE, Task.VALUES: f"{VALUES}/1"}
 
 
 async def replay(record: RunRecord) -> Report:
@@ -67,8 +69,11 @@ async def replay(record: RunRecord) -> Report:
     result = await with_what_is_known(await work.answer(record.question), work.messages)
     if record.review is not None:
         result = await repaired(work, result, record.review)
-    verdicts = Verdicts.of_rows(record.verdicts)
-    return finished(ledger, record.evidence(), result, budget, verdicts)
+    evidence = record.evidence()
+    report = finished(ledger, evidence, result, budget, Verdicts.of_rows(record.verdicts))
+    if record.schema is not None:
+        await add_values(report, result.text, Schema(record.schema), evidence, work)
+    return report
 
 
 class RecordedModel:

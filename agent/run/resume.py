@@ -55,6 +55,7 @@ async def resume(
         hint = "`research show` shows it; `research replay` runs it again."
         raise UsageError(f"{record.folder.id} came to its end", hint=hint)
     settings = {**record.started["options"], "data_dir": data_dir, **flags}
+    settings["schema_file"] = record.schema
     settings["session"] = record.started.get("session")
     if record.folder.browser_state.is_file():
         settings["storage_state"] = record.folder.browser_state
@@ -125,7 +126,6 @@ class ResumedModel:
         known = self._replies.get(request_digest(system, messages))
         return known.popleft() if known else await self._live.reply(system, messages)
 
-    def takes(self, task: Task) -> bool:
     async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
         """Answer from the record, or live and heard while it speaks."""
         known = self._replies.get(request_digest(system, messages))
@@ -133,6 +133,7 @@ class ResumedModel:
             return await self.reply(system, messages)
         return await self._live.stream(system, messages, heard)
 
+    def takes(self, task: Task) -> bool:
         """Tell what the live model takes."""
         return takes(self._live, task)
 

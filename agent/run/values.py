@@ -1,0 +1,92 @@
+"""Values of a schema in the report: their sources are its sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.types import DataValue, ReportSource
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.config import Options
+    from agent.evidence import Evidence
+    from agent.planner import Work
+    from agent.types import Report
+    from agent.values import Schema
+    from agent.values.filling import Filled
+
+
+def schema_of(options: Options) -> Schema | None:
+    """Read the schema of a run, if it has one; raises `UsageError` for what is none."""
+    if options.schema_file is None:
+        return None
+    from agent.values import Schema  # noqa: PLC0415 - few runs have one
+
+    return Schema.of(options.schema_file)
+
+
+def fields_wanted(options: Options) -> list[tuple[str, str]]:
+    """Name the values that are wanted beside the answer, so that they are looked for."""
+    schema = schema_of(options)
+    if schema is None:
+        return []
+    lines = [f"{field.name} ({field.kind}) {field.said}".rstrip() for field in schema.fields()]
+    return [("also wanted, each value from a page that is read", "; ".join(lines))]
+
+
+async def add_values(
+    report: Report, answer: str, schema: Schema, evidence: Evidence, work: Work
+) -> None:
+    """Fill in the schema after an answer (the model's own text), and put it into the report."""
+    from agent.values.filling import Filling  # noqa: PLC0415 - few runs have a schema
+
+    filling = Filling(schema, evidence, work.model, work.budget, work.record)
+    with_values(report, await filling.fill(report.question, answer), evidence)
+
+
+def with_values(report: Report, filled: Filled, evidence: Evidence) -> Report:
+    """Put the values into a report; sources that only they cite come after its own."""
+    report.data, report.data_notes = filled.data, filled.notes
+    for value in filled.values:
+        cited = [_numbered(report, n, evidence) for n in value.sources]
+        verdict = value.verdict
+        report.values.append(
+            DataValue(
+                pointer=value.pointer,
+                value=value.value,
+                citations=sorted({source.n for source in cited}),
+                verdict=verdict.state,
+                quote=verdict.quote,
+                reason=verdict.reason,
+            )
+        )
+        _quote(cited, verdict.quote, evidence)
+    return report
+
+
+def _numbered(report: Report, n: int, evidence: Evidence) -> ReportSource:
+    """Find a source of the run among those of the report, or add it to them."""
+    source = evidence.source(n)
+    assert source is not None, "a value cites passages of the run"
+    for known in report.sources:
+        if (known.url, known.sha256) == (source.url, source.sha256):
+            return known
+    added = ReportSource(
+        n=len(report.sources) + 1,
+        url=source.url,
+        title=source.title,
+        fetched_at=source.fetched_at.isoformat(),
+        sha256=source.sha256,
+        via=source.via,
+    )
+    report.sources.append(added)
+    return added
+
+
+def _quote(cited: Sequence[ReportSource], quote: str, evidence: Evidence) -> None:
+    """Add the quote to the source in which it stands."""
+    texts = {(s.url, s.sha256): s.text for s in evidence.sources}
+    for source in cited:
+        if quote and quote in texts[source.url, source.sha256] and quote not in source.quotes:
+            source.quotes.append(quote)

@@ -1,0 +1,117 @@
+"""Filling in a schema: by the model from the passages of the run, or by rules without one."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agent.asking import Asker
+from agent.errors import ResearchError
+from agent.messages import prompt
+from agent.models import Message, Task, takes
+from agent.protocol import inert
+from agent.protocol.loose import loose_object
+from agent.values import VALUES
+from agent.values.weighing import Draft, Weighed, weighed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent.asking import Record
+    from agent.evidence import Evidence
+    from agent.guard import Budget
+    from agent.models import Model
+    from agent.types import Passage
+    from agent.values.schema import Schema
+
+EACH = 4
+"""Passages looked up for a field: its value stands in one, and the others tell it from its like."""
+ROOM = 24_000
+"""Characters of passages, about 6,000 tokens: what the answer rests on, and the fields' own."""
+_CITED = re.compile(r"S\d+¶\d+")
+Filled = Weighed
+
+
+@dataclass(slots=True)
+class Filling:
+    """Fills in a schema from what a run has read; asks the model once, and once more to mend."""
+
+    schema: Schema
+    evidence: Evidence
+    model: Model
+    budget: Budget
+    record: Record
+
+    async def fill(self, question: str, answer: str) -> Filled:
+        """Give the values; `answer` is the model's own text, with the ids of passages."""
+        if self.evidence.is_empty:
+            return Filled(notes=["/: nothing was read"])
+        if not takes(self.model, Task.VALUES):
+            from agent.values.rules import by_rules  # noqa: PLC0415 - loads the keyless model
+
+            return self._weigh(by_rules(self.schema, question, self.evidence))
+        asker = Asker(self.model, prompt(VALUES), self.budget, self.record)
+        messages = [Message("user", self._request(question, answer))]
+        try:
+            async with asyncio.timeout(self.budget.seconds_left(reserve=False)):
+                return await self._asked(asker, messages)
+        except (ResearchError, TimeoutError) as error:
+            self.record("note", VALUES, text=f"the values were not filled in: {error or 'timeout'}")
+            return Filled(notes=[f"/: {error or 'no time was left'}"])
+
+    async def _asked(self, asker: Asker, messages: list[Message]) -> Filled:
+        reply = (await asker.ask(f"{VALUES}/1", messages)).text
+        first = self._weigh(_draft(reply))
+        if not first.notes:
+            return first
+        wrong = "\n".join(f"- {inert(note)}" for note in first.notes)
+        messages.append(Message("assistant", reply))
+        messages.append(Message("user", prompt("values-again").replace("{notes}", wrong)))
+        second = self._weigh(_draft((await asker.ask(f"{VALUES}/2", messages)).text))
+        return second if len(second.values) >= len(first.values) else first
+
+    def _weigh(self, draft: Draft) -> Filled:
+        return weighed(draft, self.schema, self.evidence)
+
+    def _request(self, question: str, answer: str) -> str:
+        lines = "\n".join(_listed(self._passages(question, answer)))
+        parts = [
+            f"Question: {question}",
+            f"Answer:\n{answer}",
+            f"Schema:\n{self.schema.text}",
+            f'Passages:\n<web source="read">\n{inert(lines)}\n</web>',
+        ]
+        return "\n\n".join(parts)
+
+    def _passages(self, question: str, answer: str) -> Iterable[Passage]:
+        """What the answer cites first, then the best for each field, each once."""
+        found = {each: self.evidence.passage(each) for each in _CITED.findall(answer)}
+        for field in self.schema.fields():
+            words = f"{field.said} {field.name.replace('*', '')} {question}"
+            found.update((p.id, p) for p in self.evidence.search(words, EACH))
+        return [passage for passage in found.values() if passage is not None]
+
+
+def _listed(passages: Iterable[Passage]) -> Iterable[str]:
+    room = ROOM
+    for passage in passages:
+        line = f"{passage.id} {' '.join(passage.text.split())}"
+        if len(line) > room:
+            return
+        room -= len(line)
+        yield line
+
+
+def _draft(reply: str) -> Draft:
+    found = loose_object(reply)
+    cited: Any = found.get("citations")
+    cited = cited if isinstance(cited, dict) else {}
+    citations = {str(where): _ids(ids) for where, ids in cited.items()}
+    return Draft(found.get("data"), citations)
+
+
+def _ids(value: Any) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [each for value in values for each in _CITED.findall(str(value))]

@@ -1,0 +1,130 @@
+"""Filling in a schema without a language model: what a sentence on the field plainly says.
+
+Numbers, dates, one of several choices and names are looked for in the sentences that speak of the
+field; yes or no, lists, and texts of one's own words are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from agent.evidence.dates import find_dates
+from agent.evidence.figures import find_figures
+from agent.evidence.normalise import tokenise
+from agent.models.extractive.names import name_stems, names
+from agent.values.holding import stands_in
+from agent.values.schema import pointer
+from agent.values.weighing import Draft
+from browser.text import content_words, sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent.evidence import Evidence
+    from agent.values.schema import Field, Schema
+
+PASSAGES = 8
+"""Looked at for a field."""
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_OF_NAMES = frozenset(
+    content_words(
+        "name person author designer architect engineer builder owner director founder writer "
+        "artist place city town country village born birthplace manufacturer company publisher"
+    )
+)
+
+
+def by_rules(schema: Schema, question: str, evidence: Evidence) -> Draft:
+    """Fill in what can be found; the rest is absent."""
+    data: dict[str, Any] = {}
+    citations: dict[str, list[str]] = {}
+    for field in schema.fields():
+        found = None if "*" in field.path else _found(field, question, evidence)
+        if found is not None and field.path:
+            _put(data, field.path, found[0])
+            citations[pointer(field.path)] = [found[1]]
+    return Draft(data, citations)
+
+
+def _found(field: Field, question: str, evidence: Evidence) -> tuple[Any, str] | None:
+    """Give a value and its passage: from the sentence that speaks most of field and question."""
+    own = frozenset(content_words(f"{_spelt_out(field)} {field.said}"))
+    asked = frozenset(content_words(question))
+    best: tuple[tuple[int, int], Any, str] | None = None
+    for sentence, title, passage in _sentences(field, question, evidence):
+        stems = frozenset(content_words(sentence))
+        rank = (len(own & stems), len(asked & (stems | title)))
+        if not rank[0] or (best is not None and rank <= best[0]):
+            continue
+        value = _value(field, sentence, question)
+        if value is not None:
+            best = (rank, value, passage)
+    return best and (best[1], best[2])
+
+
+def _sentences(
+    field: Field, question: str, evidence: Evidence
+) -> Iterator[tuple[str, frozenset[str], str]]:
+    """Sentences that may hold it, with the stems of their page's title and their passage."""
+    query = f"{_spelt_out(field)} {field.said} {question}"
+    for passage in evidence.search(query, PASSAGES):
+        source = evidence.source(passage.source)
+        title = frozenset(content_words(source.title)) if source else frozenset()
+        for span in sentences(passage.text):
+            yield passage.text[span.start : span.end], title, passage.id
+
+
+def _value(field: Field, sentence: str, question: str) -> Any:
+    if field.choices:
+        fitting = [c for c in field.choices if stands_in(c, sentence)]
+        return fitting[0] if len(fitting) == 1 else None
+    if field.kind in ("integer", "number"):
+        return _number(field, sentence, question)
+    if field.kind != "string":
+        return None
+    if field.format.startswith("date"):
+        return _date(sentence)
+    words = frozenset(content_words(f"{_spelt_out(field)} {field.said}"))
+    return _name(sentence, question) if words & _OF_NAMES else None
+
+
+def _number(field: Field, sentence: str, question: str) -> float | int | None:
+    tokens = tokenise(sentence)
+    wants_year = "year" in _spelt_out(field).lower()
+    years = [float(d.exact_year) for d in find_dates(tokens) if d.exact_year is not None]
+    figures = [figure.value for figure in find_figures(tokens)]
+    found = [value for value in (years if wants_year else figures) if not _is_in(value, question)]
+    whole = [value for value in found if field.kind == "number" or value == int(value)]
+    # Two figures in one sentence: which of them is meant, rules cannot tell.
+    if len(set(whole)) != 1:
+        return None
+    return int(whole[0]) if whole[0] == int(whole[0]) else whole[0]
+
+
+def _is_in(value: float, question: str) -> bool:
+    return stands_in(value, question)
+
+
+def _date(sentence: str) -> str | None:
+    for date in find_dates(tokenise(sentence)):
+        if date.exact_year and date.month and date.day:
+            return f"{date.exact_year:04}-{date.month:02}-{date.day:02}"
+    return None
+
+
+def _name(sentence: str, question: str) -> str | None:
+    known = frozenset(content_words(question))
+    new = [name for name in names(sentence) if not name_stems(name) <= known]
+    return new[0] if len(new) == 1 else None
+
+
+def _spelt_out(field: Field) -> str:
+    """`firstLit`, `first_lit`: `first lit`."""
+    return " ".join(part for name in field.path for part in _PARTS.findall(name))
+
+
+def _put(data: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    for part in path[:-1]:
+        data = data.setdefault(part, {})
+    data[path[-1]] = value

@@ -1,0 +1,188 @@
+"""Values of a schema: each stands on a page, or is left out and said so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agent.export import export
+from agent.journal import Runs
+from agent.run.record import RunRecord
+from agent.run.replay import replay
+from agent.values import Schema
+from agent.values.holding import stands_in
+
+LIGHT = {
+    "type": "object",
+    "properties": {
+        "first_lit": {"type": "string", "format": "date"},
+        "height_m": {"type": "integer", "title": "Height in metres"},
+        "engineer": {"type": ["string", "null"], "title": "Engineer who designed it"},
+    },
+    "required": ["first_lit", "engineer"],
+}
+ANSWER = "It was first lit on 1 November 1829. [S1]"
+
+
+@pytest.fixture
+def filling(script, site):
+    """A model that reads a page, answers, and fills in what it is given."""
+
+    def write(*replies):
+        return script(
+            f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
+            ANSWER,
+            *({"reply": json.dumps(reply), "for": "values"} for reply in replies),
+        )
+
+    return write
+
+
+WHOLE = {"": ["S1¶2", "S1¶3", "S1¶4"]}
+"""Citations of the whole instance, and so of each value in it."""
+GOOD = {
+    "data": {"first_lit": "1829-11-01", "height_m": 34, "engineer": "Gideon Thorsby"},
+    "citations": WHOLE,
+}
+
+
+async def test_each_value_is_cited_and_quoted(ask, filling):
+    report = await ask(model=filling(GOOD), schema=LIGHT)
+    assert report.data == {"first_lit": "1829-11-01", "height_m": 34, "engineer": "Gideon Thorsby"}
+    assert [value.pointer for value in report.values] == ["/first_lit", "/height_m", "/engineer"]
+    assert {value.verdict.value for value in report.values} == {"supported"}
+    assert all(value.citations == [1] for value in report.values)
+    assert "34 metres" in report.values[1].quote
+    assert report.values[1].quote in report.sources[0].quotes
+    assert report.data_notes == []
+
+
+async def test_what_is_wrong_goes_back_once_and_is_mended(ask, filling, script, site):
+    wrong = {"data": {"first_lit": "1829-11-01", "height_m": "34"}, "citations": WHOLE}
+    report = await ask(model=filling(wrong, GOOD), schema=LIGHT)
+    assert report.data["height_m"] == 34
+    assert report.data_notes == []
+
+
+async def test_a_value_without_evidence_is_null_or_absent_and_said_so(ask, filling):
+    invented = {"first_lit": "1829-11-01", "height_m": 35, "engineer": "Ada Nobody"}
+    reply = {"data": invented, "citations": WHOLE}
+    report = await ask(model=filling(reply, reply), schema=LIGHT)
+    assert report.data == {"first_lit": "1829-11-01", "engineer": None}
+    assert [note.partition(":")[0] for note in report.data_notes] == ["/height_m", "/engineer"]
+
+
+async def test_what_the_schema_still_wants_is_said(ask, filling):
+    reply = {"data": {"first_lit": "1830-11-01"}, "citations": {}}
+    report = await ask(model=filling(reply, reply), schema=LIGHT)
+    assert report.data == {}
+    assert any("'engineer' is a required property" in note for note in report.data_notes)
+
+
+async def test_values_replay_without_a_model(ask, filling, tmp_path):
+    report = await ask(model=filling(GOOD), schema=LIGHT)
+    again = await replay(RunRecord.read(Runs(tmp_path / "data").find(report.run)))
+    assert again.model_dump(exclude={"elapsed_s"}) == report.model_dump(exclude={"elapsed_s"})
+
+
+async def test_lists_keep_the_items_that_stand_there(ask, filling):
+    schema = {"type": "array", "items": {"type": "object", "properties": {"name": {}, "h": {}}}}
+    rows = [{"name": "Nowhere", "h": 1234}, {"name": "Hesk Light", "h": 34}]
+    reply = {"data": rows, "citations": {"": ["S1¶1", "S1¶2", "S1¶3", "S1¶4"]}}
+    report = await ask(model=filling(reply, reply), schema=schema)
+    assert report.data == [{"name": "Hesk Light", "h": 34}]
+    assert [value.pointer for value in report.values] == ["/0/name", "/0/h"]
+
+
+async def test_the_keyless_model_fills_in_what_a_sentence_plainly_says(ask):
+    report = await ask(schema=LIGHT)
+    assert report.data["first_lit"] == "1829-11-01"
+    assert report.data["engineer"] == "Gideon Thorsby"
+    assert {value.verdict.value for value in report.values} == {"supported"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "is not JSON"),
+        ("[1]", "is no JSON object"),
+        ('{"type":"strin"}', "is not valid at /type"),
+        ('{"$ref":"https://example.org/a.json"}', "refers to https://example.org/a.json"),
+        ('{"$ref":"#/$defs/none"}', "refers to #/$defs/none"),
+    ],
+)
+def test_a_bad_schema_is_named_with_a_hint(run, tmp_path, text, said):
+    path = tmp_path / "schema.json"
+    path.write_text(text)
+    done = run("When?", "--schema", str(path), "--no-memory")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_schema_that_is_not_there_is_named(run):
+    done = run("When?", "--schema", "/nowhere/schema.json", "--no-memory")
+    assert (done.returncode, "cannot read the schema" in done.stderr) == (2, True)
+
+
+def test_fields_are_listed_through_references_and_lists():
+    schema = Schema.of(
+        {
+            "type": "object",
+            "properties": {"ferries": {"type": "array", "items": {"$ref": "#/$defs/ferry"}}},
+            "$defs": {"ferry": {"properties": {"name": {"title": "Name", "type": "string"}}}},
+        }
+    )
+    assert [(field.name, field.kind, field.said) for field in schema.fields()] == [
+        ("ferries.*.name", "string", "Name")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (34, "The tower is 34 metres high."),
+        (3400000, "It cost 3.4 million crowns."),
+        (0.12, "It grew by 12 % in a year."),
+        (1829, "It was lit in 1829."),
+        ("1829-11-01", "It was lit on 1 November 1829."),
+        ("1829-11", "It was lit in November 1829."),
+        ("Gideon Thorsby", "It was built by GIDEON  THORSBY, they say."),
+    ],
+)
+def test_values_stand_in_a_text_however_they_are_written(value, text):
+    assert stands_in(value, text)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (35, "The tower is 34 metres high."),
+        (3, "The tower is 34 metres high."),
+        ("1829-11-02", "It was lit on 1 November 1829."),
+        ("Hale", "It was whale oil."),
+        (True, "True."),
+    ],
+)
+def test_other_values_do_not(value, text):
+    assert not stands_in(value, text)
+
+
+async def test_people_read_the_data_with_what_carries_each_value(ask, filling, tmp_path):
+    report = await ask(model=filling(GOOD), schema=LIGHT)
+    folder = Runs(tmp_path / "data").find(report.run).path
+    export(folder, tmp_path / "a.md")
+    export(folder, tmp_path / "a.html")
+    text = (tmp_path / "a.md").read_text()
+    assert '"height_m": 34' in text
+    assert "| /height_m | 34 | [1] | supported | " in text
+    page = (tmp_path / "a.html").read_text()
+    assert "<code>/height_m</code>" in page
+    assert 'href="#quote-1-' in page.partition("<h2>Data</h2>")[2].partition("<h2>")[0]
+
+
+def test_the_data_is_printed_after_the_answer(run, web, filling, tmp_path):
+    schema = tmp_path / "schema.json"
+    schema.write_text(json.dumps(LIGHT))
+    done = run("When?", "--model", filling(GOOD), *web, "--schema", str(schema))
+    assert '"height_m": 34' in done.stdout
