@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.embedded import variable, walk
 from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import fields
 from browser.extract.platforms.times import moment
+from browser.extract.platforms.tokens import shown_page
+from browser.net.url import join
+from browser.types import Link
 
 if TYPE_CHECKING:
+    from lxml import etree
+
     from browser.extract.platforms.source import Source
+
+
+_LABELS = {"price usd": "price_usd", "pair created": "age", "txns": "transactions",
+           "makers": "makers", "5m": "price change m5", "1h": "price change h1",
+           "6h": "price change h6", "24h": "price change h24"}  # fmt: skip
+# Columns of a list, by what their classes end in.
+_COLUMNS = {"price": "price_usd", "pair-age": "age", "txns": "transactions", "volume": "volume",
+            "makers": "makers", "liquidity": "liquidity", "market-cap": "market_cap",
+            "price-change-h24": "price change h24"}  # fmt: skip
 
 
 class DexScreener(Platform):
@@ -31,7 +47,12 @@ class DexScreener(Platform):
             return found[0]
         if found:
             return Record(self.name, "listing", source.url, items=found)
-        return _page(source) if data is None and len(source.path) == 2 else None
+        if data is not None:
+            return None
+        rows = _rows(source)
+        if rows:
+            return Record(self.name, "listing", source.url, items=rows)
+        return _page(source) if len(source.path) == 2 else None
 
 
 def _pair(pair: dict[str, Any]) -> Record:
@@ -60,15 +81,53 @@ def _pair(pair: dict[str, Any]) -> Record:
             liquidity_usd=liquidity.get("usd"), fdv=pair.get("fdv"),
             market_cap=pair.get("marketCap"), **windows,
         ),
+        tags=tuple(pair.get("labels") or ()), links=_links(pair.get("info") or {}),
+        media=(picture,) if (picture := (pair.get("info") or {}).get("imageUrl")) else (),
     )  # fmt: skip
 
 
+def _links(info: dict[str, Any]) -> tuple[Link, ...]:
+    sites = [
+        (site.get("url"), site.get("label") or "website") for site in info.get("websites") or []
+    ]
+    sites += [(s.get("url"), s.get("type") or s.get("platform")) for s in info.get("socials") or []]
+    return tuple(Link(url, name or "") for url, name in sites if url)
+
+
 def _page(source: Source) -> Record | None:
-    title = source.meta.get("og:title") or source.text("title")
-    if not title:
-        return None
+    """A pair's page: its state, else what it shows beside labels; the address names the pair."""
     chain, address = source.path
+    pairs = [n for n in walk([variable(source, "__SERVER_DATA")]) if "pairAddress" in n]
+    mine = next((n for n in pairs if str(n["pairAddress"]).lower() == address.lower()), None)
+    if mine is not None and "chainId" in mine:
+        return replace(_pair(mine), url=source.url)
+    shown = shown_page(source, "dexscreener", "pair", address, _LABELS)
+    title = source.meta.get("og:title") or source.text("title")
+    if shown is None and not source.meta.get("og:title"):
+        return None
+    values = shown.fields if shown else {}
     return Record(
         "dexscreener", "pair", source.url, id=address, title=title,
-        text=source.meta.get("og:description", ""), fields=fields(chain=chain),
+        text=source.meta.get("og:description", ""), fields={"chain": chain, **values},
+    )  # fmt: skip
+
+
+def _rows(source: Source) -> tuple[Record, ...]:
+    """The rows of a list of pairs, as the page draws them."""
+    return tuple(_row(source, node) for node in source.all("a.ds-dex-table-row[href]"))
+
+
+def _row(source: Source, node: etree._Element) -> Record:
+    path = (node.get("href") or "").strip("/").split("/")
+    said = {
+        name: source.text(f".ds-dex-table-row-col-{css}", node) for css, name in _COLUMNS.items()
+    }
+    symbols = (
+        source.text(f".ds-dex-table-row-{side}-token-symbol", node) for side in ("base", "quote")
+    )
+    return Record(
+        "dexscreener", "pair", join(source.url, node.get("href") or ""), id=path[-1],
+        title="/".join(symbols),
+        fields=fields(chain=path[0] if len(path) > 1 else None,
+                      token_name=source.text(".ds-dex-table-row-base-token-name", node), **said),
     )  # fmt: skip

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.linkedin_cards import CARDS, read_card
 from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.postings import author_of, date_of, node_of, statistics
 from browser.extract.platforms.record import Record
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 _BODY = (
     ".article-content__body, [data-test-id=main-feed-activity-card__commentary],"
-    " .reader-content-blocks-container"
+    " .reader-content-blocks-container, .feed-shared-update-v2__description,"
+    " .update-components-text"
 )
 _CARD = ".base-main-card, [data-test-id=main-feed-activity-card__entity-lockup]"
 _REACTIONS = (
@@ -40,12 +42,14 @@ class LinkedIn(Platform):
     hosts = ("linkedin.com",)
 
     def parse(self, source: Source) -> Record | None:
-        """Read an article (`/pulse/…`) or a post (`/posts/…`)."""
-        body = source.first(_BODY)
-        if body is None or source.path[:1] not in {("pulse",), ("posts",), ("feed",)}:
+        """Read an article, a post, or the public card of a person, company or job."""
+        body, place = source.first(_BODY), "".join(source.path[:1])
+        if place in CARDS:
+            return read_card(source, CARDS[place])
+        if body is None or place not in {"pulse", "posts", "feed"}:
             return None
         node = node_of(source, "Article", "SocialMediaPosting", "DiscussionForumPosting")
-        kind = "article" if source.path[0] == "pulse" else "post"
+        kind = "article" if place == "pulse" else "post"
         author, _ = author_of(node)
         card = source.first(_CARD)
         return Record(

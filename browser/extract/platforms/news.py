@@ -11,6 +11,7 @@ from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.postings import author_of, date_of, node_of, words_of
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import fields
+from browser.extract.platforms.things import KINDS
 
 if TYPE_CHECKING:
     from browser.extract.platforms.source import Source
@@ -34,7 +35,7 @@ class News(Platform):
         if node_of(source, *_KINDS):
             return True
         # A recipe or a product on a blog is read as what it is.
-        thing = node_of(source, "Recipe", "Product", "Movie", "TVSeries", "Book", "Event")
+        thing = node_of(source, *KINDS)
         return source.meta.get("og:type") == "article" and not thing
 
     def parse(self, source: Source) -> Record | None:
@@ -44,7 +45,8 @@ class News(Platform):
             return None
         section = node.get("articleSection")
         free = node.get("isAccessibleForFree")
-        updates = node.get("liveBlogUpdate") or []
+        said = node.get("liveBlogUpdate") or []
+        updates = said if isinstance(said, list) else [said]
         picture = source.meta.get("og:image")
         return Record(
             self.name, "live_blog" if updates else "article",

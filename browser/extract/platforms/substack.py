@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import re
+from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
+from browser.extract.platforms.embedded import walk
 from browser.extract.platforms.numbers import counts, number
 from browser.extract.platforms.postings import author_of, date_of, node_of, statistics, words_of
 from browser.extract.platforms.record import Record
@@ -14,6 +17,8 @@ from browser.extract.platforms.source import fields
 if TYPE_CHECKING:
     from browser.extract.platforms.source import Source
 
+# The page hands its state to its scripts as text within text.
+_PRELOADED = re.compile(r"_preloads\s*=\s*JSON\.parse\((\"(?:[^\"\\]|\\.)*\")\)")
 _LIKES = ".like-button-container .label"
 _NOTE = "[class*=feedPermalinkUnit]"
 
@@ -34,7 +39,51 @@ class Substack(Platform):
 
     def parse(self, source: Source) -> Record | None:
         """Read a note or a post."""
+        entry = _entry(source)
+        if entry is not None:
+            return _from_entry(entry, source)
+        if source.json is not None:
+            return None
         return _note(source) if "note" in source.path else _post(source)
+
+
+def _entry(source: Source) -> dict[str, Any] | None:
+    """The post as the API gives it, and as its page carries it in its state."""
+    if source.json is not None:
+        data = source.json
+    else:
+        said = _PRELOADED.search(next((s.text or "" for s in source.root.iter("script")
+                                       if "_preloads" in (s.text or "")), ""))  # fmt: skip
+        data = json.loads(json.loads(said[1])) if said else None
+    entries = (node for node in walk([data]) if {"slug", "post_date", "title"} <= node.keys())
+    slug = source.path[-1] if source.path else ""
+    return next((node for node in entries if source.json is not None or node["slug"] == slug), None)
+
+
+def _from_entry(entry: dict[str, Any], source: Source) -> Record:
+    writers = entry.get("publishedBylines") or []
+    likes = entry.get("reaction_count") or (entry.get("reactions") or {}).get("❤")
+    markup = entry.get("body_html") or ""
+    cover = entry.get("cover_image")
+    return Record(
+        "substack", "podcast" if entry.get("type") == "podcast" else "post",
+        entry.get("canonical_url") or source.canonical, id=entry["slug"], title=entry["title"],
+        text=source.body(markup) or entry.get("truncated_body_text") or "",
+        author=", ".join(w["name"] for w in writers if w.get("name")) or None,
+        handle=next((w.get("handle") for w in writers), None),
+        published=iso_date(entry.get("post_date") or ""),
+        modified=iso_date(entry.get("updated_at") or ""),
+        counts=counts(likes=likes, comments=entry.get("comment_count"),
+                      restacks=entry.get("restacks"), words=entry.get("wordcount")),
+        fields=fields(
+            subtitle=entry.get("subtitle"), publication=source.meta.get("og:site_name"),
+            free={"everyone": "true"}.get(entry.get("audience", ""), "false")
+            if entry.get("audience") else None, section=entry.get("section_name"),
+            audio=entry.get("podcast_url"),
+        ),
+        tags=tuple(tag["name"] for tag in entry.get("postTags") or [] if tag.get("name")),
+        media=(cover,) if cover else (),
+    )  # fmt: skip
 
 
 def _note(source: Source) -> Record | None:

@@ -4,6 +4,10 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+from browser.types import Link
 from tests.browser.extract.platforms.reading import parsed
 
 
@@ -21,3 +25,62 @@ def test_dexscreener_pair() -> None:
     assert {
         record.fields[name] for name in ("chain", "token", "price_usd", "liquidity_usd", "fdv")
     } == {"solana", "t1", "0.01", "99.5", "1000"}
+
+
+PAIR: dict[str, Any] = {
+    "chainId": "solana",
+    "dexId": "pool",
+    "pairAddress": "P1",
+    "baseToken": {"symbol": "TIDE"},
+    "quoteToken": {"symbol": "SOL"},
+    "priceUsd": "0.01",
+    "labels": ["v3"],
+    "info": {
+        "imageUrl": "https://e.org/i.png",
+        "websites": [{"url": "https://tide.example"}],
+        "socials": [{"type": "twitter", "url": "https://x.com/tide"}],
+    },
+}
+
+
+def test_a_pairs_page_by_its_state_else_by_its_labels() -> None:
+    state = {"route": {"data": {"pair": {"pair": PAIR}}}}
+    page = f"<script>window.__SERVER_DATA = {json.dumps(state)};</script>"
+    pair = parsed("https://dexscreener.com/solana/p1", page)
+    assert (pair.id, pair.title, pair.url) == (
+        "P1",
+        "TIDE/SOL",
+        "https://dexscreener.com/solana/p1",
+    )
+    assert pair.links == (
+        Link("https://tide.example", "website"),
+        Link("https://x.com/tide", "twitter"),
+    )
+    assert (pair.tags, pair.media) == (("v3",), ("https://e.org/i.png",))
+
+    shown = "<title>TIDE $0.01</title><div><span>Price USD</span><span>$0.01</span></div><div><span>Liquidity</span><span>$99K</span></div><div><span>24h</span><span>-4.5%</span></div>"
+    pair = parsed("https://dexscreener.com/base/0xabc", shown)
+    assert (pair.id, pair.title) == ("0xabc", "TIDE $0.01")
+    assert pair.fields == {
+        "chain": "base",
+        "price_usd": "$0.01",
+        "liquidity": "$99K",
+        "price change h24": "-4.5%",
+    }
+
+
+def test_a_list_of_pairs_as_drawn() -> None:
+    row = """<a class=ds-dex-table-row href="/solana/p1"><span class=ds-dex-table-row-base-token-symbol>TIDE</span><span class=ds-dex-table-row-quote-token-symbol>SOL</span><span class=ds-dex-table-row-base-token-name>Tide</span>
+    <div class=ds-dex-table-row-col-price>$0.01</div><div class=ds-dex-table-row-col-liquidity>$99K</div></a>"""
+    (pair,) = parsed("https://dexscreener.com/solana", row).items
+    assert (pair.id, pair.title, pair.url) == (
+        "p1",
+        "TIDE/SOL",
+        "https://dexscreener.com/solana/p1",
+    )
+    assert pair.fields == {
+        "chain": "solana",
+        "token_name": "Tide",
+        "price_usd": "$0.01",
+        "liquidity": "$99K",
+    }

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 
-from tests.browser.extract.platforms.reading import parsed
+from tests.browser.extract.platforms.reading import ld, parsed
 
 
 def test_news_article_and_live_blog() -> None:
@@ -51,3 +51,41 @@ def test_news_article_and_live_blog() -> None:
         "live_blog",
         [("9:00", "Gates move.")],
     )
+
+
+def test_a_live_blog_with_one_update_and_an_article_of_several_authors() -> None:
+    text = "The lock keeper opened the gates again after a long winter of repairs. " * 4
+    live = ld(
+        {
+            "@type": ["LiveBlogPosting", "NewsArticle"],
+            "headline": "Live",
+            "liveBlogUpdate": {
+                "headline": "9:00",
+                "articleBody": "Gates &amp; moves.",
+                "datePublished": "2024-05-03T09:00:00Z",
+                "author": {"name": "Bo"},
+            },
+        }
+    )
+    blog = parsed("https://post.example/live", f"{live}<h1>Live</h1><p>{text}</p>")
+    assert [(u.title, u.text, u.author, u.published) for u in blog.items] == [
+        ("9:00", "Gates & moves.", "Bo", "2024-05-03T09:00:00+00:00")
+    ]
+    paid = ld(
+        {
+            "@type": "NewsArticle",
+            "headline": "Locks",
+            "author": [{"name": "Ann"}, {"name": "Bo"}],
+            "isAccessibleForFree": "False",
+            "articleSection": ["Local", "Water"],
+            "wordCount": 500,
+        }
+    )
+    article = parsed("https://post.example/locks", f"{paid}<h1>Locks</h1><p>{text}</p>")
+    assert (article.fields["free"], article.fields["section"], article.counts) == (
+        "false",
+        "Local, Water",
+        {"words": 500},
+    )
+    assert article.author is not None
+    assert {"Ann", "Bo"} <= set(article.author.replace(" and ", ", ").split(", "))

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from tests.browser.extract.platforms.reading import parsed
 
 
@@ -26,3 +29,67 @@ def test_substack_note_and_post() -> None:
         "2024-05-03",
     )
     assert record.fields == {"subtitle": "On hemp", "free": "false"}
+
+
+ENTRY: dict[str, Any] = {
+    "slug": "ropes",
+    "title": "Ropes",
+    "subtitle": "On hemp",
+    "post_date": "2024-05-03T08:00:00.000Z",
+    "updated_at": "2024-05-04T08:00:00.000Z",
+    "audience": "only_paid",
+    "type": "newsletter",
+    "body_html": "<p>Long.</p><p>Longer.</p>",
+    "reactions": {"❤": 12},
+    "comment_count": 3,
+    "restacks": 2,
+    "wordcount": 900,
+    "publishedBylines": [{"name": "Ann", "handle": "ann"}, {"name": "Bo"}],
+    "postTags": [{"name": "hemp"}],
+    "canonical_url": "https://ann.substack.com/p/ropes",
+    "cover_image": "https://e.org/c.png",
+}
+
+
+def test_a_post_from_the_state_of_its_page_and_from_the_api() -> None:
+    state = json.dumps(
+        json.dumps({"post": ENTRY, "next": {"slug": "x", "title": "X", "post_date": ""}})
+    )
+    page = f"<script>window._preloads        = JSON.parse({state})</script>"
+    for url, content in (
+        ("https://ann.substack.com/p/ropes", page),
+        ("https://ann.substack.com/api/v1/posts/ropes", ENTRY),
+    ):
+        post = parsed(url, content)
+        assert (post.kind, post.id, post.title, post.text) == (
+            "post",
+            "ropes",
+            "Ropes",
+            "Long.\n\nLonger.",
+        )
+        assert (post.author, post.handle) == ("Ann, Bo", "ann")
+        assert (post.published, post.modified) == (
+            "2024-05-03T08:00:00+00:00",
+            "2024-05-04T08:00:00+00:00",
+        )
+        assert post.counts == {"likes": 12, "comments": 3, "restacks": 2, "words": 900}
+        assert post.fields == {"subtitle": "On hemp", "free": "false"}
+        assert (post.tags, post.media) == (("hemp",), ("https://e.org/c.png",))
+
+
+def test_a_publication_under_a_name_of_its_own_and_a_podcast() -> None:
+    state = json.dumps(
+        json.dumps(
+            {
+                "post": ENTRY
+                | {"type": "podcast", "audience": "everyone", "podcast_url": "https://e.org/a.mp3"}
+            }
+        )
+    )
+    page = f"<link rel=preload href='https://substackcdn.com/x.js'><script>window._preloads = JSON.parse({state})</script>"
+    post = parsed("https://letters.example/p/ropes", page)
+    assert (post.kind, post.fields["free"], post.fields["audio"]) == (
+        "podcast",
+        "true",
+        "https://e.org/a.mp3",
+    )

@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from tests.browser.extract.platforms.reading import parsed
+import pytest
+
+from tests.browser.extract.platforms.reading import ld, parsed
 
 
 def test_recipes_and_products_of_any_site() -> None:
@@ -44,3 +47,109 @@ def test_recipes_and_products_of_any_site() -> None:
         "availability": "InStock",
         "brand": "Hemp & Co",
     }
+
+
+def test_a_film_with_its_people_and_a_series() -> None:
+    film = parsed(
+        "https://films.example/tt1",
+        ld(
+            {
+                "@type": "Movie",
+                "name": "The Lock &amp; Key",
+                "description": "Gates.",
+                "datePublished": "2024-05-03",
+                "duration": "PT1H52M",
+                "contentRating": "PG",
+                "genre": ["Drama", "Sea"],
+                "image": "https://e.org/p.jpg",
+                "director": [{"@type": "Person", "name": "Ann Rower"}],
+                "actor": [{"name": "Bo"}, {"name": "Cy"}],
+                "creator": [{"@type": "Organization", "url": "/co/1"}, {"name": "Jo Mole"}],
+                "aggregateRating": {"ratingValue": 7.8, "bestRating": 10, "ratingCount": 12345},
+            }
+        ),
+    )
+    assert (film.kind, film.title, film.published, film.tags) == (
+        "film",
+        "The Lock & Key",
+        "2024-05-03",
+        ("Drama", "Sea"),
+    )
+    assert film.fields == {
+        "rating": "7.8",
+        "best_rating": "10",
+        "director": "Ann Rower",
+        "actors": "Bo, Cy",
+        "creator": "Jo Mole",
+        "rated": "PG",
+        "duration": "PT1H52M",
+    }
+    assert (film.counts, film.media) == ({"ratings": 12345}, ("https://e.org/p.jpg",))
+    series = parsed(
+        "https://films.example/tt2",
+        ld({"@type": "TVSeries", "name": "Locks", "numberOfSeasons": 3}),
+    )
+    assert (series.kind, series.fields) == ("series", {"seasons": "3"})
+
+
+@pytest.mark.parametrize(
+    ("offers", "said"),
+    [
+        (
+            {"@type": "AggregateOffer", "lowPrice": 5, "highPrice": 9, "priceCurrency": "EUR"},
+            {"price": "5", "highest_price": "9", "currency": "EUR"},
+        ),
+        (
+            [{"priceSpecification": [{"price": "4.50", "priceCurrency": "GBP"}]}],
+            {"price": "4.50", "currency": "GBP"},
+        ),
+        (
+            {
+                "price": 0,
+                "priceCurrency": "USD",
+                "itemCondition": "https://schema.org/UsedCondition",
+            },
+            {"price": "0", "currency": "USD", "condition": "UsedCondition"},
+        ),
+        (None, {}),
+    ],
+)
+def test_offers_in_their_many_forms(offers: Any, said: dict[str, str]) -> None:
+    product = parsed(
+        "https://shop.example/rope", ld({"@type": "Product", "name": "Rope", "offers": offers})
+    )
+    assert product.fields == said
+
+
+def test_a_recipe_whose_steps_are_one_text_and_a_place() -> None:
+    soup = parsed(
+        "https://soup.example/eel",
+        ld(
+            {
+                "@type": ["Recipe"],
+                "name": "Eel soup",
+                "recipeIngredient": ["1 eel"],
+                "recipeInstructions": "Boil. Eat.",
+                "recipeYield": [4, "4 bowls"],
+                "nutrition": {"calories": "240 kcal"},
+            }
+        ),
+    )
+    assert soup.text == "- 1 eel\n\n- Boil. Eat."
+    assert soup.fields == {"calories": "240 kcal", "yield": "4"}
+    inn = parsed(
+        "https://inn.example",
+        ld(
+            {
+                "@type": "Restaurant",
+                "name": "The Eel",
+                "servesCuisine": ["Fish", "Soup"],
+                "priceRange": "$$",
+                "address": {"streetAddress": "1 Quay", "addressLocality": "Port Elm"},
+            }
+        ),
+    )
+    assert (inn.kind, inn.fields) == (
+        "place",
+        {"address": "1 Quay, Port Elm", "cuisine": "Fish, Soup", "price_range": "$$"},
+    )
