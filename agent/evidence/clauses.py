@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 SHORT = 4
 """Words that `without` or `lack of` reaches."""
 
+SUBJECT = 3
+"""Words of meaning at the head of a sentence among which its subject is."""
+
 NOUN_PHRASE = 3
 """Words of meaning after `no` or `without` among which the noun is."""
 
@@ -48,7 +51,7 @@ _MARKS = frozenset({",", ";", ":", "(", ")", "\u2026"})
 
 # A negation beside one of these is a comparison or a limit (`no longer span`, `not until 1990`,
 # `nobody but her`), not a denial.
-_LIMITS = root_set("than before until except but other only else yet unless") | frozenset(
+_LIMITS = root_set("than before until except but other only else unless") | frozenset(
     "longer deeper higher larger bigger greater older younger faster slower better worse more less "
     "fewer earlier later stronger wider smaller".split()
 )
@@ -60,8 +63,8 @@ class Clause:
 
     `not`, `no`, `without`, `lack` deny what follows them; `rejected` or `banned` the whole clause.
     `refers` says that its subject is a pronoun, `supposed` that it is only a condition or a
-    question (`if …`, `whether …`). `heads` are, for each `not` or `no`, the words it stands before,
-    one of which is what it denies.
+    question (`if …`, `whether …`). `heads` are, for each `not` or `no`, the words it stands right
+    before, one of which is what it denies; `things` all that there is said to be none of.
     """
 
     content: Mapping[str, bool]
@@ -70,6 +73,7 @@ class Clause:
     refers: bool
     supposed: bool
     heads: tuple[frozenset[str], ...]
+    things: tuple[frozenset[str], ...]
 
 
 def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
@@ -79,16 +83,32 @@ def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
     """
     part: list[Token] = []
     noun: list[Token] = []
+    subject: list[Token] = []
     supposed = False
     for i, token in enumerate(tokens):
         if not _breaks(tokens, i):
             part.append(token)
             continue
-        yield from whole_clause(part, supposed=supposed)
+        yield from whole_clause(_with_subject(part, subject), supposed=supposed)
+        subject = subject or subject_of(part)
         noun = [t for t in part if is_content(t)][-1:] or noun
         part = list(noun) if token.form in _RELATIVE else []
         supposed = token.form in _SUPPOSING or (supposed and token.form in _LISTING)
-    yield from whole_clause(part, supposed=supposed)
+    yield from whole_clause(_with_subject(part, subject), supposed=supposed)
+
+
+def subject_of(tokens: Sequence[Token]) -> list[Token]:
+    """Give the words of meaning before a sentence's first auxiliary or denial, at most three."""
+    head = itertools.takewhile(lambda t: t.root not in AUXILIARIES | NEGATORS, tokens)
+    words = [token for token in head if token.kind != "punct"]
+    if not words or words[0].form in _SUBJECTS:
+        return []
+    return [token for token in words if is_content(token)][:SUBJECT]
+
+
+def _with_subject(part: list[Token], subject: list[Token]) -> list[Token]:
+    """Give a clause that begins with its verb (`…, has no towpath`) the sentence's subject."""
+    return [*subject, *part] if part and part[0].root in AUXILIARIES else part
 
 
 def whole_clause(tokens: Sequence[Token], *, supposed: bool = False) -> Iterator[Clause]:
@@ -102,10 +122,18 @@ def whole_clause(tokens: Sequence[Token], *, supposed: bool = False) -> Iterator
             content.setdefault(token.root, count % 2 == 1)
     if content:
         limited = not _LIMITS.isdisjoint([t.root for t in words] + [t.form for t in words])
+        limited = limited or _outdoes(words)
         refers = words[0].form in _SUBJECTS
         heads = tuple(_heads(words, denials))
+        things = tuple(_things(words, denials))
         denied = tuple(root for _, root in denials)
-        yield Clause(content, denied, limited, refers, supposed, heads)
+        yield Clause(content, denied, limited, refers, supposed, heads, things)
+
+
+def _outdoes(words: Sequence[Token]) -> bool:
+    """Whether `no … -er` or `never -er` ends in a comparison, which praises and does not deny."""
+    last = words[-1].form
+    return last.endswith("er") and len(last) > len("other") and words[0].form in {"no", "none"}
 
 
 def is_content(token: Token) -> bool:
@@ -136,11 +164,21 @@ def _in_list(tokens: Sequence[Token], i: int) -> bool:
 
 
 def _heads(words: Sequence[Token], denials: Sequence[tuple[int, str]]) -> Iterator[frozenset[str]]:
-    """Give what stands after each `not` (its verb) or `no` (its noun, with what comes before)."""
+    """Give what stands right after each `not` (its verb) or `no` (its noun, with adjectives)."""
     for place, root in denials:
-        if root in NEGATORS:
+        if root not in NEGATORS:
+            continue
+        after = itertools.dropwhile(lambda t: not is_content(t), words[place + 1 :])
+        phrase = itertools.takewhile(is_content, after)
+        yield frozenset(t.root for t in itertools.islice(phrase, 1 if root in VERBAL else None))
+
+
+def _things(words: Sequence[Token], denials: Sequence[tuple[int, str]]) -> Iterator[frozenset[str]]:
+    """Give the nouns after each `no` or `without`, those tied to them by a preposition too."""
+    for place, root in denials:
+        if root in NEGATORS - VERBAL:
             after = (t.root for t in words[place + 1 :] if is_content(t))
-            yield frozenset(itertools.islice(after, 1 if root in VERBAL else NOUN_PHRASE))
+            yield frozenset(itertools.islice(after, NOUN_PHRASE))
 
 
 def _compares(words: Sequence[Token], i: int) -> bool:
@@ -158,15 +196,29 @@ def _denies(denial: str, place: int, i: int) -> bool:
 
 def _denials(tokens: Sequence[Token]) -> Iterator[tuple[int, str]]:
     """Find the words that deny, with their places."""
-    before = ""
     neither = any(token.form == "neither" for token in tokens)
-    for i, (token, following) in enumerate(itertools.zip_longest(tokens, tokens[1:])):
-        after = following.form if following else ""
+    for i, token in enumerate(tokens):
         if (
-            (token.root in NEGATORS | DENIALS and not (token.form == "nor" and neither))
-            or (token.root in DENIALS_BEFORE_TO and after == "to")
-            or (token.root in DENIALS_BEFORE_ING and after.endswith("ing"))
-            or (token.raw in _SCANT and before != "a")
+            (token.root in NEGATORS and not (token.form == "nor" and neither))
+            or (token.root in DENIALS and not _opens_as_noun(tokens, i))
+            or (token.root in DENIALS_BEFORE_TO and _infinitive(tokens[i + 1 : i + 3]))
+            or (token.root in DENIALS_BEFORE_ING and _gerund(tokens[i + 1 : i + 2]))
+            or (token.raw in _SCANT and (i == 0 or tokens[i - 1].form != "a"))
         ):
             yield i, token.root
-        before = token.form
+
+
+def _opens_as_noun(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a word of denial is what the clause speaks of: `Cancelling costs a fee`."""
+    return i == 0 and tokens[i].form.endswith("ing")
+
+
+def _infinitive(after: Sequence[Token]) -> bool:
+    """Whether an infinitive follows: `(failed) to come`, not `(declined) to 79 per cent`."""
+    return [t.form for t in after[:1]] == ["to"] and any(
+        t.kind == "word" and t.root not in ARTICLES and t.raw.islower() for t in after[1:]
+    )
+
+
+def _gerund(after: Sequence[Token]) -> bool:
+    return any(token.form.endswith("ing") for token in after)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -44,10 +45,29 @@ def check_dates(claim: Sentence, ground: Ground, alignment: Alignment) -> Findin
         counted = date.month is None and date.exact_year in reachable
         if counted or _confirmed(date, claim, ground) or _stands(date, values):
             continue
+        missed = _near_miss(date, ground, alignment)
+        if missed:
+            return against(ground, *missed, claim, date.place)
         found = find_rival(_DateSlot(date, claim), values, alignment)
         if found:
             return against(ground, found[0], found[1].place, claim, date.place)
     return None
+
+
+def _near_miss(date: Date, ground: Ground, alignment: Alignment) -> tuple[int, int] | None:
+    """Find a full date of the page that differs from a claim's in one of day, month and year.
+
+    Two such dates are hardly those of two events, so little else must agree.
+    """
+    mine = (date.day, date.month, date.exact_year)
+    found = [
+        (alignment.score[statement.place], statement.place, other.place)
+        for statement in ground.statements
+        for other in statement.sentence.dates
+        if None not in mine
+        and sum(map(operator.eq, mine, (other.day, other.month, other.exact_year))) == 2
+    ]
+    return max(found)[1:] if found else None
 
 
 def _confirmed(date: Date, claim: Sentence, ground: Ground) -> bool:

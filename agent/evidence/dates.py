@@ -112,9 +112,15 @@ def _around_month(tokens: Sequence[Token], i: int) -> tuple[Date | None, set[int
         j += 1
     if j < len(tokens) and _is_year(tokens[j]):
         year, used = int(tokens[j].value or 0), used | {j}
-    if day is None and year is None and tokens[i].root == "may":
+    if day is None and year is None and not _is_dated(tokens, i):
         return None, set()
     return Date(year, year, month, day, i), used
+
+
+def _is_dated(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a month alone is one: `in May`; `May` and `March` elsewhere may be other words."""
+    other_word = tokens[i].root in {"may", "march"}
+    return not other_word or (i > 0 and tokens[i - 1].form in _BEFORE_YEAR)
 
 
 def _year_at(tokens: Sequence[Token], i: int) -> Date | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
@@ -26,6 +27,9 @@ CLOSE = 0.7
 LONGEST_SWAP = 12
 """Words of the page that one swapped answer may stand for; more is another sentence's end."""
 
+LONGEST_DENIAL = 6
+"""Words of the page left out with a denial among them; more may be a clause of their own."""
+
 FREE = ARTICLES | root_set("that also then however therefore indeed moreover furthermore and")
 """Words that come and go without a change of meaning."""
 
@@ -34,13 +38,15 @@ FREE = ARTICLES | root_set("that also then however therefore indeed moreover fur
 class Edit:
     """One change: the claim's words, the page's words in their place (either may be empty).
 
-    `full` are the claim's words with those that come and go freely.
+    `full` are the claim's words with those that come and go freely; `anchored` says that a word
+    of meaning that both have stands next to the change.
     """
 
     claim: tuple[Token, ...]
     page: tuple[Token, ...]
     at_edge: bool
     full: tuple[Token, ...]
+    anchored: bool
 
 
 def check_edits(words: Sequence[Token], ground: Ground, place: int) -> Finding | None:
@@ -53,7 +59,7 @@ def check_edits(words: Sequence[Token], ground: Ground, place: int) -> Finding |
         return None
     edits = list(_edits(matcher, words, page))
     for edit in edits:
-        reason = _contradiction(edit, kept, ground)
+        reason = _contradiction(edit, kept, ground, [t.value for t in page])
         if reason:
             return contradicts(window, reason)
     for edit in edits:
@@ -77,31 +83,51 @@ def _window(ground: Ground, place: int, size: int) -> list[Statement]:
 def _edits(
     matcher: SequenceMatcher[str], words: Sequence[Token], page: Sequence[Token]
 ) -> Iterator[Edit]:
-    for tag, a, b, c, d in matcher.get_opcodes():
+    codes = matcher.get_opcodes()
+    for i, (tag, a, b, c, d) in enumerate(codes):
         if tag == "equal":
             continue
         at_edge = a == 0 or b == len(words)
-        yield Edit(_bound(words[a:b]), _bound(page[c:d]), at_edge, tuple(words[a:b]))
+        beside = [words[x:y] for _, x, y, _, _ in (codes[i + 1 : i + 2] or codes[i - 1 : i])]
+        anchored = any(token.root not in FUNCTION for token in itertools.chain(*beside))
+        yield Edit(_bound(words[a:b]), _bound(page[c:d]), at_edge, tuple(words[a:b]), anchored)
 
 
 def _bound(tokens: Sequence[Token]) -> tuple[Token, ...]:
     return tuple(token for token in tokens if token.root not in FREE)
 
 
-def _contradiction(edit: Edit, kept: float, ground: Ground) -> str | None:
+def _contradiction(
+    edit: Edit, kept: float, ground: Ground, figures: Sequence[float | None]
+) -> str | None:
     claim, page = _roots(edit.claim), _roots(edit.page)
     if kept < CLOSE:
         return None
-    if _negated(claim) != _negated(page[-3:] if edit.at_edge and not claim else page):
+    if _only_denies(edit) and _negated(claim) != _negated(
+        page[-3:] if edit.at_edge and not claim else page
+    ):
         return f"the page says {_said(edit.page)}, the claim {_said(edit.claim)}"
     names = [root for root in claim if root not in FUNCTION]
     if not names or not [root for root in page if root not in FUNCTION]:
         return None
-    if _figures(edit.claim) and _figures(edit.page):
+    if _figures(edit.claim) and _figures(edit.page) and not _elsewhere(edit, figures):
         return f"the page says {_said(edit.page)} where the claim says {_said(edit.claim)}"
     if _swapped(edit, ground) and not set(names) & set(page):
         return f"{_said(edit.claim)} stands elsewhere on the page; here it says {_said(edit.page)}"
     return None
+
+
+def _only_denies(edit: Edit) -> bool:
+    """Whether a change is a denial put in or left out, beside words that are the same."""
+    claim, page = (set(_roots(t)) - FUNCTION - NEGATORS for t in (edit.claim, edit.page))
+    if _negated(_roots(edit.claim)):
+        return not page or claim == page or not claim
+    return edit.anchored and len(edit.page) <= LONGEST_DENIAL and claim == page
+
+
+def _elsewhere(edit: Edit, figures: Sequence[float | None]) -> bool:
+    """Whether the page's sentence has the claim's figures too, in another place."""
+    return all(t.value in figures for t in edit.claim if t.value is not None)
 
 
 def _swapped(edit: Edit, ground: Ground) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.evidence.alignment import forms_on_page
+from agent.evidence.figures import find_ranges
 from agent.evidence.nearness import beside_other
 from agent.evidence.slots import NEVER, Slot, against, find_rival, plain_words
 from agent.evidence.units import Unit
@@ -77,9 +78,12 @@ class _Bare:
 
 def check_figures(claim: Sentence, ground: Ground, alignment: Alignment) -> Finding | None:
     """Find the first figure of a claim in whose place the page has another one."""
+    ranged = _other_range(claim, ground)
+    if ranged:
+        return ranged
     values = [statement.sentence.figures for statement in ground.statements]
     for figure in claim.figures:
-        if _derived(figure, ground):
+        if _derived(figure, ground) or _confirmed(figure, claim, ground):
             continue
         slots: tuple[Slot[Figure], ...] = (_Alike(figure, claim), _Bare(figure, claim))
         for slot in slots:
@@ -90,6 +94,28 @@ def check_figures(claim: Sentence, ground: Ground, alignment: Alignment) -> Find
         if crossed:
             return against(ground, *crossed, claim, figure.place)
     return None
+
+
+def _other_range(claim: Sentence, ground: Ground) -> Finding | None:
+    """Find a range of the page that has one end of a claim's range and another other end."""
+    theirs = [(s, r) for s in ground.statements for r in find_ranges(s.sentence.tokens)]
+    for mine in find_ranges(claim.tokens):
+        ends = {mine.low, mine.high}
+        if any(ends <= {other.low, other.high} for _, other in theirs):
+            continue
+        for statement, other in theirs:
+            if mine.low == other.low or mine.high == other.high:
+                return against(ground, statement.place, other.place, claim, mine.place)
+    return None
+
+
+def _confirmed(figure: Figure, claim: Sentence, ground: Ground) -> bool:
+    """Whether a statement has the figure together with a date of the claim."""
+    return any(
+        any(map(figure.says, s.sentence.figures))
+        and any(date.agrees(other) for date in claim.dates for other in s.sentence.dates)
+        for s in ground.statements
+    )
 
 
 def _beside_other(

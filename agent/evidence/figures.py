@@ -29,8 +29,11 @@ WIDE = 1.5
 _ABOUT = frozenset("about roughly around some approximately circa nearly almost approx c".split())
 _MORE = frozenset("more over above least exceeding beyond excess upwards minimum".split())
 _LESS = frozenset("less under below fewer most up within maximum".split())
+_LASTING = frozenset("for within last lasted lasts take takes took half".split())
+_TO = frozenset({"to", "-", "until", "till", "bis"})
 _FRACTIONS = {"half": 50.0, "third": 100 / 3, "3th": 100 / 3, "quarter": 25.0, "4th": 25.0,
               "fifth": 20.0, "5th": 20.0, "tenth": 10.0, "10th": 10.0}  # fmt: skip
+_WHOLES = {*map(float, range(2, 11)), 12.0, 20.0, 50.0, 1e2, 1e3, 1e4, 1e5, 1e6}
 _SHARE = Unit("share", 1.0)
 
 
@@ -62,7 +65,9 @@ class Figure(NamedTuple):
         mine, theirs = (self.size, other.size) if converted else (self.value, other.value)
         if _close(mine, theirs, CONVERSION if converted else 1e-9):
             return True
-        if self.bound == other.bound and self.bound != "about":
+        if (self.bound == other.bound and self.bound != "about") or bool(self.unit) != bool(
+            other.unit
+        ):
             return False
         if self.bound == "more":
             return mine <= theirs <= WIDE * mine
@@ -95,7 +100,7 @@ def find_figures(tokens: Sequence[Token]) -> list[Figure]:
     found: list[Figure] = []
     for i, token in enumerate(tokens):
         figure = None if i in dated else _figure_at(tokens, i)
-        if figure is None or _is_pronoun(token, tokens[i + 1 : i + 2]):
+        if figure is None or (figure.unit != _SHARE and _is_pronoun(token, tokens[i + 1 : i + 2])):
             continue
         if found and _compound(found[-1], figure):
             figure = _sum(found.pop(), figure)
@@ -103,25 +108,69 @@ def find_figures(tokens: Sequence[Token]) -> list[Figure]:
     return found
 
 
+class Range(NamedTuple):
+    """Two numbers given as the ends of a range: `aged 13 to 17`, `between 1989 and 1993`."""
+
+    low: float
+    high: float
+    place: int
+
+
+def find_ranges(tokens: Sequence[Token]) -> list[Range]:
+    """Find the ranges of a sentence; a score (`beat them 23 to 14`) falls and is none."""
+    found: list[Range] = []
+    for i, token in enumerate(tokens[:-2]):
+        joint, end = tokens[i + 1].form, tokens[i + 2]
+        between = i > 0 and tokens[i - 1].form in {"between", "zwischen"}
+        if joint not in _TO and not (between and joint in {"and", "und"}):
+            continue
+        if token.kind == end.kind == "number" and (token.value or 0.0) < (end.value or 0.0):
+            found.append(Range(token.value or 0.0, end.value or 0.0, i))
+    return found
+
+
 def _figure_at(tokens: Sequence[Token], i: int) -> Figure | None:
     token, bound = tokens[i], _bound(tokens, i)
-    before = tokens[i - 1] if i else None
-    following = tokens[i + 1].form if i + 1 < len(tokens) else "."
-    if token.root in _FRACTIONS and _is_fraction(token, before, following):
-        share = _FRACTIONS[token.root] * (before.value if before and before.value else 1.0)
-        return Figure(share, _SHARE, frozenset(), "about" if bound == "exact" else bound, i)
+    if token.root in _FRACTIONS or token.form in {"a", "an"}:
+        return _in_words(tokens, i, bound)
     if token.kind == "clock":
         hours, minutes = token.raw.split(":")
         return Figure(60.0 * int(hours) + int(minutes), Unit("clock", 1), frozenset(), bound, i)
-    if token.form in {"a", "an"} and tokens[i + 2 : i + 3] and tokens[i + 2].form == "and":
-        unit, _ = read_unit(tokens[i + 1 : i + 2])
-        return Figure(1.0, unit, frozenset(), bound, i) if unit else None
     if token.kind == "ordinal" and token.value is not None:
         return Figure(token.value, Unit("rank", 1), counted(tokens[i + 1 :]), bound, i)
-    if token.kind != "number" or token.value is None:
+    return _number_at(tokens, i, bound)
+
+
+def _in_words(tokens: Sequence[Token], i: int, bound: Bound) -> Figure | None:
+    """Read `two thirds`, `a year and …`, `for an hour`, `half an hour`."""
+    token, before = tokens[i], tokens[i - 1] if i else None
+    following = tokens[i + 1].form if i + 1 < len(tokens) else "."
+    if token.form in {"a", "an"}:
+        unit, _ = read_unit(tokens[i + 1 : i + 2])
+        joined = [t.form for t in tokens[i + 2 : i + 3]] == ["and"]
+        lasting = before is not None and before.form in _LASTING
+        half = 0.5 if before is not None and before.form == "half" else 1.0
+        alone = joined or lasting or half < 1
+        return Figure(half, unit, frozenset(), bound, i) if unit and alone else None
+    if token.form == "half" and following in {"a", "an"} and read_unit(tokens[i + 2 : i + 3])[0]:
         return None
-    if i + 1 < len(tokens) and tokens[i + 1].root in _FRACTIONS:
+    if _is_fraction(token, before, following):
+        share = _FRACTIONS[token.root] * (before.value if before and before.value else 1.0)
+        return Figure(share, _SHARE, frozenset(), "about" if bound == "exact" else bound, i)
+    if token.kind == "ordinal" and token.value is not None:
+        return Figure(token.value, Unit("rank", 1), counted(tokens[i + 1 :]), bound, i)
+    return _number_at(tokens, i, bound)
+
+
+def _number_at(tokens: Sequence[Token], i: int, bound: Bound) -> Figure | None:
+    token, before = tokens[i], tokens[i - 1] if i else None
+    fraction_follows = i + 1 < len(tokens) and tokens[i + 1].root in _FRACTIONS
+    counted_out = i > 1 and _out_of(tokens, i - 2) == token.value
+    if token.kind != "number" or token.value is None or fraction_follows or counted_out:
         return None
+    whole = _out_of(tokens, i)
+    if whole:
+        return Figure(100 * token.value / whole, _SHARE, frozenset(), bound, i)
     if _opens_range(tokens, i):
         end = _figure_at(tokens, i + 2)
         return end._replace(value=token.value, place=i) if end else None
@@ -171,6 +220,21 @@ def _bound(tokens: Sequence[Token], i: int) -> Bound:
     if near & _LESS and limited:
         return "less"
     return "about" if near & _ABOUT else "exact"
+
+
+def _out_of(tokens: Sequence[Token], i: int) -> float | None:
+    """Read the whole of a share at a number's place: 100 of `91 in 100` or `91 out of 100`."""
+    value, after = tokens[i].value, tokens[i + 1 : i + 4]
+    if (
+        value is None
+        or tokens[i].kind != "number"
+        or not after
+        or after[0].form not in {"in", "out"}
+    ):
+        return None
+    whole = after[-1] if after[0].form == "out" else after[1] if len(after) > 1 else after[0]
+    round_number = whole.value is not None and whole.value in _WHOLES and whole.kind == "number"
+    return whole.value if round_number and (whole.value or 0.0) > value else None
 
 
 def _is_pronoun(token: Token, after: Sequence[Token]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.evidence.alignment import Alignment
+from agent.evidence.choices import check_choices
 from agent.evidence.date_check import check_dates
 from agent.evidence.doubts import doubt
 from agent.evidence.edits import check_edits
@@ -22,7 +23,7 @@ from agent.types import VerdictState
 if TYPE_CHECKING:
     from agent.evidence.statements import Ground, Sentence
 
-UNRELATED = 0.15
+UNRELATED = 0.25
 """Below this share of a claim's words, the page does not speak of it."""
 
 
@@ -64,5 +65,6 @@ def _contradiction(claim: Sentence, ground: Ground) -> Finding | None:
         or check_names(claim, ground)
         or check_hooks(claim, ground)
         or check_relations(claim, ground)
+        or check_choices(claim, ground)
         or check_negation(claim, ground)
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from agent.evidence.alignment import ANTECEDENT, SYNONYM, Alignment, forms_on_page
 from agent.evidence.findings import Finding, contradicts
-from agent.evidence.hooks import Hook, find_hooks
+from agent.evidence.hooks import SAYS, Hook, find_hooks
 from agent.evidence.name_check import kin, known
 from agent.evidence.vocabulary import FUNCTION
 
@@ -26,6 +27,12 @@ LEAST_ABSENT = 0.3
 BESIDE = 4
 """Tokens between two names that may share a hook: `Aas and Holt`, `Aas, with Ida Holt`."""
 
+_SHORTEST_DEED = 4
+
+ASCRIBED = 2
+"""Words of what is said that must be the same for it to be the same saying."""
+
+_ENDS = frozenset({";", "."})
 _SUBJECTS = frozenset({"he", "she", "it", "they"})
 
 
@@ -73,8 +80,13 @@ def _rival(
 
 def _alike(mine: Hook, other: Hook, ground: Ground) -> bool:
     """Whether two hooks are one: the same part, deed or tie, by whatever name."""
+    if {mine.kind, other.kind} == {"is", "does"}:
+        return _plays_what_other_does(mine, other)
     if mine.kind != other.kind or mine.link != other.link:
         return False
+    if mine.words == other.words == SAYS:
+        rest = {form for word in mine.rest for form in forms_on_page(word, ground)}
+        return len(rest & other.rest) >= ASCRIBED
     forms = {
         form
         for word in mine.words
@@ -89,12 +101,23 @@ def _alike(mine: Hook, other: Hook, ground: Ground) -> bool:
     return not rest.isdisjoint(other.rest) or not other.rest
 
 
+def _plays_what_other_does(mine: Hook, other: Hook) -> bool:
+    """Whether a part and a deed are one: `the designer` and `designed by`, by their beginning."""
+    part, deed = (mine, other) if mine.kind == "is" else (other, mine)
+    return any(
+        noun == verb or (len(verb) >= _SHORTEST_DEED and noun.startswith(verb[:-1]))
+        for noun, verb in itertools.product(part.words, deed.words)
+    )
+
+
 def _may_be_there(mine: Hook, other: Hook, statement: Statement, ground: Ground) -> bool:
     """Whether the claim's name may hang there too: beside the other, or by a pronoun."""
     sentence = statement.sentence
     own = [name for name in sentence.names if mine.name.may_be(name)]
     if own:
         beside = any(abs(name.place - other.name.place) <= BESIDE for name in own)
+        if all(_apart(name.place, other.name.place, sentence) for name in own):
+            return False
         return beside or (mine.kind != "is" and not _hangs_elsewhere(mine.name, other, sentence))
     if mine.kind == "is" or _SUBJECTS.isdisjoint(sentence.roots):
         return False
@@ -106,3 +129,9 @@ def _hangs_elsewhere(name: Name, other: Hook, sentence: Sentence) -> bool:
     """Whether a name of the sentence has a hook of its own there, on another word."""
     own = [hook for hook in find_hooks(sentence) if name.may_be(hook.name)]
     return bool(own) and all(hook.words.isdisjoint(other.words) for hook in own)
+
+
+def _apart(one: int, other: int, sentence: Sentence) -> bool:
+    """Whether a semicolon or full stop stands between two places of a sentence."""
+    first, last = sorted((one, other))
+    return any(token.form in _ENDS for token in sentence.tokens[first:last])

@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agent.evidence.thesaurus import roles
-from agent.evidence.vocabulary import ARTICLES, FUNCTION
+from agent.evidence.vocabulary import ARTICLES, FUNCTION, SAYING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,14 @@ Kind = Literal["does", "is", "at"]
 REACH = 12
 """Tokens between a doer and the verb; further away it is another clause's."""
 
-_SKIPPED = frozenset("has had have did also then later first himself herself".split())
+SAYS = frozenset({"say"})
+"""The deed of a name to which words are ascribed, by whatever verb."""
+
+_SKIPPED = frozenset(
+    """has had have did do does will would shall should can could may might must also then later
+    first himself herself""".split()
+)
+_HONORIFICS = frozenset("mr mrs ms dr prof professor sir dame herr frau".split())
 _MARKS = frozenset({";", ":", "(", ")", "."})
 _BE = frozenset("is was are were be been being became remains remained ist war wurde".split())
 _WHO = frozenset({"who", "which"})
@@ -61,6 +68,8 @@ def _hooks(sentence: Sentence, name: Name) -> Iterator[Hook]:
             yield Hook("does", verbs, name, rest=_content(_clause_end(before[:place])))
     elif name.role in {"subject", ""}:
         yield from _deeds_after(name, after)
+    if before and before[-1].root in SAYING and before[-1].raw.islower():
+        yield Hook("does", SAYS, name, rest=_content(before[-1 - 2 * REACH : -1]))
     yield from _ties(name, before, after)
 
 
@@ -98,7 +107,8 @@ def _deeds_after(name: Name, after: Sequence[Token]) -> Iterator[Hook]:
     for start in starts:
         verbs, place = _deed(after[start : start + REACH])
         if verbs:
-            yield Hook("does", verbs, name, rest=_content(_clause(after[start + place :])))
+            said = SAYS if verbs & SAYING else verbs
+            yield Hook("does", said, name, rest=_content(_clause(after[start + place :])))
 
 
 def _deed_before(before: Sequence[Token]) -> tuple[frozenset[str], int]:
@@ -126,7 +136,7 @@ def _part_before(before: Sequence[Token]) -> Iterator[str]:
         if token.root in roles():
             yield token.root
             return
-        if token.form not in {",", *_BE} and token.root not in ARTICLES and token.form != "der":
+        if token.form not in {",", *_BE, *_HONORIFICS} and token.root not in ARTICLES:
             return
 
 

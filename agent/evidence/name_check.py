@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent.evidence.alignment import ANTECEDENT, PRONOUNS, Alignment
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.slots import corroborated, find_rival, name_roots, plain_words
-from agent.evidence.vocabulary import root_set
+from agent.evidence.vocabulary import PREPOSITIONS, root_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,8 @@ class _NameSlot:
         if self.absent and len(roles) == 1 and not roles & {"", "subject"}:
             return True
         alike = len(roles) == 1 or roles <= _DOERS or roles <= _ORIGINS
-        alike = alike or (self.absent and "" in roles)
+        placed = {value.name.role, self.name.role} <= PREPOSITIONS
+        alike = alike or (self.absent and ("" in roles or placed))
         return alike and not is_topic(rival.roots, self.ground)
 
 
@@ -99,9 +100,7 @@ def _confirmed(name: Name, claim: Sentence, ground: Ground) -> bool:
 
 def is_topic(roots: Sequence[str], ground: Ground) -> bool:
     """Whether a name is what the page is about, and so implied where it is not named."""
-    first = ground.statements[0]
-    topic = name_roots(first.sentence) | set(first.passage.heading.casefold().split())
-    return any(root in topic or ground.frequency(root) >= TOPIC for root in roots)
+    return any(root in ground.topic or ground.frequency(root) >= TOPIC for root in roots)
 
 
 def _mentions(ground: Ground, i: int) -> list[_Mention]:

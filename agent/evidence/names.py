@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.german import is_german
+from agent.evidence.thesaurus import roles
 from agent.evidence.vocabulary import ARTICLES, FUNCTION, PLACING, PREPOSITIONS, QUANTIFIERS
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ _BEFORE_PLACES = frozenset("von aus nach in bei gegen".split())
 class Name(NamedTuple):
     """A name: its roots in order, as printed, its role, and where it stands.
 
-    `role` is `subject` at the head of a clause, else the preposition before it (`by`).
+    `acts` says that a verb in the third person follows: `Bosch supplies`. `role` is `subject` at
+    the head of a clause, else the preposition before it (`by`).
     """
 
     roots: tuple[str, ...]
@@ -34,6 +36,7 @@ class Name(NamedTuple):
     role: str
     place: int
     first_in_sentence: bool
+    acts: bool = False
 
     @property
     def certain(self) -> bool:
@@ -104,19 +107,33 @@ def _end(tokens: Sequence[Token], start: int) -> int:
 def _name(tokens: Sequence[Token], start: int, end: int, *, first: bool) -> Name:
     own = [t for t in tokens[start:end] if t.kind == "word" and t.form not in _LINKS]
     text = " ".join(token.raw for token in own)
-    return Name(tuple(token.root for token in own), text, _role(tokens, start), start, first)
+    roots = tuple(token.root for token in own)
+    following = tokens[end] if end < len(tokens) else None
+    acts = following is not None and _third_person(following)
+    return Name(roots, text, _role(tokens, start), start, first, acts)
+
+
+def _third_person(token: Token) -> bool:
+    plain = token.kind == "word" and token.raw.islower() and token.root not in FUNCTION
+    return plain and token.form.endswith("s") and not token.form.endswith("ss")
 
 
 def _role(tokens: Sequence[Token], start: int) -> str:
     """Read a name's role off the words before it: `by the amateur astronomer Greta Sund`."""
-    near = tokens[max(0, start - 5) : start]
+    near = tokens[max(0, start - 6) : start]
     before = ["," if token.kind == "number" else token.form for token in near]
     for distance, form in enumerate(reversed(before), 1):
-        if form in _STOPS:
+        if form in _STOPS and not (form == "," and _titled(near, distance)):
             break
         if form in PREPOSITIONS | PLACING and (form == "by" or distance <= 3):
             return form
     return "subject" if len(before) < 3 or before[-1] in _STOPS else ""
+
+
+def _titled(near: Sequence[Token], distance: int) -> bool:
+    """Whether a part stands before a comma: `by the firm's owner, Ann Vale`."""
+    before = near[-distance - 1 : -distance] if distance < len(near) else []
+    return distance == 1 and bool(before) and before[0].root in roles()
 
 
 def _opens(tokens: Sequence[Token], i: int) -> bool:

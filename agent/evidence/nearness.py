@@ -10,7 +10,7 @@ from agent.evidence.thesaurus import synonyms
 from agent.evidence.units import read_unit
 from agent.evidence.vocabulary import FUNCTION
 
-_ENDS = frozenset({";", "."})
+_ENDS = frozenset({";", ".", ","})
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

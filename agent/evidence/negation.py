@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.alignment import SYNONYM, forms_on_page
-from agent.evidence.clauses import Clause, clauses, is_content, whole_clause
+from agent.evidence.clauses import Clause, clauses, subject_of, whole_clause
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.name_check import is_topic
 from agent.evidence.thesaurus import opposites
-from agent.evidence.vocabulary import DENIALS, DENYING_NOUNS, NEGATORS
+from agent.evidence.vocabulary import DENIALS, DENYING_NOUNS, NEGATORS, root_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,11 +24,17 @@ COVERED = 0.6
 OPPOSED = 0.2
 """Share of what two clauses have in common that must be denied in one of them: the predicate."""
 
-SUBJECT = 3
-"""Words at the head of a statement among which its subject is."""
-
 TOPIC_SHARE = 0.3
 """What the page's topic weighs: a statement about it need not name it."""
+
+LIGHT = root_set(
+    """people person somebody someone anybody anyone everybody those thing stay remain become get
+    turn keep seem way kind sort part several"""
+)
+"""Words that name no more than a subject or a state; what is said of it stands beside them."""
+
+CONTRASTS = root_set("unlike contrary instead rather")
+"""Words after which a statement speaks of the contrary of what it is about."""
 
 LEVEL = 0.1
 """Where another clause of the page covers nearly as much and agrees, nothing is contradicted."""
@@ -37,14 +42,32 @@ LEVEL = 0.1
 
 def check_negation(claim: Sentence, ground: Ground) -> Finding | None:
     """Find a clause of the claim that says the contrary of a clause of the page."""
-    theirs = [side for statement in ground.statements for side in _sides(statement, ground)]
+    prose = (s for s in ground.statements if _states(s))
+    theirs = [side for statement in prose for side in _sides(statement, ground)]
     for mine in clauses(claim.tokens):
-        if len(mine.content) < 2 or mine.supposed:
+        if len(mine.content) < 2 or mine.supposed or not CONTRASTS.isdisjoint(claim.roots):
             continue
-        found = _opposed(mine, theirs, ground) or _denied_thing(mine, theirs, ground)
+        same = [side for side in theirs if _may_be_same(mine, side, claim, ground)]
+        found = _opposed(mine, same, ground) or _denied_thing(mine, same, ground)
         if found:
             return contradicts((found,), f"the page says the contrary: “{found.quote}”")
     return None
+
+
+def _may_be_same(mine: Clause, side: _Side, claim: Sentence, ground: Ground) -> bool:
+    """Whether two clauses may speak of one thing: they do not name two different ones."""
+    ours = _names(claim, ground) & mine.content.keys()
+    theirs = _names(side.statement.sentence, ground) & side.clause.content.keys()
+    return not ours or not theirs or bool(ours & theirs)
+
+
+def _names(sentence: Sentence, ground: Ground) -> set[str]:
+    return {root for name in sentence.names if ground.is_name(name) for root in name.roots}
+
+
+def _states(statement: Statement) -> bool:
+    roots = statement.sentence.roots
+    return statement.passage.kind != "table" and CONTRASTS.isdisjoint(roots)
 
 
 def _denied_thing(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement | None:
@@ -56,7 +79,7 @@ def _denied_thing(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Stat
         return None
     words = {form for root in mine.content for form in forms_on_page(root, ground)}
     for side in theirs:
-        for thing in side.clause.heads:
+        for thing in side.clause.things:
             named = sum(ground.weight(root) for root in thing & words)
             whole = sum(ground.weight(root) for root in thing)
             if len(thing & words) >= 2 and named >= COVERED * whole and not side.whole:
@@ -87,11 +110,13 @@ def _sides(statement: Statement, ground: Ground) -> list[_Side]:
 
 def _with_subject(clause: Clause, ground: Ground, statement: Statement) -> Clause:
     """Give a clause about `it` or `they` the words of the statement before, which name it."""
-    if not clause.refers or not statement.place:
+    if not clause.refers:
         return clause
-    before = ground.statements[statement.place - 1].sentence
-    named = itertools.islice((t.root for t in before.words if is_content(t)), SUBJECT)
-    return replace(clause, content={**dict.fromkeys(named, False), **clause.content})
+    named = set(ground.topic)
+    if statement.place:
+        before = ground.statements[statement.place - 1].sentence
+        named |= {token.root for token in subject_of(before.tokens)}
+    return replace(clause, content={**dict.fromkeys(sorted(named), False), **clause.content})
 
 
 def _opposed(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement | None:
@@ -104,6 +129,8 @@ def _opposed(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement
     for side in theirs:
         likeness = _compare(mine, forms, side.clause, weights)
         share = likeness.weight / total
+        if likeness.neutral:
+            continue
         if likeness.opposed < OPPOSED:
             agreeing = max(agreeing, share)
         elif share > against and likeness.words >= 2 and _answers(mine, side):
@@ -113,22 +140,31 @@ def _opposed(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement
 
 def _answers(mine: Clause, side: _Side) -> bool:
     """Whether a clause may be set against the claim's, given what its statement denies."""
-    return not side.denies if mine.denials else not side.whole
+    if not mine.denials:
+        return not side.whole
+    one, other = set(mine.denials), set(side.clause.denials)
+    return not side.denies or one < other or other < one
 
 
 def _weight(root: str, ground: Ground) -> float:
     """Rarity of a root; the topic is implied everywhere, and a denial is counted as polarity."""
     if root in DENIALS:
         return 0.0
+    if root in LIGHT:
+        return TOPIC_SHARE
     return ground.weight(root) * (TOPIC_SHARE if is_topic((root,), ground) else 1.0)
 
 
 class _Likeness(NamedTuple):
-    """What two clauses share: its weight, how many words, and the share on which they disagree."""
+    """What two clauses share: its weight, how many words, and the share on which they disagree.
+
+    `neutral` says that one denies what the other does not speak of.
+    """
 
     weight: float
     words: int
     opposed: float
+    neutral: bool
 
 
 def _compare(
@@ -158,10 +194,12 @@ def _compare(
         words += 1
         shared += strength * weights[root]
         opposed += strength * weights[root] if differ else 0.0
-    contrary_sense = (len(denied) + flips) % 2 == 1 and _heads_met(mine, other, met)
+    contrary_sense = (len(denied) + flips) % 2 == 1
     limited = (mine.limited or other.limited) and not NEGATORS.isdisjoint(denied)
     decided = shared and contrary_sense and not limited
-    return _Likeness(shared, words, opposed / shared if decided else 0.0)
+    return _Likeness(
+        shared, words, opposed / shared if decided else 0.0, not _heads_met(mine, other, met)
+    )
 
 
 def _heads_met(mine: Clause, other: Clause, met: AbstractSet[str]) -> bool:

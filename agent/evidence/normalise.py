@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from agent.evidence import numerals
 from agent.evidence.german import english_numbers, is_german
 from agent.evidence.spelling import PHRASAL, expand_contraction, root
+from agent.evidence.thesaurus import phrases
 
 Kind = Literal["word", "number", "ordinal", "clock", "punct"]
 
@@ -42,12 +43,14 @@ _SHORT_SCALE = re.compile(
     |(?P<count>\b\d[\d.,]*)\s?(?P<sure>bn|mn|mln|mio|mrd|k))\b\.?(?!\w)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_INITIAL = re.compile(r"\b([A-Z])\.\s?(?=[A-Z][\w.])")
 _CITATION_MARK = re.compile(r"\[\d{1,3}\]")
 _SIGNS = {"%": "percent", "£": "pound", "$": "dollar", "€": "euro", "&": "and", "°": "degree"}
 
 _TOKEN = re.compile(
     r"""(?P<clock>\d{1,2}:\d\d)(?!\d)
     |(?P<ordinal>\d+(?:st|nd|rd|th)\b)
+    |(?P<version>\d+(?:\.\d+){2,}\b)
     |(?P<number>\d+(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?)
     |(?P<word>[^\W\d_]+\d{1,2}(?![\d.,:]\d|\w)|[^\W\d_]+(?:'[^\W\d_]+)*)
     |(?P<sign>[%£$€&°])
@@ -87,8 +90,15 @@ def _flat(text: str) -> str:
         text = "".join(c for c in decomposed if not unicodedata.combining(c))
         text = _DASHES.sub("-", text.replace("\0", "\u2026"))
     text = _ABBREVIATION.sub(lambda m: m[0].replace(".", ""), text)
-    text = _NUMERO.sub("number ", text)
+    text = _phrase().sub(lambda m: phrases()[m[0].casefold()], text)
+    text = _NUMERO.sub("number ", _INITIAL.sub(r"\1 ", text))
     return _PER_CENT.sub("percent", _CITATION_MARK.sub("", text))
+
+
+@functools.cache
+def _phrase() -> re.Pattern[str]:
+    found = "|".join(re.escape(phrase) for phrase in phrases())
+    return re.compile(rf"\b(?:{found})\b", re.IGNORECASE)
 
 
 def _with_scale(match: re.Match[str]) -> str:
@@ -115,6 +125,8 @@ def _tokens(group: str, raw: str) -> tuple[Token, ...]:
         return (Token(form, form, raw, "ordinal", float(raw[:-2])),)
     if group == "sign":
         return (Token(_SIGNS[raw], _SIGNS[raw], raw, "word"),)
+    if group == "version":
+        return (Token(raw, raw, raw, "word"),)
     kind: Kind = "clock" if group == "clock" else "punct"
     return (Token(raw, raw, raw, kind),)
 

@@ -17,6 +17,7 @@ _TENS = dict(
     )
 )
 _SCALES = {
+    "dozen": 12.0,
     "hundred": 100.0,
     "thousand": 1e3,
     "million": 1e6,

@@ -88,12 +88,17 @@ def root(word: str) -> str:
 
 
 _PHRASAL = """
-turn down: reject; rule out: exclude; give up: abandon; call off: cancel; do away: abolish; set up:
-found; carry out: perform; take over: acquire; pull down: demolish; tear down: demolish; knock down:
-demolish; put up: build; shut down: close; close down: close; break out: begin; bring out: publish;
-come out: appear; point out: note; find out: discover; take part: participate; go up: rise; go down:
-fall; break up: dissolve; look into: investigate; hand over: transfer; put off: postpone; lay off:
-dismiss; die out: vanish; phase out: abolish; wipe out: destroy; bring up: raise; pass away: die
+turn down: reject; rule out: exclude; give up: abandon; call off: cancel; do away: abolish; set
+up: found; carry out: perform; take over: acquire; pull down: demolish; tear down: demolish; knock
+down: demolish; put up: build; shut down: close; close down: close; break out: begin; bring out:
+publish; come out: appear; point out: note; find out: discover; take part: participate; go up:
+rise; go down: fall; break up: dissolve; look into: investigate; hand over: transfer; put off:
+postpone; lay off: dismiss; cut off: close; shut off: close; switch off: stop; turn off: stop;
+switch on: start; turn on: start; pull out: withdraw; drop out: withdraw; take on: hire; come
+back: return; go back: return; give back: return; go on: continue; carry on: continue; keep on:
+continue; take away: remove; step down: resign; stand down: resign; blow up: explode; take place:
+happen; cut down: fell; give in: yield; hand in: submit; fill in: complete; grow up: raise; die
+out: vanish; phase out: abolish; wipe out: destroy; bring up: raise; pass away: die
 """
 
 

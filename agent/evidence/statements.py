@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass
@@ -14,12 +15,16 @@ from agent.evidence.dates import Date, find_dates
 from agent.evidence.figures import Figure, find_figures
 from agent.evidence.names import Name, find_names
 from agent.evidence.normalise import Token, tokenise, words_of
+from agent.evidence.thesaurus import synonyms
 from agent.evidence.vocabulary import FUNCTION
 from agent.types import Passage
 from browser.text import clean, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+_COMMON_ENDING = re.compile(r"(?:ing|ion|ment|ity|ness|ship|er|or|ist)s?$")
+"""What nouns that are no names end in; a word without it that opens a claim may be a name."""
 
 CACHED_TEXTS = 4096
 """Passages whose analysis is kept: a run cites the same passages again and again."""
@@ -81,6 +86,16 @@ class Ground:
                 self._stream += " ".join(sentence.roots) + " "
             self._edges.append(len(self._stream) - 1)
 
+    @functools.cached_property
+    def topic(self) -> frozenset[str]:
+        """Roots of what the page is about: the names of its first statement, its first heading."""
+        if not self.statements:
+            return frozenset()
+        first = self.statements[0]
+        heading = words_of(tokenise(first.passage.heading))
+        names = (root for name in first.sentence.names for root in name.roots)
+        return frozenset((*names, *content_of(heading)))
+
     def weight(self, root: str) -> float:
         """Rarity of a root among the statements; what stands in every one weighs little."""
         return math.log(1 + len(self.statements) / (0.5 + self._found_in[root]))
@@ -124,7 +139,13 @@ class Ground:
         if self._name_roots is None:
             found = (n for s in self.statements for n in s.sentence.names if n.certain)
             self._name_roots = {root for n in found for root in n.roots}
-        return name.certain or name.roots[0] in self._name_roots
+        return name.certain or name.roots[0] in self._name_roots or self._is_unheard(name)
+
+    def _is_unheard(self, name: Name) -> bool:
+        """Whether a word that opens a claim and does something is none that the page knows."""
+        word = name.roots[0]
+        known = word in self or bool(self.vocabulary(word[:4])) or len(synonyms(word)) > 1
+        return name.acts and not known and not _COMMON_ENDING.search(word)
 
     def __contains__(self, root: str) -> bool:
         return root in self._found_in

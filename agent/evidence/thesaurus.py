@@ -32,6 +32,19 @@ def opposites(word: str) -> frozenset[str]:
 
 
 @functools.cache
+def phrases() -> dict[str, str]:
+    """Set phrases, each with a word that says the same: `out of date` → `outdated`."""
+    pairs = (line.partition(": ") for line in _lines("phrases"))
+    return {phrase: word for phrase, _, word in pairs}
+
+
+@functools.cache
+def exclusive() -> tuple[frozenset[str], ...]:
+    """Groups of roots of which one at most is true of a thing in one respect: the weekdays."""
+    return tuple(frozenset(group) for group in _groups("exclusive"))
+
+
+@functools.cache
 def roles() -> frozenset[str]:
     """Roots of offices and parts that one bearer has at a time: `mayor`, `landlord`."""
     return frozenset(word for group in _groups("roles") for word in group)
@@ -60,10 +73,14 @@ def _opposites() -> dict[str, frozenset[str]]:
 
 
 def _groups(name: str) -> list[list[str]]:
-    """Read a word list: one group a line, as roots; lines that begin with # are notes."""
+    """Read a word list: one group a line, as roots."""
+    return [[root(word) for word in line.split()] for line in _lines(name)]
+
+
+def _lines(name: str) -> list[str]:
+    """Read the lines of a word list but its notes, which begin with #."""
     text = resources.files("agent.evidence").joinpath("words", f"{name}.txt").read_text("utf-8")
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    return [[root(word) for word in line.split()] for line in lines]
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
 def _frozen(table: dict[str, set[str]]) -> dict[str, frozenset[str]]:

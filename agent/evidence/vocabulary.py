@@ -110,3 +110,9 @@ PARTIAL = root_set(
     """some several many few most usually often generally sometimes partly mainly mostly largely
     half third quarter majority typically except rarely apart chiefly"""
 )
+
+SAYING = root_set(
+    """say state tell argue expect believe think predict warn add note claim declare suggest
+    forecast insist complain promise admit explain stress"""
+)
+"""Verbs that ascribe words to somebody: one of them may stand for another."""

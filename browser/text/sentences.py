@@ -21,6 +21,12 @@ _OPENERS = frozenset(
 _BOUNDARY = re.compile(
     r"""(?P<end>[.!?…]+["'”’)\]»]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？]["”」』]*\s*|\n{2,}"""
 )
+_GERMAN_MONTH = re.compile(
+    r"(?:Jan|Feb|Apr|Jun|Jul|Aug|Sept?|Okt|Nov|Dez|Januar|Februar|März|April|Mai|Juni|Juli|August"
+    r"|September|Oktober|November|Dezember)\b"
+)
+"""After `7.` these go on with a date; in English no day has a full stop."""
+
 _LAST_WORD = re.compile(r"([\w.]+)\.$")
 _WORD = re.compile(r"\w+")
 
@@ -55,6 +61,8 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     if last is None:
         return True
     word = last[1].casefold()
+    if word.isdigit() and _GERMAN_MONTH.match(text, match.end()):
+        return False
     if word in _CLOSING:
         return _opens(text, match.end())
     initial = len(word) == 1 and (last[1].isupper() or _parenthesised(text, last.start()))

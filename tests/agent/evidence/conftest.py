@@ -24,6 +24,6 @@ def read_at() -> datetime:
 def make_page() -> Callable[..., Page]:
     def make(text: str, url: str = "https://harbour.test/page", **fields: object) -> Page:
         document = Document(url=url, title="Harbour lights", text=text, **fields)
-        return Page(url, url, "http", Outcome.OK, READ_AT, 200, "text/html", b"", document)
+        return Page(url, url, "http", Outcome.OK, READ_AT, document=document)
 
     return make
