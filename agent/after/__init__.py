@@ -2,8 +2,9 @@
 
 They run when the answer was delivered and are waited for, one after the other: signals of
 satisfaction every turn, a summary every third, profile every fifth, condensation past forty
-turns, the worth of skills every tenth, as in the reference engine. Each sees what the person
-wrote and what was answered, never a page or a tool result.
+turns, the worth of skills every tenth, as in the reference engine; then skills that fail are
+mended, and after every seventh, if it was verified, new ones are proposed. Each sees what the
+person wrote and what was answered, never a page or a tool result.
 """
 
 from agent.after.jobs import Aftermath, TurnDone

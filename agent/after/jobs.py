@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agent.after.learning import PROPOSE_EVERY, failing, keep, mended, proposals
 from agent.after.signals import signal, weighed
 from agent.after.skills import evaluated, rescored, useless
 from agent.after.turn import TurnDone, transcript
@@ -61,6 +62,10 @@ class Aftermath:
             await self._condense(self.ask, turn)
         if count % EVALUATE_EVERY == 0 and turn.messages >= EVALUATE_MESSAGES and turn.shown:
             await self._try("evaluate", self._evaluate(self.ask, turn))
+        if turn.learns:
+            await self._try("mend", self._mend(self.ask, turn))
+        if turn.verified and count % PROPOSE_EVERY == 0:
+            await self._try("propose", self._propose(self.ask, turn))
 
     async def _weigh(self, turn: TurnDone) -> None:
         weight = signal(turn.history)
@@ -112,6 +117,19 @@ class Aftermath:
         for skill in await self.in_thread(self.upkeep.skills):
             if useless(skill, self.now_ms()):
                 await self.in_thread(self.upkeep.drop_skill, str(skill.get("name")))
+
+    async def _mend(self, ask: Ask, turn: TurnDone) -> None:
+        """Rewrite each skill that fails, once; one that was rewritten and fails again goes."""
+        for skill in failing(await self.in_thread(self.upkeep.skills), turn.shown):
+            better = await mended(ask, skill, turn, self.now_ms())
+            if better is not None:
+                await self.in_thread(self.upkeep.put_skills, [better])
+            else:
+                await self.in_thread(self.upkeep.drop_skill, str(skill["name"]))
+
+    async def _propose(self, ask: Ask, turn: TurnDone) -> None:
+        new = await proposals(ask, await self.in_thread(self.upkeep.skills), turn)
+        await self.in_thread(keep, self.upkeep, new, self.now_ms())
 
     async def _try(self, name: str, job: Awaitable[None]) -> None:
         try:

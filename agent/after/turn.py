@@ -22,13 +22,17 @@ class TurnDone:
 
     `messages` counts what the model had before it in the end, without the answer; `shown` are
     the skills that it was given; `tainted` says that the web was read, so that the answer may
-    hold the web's words.
+    hold the web's words. `tools` names the tools that worked, in order; `learns` says that skills
+    may be mended, and `verified` that every sentence was supported, so that they may be proposed.
     """
 
     history: tuple[Turn, ...]
     messages: int
     shown: tuple[str, ...] = ()
     tainted: bool = False
+    tools: tuple[str, ...] = ()
+    learns: bool = False
+    verified: bool = False
 
 
 def transcript(turns: Sequence[Turn], units: int) -> str:

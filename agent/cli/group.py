@@ -25,6 +25,7 @@ COMMANDS = {
     "usage": ("usage", "Calls, tokens and dollars by day and model."),
     "feedback": ("usage", "Say whether a run was good: up or down."),
     "memory": ("memories", "What is remembered: list, search, preview, forget, graph and more."),
+    "skills": ("skills", "What was learned: instructions that runs are given; list, show, rm."),
     "wiki": ("wiki", "What is known as Markdown pages: sync, lint, show, search."),
     "chrome": ("chrome", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),

@@ -9,13 +9,17 @@ from agent.after import Aftermath, TurnDone
 from agent.asking import Asker
 from agent.guard import Budget
 from agent.models import Message, Task, takes
+from agent.run.outcome import verified
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agent.after.turn import Ask
     from agent.asking import Record
     from agent.models import Model
     from agent.opening import Opening
     from agent.planner import Work
+    from agent.types import Report
 
 
 def now_ms() -> int:
@@ -23,15 +27,26 @@ def now_ms() -> int:
     return int(time.time() * 1000)
 
 
-async def after_answer(opening: Opening, work: Work, record: Record) -> None:
-    """Do what is due after an answer that was delivered and kept in the conversation."""
+async def after_answer(
+    opening: Opening, work: Work, record: Record, report: Report, steps: Sequence[str]
+) -> None:
+    """Do what is due after an answer that was delivered and kept in the conversation.
+
+    `steps` are what the run did, a line each, as a playbook tells it.
+    """
     context = opening.context
     if context.memory is None:
         return
     upkeep = context.memory.upkeep(opening.session)
     turns = await context.in_memory_thread(upkeep.turns)
     done = TurnDone(
-        tuple(turns), len(work.messages), opening.shown, tainted=bool(context.evidence.sources)
+        tuple(turns),
+        len(work.messages),
+        opening.shown,
+        tainted=not context.evidence.is_empty,
+        tools=tuple(line.partition(" ")[0] for line in steps),
+        learns=True,
+        verified=report.status == "answered" and verified(report),
     )
     ask = _ask(work.model, work.budget, record)
     await Aftermath(upkeep, context.in_memory_thread, now_ms, record, ask).run(done)

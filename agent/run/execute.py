@@ -188,7 +188,7 @@ class _Run:
         await self._remember(opening, report.answer)
         self._close(report)
         await self._leave(opening, report)
-        await after_answer(opening, work, self._record)
+        await after_answer(opening, work, self._record, report, self._steps.lines())
         return report
 
     async def _judge(self, stack: AsyncExitStack, model: Model) -> Model:

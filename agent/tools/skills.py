@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from agent.errors import ToolError
+from agent.memory.layers import SKILL_SCORE
 from agent.tools.memory import memory_of
 from agent.tools.registry import Params, Risk, Tool, ToolResult
 
@@ -18,13 +19,15 @@ if TYPE_CHECKING:
 
 MANUAL_SCORE = 60
 """A skill that was asked for starts above one that was proposed (50)."""
+LONGEST_NAME, LONGEST_SKILL = 80, 1_000
+"""Characters: every run is given all skills, so each has to be short."""
 
 
 class LearnSkillParams(Params):
     """A name, and what to do."""
 
-    name: str = Field(min_length=1, max_length=80)
-    instruction: str = Field(min_length=1, max_length=1_000)
+    name: str = Field(min_length=1, max_length=LONGEST_NAME)
+    instruction: str = Field(min_length=1, max_length=LONGEST_SKILL)
 
 
 class NoParams(Params):
@@ -77,7 +80,7 @@ def learn(
     skill = before or {
         "id": f"skill_{uuid.uuid4().hex[:8]}",
         "name": name,
-        "score": MANUAL_SCORE,
+        "score": MANUAL_SCORE if source == "manual" else SKILL_SCORE,
         "learnedAt": now_ms,
         "usageCount": 0,
         "evalCount": 0,

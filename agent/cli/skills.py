@@ -1,0 +1,76 @@
+"""`research skills`: what was learned, and the person's say over it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agent.cli.anywhere import Anywhere
+from agent.cli.memory import opened
+from agent.cli.runs import data_dir_option
+from agent.config import default_data_dir
+from agent.errors import UsageError
+from browser.text.hygiene import clean
+
+Place = tuple[Path, str]
+_LINE = 100  # characters of an instruction in a list
+
+
+@click.group(cls=Anywhere)
+@click.option("--namespace", envvar="RESEARCH_NAMESPACE", default="default", help="Whose skills.")
+@data_dir_option
+@click.pass_context
+def skills(ctx: click.Context, namespace: str, data_dir: Path | None) -> None:
+    """Look at and delete the instructions that runs are given."""
+    ctx.obj = (data_dir or default_data_dir(), namespace)
+
+
+@skills.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_obj
+def list_(place: Place, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """List the skills: score, how often used, where from, instruction."""
+    known = _skills(place)
+    if as_json:
+        print(json.dumps(known, ensure_ascii=False, indent=2))
+        return
+    for skill in known:
+        said = " ".join(str(skill.get("instruction", "")).split())
+        used, source = skill.get("usageCount") or 0, skill.get("source", "")
+        head = f"{skill.get('score', 50):>3}  {used:>3}×  {source:<6}  {skill['name']}"
+        print(clean(f"{head}: {said if len(said) <= _LINE else said[:_LINE] + '…'}"))
+
+
+@skills.command()
+@click.argument("name")
+@click.pass_obj
+def show(place: Place, name: str) -> None:
+    """Show all that is kept of the skill NAME."""
+    found = next((skill for skill in _skills(place) if skill["name"] == name), None)
+    if found is None:
+        raise _unknown(name)
+    for key, value in found.items():
+        print(clean(f"{key}: {value}"))
+
+
+@skills.command()
+@click.argument("name")
+@click.pass_obj
+def rm(place: Place, name: str) -> None:
+    """Forget the skill NAME."""
+    with opened(place) as memory:
+        if not memory.upkeep("").drop_skill(name):
+            raise _unknown(name)
+    print(clean(f"forgot {name}"))
+
+
+def _skills(place: Place) -> list[dict[str, Any]]:
+    with opened(place) as memory:
+        return memory.upkeep("").skills()
+
+
+def _unknown(name: str) -> UsageError:
+    return UsageError(f"no skill is called {name!r}", hint="`research skills list` names them.")
