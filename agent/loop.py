@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from agent.asking import Record
+    from agent.guard.repetition import Circle
     from agent.models import Model, ModelReply
     from agent.protocol import CallResult
     from agent.types import Reply, ToolCall
@@ -86,17 +87,23 @@ class Loop:
                     messages.append(Message("assistant", reply.text))
                     messages.append(await self._act(reply.calls))
         except LimitReached as reached:
-            self.record("limit.reached", self.place, limit=reached.limit)
+            self.record("limit.reached", self.place, limit=reached.limit, why=reached.why)
             return LoopResult(await self._wrap_up(messages, reached.limit), reached.limit)
 
     def _only_thought(self, reply: Reply, messages: list[Message]) -> bool:
         """Ask a model to go on that has only thought; a thought never closed hides what it did."""
         if reply.text or not (reply.unclosed or (self.guard and reply.thoughts)):
             return False
-        note = self.guard.thought_only() if self.guard else None
+        note = self._noted(self.guard.thought_only() if self.guard else None)
         messages.append(Message("assistant", "…"))
         messages.append(Message("user", note or GO_ON))
         return True
+
+    def _noted(self, circle: Circle | None) -> str:
+        if circle is None:
+            return ""
+        self.record("guard.noticed", f"{self.place}/{self.budget.steps}", circle=circle)
+        return circle.note
 
     async def _think(self, messages: Sequence[Message]) -> Reply:
         step = self.budget.begin_step()
@@ -111,7 +118,7 @@ class Loop:
             self.record("tool.call", place, name=call.name, param=call.param)
         finishes = await asyncio.gather(*map(self.policy.run, calls, places))
         results = [finish() for finish in finishes]
-        note = self.guard.note(calls, results) if self.guard else None
+        note = self._noted(self.guard.noticed(calls, results) if self.guard else None)
         said = format_results(results)
         images = [image for result in results for image in result.images][-1:]  # as it is now
         return Message("user", f"{said}\n\n{note}" if note else said, tuple(images))

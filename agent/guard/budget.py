@@ -16,11 +16,12 @@ RESERVE = 0.2
 
 
 class LimitReached(Exception):
-    """A bound of the run is reached; `limit` names it: steps, timeout or budget."""
+    """A bound of the run is reached: `limit` names it, `why` says more where there is more."""
 
-    def __init__(self, limit: str) -> None:
+    def __init__(self, limit: str, why: str = "") -> None:
         super().__init__(limit)
         self.limit = limit
+        self.why = why
 
 
 @dataclass(slots=True)

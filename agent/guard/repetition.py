@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from agent.guard.budget import LimitReached
@@ -24,6 +25,22 @@ if TYPE_CHECKING:
 
 REPETITION = "repetition"
 """The limit that such an end is reported as."""
+
+
+class Circle(StrEnum):
+    """A way of going round in circles; the value is what records and people read."""
+
+    SAME_CALL = "same call"
+    FAILING = "failing"
+    SAME_PLACE = "same place"
+    ALTERNATING = "alternating"
+    ONE_TOOL = "one tool"
+    THINKING = "thinking"
+
+    @property
+    def note(self) -> str:
+        """What the model is told once, before the run is ended for the same reason."""
+        return f"[Note: {NOTES[self]}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +82,20 @@ class Repetition:
     _places: Counter[tuple[str, str]] = field(default_factory=Counter)
     _failed: Counter[str] = field(default_factory=Counter)
     _thinking: int = 0
-    _told: Counter[str] = field(default_factory=Counter)
+    _told: Counter[Circle] = field(default_factory=Counter)
 
-    def note(self, calls: Sequence[ToolCall], results: Sequence[CallResult]) -> str | None:
-        """Take up a step; gives a note for the model, or raises `LimitReached` after enough."""
+    def noticed(self, calls: Sequence[ToolCall], results: Sequence[CallResult]) -> Circle | None:
+        """Take up a step; gives what the model is to be told of, or raises `LimitReached`."""
         self._thinking = 0
         kinds = [self._one(call, result) for call, result in zip(calls, results, strict=True)]
         return self._say(next((kind for kind in kinds if kind), None))
 
-    def thought_only(self) -> str | None:
-        """Take up a turn with neither call nor answer; as `note`."""
+    def thought_only(self) -> Circle | None:
+        """Take up a turn with neither call nor answer; as `noticed`."""
         self._thinking += 1
-        return self._say("thinking" if self._thinking >= self.limits.thinking else None)
+        return self._say(Circle.THINKING if self._thinking >= self.limits.thinking else None)
 
-    def _one(self, call: ToolCall, result: CallResult) -> str | None:
+    def _one(self, call: ToolCall, result: CallResult) -> Circle | None:
         failed = isinstance(result.data, Mapping) and bool(result.data.get("error"))
         self._failed[call.name] = self._failed[call.name] + 1 if failed else 0
         digest = _digest(call.name, result)
@@ -94,16 +111,16 @@ class Repetition:
         self._places[call.name, _place_of(call)] += 1
         return self._kind(call)
 
-    def _kind(self, call: ToolCall) -> str | None:
+    def _kind(self, call: ToolCall) -> Circle | None:
         limits = self.limits
         often = limits.research_tool if call.name in RESEARCH_TOOLS else limits.one_tool
         # The first of several alike brought something, so it is not among those counted here.
         checks = {
-            "same call": self._idle.count((call.name, call.param)) >= limits.same_call - 1,
-            "failing": self._failed[call.name] >= limits.failures,
-            "same place": self._places[call.name, _place_of(call)] >= limits.same_place - 1,
-            "alternating": self._alternates(),
-            "one tool": self._tools[call.name] >= often,
+            Circle.SAME_CALL: self._idle.count((call.name, call.param)) >= limits.same_call - 1,
+            Circle.FAILING: self._failed[call.name] >= limits.failures,
+            Circle.SAME_PLACE: self._places[call.name, _place_of(call)] >= limits.same_place - 1,
+            Circle.ALTERNATING: self._alternates(),
+            Circle.ONE_TOOL: self._tools[call.name] >= often,
         }
         return next((kind for kind, holds in checks.items() if holds), None)
 
@@ -117,34 +134,36 @@ class Repetition:
         self._places.clear()
         self._tools.clear()
 
-    def _say(self, kind: str | None) -> str | None:
+    def _say(self, kind: Circle | None) -> Circle | None:
         if kind is None:
             return None
         self._told[kind] += 1
         if self._told[kind] > self.limits.patience:
-            raise LimitReached(REPETITION)
+            raise LimitReached(REPETITION, kind)
         self._forget()
         self._failed.clear()
         self._thinking = 0
-        return f"[Note: {NOTES[kind]}]"
+        return kind
 
 
+_ELSE = "Do something else, or answer."
 NOTES = {
-    "same call": "this call was made before with the same result. Do something else, or answer.",
-    "alternating": "two tools take turns and nothing changes. Do something else, or answer.",
-    "failing": "this tool has failed several times in a row. Use another one, or answer from what "
-    "is known.",
-    "same place": "this page or query was looked at before; nothing new is there. Try another, or "
+    Circle.SAME_CALL: f"this call was made before with the same result. {_ELSE}",
+    Circle.ALTERNATING: f"two tools take turns and nothing changes. {_ELSE}",
+    Circle.FAILING: "this tool has failed several times in a row. Use another one, or answer from "
+    "what is known.",
+    Circle.SAME_PLACE: "this page or query was looked at before; nothing new is there. Try "
+    "another, or answer.",
+    Circle.ONE_TOOL: "this tool has brought nothing new for several calls. Use another one, or "
     "answer.",
-    "one tool": "this tool has brought nothing new for several calls. Use another one, or answer.",
-    "thinking": "several turns have passed without a call or an answer. Call a tool now, or "
+    Circle.THINKING: "several turns have passed without a call or an answer. Call a tool now, or "
     "answer.",
 }
-"""What the model is told once, before the run is ended for the same reason."""
 
 
 def _digest(name: str, result: CallResult) -> str:
-    said = f"{name}\0{to_json(result.data)}\0{result.web}"
+    seen = "".join(image.sha256 for image in result.images)
+    said = f"{name}\0{to_json(result.data)}\0{result.web}\0{seen}"
     return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from agent.guard import LimitReached, Repetition
-from agent.guard.repetition import NOTES
+from agent.guard.repetition import Circle
 from agent.protocol import CallResult
 from agent.types import ToolCall
 
 
 def step(guard, name, param="", data=None):
-    return guard.note([ToolCall(name, param)], [CallResult(name, data or {"same": True})])
+    circle = guard.noticed([ToolCall(name, param)], [CallResult(name, data or {"same": True})])
+    return circle and circle.note
 
 
 def test_the_same_call_with_the_same_result_is_noted_at_the_third_time_then_ends():
@@ -68,7 +69,7 @@ def test_turns_that_only_think_are_noted_at_the_fifth():
     guard = Repetition()
     notes = [guard.thought_only() for _ in range(5)]
     assert notes[:4] == [None] * 4
-    assert "without a call" in notes[4]
+    assert notes[4] is Circle.THINKING
 
 
 def test_progress_makes_good_what_was_noted():
@@ -76,4 +77,4 @@ def test_progress_makes_good_what_was_noted():
     for _ in range(3):
         step(guard, "P", "1")
     step(guard, "Q", "", {"new": 1})
-    assert [step(guard, "P", "1") for _ in range(2)] == [None, "[Note: " + NOTES["same call"] + "]"]
+    assert [step(guard, "P", "1") for _ in range(2)] == [None, Circle.SAME_CALL.note]
