@@ -40,7 +40,8 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
         return extract_body(_unpacked(body), "", url.removesuffix(".gz"))
     if kind in {"zip", BINARY, "mail"}:
         return _packed(kind, body, content_type, url)
-    return _text_reader(kind)(decode(body, content_type), url, _name(url))
+    document = _text_reader(kind)(decode(body, content_type), url, _name(url))
+    return _on_platform(document, body, url) if kind == "json" else document
 
 
 def _packed(kind: str, body: bytes, content_type: str, url: str) -> Document:

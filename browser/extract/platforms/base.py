@@ -14,11 +14,14 @@ class Platform:
 
     `hosts` are matched whole or as a parent domain (`x.com` also means `mobile.x.com`). Software
     that runs on hosts of anyone's overrides `claims` and looks at the page itself; `general`
-    ones come last. A parser that no saved page was tested on sets `verified` to false.
+    ones come last. `marks` are bytes of which every page of such software has one: a page at any
+    host without them is not parsed when it is read. A parser that no saved page was tested on sets
+    `verified` to false.
     """
 
     name: ClassVar[str]
     hosts: ClassVar[tuple[str, ...]] = ()
+    marks: ClassVar[tuple[bytes, ...]] = ()
     general: ClassVar[bool] = False
     verified: ClassVar[bool] = True
 

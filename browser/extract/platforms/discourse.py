@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import unescape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
@@ -12,7 +12,10 @@ from browser.extract.platforms.discourse_pages import read_page
 from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import Source, fields
-from browser.net.url import origin
+from browser.net.url import join, origin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SHAPES = {"post_stream", "topic_list", "latest_posts", "cooked", "grouped_search_result"}
 _MARKS = ("closed", "archived", "pinned", "pinned_globally")
@@ -22,6 +25,7 @@ class Discourse(Platform):
     """The `.json` form of every page; the crawler's page where only HTML is at hand."""
 
     name = "discourse"
+    marks = (b"Discourse ", b'"post_stream"')
 
     def claims(self, source: Source) -> bool:
         """By the generator that its pages name, or by the shape of its JSON."""
@@ -100,6 +104,7 @@ def _post(post: dict[str, Any], site: str) -> Record:
         title=post.get("topic_title"), author=post.get("name") or post.get("username"),
         handle=post.get("username"), published=_date(post.get("created_at")),
         modified=_date(post.get("updated_at")), parent=str(answered) if answered else None,
+        media=tuple(_pictures(post.get("cooked") or "", site)),
         counts=counts(number=number, replies=post.get("reply_count"), reads=post.get("reads"),
                       likes=likes),
         fields=fields(
@@ -109,6 +114,11 @@ def _post(post: dict[str, Any], site: str) -> Record:
             poll="; ".join(_polls(post.get("polls") or [])),
         ),
     )  # fmt: skip
+
+
+def _pictures(cooked: str, site: str) -> Iterator[str]:
+    for picture in Source(site, cooked).all("img[src]:not(.emoji):not(.avatar)"):
+        yield join(site, picture.get("src") or "")
 
 
 def _marks(topic: dict[str, Any]) -> str:

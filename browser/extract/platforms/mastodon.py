@@ -27,6 +27,7 @@ class Mastodon(Platform):
     """The web client's `status` classes; `Status` and `Account` entities of the API."""
 
     name = "mastodon"
+    marks = (b'"mastodon"', b"'mastodon'", b"=mastodon", b"initial-state", b'"reblogs_count"')
 
     def claims(self, source: Source) -> bool:
         """By the page's application element or state, by the API's path and entities."""

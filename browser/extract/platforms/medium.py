@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # A story's address ends in its id: eight or more hexadecimal digits after the last hyphen.
 _STORY = re.compile(r"(?:^|-)([0-9a-f]{8,14})$")
+_READING_TIME = re.compile(r"^\d+ min read\n+")
 _MINUTES = re.compile(r"(\d+) min read")
 
 
@@ -27,6 +28,7 @@ class Medium(Platform):
     """Meta elements for what stands beside a story, the article path for its text."""
 
     name = "medium"
+    marks = (b"al:ios:app_name",)
     hosts = ("medium.com",)
 
     def claims(self, source: Source) -> bool:
@@ -47,7 +49,7 @@ class Medium(Platform):
         creator, locked = post.get("creator") or {}, post.get("isLocked")
         return Record(
             self.name, "story", source.canonical, id=found[1], title=title,
-            text=extract(source.markup, source.url).text,
+            text=_READING_TIME.sub("", extract(source.markup, source.url).text),
             author=author_of(node)[0] or meta.get("author") or creator.get("name"),
             handle=account or creator.get("username"),
             published=date_of(node, "datePublished")

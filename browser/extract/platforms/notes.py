@@ -5,30 +5,74 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from browser.extract.platforms.lines import fact_lines, item_blocks
 from browser.extract.platforms.registry import all_platforms, parse_platform
 from browser.net.url import host
 
 if TYPE_CHECKING:
+    from browser.extract.platforms.base import Platform
+    from browser.extract.platforms.record import Record
     from browser.types import Document
+
+# Where so many of the items' texts stand in the page's own text, it holds them all.
+_ENOUGH_SAID = 0.8
+
+
+def platform_at(url: str) -> Platform | None:
+    """The platform whose site an address is on; None for software that runs anywhere."""
+    site = host(url)
+    return next((platform for platform in all_platforms() if platform.owns(site)), None)
+
+
+def may_hold_record(url: str, body: bytes) -> bool:
+    """Whether a page is worth parsing for a record: by its host, or by marks of its software."""
+    marks = (mark for platform in all_platforms() for mark in platform.marks)
+    return platform_at(url) is not None or any(mark in body for mark in marks)
+
+
+def record_of(url: str, body: bytes) -> Record | None:
+    """The record of a page of a known site, or of known software on any site."""
+    record = parse_platform(url, body) if may_hold_record(url, body) else None
+    if record is None or platform_at(url) is not None:
+        return record
+    marked = {platform.name for platform in all_platforms() if platform.marks}
+    return record if record.platform in marked else None
 
 
 def with_platform(document: Document, body: bytes, url: str) -> Document:
-    """Complete a page of a known platform from its record, or say that it was read without one."""
-    site = host(url)
-    known = next((platform for platform in all_platforms() if platform.owns(site)), None)
-    if known is None:
-        return document
-    record = parse_platform(url, body)
-    if record is None:
+    """Complete a page of a known platform from its record, or say that it was read without one.
+
+    The text gets what the page's own lacks: replies with who wrote them and when, and a list of
+    the record's facts at its end, so that each can be cited.
+    """
+    record, known = record_of(url, body), platform_at(url)
+    if record is None and known is not None:
         note = f"no {known.name} record found on this page: read as a plain page"
         return replace(document, notes=(*document.notes, note))
-    fuller = len(record.text) > len(document.text)
+    return document if record is None else _completed(document, record)
+
+
+def _completed(document: Document, record: Record) -> Document:
+    fuller = document.kind == "json" or len(record.text) > len(document.text)
+    text = record.text if fuller else document.text
+    markdown = record.text if fuller else document.markdown
+    more = "\n\n".join(part for part in (*_unsaid(record, text), fact_lines(record)) if part)
     return replace(
         document,
-        text=record.text if fuller else document.text,
-        markdown=record.text if fuller else document.markdown,
+        text=f"{text}\n\n{more}".strip(),
+        markdown=f"{markdown}\n\n{more}".strip(),
         title=record.title or document.title,
         author=record.author or document.author,
         published=record.published or document.published,
         modified=record.modified or document.modified,
     )
+
+
+def _unsaid(record: Record, text: str) -> list[str]:
+    """The items, unless the page's own text has them already."""
+    if record.kind in ("article", "disambiguation"):
+        return []  # its items are its own sections
+    said = [item.text.partition("\n")[0] in text for item in record.items if item.text]
+    if said and sum(said) >= _ENOUGH_SAID * len(said):
+        return []
+    return list(item_blocks(record))

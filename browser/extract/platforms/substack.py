@@ -27,6 +27,7 @@ class Substack(Platform):
     """JSON-LD of notes and posts; the permalink unit and `.available-content` without it."""
 
     name = "substack"
+    marks = (b"substackcdn.com",)
     hosts = ("substack.com",)
 
     def claims(self, source: Source) -> bool:

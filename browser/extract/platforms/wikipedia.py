@@ -37,6 +37,7 @@ class Wikipedia(Platform):
     """The parser output, as MediaWiki renders it with any skin."""
 
     name = "wikipedia"
+    marks = (b"MediaWiki",)
     hosts = ("wikipedia.org", "wiktionary.org", "wikiquote.org", "wikivoyage.org", "wikibooks.org")
 
     def claims(self, source: Source) -> bool:

@@ -9,7 +9,8 @@ import json
 import pytest
 
 from browser.extract import extract_body
-from browser.extract.platforms import Platform, all_platforms, parse_platform
+from browser.extract.platforms import Platform, Record, all_platforms, parse_platform
+from browser.extract.platforms.lines import item_blocks
 
 
 def test_every_platform_is_found_by_itself() -> None:
@@ -67,4 +68,41 @@ def test_a_platform_page_is_completed_from_its_record() -> None:
     page = f"<title>Knots - YouTube</title><div></div><script>var ytInitialPlayerResponse = {json.dumps(state)};</script>"
     document = extract_body(page.encode(), "text/html", "https://www.youtube.com/watch?v=v1")
     assert (document.title, document.author) == ("Knots", "Ann")
-    assert document.text == "How to tie a bowline."
+    assert document.text.split("\n\n") == [
+        "How to tie a bowline.",
+        "- kind: youtube video\n- id: v1\n- author: Ann",
+    ]
+
+
+def test_replies_that_the_page_text_lacks_are_given_with_who_wrote_them() -> None:
+    thread = {"id": 9, "slug": "t", "title": "Tides", "post_stream": {"posts": [
+        {"id": 1, "username": "ann", "cooked": "<p>When is high tide?</p>", "created_at": "2024-05-03T08:00:00Z"},
+        {"id": 2, "username": "bo", "name": "Bo", "cooked": "<p>At noon.</p>", "created_at": "2024-05-03T09:00:00Z", "reply_to_post_number": 1}]}}  # fmt: skip
+    document = extract_body(
+        json.dumps(thread).encode(), "application/json", "https://forum.example/t/t/9.json"
+    )
+    assert document.title == "Tides"
+    assert document.text.split("\n\n")[:2] == [
+        "When is high tide?",
+        "Bo (@bo), 2024-05-03T09:00:00+00:00: At noon.",
+    ]
+
+
+def test_software_is_known_by_its_marks_on_any_site_and_others_are_left_as_they_are() -> None:
+    words = "The lock keeper opened the gates again after a long winter of repairs on the canal."
+    wiki = f"""<html lang=en><meta name=generator content="MediaWiki 1.39"><h1 id=firstHeading>Elm</h1><div id=mw-content-text><div class=mw-parser-output>
+    <table class=infobox><tr><th>Mayor<td>Ann Rower</table><p>{words}</p></div></div></html>"""
+    document = extract_body(wiki.encode(), "text/html", "https://wiki.boats.example/Elm")
+    assert "- infobox: Mayor: Ann Rower" in document.text
+
+    speaks_of_it = f"<title>News</title><h1>News</h1><p>{words} It runs MediaWiki now.</p>"
+    plain = extract_body(speaks_of_it.encode(), "text/html", "https://post.example/news")
+    assert "- kind:" not in plain.text
+    assert plain.notes == ()
+
+
+def test_deeply_nested_items_end_somewhere() -> None:
+    record = Record("x", "post", text="Deep.")
+    for _ in range(2000):
+        record = Record("x", "post", text="Deep.", items=(record,))
+    assert 1 <= len(list(item_blocks(record))) < 50
