@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agent.errors import ResearchError
 from agent.models.base import Streaming
 from agent.models.pictures import message_kept
 
@@ -35,7 +36,12 @@ class Asker:
         """Ask; `whole` is the conversation of which `fitted` is what fits. Raises `ModelError`."""
         self._record_request(place, fitted, fitted if whole is None else whole)
         started = time.monotonic()
-        reply = await self._heard(place, fitted)
+        try:
+            reply = await self._heard(place, fitted)
+        except ResearchError as error:
+            info = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
+            self.record("model.failed", place, **info)
+            raise
         self.budget.add(reply.usage)
         self.record(
             "model.reply",

@@ -30,6 +30,15 @@ class ResearchError(Exception):
             self.hint = hint
 
 
+def error_named(name: str, message: str, hint: str) -> ResearchError:
+    """Make an error again of what a record says of it; one of an unknown name is of the base."""
+    kinds = [ResearchError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    found = next((kind for kind in kinds if kind.__name__ == name), ResearchError)
+    return found(message, hint=hint)
+
+
 class UsageError(ResearchError):
     """A flag, a file or the configuration is wrong."""
 

@@ -21,6 +21,7 @@ from agent.planner.missing import MISSING
 from agent.planner.report import CLOSING, OUTLINE
 from agent.protocol import CallResult
 from agent.review import REVIEW
+from agent.types import ErrorInfo
 from agent.values import VALUES
 from browser.types import Document, Outcome, Page
 
@@ -64,8 +65,11 @@ class RunRecord:
     review: str | None = None
     section_reviews: dict[str, str] = field(default_factory=dict)
     verdicts: list[dict[str, str]] = field(default_factory=list)
+    failures: dict[str, ErrorInfo] = field(default_factory=dict)
     answer: str | None = None
     status: str | None = None
+    error: ErrorInfo | None = None
+    elapsed_s: float = 0.0
 
     @classmethod
     def read(cls, folder: RunFolder) -> RunRecord:
@@ -191,9 +195,14 @@ class RunRecord:
                     self.section_reviews[loop] = data["said"]
             case "answer.draft":
                 self.limit = data["limit"]
+            case "model.failed":
+                self.failures[event.place] = ErrorInfo(**data)
             case "run.finished":
                 self.answer = data["report"]["answer"]
                 self.status = data["report"]["status"]
+                self.elapsed_s = data["report"]["elapsed_s"]
+                error = data["report"].get("error")
+                self.error = ErrorInfo(**error) if error else None
 
 
 def _page(data: dict[str, Any], folder: RunFolder) -> Page:

@@ -42,6 +42,8 @@ BENCHES = (
     Bench("hostile"),
     Bench("lost"),
     Bench("memory", "locomo_dev.json"),
+    Bench("replays"),
+    Bench("kills"),
 )
 
 

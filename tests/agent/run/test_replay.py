@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -73,7 +74,37 @@ async def test_a_request_that_differs_stops_with_the_difference(ask, reading, re
     object.__setattr__(result, "data", {"results": 99})
     with pytest.raises(ReplayDiverged) as caught:
         await replay(record)
-    assert '+[Tool result for WEB_SEARCH]: {"results":99}' in str(caught.value)
+    told = str(caught.value)
+    assert "at 0/2, message 3 of 3 (user):\n--- on record\n+++ now" in told
+    assert '+[Tool result for WEB_SEARCH]: {"results":99}' in told
+
+
+async def test_a_long_line_is_shown_around_the_place_where_it_differs(ask, reading, record_of):
+    record = record_of(await ask(model=reading))
+    result = next(row[2] for row in record.results.values() if row[0] == "READ")
+    object.__setattr__(result, "web", result.web.replace("1 November 1829", "2 November 1829"))
+    with pytest.raises(ReplayDiverged) as caught:
+        await replay(record)
+    lines = str(caught.value).splitlines()
+    assert any(line.startswith("+") and "2 November 1829" in line for line in lines)
+    assert max(map(len, lines)) < 300
+
+
+async def test_a_call_that_was_not_made_then_is_told_beside_the_one_that_was(
+    ask, reading, record_of
+):
+    record = record_of(await ask(model=reading))
+    del record.results["0/1/1"]
+    with pytest.raises(ReplayDiverged, match="another call at 0/1/1") as caught:
+        await replay(record)
+    assert "+WEB_SEARCH Hesk Light" in str(caught.value)
+
+
+async def test_a_hash_on_record_that_is_not_that_of_its_request_is_told(ask, reading, record_of):
+    record = record_of(await ask(model=reading))
+    record.requests[0] = dataclasses.replace(record.requests[0], sha256="0" * 64)
+    with pytest.raises(ReplayDiverged, match="at 0/1: its messages are those on record"):
+        await replay(record)
 
 
 async def test_another_model_is_asked_on_the_recorded_web(ask, reading, script, record_of, site):

@@ -1,0 +1,19 @@
+"""Runs of every kind replay where nothing can be reached, to the very bytes of their reports."""
+
+from __future__ import annotations
+
+from agent.journal import Runs
+from tests.agent.models.wire import OpenAIProvider, running
+from tests.offline import digest, replayed_offline
+from tests.recordings import KINDS, Studio
+
+
+async def test_recorded_runs_replay_byte_for_byte_with_the_network_gone(site, tmp_path):
+    with running(OpenAIProvider, "/v1") as provider:
+        studio = Studio(site, provider, tmp_path)
+        for record in KINDS[:9]:
+            await record(studio)
+    folders = [run.path for run in Runs(tmp_path)]
+    assert len(folders) == 9
+    then = [digest((folder / "report.json").read_bytes()) for folder in folders]
+    assert replayed_offline(folders) == then
