@@ -84,17 +84,28 @@ def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
     part: list[Token] = []
     noun: list[Token] = []
     subject: list[Token] = []
+    said: list[Token] = []
     supposed = False
     for i, token in enumerate(tokens):
         if not _breaks(tokens, i):
             part.append(token)
             continue
+        part = _completed(part, said)
         yield from whole_clause(_with_subject(part, subject), supposed=supposed)
-        subject = subject or subject_of(part)
+        subject, said = subject or subject_of(part), part
         noun = [t for t in part if is_content(t)][-1:] or noun
         part = list(noun) if token.form in _RELATIVE else []
         supposed = token.form in _SUPPOSING or (supposed and token.form in _LISTING)
+    part = _completed(part, said)
     yield from whole_clause(_with_subject(part, subject), supposed=supposed)
+
+
+def _completed(part: list[Token], said: list[Token]) -> list[Token]:
+    """Give a clause that ends in its denial what the clause before says: `…, the lock is not`."""
+    words = [token for token in part if token.kind != "punct"]
+    if len(words) < 2 or words[-1].form != "not" or words[-2].root not in AUXILIARIES:
+        return part
+    return [*words, *itertools.dropwhile(lambda t: t.root not in AUXILIARIES, said)]
 
 
 def subject_of(tokens: Sequence[Token]) -> list[Token]:
@@ -169,8 +180,12 @@ def _heads(words: Sequence[Token], denials: Sequence[tuple[int, str]]) -> Iterat
         if root not in NEGATORS:
             continue
         after = itertools.dropwhile(lambda t: not is_content(t), words[place + 1 :])
-        phrase = itertools.takewhile(is_content, after)
+        phrase = (t for t in itertools.takewhile(_in_phrase, after) if is_content(t))
         yield frozenset(t.root for t in itertools.islice(phrase, 1 if root in VERBAL else None))
+
+
+def _in_phrase(token: Token) -> bool:
+    return is_content(token) or token.form in {"and", "or", "nor"}
 
 
 def _things(words: Sequence[Token], denials: Sequence[tuple[int, str]]) -> Iterator[frozenset[str]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.evidence.findings import Finding
     from agent.evidence.statements import Ground, Sentence
 
-STEPS = root_set("later earlier next following previous")
+STEPS = root_set("later earlier next following previous before ago")
 """Words that count on from a year by one."""
 
 

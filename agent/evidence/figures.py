@@ -89,7 +89,8 @@ class Figure(NamedTuple):
             if self.unit.dimension == "time":
                 return self.unit == other.unit or self.value == other.value
             if self.unit.dimension == "rank":
-                return other.unit == self.unit and bool(self.nouns & other.nouns)
+                bare = not self.nouns or not other.nouns
+                return other.unit == self.unit and (bare or bool(self.nouns & other.nouns))
             return self.unit.dimension == other.unit.dimension
         return not (self.unit or other.unit) and bool(self.nouns & other.nouns)
 
@@ -165,7 +166,7 @@ def _in_words(tokens: Sequence[Token], i: int, bound: Bound) -> Figure | None:
 def _number_at(tokens: Sequence[Token], i: int, bound: Bound) -> Figure | None:
     token, before = tokens[i], tokens[i - 1] if i else None
     fraction_follows = i + 1 < len(tokens) and tokens[i + 1].root in _FRACTIONS
-    counted_out = i > 1 and _out_of(tokens, i - 2) == token.value
+    counted_out = any(_out_of(tokens, i - n) == token.value for n in (2, 3, 4) if i >= n)
     if token.kind != "number" or token.value is None or fraction_follows or counted_out:
         return None
     whole = _out_of(tokens, i)
@@ -224,15 +225,15 @@ def _bound(tokens: Sequence[Token], i: int) -> Bound:
 
 def _out_of(tokens: Sequence[Token], i: int) -> float | None:
     """Read the whole of a share at a number's place: 100 of `91 in 100` or `91 out of 100`."""
-    value, after = tokens[i].value, tokens[i + 1 : i + 4]
-    if (
-        value is None
-        or tokens[i].kind != "number"
-        or not after
-        or after[0].form not in {"in", "out"}
-    ):
+    value, at = tokens[i].value, i + 1
+    if [t.form for t in tokens[i + 2 : i + 4]] == ["out", "of"]:
+        at += 1
+    link = [t.form for t in tokens[at : at + 2]]
+    size = 3 if link == ["out", "of"] else 2 if link[:1] == ["in"] else 0
+    after = tokens[at : at + size]
+    if value is None or tokens[i].kind != "number" or not size or len(after) < size:
         return None
-    whole = after[-1] if after[0].form == "out" else after[1] if len(after) > 1 else after[0]
+    whole = after[-1]
     round_number = whole.value is not None and whole.value in _WHOLES and whole.kind == "number"
     return whole.value if round_number and (whole.value or 0.0) > value else None
 

@@ -9,6 +9,7 @@ from agent.evidence.alignment import ANTECEDENT, SYNONYM, Alignment, forms_on_pa
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.hooks import SAYS, Hook, find_hooks
 from agent.evidence.name_check import kin, known
+from agent.evidence.thesaurus import synonyms
 from agent.evidence.vocabulary import FUNCTION
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _rival(
         return None
     others = [t.root for t in claim.words if t.root not in FUNCTION and t.value is None]
     rest = [root for root in others if root not in mine.name.roots]
-    if not rest:
+    if not rest or (mine.kind == "at" and len({hook.name.roots for _, hook in same}) > 1):
         return None
     score = Alignment(rest, ground).score
     least = LEAST[mine.kind] if known(mine.name, ground) else LEAST_ABSENT
@@ -104,7 +105,8 @@ def _alike(mine: Hook, other: Hook, ground: Ground) -> bool:
 def _plays_what_other_does(mine: Hook, other: Hook) -> bool:
     """Whether a part and a deed are one: `the designer` and `designed by`, by their beginning."""
     part, deed = (mine, other) if mine.kind == "is" else (other, mine)
-    return any(
+    forms = {form for noun in part.words for form in synonyms(noun)}
+    return not forms.isdisjoint(deed.words) or any(
         noun == verb or (len(verb) >= _SHORTEST_DEED and noun.startswith(verb[:-1]))
         for noun, verb in itertools.product(part.words, deed.words)
     )
@@ -119,7 +121,7 @@ def _may_be_there(mine: Hook, other: Hook, statement: Statement, ground: Ground)
         if all(_apart(name.place, other.name.place, sentence) for name in own):
             return False
         return beside or (mine.kind != "is" and not _hangs_elsewhere(mine.name, other, sentence))
-    if mine.kind == "is" or _SUBJECTS.isdisjoint(sentence.roots):
+    if mine.kind != "does" or _SUBJECTS.isdisjoint(sentence.roots):
         return False
     earlier = ground.statements[max(0, statement.place - ANTECEDENT) : statement.place]
     return any(mine.name.may_be(name) for s in earlier for name in s.sentence.names)

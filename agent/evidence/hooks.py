@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["does", "is", "at"]
 
+SUBJECT_REACH = 6
+"""Tokens before `was` among which a part is named: `the engineer of the old canal was`."""
+
 REACH = 12
 """Tokens between a doer and the verb; further away it is another clause's."""
 
@@ -27,6 +30,9 @@ _SKIPPED = frozenset(
     """has had have did do does will would shall should can could may might must also then later
     first himself herself""".split()
 )
+_DOING = frozenset({"subject", "", "after", "before", "since", "until", "as", "than"})
+"""Roles in which a name can be the doer of what follows: `after Ann Vale resigned`."""
+
 _HONORIFICS = frozenset("mr mrs ms dr prof professor sir dame herr frau".split())
 _MARKS = frozenset({";", ":", "(", ")", "."})
 _BE = frozenset("is was are were be been being became remains remained ist war wurde".split())
@@ -66,7 +72,7 @@ def _hooks(sentence: Sentence, name: Name) -> Iterator[Hook]:
         verbs, place = _deed_before(before)
         if verbs:
             yield Hook("does", verbs, name, rest=_content(_clause_end(before[:place])))
-    elif name.role in {"subject", ""}:
+    elif name.role in _DOING:
         yield from _deeds_after(name, after)
     if before and before[-1].root in SAYING and before[-1].raw.islower():
         yield Hook("does", SAYS, name, rest=_content(before[-1 - 2 * REACH : -1]))
@@ -131,7 +137,13 @@ def _titles(name: Name) -> Iterator[str]:
 
 
 def _part_before(before: Sequence[Token]) -> Iterator[str]:
-    """Parts named before: `judge …`, `the fire chief, …`, `the landlord is (the) …`."""
+    """Parts named before: `judge …`, `the fire chief, …`, `the keeper of the inn was (the) …`."""
+    verb = next((i for i, t in enumerate(reversed(before[-3:]), 1) if t.form in _BE), 0)
+    subject = _clause_end(before[:-verb])[:SUBJECT_REACH] if verb else []
+    heads = [token.root for token in subject if token.root in roles()]
+    if heads:
+        yield heads[-1]
+        return
     for token in reversed(before[-4:]):
         if token.root in roles():
             yield token.root
@@ -142,6 +154,7 @@ def _part_before(before: Sequence[Token]) -> Iterator[str]:
 
 def _part_after(after: Sequence[Token]) -> Iterator[str]:
     """Parts named after: `…, the fire chief`, `… is the landlord`."""
+    after = after[1:] if after and after[0].form in {"has", "had"} else after
     if not after or after[0].form not in {",", *_BE}:
         return
     phrase = itertools.takewhile(lambda t: t.form not in {",", *_MARKS, "of", "by"}, after[1:6])

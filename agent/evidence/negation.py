@@ -29,12 +29,15 @@ TOPIC_SHARE = 0.3
 
 LIGHT = root_set(
     """people person somebody someone anybody anyone everybody those thing stay remain become get
-    turn keep seem way kind sort part several"""
+    turn keep seem way kind sort part several everywhere anywhere all every always"""
 )
 """Words that name no more than a subject or a state; what is said of it stands beside them."""
 
 CONTRASTS = root_set("unlike contrary instead rather")
 """Words after which a statement speaks of the contrary of what it is about."""
+
+POLARITY = 0.5
+"""What a word of denial weighs, which counts as polarity before all."""
 
 LEVEL = 0.1
 """Where another clause of the page covers nearly as much and agrees, nothing is contradicted."""
@@ -149,7 +152,7 @@ def _answers(mine: Clause, side: _Side) -> bool:
 def _weight(root: str, ground: Ground) -> float:
     """Rarity of a root; the topic is implied everywhere, and a denial is counted as polarity."""
     if root in DENIALS:
-        return 0.0
+        return POLARITY
     if root in LIGHT:
         return TOPIC_SHARE
     return ground.weight(root) * (TOPIC_SHARE if is_topic((root,), ground) else 1.0)

@@ -10,7 +10,7 @@ from agent.evidence.alignment import forms_on_page
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.normalise import tokenise, words_of
 from agent.evidence.passages import HEADING_SEPARATOR
-from agent.evidence.vocabulary import FUNCTION
+from agent.evidence.vocabulary import FUNCTION, NEGATORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 _CELLS = " | "
 
+
 Cell = tuple[str, ...]
 """The roots of a cell's words."""
+
+_YES_OR_NO: dict[Cell, bool] = {("yes",): True, ("ye",): True, ("no",): False, ("none",): False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +39,18 @@ class Row:
 def check_tables(claim: Sentence, ground: Ground) -> Finding | None:
     """Find that a claim about one row has another row's cell, or another figure than its own."""
     for rows in _tables(ground):
-        key = _key_column(rows)
-        about = [row for row in rows if key is not None and _holds(claim.roots, row.cells[key])]
-        if len(about) != 1 or key is None:
-            continue
-        wrong = _foreign(claim, about[0], rows, key) or _other_figure(claim, about[0], ground)
-        if wrong:
-            return contradicts((about[0].statement,), f"in this row the table has “{wrong}”")
+        for key in _key_columns(rows):
+            about = [row for row in rows if _holds(claim.roots, row.cells[key])]
+            wrong = _wrong(claim, about[0], rows, key, ground) if len(about) == 1 else None
+            if wrong:
+                return contradicts((about[0].statement,), f"in this row the table has “{wrong}”")
     return None
+
+
+def _wrong(claim: Sentence, row: Row, rows: Sequence[Row], key: int, ground: Ground) -> str | None:
+    return (
+        _foreign(claim, row, rows, key) or _other_figure(claim, row, ground) or _denied(claim, row)
+    )
 
 
 def _tables(ground: Ground) -> list[list[Row]]:
@@ -70,14 +77,13 @@ def _cell(text: str) -> Cell:
     return tuple(token.root for token in words_of(tokenise(text)))
 
 
-def _key_column(rows: Sequence[Row]) -> int | None:
-    """Find the column that names the rows: the first one of words, each of them once."""
+def _key_columns(rows: Sequence[Row]) -> Iterator[int]:
+    """Find the columns that name the rows: those of words, each of them once."""
     for column in range(len(rows[0].cells)):
         cells = [row.cells[column] for row in rows]
         worded = all(any(root.isalpha() for root in cell) for cell in cells)
         if worded and len(set(cells)) == len(cells):
-            return column
-    return None
+            yield column
 
 
 def _holds(roots: Sequence[str], cell: Cell) -> bool:
@@ -123,3 +129,13 @@ def _says(figure: Figure, cell: str) -> bool:
         return True
     other = figure._replace(value=float(cell), bound="exact")
     return figure.says(other) or figure.rounds(other)
+
+
+def _denied(claim: Sentence, row: Row) -> str | None:
+    """Find a column of yes and no that the claim names and says the contrary of."""
+    denies = not NEGATORS.isdisjoint(claim.roots)
+    for header, cell in zip(row.header, row.cells, strict=True):
+        said = _YES_OR_NO.get(cell)
+        if said is not None and _holds(claim.roots, header) and said == denies:
+            return f"{' '.join(cell)}” for “{' '.join(header)}"
+    return None
