@@ -23,7 +23,8 @@ _NAMES_TIME = re.compile(
 class Draft:
     """A memory to be written; `value` is JSON where the value is more than its text.
 
-    Times are seconds since the epoch; `at` is when it happened, now unless told.
+    `searched` is what it is found by where that is not all of its text. Times are seconds since the
+    epoch; `at` is when it happened, now unless told.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Draft:
     origin: Origin = field(default_factory=Origin)
     confidence: float | None = None
     expires: float | None = None
+    searched: str | None = None
 
 
 def columns(draft: Draft, now: float) -> dict[str, Any]:
@@ -62,7 +64,8 @@ def _terms(draft: Draft) -> str:
     if draft.kind in UNSEARCHED:
         return ""
     named = index_terms(draft.key) if draft.key and draft.kind in NAMED else []
-    return " ".join([kind_term(draft.kind), *memory_terms(draft.text), *named])
+    own = memory_terms(draft.text if draft.searched is None else draft.searched)
+    return " ".join([kind_term(draft.kind), *own, *named])
 
 
 def _traits(text: str) -> int:

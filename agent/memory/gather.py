@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent.memory import jsvalues, kinds
+from agent.memory.distinct import distinct
 from agent.memory.layers import RECENT_TURNS, SHOWN_WITHOUT_FILTER, relevant
 from agent.memory.types import Layers, Untrusted
 from agent.memory.values import unpack
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from agent.memory.entries import Entries
     from agent.memory.types import Hit
 
-RECALLED = 12  # memories that may fill the context block
+SEARCHED = 24  # memories that are looked at
+RECALLED = 12  # of them that may fill the context block
 RELEVANT = 0.45  # of the question's words, by weight: less is not about it
 
 
@@ -43,12 +45,12 @@ def _recalled(
     shown = {**memories, **sessions}
     if len(shown) > SHOWN_WITHOUT_FILTER:
         shown = {entry.key: entry.value for entry in relevant(question, shown)}
-    hits = entries.search(question, RECALLED, None)
-    return tuple(
+    found = [
         hit
-        for hit in hits
+        for hit in entries.search(question, SEARCHED, None)
         if hit.score >= RELEVANT and not (hit.kind in kinds.NAMED and hit.key in shown)
-    )
+    ]
+    return tuple(distinct(found)[:RECALLED])
 
 
 def _mapping(entries: Entries, kind: str) -> dict[str, Any]:

@@ -44,8 +44,9 @@ def record_run(
         return []
     facts = list(_facts(entries, report))
     others = [_outcome(report), *(_source(entries, report, source) for source in report.sources)]
-    if report.status == "answered" and len(steps) >= MIN_PLAYBOOK:
-        others.append(_playbook(report, steps))
+    worked = _worked(report, steps) if report.status == "answered" else []
+    if len(worked) >= MIN_PLAYBOOK:
+        others.append(_playbook(report, worked))
     ids = entries.put_all([*facts, *others])
     cited = {source.url for source in report.sources}
     served = [row.id for row in entries.by_ids(used) if row.url in cited]
@@ -75,7 +76,8 @@ def question_key(question: str) -> str:
 def _outcome(report: Report) -> Draft:
     answer = _MARKER.sub("", report.answer)[:ANSWER]
     text = f"{report.question} → {report.status}: {answer}".rstrip(": ")
-    return _draft(report, kinds.OUTCOME, question_key(report.question), text, None)
+    found_by = f"{report.question} {answer}"
+    return _draft(report, kinds.OUTCOME, question_key(report.question), text, found_by=found_by)
 
 
 def _facts(entries: Entries, report: Report) -> Iterator[Draft]:
@@ -86,7 +88,7 @@ def _facts(entries: Entries, report: Report) -> Iterator[Draft]:
             text = _MARKER.sub("", sentence.text).strip()
             key = content_key(text)
             facts = {"sources": _known_too(entries, key, [_citation(s) for s in sources])}
-            yield _draft(report, kinds.FACT, key, text, sources[0].url, facts)
+            yield _draft(report, kinds.FACT, key, text, url=sources[0].url, value=facts)
 
 
 def _known_too(entries: Entries, key: str, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -105,20 +107,43 @@ def _source(entries: Entries, report: Report, source: ReportSource) -> Draft:
     known = entries.get([kinds.SOURCE], source.url)
     before = json.loads(known.value)["good_for"] if known is not None else []
     good_for = [*(q for q in before if q != report.question), report.question][-GOOD_FOR:]
-    text = f"{source.title or source.url} — good for: {'; '.join(good_for)}"
+    name = source.title or source.url
     value = {"good_for": good_for, "sha256": source.sha256, "fetched_at": source.fetched_at}
-    return _draft(report, kinds.SOURCE, source.url, text, source.url, value)
+    return _draft(
+        report,
+        kinds.SOURCE,
+        source.url,
+        f"{name} — good for: {'; '.join(good_for)}",
+        url=source.url,
+        value=value,
+        found_by=" ".join([name, *good_for]),
+    )
+
+
+def _worked(report: Report, steps: Sequence[str]) -> list[str]:
+    """Keep the steps that led to the answer: of the pages opened, those that it cites."""
+    cited = [source.url for source in report.sources]
+    return [step for step in steps if "://" not in step or any(url in step for url in cited)]
 
 
 def _playbook(report: Report, steps: Sequence[str]) -> Draft:
     lines = "\n".join(f"{number}) {step}" for number, step in enumerate(steps, 1))
     text = f"Playbook for: {report.question}\nSteps:\n{lines}"
-    return _draft(report, kinds.PLAYBOOK, question_key(report.question), text, None)
+    key = question_key(report.question)
+    return _draft(report, kinds.PLAYBOOK, key, text, found_by=report.question)
 
 
 def _draft(
-    report: Report, kind: str, key: str, text: str, url: str | None, value: Any = None
+    report: Report,
+    kind: str,
+    key: str,
+    text: str,
+    *,
+    url: str | None = None,
+    value: Any = None,
+    found_by: str | None = None,
 ) -> Draft:
+    """Draft what a run leaves; the words of our own forms are nothing to find it by."""
     return Draft(
         text,
         kind,
@@ -126,4 +151,5 @@ def _draft(
         None if value is None else json.dumps(value),
         source=url,
         origin=Origin(report.run, url, trusted=False),
+        searched=found_by,
     )

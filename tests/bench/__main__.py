@@ -30,6 +30,7 @@ class Bench:
 BENCHES = (
     Bench("startup"),
     Bench("steps"),
+    Bench("cold", "unanswerable.jsonl"),
     Bench("bundled"),
     Bench("closedweb", "unanswerable.jsonl", optional=False),
     Bench("claims", "citations.jsonl"),
@@ -42,6 +43,7 @@ BENCHES = (
     Bench("hostile"),
     Bench("lost"),
     Bench("memory", "locomo_dev.json"),
+    Bench("junk"),
     Bench("replays"),
     Bench("kills"),
 )
