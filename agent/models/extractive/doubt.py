@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from agent.models.extractive.asking import GENERIC
 from agent.models.extractive.names import name_stems, pieces
+from agent.models.extractive.owned import owned
 
 if TYPE_CHECKING:
+    from agent.models.extractive.owned import Owned
     from agent.models.extractive.ranking import Ranking, Scored
 
 # Fitted on half of a set of answerable and unanswerable questions, tested on the other half,
@@ -19,6 +21,9 @@ LEAST_COVERED = 0.6
 LONG_NAME = 4
 """Words of a name that is still told by all but one of them."""
 _UNMET = 0.5
+MADE_UP_FOR = 2
+"""Other words met that make up for a thing of which no sentence says whose it is: where a question
+says much about what it wants, a sentence that says nearly all of it has it in words of its own."""
 _NAME, _WORD, _GENERIC = 2.0, 1.0, 0.4
 
 
@@ -29,7 +34,8 @@ class Doubt:
     `unmet` are the question's telling words that neither the sentences nor what stands around
     them say; `unseen` its names that stand nowhere in what was read; `covered` the share (0-1)
     of the question that is met; `on_topic` whether a page quoted is about something named in it;
-    `beside_the_point` that of the words that say what is asked about the names none is met.
+    `beside_the_point` that of the words that say what is asked about the names none is met;
+    `astray` that no sentence says of the one thing that is asked for whose it is.
     """
 
     unmet: tuple[str, ...]
@@ -38,6 +44,7 @@ class Doubt:
     covered: float
     on_topic: bool
     beside_the_point: bool
+    astray: bool
 
     @property
     def amount(self) -> float:
@@ -49,7 +56,7 @@ class Doubt:
     def too_much(self) -> bool:
         """Whether to refuse rather than answer."""
         thin = self.amount >= TOO_MUCH or self.covered < LEAST_COVERED
-        return thin or self.beside_the_point
+        return thin or self.beside_the_point or self.astray
 
     @property
     def none(self) -> bool:
@@ -72,7 +79,25 @@ def doubt(ranking: Ranking, group: list[Scored]) -> Doubt:
         covered=_covered(ranking, list(best.values())),
         on_topic=any(s <= x.sentence.title_stems for _, s in names for x in group),
         beside_the_point=bool(said_of_names) and set(said_of_names) <= set(unmet),
+        astray=any(
+            len(set(said_of_names) - set(unmet) - {pair.thing}) < MADE_UP_FOR
+            and not _says_whose(ranking, group, pair)
+            for pair in owned(question.text)
+        ),
     )
+
+
+def _says_whose(ranking: Ranking, group: list[Scored], pair: Owned) -> bool:
+    """Whether a sentence speaks of the thing, and it or its page's title of the owner.
+
+    Of a row of a table the column's name says it.
+    """
+    said = ranking.forms(pair.thing) | {pair.thing}
+    near = (
+        x.sentence.title_stems | (x.sentence.around if x.sentence.is_row else x.sentence.own)
+        for x in group
+    )
+    return any(said & stems and pair.owner <= stems for stems in near)
 
 
 def _seen(name: str, stems: frozenset[str], ranking: Ranking) -> bool:

@@ -51,7 +51,7 @@ bear bore borne born
 bind bound
 break broke broken
 bring brought
-build built
+build built builder
 burn burnt
 buy bought
 catch caught

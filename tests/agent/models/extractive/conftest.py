@@ -34,6 +34,10 @@ class SmallWeb:
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     sources: dict[str, int] = field(default_factory=dict)
 
+    def add(self, title: str, text: str) -> None:
+        """Put up one more page."""
+        self.pages[title.casefold().replace(" ", "-")] = Page(title, text)
+
     def run(self, name: str, param: str) -> CallResult:
         call = json.loads(param)
         self.asked.append((name, call))

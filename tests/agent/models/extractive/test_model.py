@@ -90,6 +90,17 @@ async def test_a_next_page_is_turned_to_when_the_answer_is_not_there_yet(ask, is
     assert "log-2" in isles.read()
 
 
+@pytest.mark.parametrize(
+    "question", ["Who is the captain of MV Sunnock?", "When was the airport of Brack opened?"]
+)
+async def test_another_ships_captain_answers_nothing(ask, isles, question) -> None:
+    isles.add("Brack", "Brack is an island. It opened to visitors in 1958.")
+    isles.add("MV Sunnock", "MV Sunnock is a ferry. It was built in 2014.")
+    isles.add("MV Marrow", "Her captain, Philippa Roe, is from Skarholm.")
+    assert (await ask(isles, question)).startswith("NOT_FOUND")
+    assert "Roe" in await ask(isles, "Who is the captain of MV Marrow?")
+
+
 async def test_the_page_before_the_person_is_read_first(ask, isles) -> None:
     opening = "[Page: Orlenn wren — http://isles.example/wren]\n\nWho described it?"
     answer = await ask(isles, opening)
