@@ -61,17 +61,23 @@ def rm(data_dir: Path | None, names: tuple[str, ...], keep: int | None) -> None:
 
 
 @click.command()
-@click.argument("run", default="last")
+@click.argument("run", default="last", metavar="RUN|FILE.zip")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
 @click.option("--steps", is_flag=True, help="Every step as well.")
 @data_dir_option
 def show(run: str, as_json: bool, steps: bool, data_dir: Path | None) -> None:  # noqa: FBT001
-    """Show a run: its answer and sources; --steps for what it did."""
+    """Show a run, or its archive: its answer and sources; --steps for what it did."""
+    from agent.export.opening import opened  # noqa: PLC0415 - only here
+
+    with opened(run, all_runs(data_dir)) as folder:
+        _show(folder, as_json=as_json, steps=steps)
+
+
+def _show(folder: RunFolder, *, as_json: bool, steps: bool) -> None:
     from agent.cli.progress import told  # noqa: PLC0415 - only here
     from agent.cli.render import print_report  # noqa: PLC0415 - only here
     from agent.journal import read_events  # noqa: PLC0415 - only here
 
-    folder = all_runs(data_dir).find(run)
     report = report_of(folder)
     if as_json:
         print(report.to_json())
@@ -86,18 +92,19 @@ def show(run: str, as_json: bool, steps: bool, data_dir: Path | None) -> None:  
 
 
 @click.command()
-@click.argument("run")
+@click.argument("run", metavar="RUN|FILE.zip")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @data_dir_option
 def export(run: str, files: tuple[Path, ...], data_dir: Path | None) -> None:
-    """Write a run to FILES; the kind is told by the ending."""
+    """Write a run, or what is in its archive, to FILES; the kind is told by the ending."""
     from agent.cli.ask import export_paths  # noqa: PLC0415 - only here
     from agent.export import export as write  # noqa: PLC0415 - only here
+    from agent.export.opening import opened  # noqa: PLC0415 - only here
 
-    folder = all_runs(data_dir).find(run)
-    for path in export_paths(files):
-        write(folder.path, path)
-        print(f"wrote {path}")
+    with opened(run, all_runs(data_dir)) as folder:
+        for path in export_paths(files):
+            write(folder.path, path)
+            print(f"wrote {path}")
 
 
 def all_runs(data_dir: Path | None) -> Runs:
@@ -112,8 +119,10 @@ def report_of(folder: RunFolder) -> Any:
 
     if folder.report.is_file():
         return Report.model_validate_json(folder.report.read_bytes())
-    started = next(read_events(folder.journal), None)
-    question = str(started.data["question"]) if started else ""
+    events = {event.type: event.data for event in read_events(folder.journal)}
+    if "run.finished" in events:  # cut off between its last event and its report
+        return Report.model_validate(events["run.finished"]["report"])
+    question = str(events.get("run.started", {}).get("question", ""))
     return Report(run=folder.id, question=question, status="partial", answer="The run was cut off.")
 
 

@@ -1,8 +1,9 @@
 """A whole run in one file: record, pages, report; the same run gives the same bytes.
 
 The archive holds one folder, named by the run: `report.json`, `report.html`, `journal.jsonl`,
-`pages.warc.gz` and `blobs/<sha256>`. Its comment is the SHA-256 of all that stands before it, so
-that a change anywhere shows, in the container as well as in its files.
+`pages.warc.gz`, `blobs/<sha256>`, and the SHA-256 of each in `manifest-sha256.txt`, as `sha256sum`
+reads it. The comment of the container is the SHA-256 of all that stands before it, so that a change
+anywhere shows, in the container as well as in its files.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 _DIGEST_CHARS = 64
 _COMMENT = b"sha256:"
 _BLOB = re.compile(r"[0-9a-f]{64}")
+MANIFEST: Final = "manifest-sha256.txt"
 _NAME = re.compile(
-    r"(?P<run>[\w-]{1,80})/(report\.json|report\.html|journal\.jsonl|pages\.warc\.gz|blobs/[0-9a-f]{64})",
+    r"(?P<run>[\w-]{1,80})/(manifest-sha256\.txt|report\.json|report\.html|journal\.jsonl"
+    r"|pages\.warc\.gz|blobs/[0-9a-f]{64})",
     re.ASCII,
 )
 """All names that an archive may hold: none of them leads out of the folder it is unpacked to."""
@@ -46,7 +49,7 @@ def render(folder: Path, ending: str) -> bytes:
     at = datetime.fromisoformat(record.events[0].at).timetuple()[:6]
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, body in _files(record, ending):
+        for name, body in _listed(_files(record, ending)):
             entry = zipfile.ZipInfo(f"{record.report.run}/{name}", at)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o600 << 16
@@ -55,6 +58,31 @@ def render(folder: Path, ending: str) -> bytes:
         packed.comment = _COMMENT + b"0" * _DIGEST_CHARS
     body = out.getvalue()[:-_DIGEST_CHARS]
     return body + _digest(body)
+
+
+def _listed(files: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Give the files, and the list of their hashes at last."""
+    lines = []
+    for name, body in files:
+        lines.append(f"{hashlib.sha256(body).hexdigest()}  {name}\n")
+        yield name, body
+    yield MANIFEST, "".join(lines).encode()
+
+
+def unlisted(folder: RunFolder) -> Iterator[tuple[str, str]]:
+    """Compare an unpacked archive to the list in it: which files are not as listed, and how."""
+    path = folder.path / MANIFEST
+    if not path.is_file():
+        yield MANIFEST, "is missing"
+        return
+    lines = path.read_bytes().decode("utf-8", "replace").splitlines()
+    listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    there = {str(file.relative_to(folder.path)): file for file in folder.path.rglob("*")}
+    found = {name: file for name, file in there.items() if file.is_file() and name != MANIFEST}
+    for name, file in sorted(found.items()):
+        if hashlib.sha256(file.read_bytes()).hexdigest() != listed.get(name):
+            yield name, "is not listed" if name not in listed else "is not the file that was packed"
+    yield from ((name, "is missing") for name in sorted(listed.keys() - found.keys()))
 
 
 def _files(record: Record, ending: str) -> Iterator[tuple[str, bytes]]:
@@ -75,10 +103,11 @@ def is_sealed(path: Path) -> bool:
 
 
 @contextmanager
-def unpacked(path: Path) -> Iterator[RunFolder]:
+def unpacked(path: Path, most_bytes: int = MOST_BYTES) -> Iterator[RunFolder]:
     """Unpack an archive to a temporary folder that is gone when the block is left.
 
-    Raises `ArchiveDamaged`, and `UsageError` where the file cannot be read.
+    Raises `ArchiveDamaged`, also where it comes to more than `most_bytes`, and `UsageError` where
+    the file cannot be read.
     """
     try:
         body = path.read_bytes()
@@ -87,7 +116,7 @@ def unpacked(path: Path) -> Iterator[RunFolder]:
     with tempfile.TemporaryDirectory(prefix="urchin-") as temporary:
         try:
             with zipfile.ZipFile(io.BytesIO(body)) as packed:
-                folder = _unpack(packed, Path(temporary))
+                folder = _unpack(packed, Path(temporary), most_bytes)
         except OSError as error:
             raise UsageError(f"cannot unpack {path}: {error.strerror or error}") from error
         except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
@@ -95,13 +124,19 @@ def unpacked(path: Path) -> Iterator[RunFolder]:
         yield folder
 
 
-def _unpack(packed: zipfile.ZipFile, target: Path) -> RunFolder:
+def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder:
     entries = packed.infolist()
     run = _run_of(entries)
     (target / run / "blobs").mkdir(parents=True)
-    left = MOST_BYTES
+    left = most_bytes
     for entry in entries:
-        left -= _write(packed, entry, target / entry.filename, left)
+        try:
+            left -= _write(packed, entry, target / entry.filename, left)
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            name = entry.filename.partition("/")[2]
+            raise ArchiveDamaged(f"{name} in it is damaged: {error}") from error
+    if left < 0:
+        raise ArchiveDamaged(f"unpacked it is larger than {most_bytes >> 20} MB")
     return RunFolder(target / run)
 
 
@@ -123,13 +158,16 @@ def _run_of(entries: list[zipfile.ZipInfo]) -> str:
 
 
 def _write(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: int) -> int:
-    """Write one file, counting what comes out, not what the archive says; gives its size."""
+    """Write one file, counting what comes out, not what the archive says; gives its size.
+
+    It ends where there is no more room.
+    """
     written = 0
     with packed.open(entry) as source, target.open("xb") as out:
         while chunk := source.read(1 << 16):
             written += len(chunk)
             if written > room:
-                raise ArchiveDamaged(f"unpacked it is larger than {MOST_BYTES >> 20} MB")
+                return written
             out.write(chunk)
     return written
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from agent.errors import ArchiveDamaged, JournalError
-from agent.export.archive import is_sealed, unpacked
+from agent.export.archive import is_sealed, unlisted, unpacked
 from agent.export.record import Record
 from agent.export.warc import is_warc_of
 from agent.journal.seal import Chain, Flaw, check_blobs, check_chain
@@ -68,7 +68,8 @@ def verify_archive(path: Path) -> Verified:
     try:
         with unpacked(path) as folder:
             found = verify(folder)
-            flaws = list(found.flaws) or list(_pages(folder))
+            unlike = [Flaw(name, what) for name, what in unlisted(folder)]
+            flaws = [*found.flaws, *unlike] or list(_pages(folder))
     except ArchiveDamaged as error:
         return Verified(path.name, "", 0, 0, 0, 0, (Flaw(path.name, str(error)),))
     if not is_sealed(path):
@@ -149,8 +150,6 @@ def _pages(folder: RunFolder) -> Iterator[Flaw]:
         yield Flaw(path.name, "is missing")
     elif not is_warc_of(folder.path, path.read_bytes()):
         yield Flaw(path.name, "does not hold the pages of the run")
-    if not (folder.path / "report.html").is_file():
-        yield Flaw("report.html", "is missing")
 
 
 def _short(text: str | None) -> str:

@@ -2,8 +2,9 @@
 
 `python -m tests.bench.replays [HOW MANY]` records runs of every kind (live pages, PDF, memories,
 subtasks, failures, fallbacks, native calls, …), and the keyless model on the bundled questions
-until there are so many (50). They are replayed in a process whose sockets and processes are all refused,
-in a network namespace without interfaces where the machine has them. 8 where one is not the same.
+until there are so many (50). They are replayed in a process whose sockets and processes are all
+refused, in a network namespace without interfaces where the machine has them. 8 where one is not
+the same.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import random
+import subprocess
 import zipfile
 
 import pytest
@@ -118,6 +119,45 @@ def test_one_changed_byte_of_an_archive_is_found_wherever_it_is(packed):
         packed.write_bytes(body)
 
 
+def test_one_changed_character_is_found_in_every_file_of_an_archive_sealed_anew(packed, finished):
+    """Whoever can change a file can seal the container again; the file is named all the same."""
+    places, before = random.Random(6), packed.read_bytes()
+    with zipfile.ZipFile(packed) as read:
+        names = read.namelist()
+    for name in names:
+
+        def change(files, name=name):
+            body = bytearray(files[name])
+            body[places.randrange(len(body))] ^= 1
+            return {**files, name: bytes(body)}
+
+        for _ in range(8):
+            repacked(packed, change)
+            told = " ".join(f"{flaw.where}: {flaw.what}" for flaw in verify_archive(packed).flaws)
+            assert name.partition("/")[2] in told or "manifest" in name, (name, told)
+            packed.write_bytes(before)
+
+
+def test_one_changed_byte_of_a_packed_file_names_the_file(packed):
+    places, body = random.Random(6), packed.read_bytes()
+    with zipfile.ZipFile(packed) as read:
+        entries = read.infolist()
+    for entry in entries:
+        start = entry.header_offset + 30 + len(entry.filename)
+        changed(packed, start + places.randrange(entry.compress_size))
+        [flaw, *_] = verify_archive(packed).flaws
+        assert entry.filename.partition("/")[2] in f"{flaw.where} {flaw.what}"
+        packed.write_bytes(body)
+
+
+def test_the_list_of_hashes_is_read_by_sha256sum(packed, tmp_path):
+    with zipfile.ZipFile(packed) as read:
+        read.extractall(tmp_path / "out")
+    [folder] = (tmp_path / "out").iterdir()
+    command = ["sha256sum", "--check", "--strict", "--quiet", "manifest-sha256.txt"]
+    assert subprocess.run(command, cwd=folder, check=False).returncode == 0
+
+
 @pytest.mark.parametrize("size", [0, 10, 400, -1])
 def test_an_archive_cut_short_is_damaged(packed, size):
     packed.write_bytes(packed.read_bytes()[:size])
@@ -159,9 +199,11 @@ def test_a_directory_of_an_archive_that_points_nowhere_is_damaged(packed):
     assert verify_archive(packed).flaws
 
 
-def test_an_archive_that_grows_too_large_is_not_unpacked(packed, monkeypatch):
-    monkeypatch.setattr(archive, "MOST_BYTES", 1_000)
-    with pytest.raises(ArchiveDamaged, match="larger"), archive.unpacked(packed):
+def test_an_archive_that_grows_too_large_is_not_unpacked(packed):
+    with (
+        pytest.raises(ArchiveDamaged, match="larger"),
+        archive.unpacked(packed, most_bytes=1_000),
+    ):
         pass
 
 
