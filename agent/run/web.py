@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from agent.errors import UsageError, WebOutOfReach
+from agent.errors import UsageError
 from agent.models.resolve import remote_model
+from agent.run.in_view import take_context
 from agent.tools import Web
 from browser.crawl import Crawler
-from browser.errors import AttachFailed, BrowserError, SearchError, SessionError
+from browser.errors import AttachFailed, BrowserError, SearchError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
@@ -22,7 +22,6 @@ from browser.search import build_providers
 from browser.search.cache import SearchCache
 from browser.search.chain import Chain
 from browser.search.registry import keys_from
-from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from browser.search.corpus import Corpus
     from browser.session import Browser
     from browser.solvers import Solver
-    from browser.types import PageContext
 
 DEFAULT_CDP = "http://127.0.0.1:9222"
 """Where `research chrome` and most guides put the debugging port."""
@@ -83,7 +81,7 @@ async def open_web(
             solver=await _solver(stack, options, environ),
         )
         if options.attach or options.cdp:
-            await _take_context(web, browsers)
+            await take_context(web)
         yield web
 
 
@@ -175,41 +173,6 @@ class _Browsers:
             with suppress(AttachFailed):
                 return await self._stack.enter_async_context(Browser.attach(PERSONS_CHROME))
             raise error from None
-
-
-async def _take_context(web: Web, browsers: _Browsers) -> None:
-    """Make the page that the person has before them the context of the run."""
-    try:
-        browser = await browsers.get()
-        web.attached = True
-        web.context = await browser.visible_context()
-    except SessionError as error:
-        raise WebOutOfReach(str(error), hint=error.hint) from error
-    if web.context is not None and web.context.visible_text.strip():
-        web.page = _as_page(web.context)
-
-
-def _as_page(context: PageContext) -> Page:
-    """Make a page of what the person sees, so that it can be cited like any other."""
-    document = Document(
-        url=context.url,
-        title=context.title,
-        text=context.visible_text,
-        canonical_url=context.canonical_url,
-        language=context.language,
-        published=context.published,
-    )
-    return Page(
-        requested_url=context.url,
-        url=context.url,
-        via="browser",
-        outcome=Outcome.OK,
-        fetched_at=datetime.now(UTC),
-        content_type="text/plain",
-        body=context.visible_text.encode(),
-        document=document,
-        reason="the tab before the person",
-    )
 
 
 def _egress_policy(options: Options) -> EgressPolicy:

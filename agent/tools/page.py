@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from browser.types import Page, Snapshot
 
 Finish = Callable[[], ToolResult]
+# Of a record's facts: a few lines, the long ones cut; READ gives the page itself.
+_MOST_FACTS, _LONGEST_FACT = 20, 200
 
 
 class OpenParams(Params):
@@ -153,9 +156,26 @@ async def page_context(context: ToolContext, _: NoParams) -> ToolResult:
         "focused": seen.focused,
         "language": seen.language,
         "published": seen.published,
+        "record": await _record(web),
     }
     room = context.limits.snapshot_tokens
     return ToolResult({k: v for k, v in facts.items() if v}, seen.visible_text[:room], "page")
+
+
+async def _record(web: Web) -> dict[str, str]:
+    """What the page in view is on its platform, with author, date, counts; {} elsewhere."""
+    from browser.extract.platforms import facts  # noqa: PLC0415 - loads lxml
+    from browser.extract.platforms.notes import record_of  # noqa: PLC0415 - as above
+
+    if web.tab is not None:
+        url, html = web.tab.url, (await web.tab.html()).encode("utf-8", "replace")
+    elif web.page is not None:
+        url, html = web.page.url, web.page.body
+    else:
+        return {}
+    record = await asyncio.to_thread(record_of, url, html)
+    said = facts(record) if record else {}
+    return {name: value[:_LONGEST_FACT] for name, value in [*said.items()][:_MOST_FACTS]}
 
 
 def open_tab(context: ToolContext) -> Tab:

@@ -31,7 +31,7 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
     """
     kind = sniff(body, content_type, url)
     if kind == "html":
-        return _on_platform(extract(body, url, content_type=content_type), body, url)
+        return on_platform(extract(body, url, content_type=content_type), body, url)
     if kind == "pdf":
         from browser.extract.pdf import extract_pdf  # noqa: PLC0415 - pypdfium2 only for PDFs
 
@@ -41,7 +41,7 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
     if kind in {"zip", BINARY, "mail"}:
         return _packed(kind, body, content_type, url)
     document = _text_reader(kind)(decode(body, content_type), url, _name(url))
-    return _on_platform(document, body, url) if kind == "json" else document
+    return on_platform(document, body, url) if kind == "json" else document
 
 
 def _packed(kind: str, body: bytes, content_type: str, url: str) -> Document:
@@ -68,7 +68,8 @@ def _unpacked(body: bytes) -> bytes:
     return content
 
 
-def _on_platform(document: Document, body: bytes, url: str) -> Document:
+def on_platform(document: Document, body: bytes, url: str) -> Document:
+    """Complete a document from the record of its page, where that is one of a known platform."""
     # No platform lives at an address or a bare name: nothing to import for those.
     name = host(url)
     if "." not in name or ":" in name or name.rpartition(".")[2].isdigit():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from browser.errors import BrowserError, DeadlineExceeded, Refused
 from browser.extract import extract_body
+from browser.extract.body import on_platform
 from browser.extract.charset import decode
 from browser.read.front import document_of_rendered
 from browser.read.headers import described
@@ -58,7 +59,7 @@ async def read_rendered(tab: Tab) -> Page:
 
     html = await rendered_html(tab)
     url = tab.url
-    document = await asyncio.to_thread(document_of_rendered, html, url)
+    document = await asyncio.to_thread(_document_of_live, html, await tab.html(), url)
     wall = find_wall(None, url, url, html, document)
     return Page(
         requested_url=url, url=url, via="browser",
@@ -66,6 +67,11 @@ async def read_rendered(tab: Tab) -> Page:
         content_type="text/html; charset=utf-8", body=html.encode("utf-8", "replace"),
         document=document, reason=wall.reason if wall else "",
     )  # fmt: skip
+
+
+def _document_of_live(shown: str, whole: str, url: str) -> Document:
+    """What a person sees of a page, completed from what its whole DOM says on a known platform."""
+    return on_platform(document_of_rendered(shown, url), whole.encode("utf-8", "replace"), url)
 
 
 def page_of_error(url: str, error: BrowserError) -> Page:

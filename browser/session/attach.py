@@ -46,6 +46,10 @@ async def attach(url: str) -> AsyncIterator[Running]:
                     await browser.close()
 
 
+# Scripts are kept: sites leave in them what their pages are made of.
+_DOM = "document.documentElement ? document.documentElement.outerHTML : ''"
+
+
 class UsersTabs:
     """The person's own tabs, read and never touched."""
 
@@ -75,6 +79,14 @@ class UsersTabs:
             for task in asked:
                 task.cancel()
         return min(shown, key=lambda raw: targets.index(raw["target"])) if shown else None
+
+    async def html(self, target: str) -> str:
+        """Ask a tab for its DOM as it stands; '' where it does not answer in time."""
+        try:
+            answer = await self._relay.evaluate(target, _DOM, TAB_SECONDS)
+        except (TimeoutError, BrowserGone):
+            return ""
+        return answer if isinstance(answer, str) else ""
 
     async def _context(self, target: str) -> dict[str, Any] | None:
         try:

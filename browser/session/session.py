@@ -150,6 +150,14 @@ class Browser:
         raw = await users.visible()
         return context_of(raw) if raw else None
 
+    async def visible_html(self, url: str) -> str:
+        """Give the DOM of the tab that the person sees, if it still shows `url`; else ''."""
+        users = self._running.users if self._running else None
+        if users is None:
+            return await self._tabs[-1].html() if self._tabs and self._tabs[-1].url == url else ""
+        raw = await users.visible()
+        return await users.html(raw["target"]) if raw and raw["url"] == url else ""
+
     async def storage_state(self, path: str | os.PathLike[str] | None = None) -> dict[str, Any]:
         """Give cookies and local storage, also written to `path`: they are secrets."""
         async with within(OPEN_SECONDS, "save the storage state"):

@@ -1,0 +1,83 @@
+"""A platform's page in a person's Chrome, behind their login or not, is read as what it is."""
+
+# ruff: noqa: E501 - markup reads best on one line
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+from playwright.async_api import async_playwright
+
+from browser.read.pages import read_rendered
+from browser.session import Browser
+from browser.session.start import start_chrome
+
+ITEM = "https://news.ycombinator.com/item?id=7"
+STORY = """<title>Boats | Hacker News</title><table class=fatitem><tr class=athing id=7><td class=title><span class=titleline>
+<a href="https://e.example/boats">The boats of Port Elm</a></span><tr><td class=subtext><span class=score>12 points</span>
+<a class=hnuser href="user?id=ann">ann</a> <span class=age title="2024-05-03T08:00:00 1714723200">2 hours ago</span></table>
+<table class=comment-tree><tr class="athing comtr" id=8><td class=ind indent=0><td><a class=hnuser>bo</a>
+<div class=commtext>The oldest of them was built in 1829.</div></table>"""
+STATE = """<title>Watch</title><p>Loading the player.</p><script>var ytInitialPlayerResponse =
+{"videoDetails": {"videoId": "v1", "title": "How boats are built", "author": "Ann", "viewCount": "1200"}};</script>"""
+WATCH = "https://www.youtube.com/watch?v=v1"
+
+
+@pytest.fixture
+async def front(tmp_path):
+    """A person's Chrome; gives its address and the tab in front, whose sites answer from here."""
+    started = await start_chrome(tmp_path / "profile", headless=True)
+    async with async_playwright() as playwright:
+        connected = await playwright.chromium.connect_over_cdp(started.cdp_url, no_defaults=True)
+        tab = connected.contexts[0].pages[0]
+        for url, page in ((ITEM, STORY), (WATCH, STATE)):
+            await tab.route(url, answering(page))
+        await tab.bring_to_front()
+        yield started.cdp_url, tab
+    os.killpg(started.pid, signal.SIGKILL)
+
+
+def answering(page):
+    async def fulfil(route):
+        await route.fulfill(body=page, content_type="text/html; charset=utf-8")
+
+    return fulfil
+
+
+async def test_the_page_in_view_is_cited_by_what_its_record_says(ask, script, front):
+    chrome, tab = front
+    await tab.goto(ITEM)
+    results = []
+    model = script("<<TOOL:PAGE_CONTEXT>>", "<<TOOL:READ>>", "The oldest of them was built in 1829. [S1]")
+    report = await ask(
+        "When was the oldest of the boats built?",
+        model=model,
+        cdp=chrome,
+        on_event=lambda e: results.append(e.data) if e.type == "tool.result" else None,
+    )
+    record = results[0]["data"]["record"]
+    assert (record["kind"], record["author"], record["points"]) == ("hackernews story", "ann", "12")
+    assert "- points: 12" in results[1]["web"]
+    assert report.sources[0].url == ITEM
+    assert report.sentences[0].verdict == "supported"
+
+
+async def test_what_only_the_scripts_of_a_tab_hold_is_read_in_ours_and_theirs(front):
+    chrome, tab = front
+    await tab.goto(WATCH)
+    async with Browser.attach(chrome) as browser:
+        assert '"How boats are built"' in await browser.visible_html(WATCH)
+        assert await browser.visible_html("https://elsewhere.example/") == ""
+
+
+async def test_a_live_page_of_ours_is_completed_from_its_record():
+    async with Browser.launch() as browser:
+        tab = await browser.open("about:blank")
+        await tab.page.route(WATCH, answering(STATE))
+        await tab.goto(WATCH)
+        document = (await read_rendered(tab)).document
+    assert document is not None
+    assert document.title == "How boats are built"
+    assert "- views: 1200" in document.text
