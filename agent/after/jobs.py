@@ -105,7 +105,7 @@ class Aftermath:
             self.record("note", "after/condense", text=f"condensed by cutting: {error}")
             kept = [condensed] if condensed else []
             whole = "\n---\n".join([*kept, inert(transcript(old, FALLBACK_UNITS))])
-            text = whole[-CONDENSED_UNITS:]
+            text = js.well_formed(js.cut_start(whole, CONDENSED_UNITS))
         await self.in_thread(self.upkeep.condense, text, end)
 
     async def _evaluate(self, ask: Ask, turn: TurnDone) -> None:

@@ -90,6 +90,12 @@ def cut(text: str, units: int) -> str:
     )
 
 
+def cut_start(text: str, units: int) -> str:
+    """Keep the last `units` UTF-16 code units; a pair that is cut leaves its second half."""
+    raw = text.encode("utf-16-le", "surrogatepass")
+    return raw[-2 * units :].decode("utf-16-le", "surrogatepass") if units else ""
+
+
 def well_formed(text: str) -> str:
     """Drop halves of pairs, which cannot be encoded: what a cut may leave behind."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")

@@ -234,9 +234,10 @@ def relevant(
     keywords = [w for w in js.split_words(question.lower()) if js.length(w) > 2]
     scored = []
     for key, value in entries.items():
-        text = entry_text(key, value)
-        near = similarity(key, text) if similarity else None
-        scored.append(_Scored(key, value, _overlap(keywords, text) if near is None else near))
+        near = similarity(key, entry_text(key, value)) if similarity else None
+        if near is None:
+            near = _overlap(keywords, f"{key}: {js.to_string(value)}")
+        scored.append(_Scored(key, value, near))
     best = sorted(scored, key=lambda entry: -entry.score)
     return [entry for entry in best if entry.score > RELEVANCE_FLOOR][:RELEVANT]
 

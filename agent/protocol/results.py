@@ -13,15 +13,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agent.memory import jsvalues as js
 from agent.protocol.text import inert
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from agent.models import Image
 
 RESULT_CAP = 3_000
-"""Characters of a result's JSON above which it is cut; tools with budgets of their own are not."""
+"""UTF-16 units of a result's JSON above which it is cut; tools with budgets of their own not."""
 RESULT_CUT = 2_500
-"""Characters that are left of the longest text of a result that is cut."""
+"""UTF-16 units that are left of the longest text of a result that is cut."""
 _CUT_MARK = "…[truncated]"
 DEFAULT_HINT = "Tool failed. Try a different approach."
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -45,13 +48,19 @@ class CallResult:
 
 def format_results(results: list[CallResult]) -> str:
     """Write the results of one step as one user message, in tag order."""
-    return "".join(_format(result) for result in results).strip()
+    return js.trim("".join(_format(result) for result in results))
 
 
 def to_json(data: Any) -> str:
-    """Serialise as JavaScript would: compact, non-ASCII kept, `1.0` as `1`, unknown as null."""
-    text = json.dumps(_plain(data), ensure_ascii=False, separators=(",", ":"), default=_foreign)
-    return _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
+    """Serialise as JavaScript would.
+
+    Compact, non-ASCII kept, `1.0` as `1`, keys like array indices first; what is no JSON, holds
+    itself, or goes too deep is null.
+    """
+    try:
+        return "".join(_written(data))
+    except RecursionError:
+        return "null"
 
 
 def _format(result: CallResult) -> str:
@@ -59,7 +68,7 @@ def _format(result: CallResult) -> str:
     lines = [f"[Tool result for {result.name}]: {inert(body)}\n"]
     if result.web:
         lines.append(f'<web source="{result.label}">\n{inert(result.web)}\n</web>\n')
-    if isinstance(result.data, Mapping) and result.data.get("error"):
+    if isinstance(result.data, Mapping) and js.truthy(result.data.get("error")):
         lines.append(f"\n[HINT: {result.hint or DEFAULT_HINT}]\n")
     return "".join(lines)
 
@@ -67,20 +76,20 @@ def _format(result: CallResult) -> str:
 def capped_json(data: Any) -> str:
     """Serialise within the cap: long texts are cut until the whole fits, still valid JSON."""
     text = to_json(data)
-    if len(text) <= RESULT_CAP:
+    if js.length(text) <= RESULT_CAP:
         return text
     limit = RESULT_CUT
     while limit > 0:
         shorter = to_json(_cut(data, limit))
-        if len(shorter) <= RESULT_CAP:
+        if js.length(shorter) <= RESULT_CAP:
             return shorter
         limit = limit // 2
-    return to_json({"truncated": True, "preview": text[: RESULT_CUT // 2] + _CUT_MARK})
+    return to_json({"truncated": True, "preview": js.cut(text, RESULT_CUT // 2) + _CUT_MARK})
 
 
 def _cut(data: Any, limit: int) -> Any:
-    if isinstance(data, str) and len(data) > limit:
-        return data[:limit] + _CUT_MARK
+    if isinstance(data, str) and js.length(data) > limit:
+        return js.cut(data, limit) + _CUT_MARK
     if isinstance(data, Mapping):
         return {key: _cut(value, limit) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
@@ -89,19 +98,40 @@ def _cut(data: Any, limit: int) -> Any:
     return data
 
 
-def _plain(data: Any) -> Any:
-    if isinstance(data, float):
-        return _number(data) if math.isfinite(data) else None
+def _written(data: Any) -> Iterator[str]:
+    """Write a value piece by piece."""
     if isinstance(data, Mapping):
-        return {str(key): _plain(value) for key, value in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [_plain(value) for value in data]
-    return data
+        yield from _members(data)
+    elif isinstance(data, list | tuple):
+        yield from _items(data)
+    elif isinstance(data, str):
+        yield _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", _quoted(data))
+    elif isinstance(data, float):
+        yield js.number_to_string(data) if math.isfinite(data) else "null"
+    elif data is None or isinstance(data, bool | int):
+        yield json.dumps(data)
+    else:
+        yield "null" if callable(data) else _quoted(str(data))
 
 
-def _number(value: float) -> float | int:
-    return int(value) if value.is_integer() and abs(value) < 1e21 else value
+def _members(data: Mapping[Any, Any]) -> Iterator[str]:
+    named = js.ordered({str(key): value for key, value in data.items()})
+    opening = "{"
+    for key, value in named.items():
+        yield f"{opening}{to_json(key)}:"
+        yield from _written(value)
+        opening = ","
+    yield "}" if named else "{}"
 
 
-def _foreign(value: object) -> object:
-    return None if callable(value) else str(value)
+def _items(data: list[Any] | tuple[Any, ...]) -> Iterator[str]:
+    opening = "["
+    for value in data:
+        yield opening
+        yield from _written(value)
+        opening = ","
+    yield "]" if data else "[]"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agent.memory import Memory
     from agent.memory.wiki import Wiki
     from agent.models.embeddings import Embeddings
+    from agent.tools.mending import Mender
     from agent.tools.person import Person
     from browser.crawl import Crawler
     from browser.net.egress import Egress
@@ -107,6 +108,7 @@ class ToolContext:
     keep: Callable[[bytes], str]
     secrets: Secrets
     redactor: Redactor = field(default_factory=Redactor)
+    mender: Mender | None = None
     web: Web | None = None
     memory: Memory | None = None
     wiki: Wiki | None = None
@@ -117,6 +119,7 @@ class ToolContext:
     vision: bool = False
     person: Person | None = None
     deadline: float | None = None
+    now_ms: Callable[[], int] = lambda: int(time.time() * 1000)
     _worker: ThreadPoolExecutor | None = None
 
     def seconds_left(self, wanted: float) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -41,7 +40,7 @@ class GetGoalsParams(Params):
 async def set_goal(context: ToolContext, params: SetGoalParams) -> ToolResult:
     """Add a goal and milestones to a project, which is opened if it is new."""
     upkeep = memory_of(context).upkeep("")
-    now = _now()
+    now = context.now_ms()
     plans = await context.in_memory_thread(upkeep.projects)
     plan = plans.get(params.project) or {"goals": [], "milestones": [], "createdAt": now}
     plan["goals"] = list(dict.fromkeys([*plan["goals"], params.goal]))
@@ -58,7 +57,7 @@ async def update_goal(context: ToolContext, params: UpdateGoalParams) -> ToolRes
     plans = await context.in_memory_thread(upkeep.projects)
     if params.project not in plans:
         raise ToolError(f"no project {params.project!r}", hint="SET_GOAL opens one.")
-    plan, now = plans[params.project], _now()
+    plan, now = plans[params.project], context.now_ms()
     found = next((m for m in plan["milestones"] if m["name"] == params.milestone), None)
     if found is None:
         found = _milestone(params.milestone, now)
@@ -80,12 +79,8 @@ async def get_goals(context: ToolContext, params: GetGoalsParams) -> ToolResult:
     return ToolResult({"success": True, "project": params.project, "plan": plans[params.project]})
 
 
-def _milestone(name: str, now: str) -> dict[str, Any]:
+def _milestone(name: str, now: int) -> dict[str, Any]:
     return {"name": name, "tasks": [], "status": "pending", "notes": "", "updatedAt": now}
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 GOAL_TOOLS = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +49,7 @@ async def learn_skill(context: ToolContext, params: LearnSkillParams) -> ToolRes
         )
     upkeep = memory_of(context).upkeep("")
     name, instruction = params.name, params.instruction
-    await context.in_memory_thread(learn, upkeep, name, instruction, int(time.time() * 1000))
+    await context.in_memory_thread(learn, upkeep, name, instruction, context.now_ms())
     return ToolResult({"success": True, "message": f'Learned "{name}".'})
 
 

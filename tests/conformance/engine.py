@@ -26,13 +26,24 @@ if TYPE_CHECKING:
 SESSION = "case"
 EMBEDDING_MODEL = "text-embedding-3-small"
 EMBEDDING_URL = "https://api.openai.com/v1/embeddings"
-STEPS = 12
+STEPS, SUBTASK_STEPS = 12, 8
 CHAT_TURNS = 200
 REFERENCE_TOOLS = (
     *("WEB_SEARCH", "FETCH_URL", "REMEMBER", "RECALL", "SEARCH_MEMORY"),
     *("SET_GOAL", "UPDATE_GOAL", "GET_GOALS"),
 )
 """Tools that the reference engine has; the others are unknown to a case."""
+
+
+class EachItsOwn(Budget):
+    """Every loop has steps of its own, as in the reference engine; here they share them."""
+
+    @property
+    def steps_left(self) -> int:
+        return self.max_steps - self.steps
+
+    def share_of(self, parts: int) -> int:
+        return SUBTASK_STEPS
 
 
 class Engine:
@@ -106,7 +117,7 @@ class Engine:
         own = {name: self._tool(name, what) for name, what in case.get("tools", {}).items()}
         builtin = [tool for tool in tools_for(self._context) if tool.name in REFERENCE_TOOLS]
         policy = Policy(Registry(builtin).with_functions(own), self._context, ())
-        budget, note = Budget(most), self._speaker.note
+        budget, note = EachItsOwn(most), self._speaker.note
         system = case.get("systemPrompt", "")
         return Work(
             self._speaker, policy, budget, system, note, opening, guarded=False, concurrent=1
@@ -158,6 +169,7 @@ class Engine:
             record=self._speaker.note,
             keep=lambda _: "",
             secrets=Secrets(),
+            now_ms=self._speaker.now_ms,
         )
         context.memory = self._memory
         if case.get("settings", {}).get("llmApiKey"):

@@ -6,7 +6,8 @@ Reads `{"case": …}` (or the case alone) and prints the JSON of its `expected`.
 layers, tools, planner and jobs are the product's; the model speaks the case's script, the clock
 stands at 1,700,000,000,000 ms plus one for each model call. Left out is what the reference engine
 has no counterpart of: notes on repetition, the review of an answer, what earlier runs left.
-Subtasks run one at a time here, because one script speaks for all of them.
+Subtasks run one at a time here, because one script speaks for all of them, and each has its own
+eight steps.
 """
 
 from __future__ import annotations
