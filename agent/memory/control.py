@@ -56,7 +56,9 @@ class Control:
 
     def clear(self) -> int:
         """Delete all of this namespace for good, conversations and log too; returns how many."""
-        return self._entries.clear() + self._conversations.delete()
+        gone = self._entries.clear() + self._conversations.delete()
+        self._store.purge()
+        return gone
 
     def graph(self, limit: int = DRAWN) -> Graph:
         """Gather the newest memories and the links among them."""

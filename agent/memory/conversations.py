@@ -123,7 +123,7 @@ class Conversations:
             )
 
     def delete(self, session: str | None = None) -> int:
-        """Delete one conversation, or all; returns how many there were."""
+        """Delete one conversation, or all, for good; returns how many there were."""
         which = conversations.c.namespace == self._namespace
         if session is not None:
             which = sa.and_(which, conversations.c.name == session)
@@ -131,6 +131,8 @@ class Conversations:
             ids = list(connection.scalars(sa.select(conversations.c.id).where(which)))
             connection.execute(turns.delete().where(turns.c.conversation.in_(ids)))
             connection.execute(conversations.delete().where(conversations.c.id.in_(ids)))
+        if ids:
+            self._store.purge()
         return len(ids)
 
     def _named(self, session: str) -> sa.ColumnElement[bool]:

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
-import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY
-
-from agent.memory.retrieval.index import Range, Reach
-from agent.memory.retrieval.ranking import Candidate
-from agent.memory.schema import memories
+from agent.memory.retrieval.index import TermIndex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import sqlalchemy as sa
+
+    from agent.memory.retrieval.index import Range
 
 _CREATE = (
     "CREATE INDEX IF NOT EXISTS memory_index ON memories "
     "USING gin (string_to_array(terms, ' ')) WITH (fastupdate = off)"
 )
-_TERMS = sa.func.string_to_array(memories.c.terms, " ", type_=ARRAY(sa.Text))
+_HOLDING = (
+    "SELECT id FROM memories WHERE string_to_array(terms, ' ') @> %s::text[] "
+    "AND id BETWEEN %s AND %s AND state = 'active'"
+)
+_AMONG = " AND string_to_array(terms, ' ') && %s::text[]"
 
 
-class GinIndex:
+class GinIndex(TermIndex):
     """`TermIndex` over Postgres, which keeps the index in step with the table by itself."""
+
+    mark = "%s"
+    by_ids = "id = ANY(%s::bigint[])"
 
     def create(self, connection: sa.Connection) -> None:
         """Create the index."""
@@ -38,66 +43,13 @@ class GinIndex:
     def purge(self, connection: sa.Connection) -> None:
         """Do nothing: the server's own vacuum clears what was deleted."""
 
-    def reach(
-        self,
-        connection: sa.Connection,
-        terms: Sequence[str],
-        where: Range,
-        cap: int,
-        among: Sequence[str],
-    ) -> list[Reach]:
-        """Count holders in one statement."""
-        counts: list[Any] = []
-        for number, term in enumerate(terms):
-            found = _holding([term], where, among).limit(cap).subquery()
-            part = sa.literal(number).label("number")
-            counts.append(sa.select(part, sa.func.count(), sa.func.max(found.c.id)))
-        rows = _ordered(connection, counts)
-        return [Reach(count, last or where.first) for _, count, last in rows]
+    def holding(
+        self, terms: Sequence[str], where: Range, among: Sequence[str]
+    ) -> tuple[str, list[Any]]:
+        """Contain all terms, and overlap with those of kinds."""
+        values: list[Any] = [list(terms), where.first, where.last]
+        return (_HOLDING + _AMONG, [*values, list(among)]) if among else (_HOLDING, values)
 
-    def holders(
-        self, connection: sa.Connection, terms: Sequence[str], where: Range, among: Sequence[str]
-    ) -> list[tuple[int, int]]:
-        """List holders in one statement."""
-        parts = []
-        for number, term in enumerate(terms):
-            found = _holding([term], where, among).subquery()
-            parts.append(sa.select(sa.literal(number).label("number"), found.c.id))
-        return [(number, id_) for number, id_ in _ordered(connection, parts)]
-
-    def holding_all(
-        self,
-        connection: sa.Connection,
-        terms: Sequence[str],
-        where: Range,
-        limit: int,
-        among: Sequence[str],
-    ) -> list[int]:
-        """Intersect inside the index."""
-        query = _holding(terms, where, among).order_by(memories.c.id.desc()).limit(limit)
-        return list(connection.scalars(query))
-
-    def rows(self, connection: sa.Connection, ids: Sequence[int]) -> list[Candidate]:
-        """Read rows by id."""
-        names = memories.c["id", "session", "at", "traits", "terms", "kind"]
-        query = sa.select(*names).where(
-            memories.c.id == sa.any_(sa.literal(list(ids), ARRAY(sa.BigInteger))),
-            memories.c.state == "active",
-            sa.or_(memories.c.expires.is_(None), memories.c.expires > time.time()),
-        )
-        return [Candidate(*row) for row in connection.execute(query)]
-
-
-def _holding(terms: Sequence[str], where: Range, among: Sequence[str]) -> sa.Select[Any]:
-    query = sa.select(memories.c.id).where(
-        _TERMS.contains(list(terms)),
-        memories.c.id.between(where.first, where.last),
-        memories.c.state == "active",
-    )
-    return query.where(_TERMS.overlap(list(among))) if among else query
-
-
-def _ordered(connection: sa.Connection, parts: Sequence[Any]) -> Sequence[Any]:
-    if not parts:
-        return []
-    return connection.execute(sa.union_all(*parts).order_by("number")).all()
+    def bound(self, ids: Sequence[int]) -> list[int]:
+        """Give ids as an array."""
+        return list(ids)

@@ -77,3 +77,28 @@ def test_a_cleared_namespace_keeps_neither_notes_nor_seals(memory: Memory, tmp_p
     memory.control.clear()
     assert memory.verify().entries == 0
     assert memory._entries.notes.read("wiki") is None
+
+
+def test_nothing_of_a_cleared_namespace_is_left_in_any_file(tmp_path: Path) -> None:
+    words = ("quixotrybark", "zephyrglint", "wombatology", "jacarandaful", "fjordmeister")
+    with Memory.open(tmp_path, "gone") as memory, Memory.open(tmp_path, "kept") as other:
+        other.remember("boat", "Kittiwake")
+        memory.remember(words[0], f"it is {words[1]}")
+        memory.remember(words[0], "something else")
+        memory.append_turn("talk", "user", f"about {words[2]}")
+        memory.seal("decision", words[3])
+        memory.upkeep("talk").extend_profile({"street": words[4]})
+        stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+        assert all(word.encode() in stored for word in words)
+        memory.control.clear()
+        stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+        assert [word for word in words if word.encode() in stored] == []
+        assert other.recall("boat") == "Kittiwake"
+
+
+def test_what_a_forgotten_conversation_said_is_gone_from_every_file(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        memory.append_turn("talk", "user", "about wombatology")
+        memory.conversations.delete("talk")
+        stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"wombatology" not in stored
