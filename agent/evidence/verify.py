@@ -76,6 +76,7 @@ def _judged(verdict: Verdict | None, ground: Ground) -> Verdict | None:
     """Take a judge's verdict; a quote that stands nowhere is not passed on."""
     if verdict is None:
         return None
-    literal = any(verdict.quote in passage.text for passage in ground.passages)
-    quote = verdict.quote if literal else ""
-    return Verdict(verdict.state, quote, verdict.reason, "judge", verdict.passage)
+    carrying = (p.id for p in ground.passages if verdict.quote and verdict.quote in p.text)
+    passage = next(carrying, None)
+    quote = verdict.quote if passage else ""
+    return Verdict(verdict.state, quote, verdict.reason, "judge", passage)

@@ -79,3 +79,11 @@ async def test_the_verdict_is_read_and_what_is_not_answered_stays_undecided(evid
     assert first.verdict == VerdictState(state)
     assert second.verdict is VerdictState.SUPPORTED
     assert second.decided_by == "code"
+
+
+async def test_the_words_that_the_judge_quotes_are_the_source_s_quote(evidence):
+    model = Says('1: supported "after four years of work"')
+    asker = Asker(model, judge_system(), Budget(), lambda *_, **__: None)
+    decided = await judge(asker, "judge", open_claims(ANSWER, evidence))
+    [source] = check_answer(ANSWER, evidence, decided).sources
+    assert "after four years of work" in source.quotes
