@@ -14,6 +14,7 @@ from agent.evidence.findings import Finding, undecided
 from agent.evidence.hook_check import check_hooks
 from agent.evidence.name_check import check_names
 from agent.evidence.negation import check_negation
+from agent.evidence.reductions import check_reductions
 from agent.evidence.relations import check_relations
 from agent.evidence.slots import name_roots, plain_words
 from agent.evidence.statements import content_of, read_claim
@@ -33,6 +34,9 @@ def check_free(claim: str, ground: Ground) -> Finding:
     alignment = Alignment(content_of(sentence.words), ground, name_roots(sentence))
     if not sentence.words or _unrelated(sentence, ground):
         return undecided((), "the page does not speak of this")
+    reduced = check_reductions(sentence, ground)
+    if reduced:
+        return reduced
     place = alignment.best()
     edited = check_edits(sentence.words, ground, place)
     if edited and edited.state is not VerdictState.UNDECIDED:

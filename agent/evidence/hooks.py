@@ -58,7 +58,8 @@ class Hook(NamedTuple):
 
 def find_hooks(sentence: Sentence) -> list[Hook]:
     """Read the hooks of all names of a sentence."""
-    return [hook for name in sentence.names for hook in _hooks(sentence, name)]
+    names = [name for name in sentence.names if not name.adjective]
+    return [hook for name in names for hook in _hooks(sentence, name)]
 
 
 def _hooks(sentence: Sentence, name: Name) -> Iterator[Hook]:

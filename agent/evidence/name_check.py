@@ -54,7 +54,7 @@ class _NameSlot:
         """Whether a name can be in the claim's place: not used there, in a like role."""
         rival = value.name
         used = any(rival.may_be(mine) or kin(rival, mine) for mine in self.claim.names)
-        if used or not value.own or not self.ground.is_name(rival):
+        if used or not value.own or rival.adjective or not self.ground.is_name(rival):
             return False
         shared = set(rival.roots) & set(self.name.roots)
         if shared - TITLES or (shared and self.absent):

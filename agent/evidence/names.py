@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.german import is_german
@@ -24,10 +25,15 @@ _NOT_NAMES = frozenset(
 _BEFORE_PLACES = frozenset("von aus nach in bei gegen".split())
 
 
+_DEMONYM = re.compile(r"(?:an|ish|es|ese|ench|utch|elsh|ic|ss)$")
+"""What the names of peoples end in, as roots: `American`, `Swedish`, `Japanes`, `French`."""
+
+
 class Name(NamedTuple):
     """A name: its roots in order, as printed, its role, and where it stands.
 
-    `acts` says that a verb in the third person follows: `Bosch supplies`. `role` is `subject` at
+    `acts` says that a verb in the third person follows: `Bosch supplies`; `qualifies`
+    that a noun or verb does. `role` is `subject` at
     the head of a clause, else the preposition before it (`by`).
     """
 
@@ -37,11 +43,17 @@ class Name(NamedTuple):
     place: int
     first_in_sentence: bool
     acts: bool = False
+    qualifies: bool = False
 
     @property
     def certain(self) -> bool:
         """Whether its capitals alone make it a name; one word that opens a sentence may be any."""
         return not self.first_in_sentence or len(self.roots) > 1
+
+    @property
+    def adjective(self) -> bool:
+        """Whether it only says of what country or sort a thing is: `an American film`."""
+        return self.qualifies and bool(_DEMONYM.search(self.roots[0])) and len(self.roots) == 1
 
     @property
     def possessive(self) -> bool:
@@ -110,7 +122,9 @@ def _name(tokens: Sequence[Token], start: int, end: int, *, first: bool) -> Name
     roots = tuple(token.root for token in own)
     following = tokens[end] if end < len(tokens) else None
     acts = following is not None and _third_person(following)
-    return Name(roots, text, _role(tokens, start), start, first, acts)
+    qualifies = following is not None and following.kind == "word" and following.raw.islower()
+    qualifies = qualifies and following is not None and following.root not in FUNCTION
+    return Name(roots, text, _role(tokens, start), start, first, acts, qualifies)
 
 
 def _third_person(token: Token) -> bool:
