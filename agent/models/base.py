@@ -76,6 +76,8 @@ class Task(StrEnum):
     REVIEW = "review"
     JUDGE = "judge"
     AFTER = "after"
+    MEND = "mend"
+    """Writing down again a call that could not be read."""
     HEED = "heed"
     """Not a call: whether notes about going in circles mean anything to it."""
 

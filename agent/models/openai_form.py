@@ -23,12 +23,12 @@ Row = dict[str, Any]
 
 def rows(asked: Asked, *, sees: bool) -> list[Row]:
     """Write a conversation; natively where tools are offered, and with pictures for who `sees`."""
-    system: Row = {"role": "system", "content": asked.system}
+    system: list[Row] = [{"role": "system", "content": asked.system}] if asked.system else []
     if not asked.tools:
         said = [_row(m.role, m.content, m.images if sees else ()) for m in asked.messages]
-        return [system, *said]
+        return [*system, *said]
     turns = as_turns(asked.messages, first_fields(asked.tools))
-    return [system, *(row for turn in turns for row in _native(turn, sees=sees))]
+    return [*system, *(row for turn in turns for row in _native(turn, sees=sees))]
 
 
 def first_fields(tools: Sequence[Row]) -> dict[str, str]:

@@ -40,6 +40,7 @@ from agent.run.values import add_values, schema_of
 from agent.run.web import open_remote_model, open_web
 from agent.tools import Limits, Registry, ToolContext
 from agent.tools.families import tools_for
+from agent.tools.mending import Mender
 from agent.tools.specs import tool_specs
 
 if TYPE_CHECKING:
@@ -166,6 +167,7 @@ class _Run:
         model = DiscreetModel(model, self._redactor)
         if past is not None:
             model, calls = past.model(model), past.calls(calls, self._journal)
+        context.mender = Mender(model, self._budget, self._record)
         opening = Opening(context, session, now_ms)
         begin = self._begin(opening, Before(self._options, context))
         work = Work(
@@ -250,7 +252,10 @@ class _Run:
         return ToolContext(
             question=self._question,
             evidence=self._evidence,
-            limits=Limits(max_sources=self._options.max_sources or self._options.effort.sources),
+            limits=Limits(
+                max_sources=self._options.max_sources or self._options.effort.sources,
+                engines=self._options.effort.engines,
+            ),
             record=self._record,
             keep=self._folder.keep,
             secrets=self._secrets(),

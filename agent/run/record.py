@@ -21,6 +21,7 @@ from agent.planner.missing import MISSING
 from agent.planner.report import CLOSING, OUTLINE
 from agent.protocol import CallResult
 from agent.review import REVIEW
+from agent.tools.mending import MEND
 from agent.types import ErrorInfo
 from agent.values import VALUES
 from browser.types import Document, Outcome, Page
@@ -34,7 +35,7 @@ AFTER = "after/"
 """Places of what is asked when the answer was delivered."""
 
 
-_OTHERS = (PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES)
+_OTHERS = (MEND, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES)
 """Places of calls that have a system prompt of their own."""
 
 

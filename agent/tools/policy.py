@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError, ToolError
@@ -14,6 +15,7 @@ from agent.models.pictures import images_kept
 from agent.protocol import CallResult
 from agent.protocol.results import to_json
 from agent.tools.context import PATIENCE
+from agent.tools.reading import ASKED
 from agent.tools.registry import Risk, Tool, ToolResult
 from browser.errors import BrowserError, RefError
 
@@ -53,7 +55,7 @@ class Policy:
         tool = self._tools.get(call.name)
         if tool is None:
             return ToolResult({"error": f"Unknown tool: {call.name}"})
-        arguments = tool.arguments(call.param)
+        arguments = await self._arguments(tool, call, place)
         for check in self._checks:
             await check(self._context, tool, arguments)
         if tool.risk is not Risk.READ:
@@ -65,6 +67,27 @@ class Policy:
                 return await tool.run(self._context, arguments)
         except TimeoutError as error:
             raise ToolError(f"no answer within {seconds:.0f} s") from error
+
+    async def _arguments(self, tool: Tool, call: ToolCall, place: str) -> Any:
+        """Read a call's parameter; one that cannot be read is asked for once more."""
+        mender = self._context.mender
+        try:
+            reading = tool.read(call.param, at_all_costs=mender is None)
+        except ToolError as error:
+            again = await mender.ask(call, tool, error, place) if mender else None
+            if again is None:
+                raise
+            reading = replace(tool.read(again), tier=ASKED)
+        if reading.tier:
+            self._context.record(
+                "call.mended",
+                place,
+                name=call.name,
+                param=call.param,
+                tier=reading.tier,
+                into=reading.arguments.model_dump(mode="json", exclude_unset=True),
+            )
+        return reading.arguments
 
     def _finish(self, call: ToolCall, place: str, made: Any, ms: int) -> CallResult:
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.errors import ToolError
+from agent.tools.reading import AS_WRITTEN, Form, bare, readings
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
@@ -47,6 +47,14 @@ class ToolResult:
     pictures: tuple[bytes, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A parameter that was read: the arguments, and how they were come by."""
+
+    arguments: Any
+    tier: str = AS_WRITTEN
+
+
 Finish = Callable[[], ToolResult]
 """The second half of a call, run in tag order when all calls of a step are done: what it numbers
 (sources) then does not depend on which call was faster."""
@@ -68,16 +76,34 @@ class Tool:
     capped: bool = True
     seconds: float | None = None
 
-    def arguments(self, param: str) -> Any:
-        """Read the raw parameter; raises `ToolError` that shows the form wanted."""
+    def read(self, param: str, *, at_all_costs: bool = True) -> Reading:
+        """Read the raw parameter; raises `ToolError` that shows the form wanted.
+
+        JSON that is past mending is taken as a bare text only `at_all_costs`.
+        """
         if self.params is None:
-            return param
-        try:
-            return self.params.model_validate(self._fields(param))
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise ToolError(f"{where}: {first['msg']}", hint=f"Use {self.usage()}") from error
+            return Reading(param)
+        form = self._form()
+        ways = [*readings(param, form), *(bare(param, form) if at_all_costs else ())]
+        failure: ValidationError | None = None
+        for tier, fields in ways:
+            try:
+                return Reading(self.params.model_validate(fields), tier)
+            except ValidationError as error:
+                failure = failure or error
+        raise self._unreadable(failure)
+
+    def _form(self) -> Form:
+        fields = self.params.model_fields if self.params else {}
+        required = frozenset(name for name, field in fields.items() if field.is_required())
+        return Form(tuple(fields), required)
+
+    def _unreadable(self, failure: ValidationError | None) -> ToolError:
+        if failure is None:
+            return ToolError("it cannot be read", hint=f"Use {self.usage()}")
+        first = failure.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return ToolError(f"{where}: {first['msg']}", hint=f"Use {self.usage()}")
 
     def usage(self) -> str:
         """Show how the tool is called, optional fields with a question mark."""
@@ -88,16 +114,6 @@ class Tool:
             for name, field in self.params.model_fields.items()
         )
         return f"<<TOOL:{self.name}:{{{fields}}}>>"
-
-    def _fields(self, param: str) -> dict[str, Any]:
-        if not param:
-            return {}
-        if param.startswith("{"):
-            value = _lenient_object(param)
-            if value is not None:
-                return value
-        first = next(iter(self.params.model_fields), None) if self.params else None
-        return {first: _unquoted(param)} if first else {}
 
 
 class Registry:
@@ -124,22 +140,6 @@ def _from_function(name: str, function: Callable[[str], Awaitable[Any]]) -> Tool
 
     described = (function.__doc__ or "").strip().split("\n")[0]
     return Tool(name, described, None, run, Risk.EXTERNAL)
-
-
-def _lenient_object(param: str) -> dict[str, Any] | None:
-    """Read a JSON object; raw newlines inside strings and trailing commas are forgiven."""
-    for text in (param, param.replace(",}", "}").replace(",]", "]")):
-        try:
-            value = json.loads(text, strict=False)
-        except ValueError:
-            continue
-        return value if isinstance(value, dict) else None
-    return None
-
-
-def _unquoted(param: str) -> str:
-    quoted = len(param) > 1 and param[0] == param[-1] == '"'
-    return param[1:-1] if quoted else param
 
 
 def _type_name(annotation: Any) -> str:

@@ -112,7 +112,7 @@ async def test_what_was_called_and_given_is_told_in_native_form(provider):
     model.offer("", tool_specs(Registry(WEB_TOOLS)))
     await model.reply("", CALLED)
     await model.aclose()
-    _, _, called, searched, read = provider.requests[0]["messages"]
+    _, called, searched, read = provider.requests[0]["messages"]
     assert called["content"] == "I look."
     functions = [call["function"] for call in called["tool_calls"]]
     assert [json.loads(f["arguments"]) for f in functions] == [{"query": "lamps"}, {"url": "u"}]
@@ -173,5 +173,5 @@ def seen_as(where, sees):
 
 async def said_to(where, messages):
     model = OpenAIModel(where, backoff=0.001)
-    await model.reply("", messages)
+    await model.reply("Be brief.", messages)
     await model.aclose()

@@ -1,0 +1,58 @@
+"""Asking the model, once a call and briefly, to write down again a call that cannot be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from agent.asking import Asker
+from agent.errors import ModelError, UsageError
+from agent.messages import prompt
+from agent.models import Message, Task, takes
+from agent.protocol import parse
+from agent.protocol.loose import loose_object
+
+if TYPE_CHECKING:
+    from agent.asking import Record
+    from agent.errors import ToolError
+    from agent.guard import Budget
+    from agent.models import Model
+    from agent.tools.registry import Tool
+    from agent.types import ToolCall
+
+MEND = "mend"
+"""Where such requests stand in the record: `mend/` and the place of the call."""
+MOST = 4
+"""Requests in a run: a model that still cannot write a call will not learn it."""
+
+
+@dataclass(slots=True)
+class Mender:
+    """Asks the run's model; what it costs counts as the run's."""
+
+    model: Model
+    budget: Budget
+    record: Record
+    _asked: int = field(default=0, init=False)
+
+    async def ask(self, call: ToolCall, tool: Tool, error: ToolError, place: str) -> str | None:
+        """Give the parameter as the model writes it when it is shown the form; None where not."""
+        if self._asked >= MOST or not takes(self.model, Task.MEND):
+            return None
+        self._asked += 1
+        shown = prompt(MEND).format(
+            call=f"<<TOOL:{call.name}:{call.param}>>", error=error, form=tool.usage()
+        )
+        asker = Asker(self.model, "", self.budget, self.record)
+        try:
+            reply = await asker.ask(f"{MEND}/{place}", [Message("user", shown)])
+        except (ModelError, UsageError):
+            return None  # the call then fails as it would have, with its form as the hint
+        return _param(reply.text, call.name)
+
+
+def _param(reply: str, name: str) -> str | None:
+    again = next((call for call in parse(reply).calls if call.name == name), None)
+    if again is not None:
+        return again.param
+    return reply.strip() if loose_object(reply) else None

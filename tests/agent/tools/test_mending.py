@@ -1,0 +1,113 @@
+"""Calls that are not quite what was asked for: read all the same, or asked for once more."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import Field
+
+from agent.errors import ToolError
+from agent.journal import Runs
+from agent.run.record import RunRecord
+from agent.run.replay import replay
+from agent.tools.reading import AS_WRITTEN, LENIENT, PICKED
+from agent.tools.registry import Params, Tool, ToolResult
+
+
+class Search(Params):
+    query: str
+    site: str | None = None
+    limit: int = Field(10, ge=1)
+
+
+async def search(_context, given):
+    return ToolResult({})
+
+
+TOOL = Tool("SEARCH", "Search.", Search, search)
+
+
+@pytest.mark.parametrize(
+    ("param", "tier", "fields"),
+    [
+        ('{"query": "old lamps", "limit": 3}', AS_WRITTEN, {"query": "old lamps", "limit": 3}),
+        ("old lamps", AS_WRITTEN, {"query": "old lamps"}),
+        ('"old lamps"', AS_WRITTEN, {"query": "old lamps"}),
+        ('{"query": "two\nlines"}', AS_WRITTEN, {"query": "two\nlines"}),
+        ('{"query": "old lamps",}', LENIENT, {"query": "old lamps"}),
+        ("{query: 'old lamps', limit: 3}", LENIENT, {"query": "old lamps", "limit": 3}),
+        ('{"query": "old lamps"', LENIENT, {"query": "old lamps"}),
+        ("{'query': 'lamps', 'site': None}", LENIENT, {"query": "lamps", "site": None}),
+        ("{“query”: “old lamps”}", LENIENT, {"query": "old lamps"}),
+        ('```json\n{"query": "old lamps"}\n```', LENIENT, {"query": "old lamps"}),
+        ('{"q": "old lamps"}', PICKED, {"query": "old lamps"}),
+        ('{"search_term": "lamps", "limit": 3}', PICKED, {"query": "lamps", "limit": 3}),
+        ("query: old lamps", PICKED, {"query": "old lamps"}),
+        ('query="old lamps", limit=3', PICKED, {"query": "old lamps", "limit": 3}),
+        ("<query>old lamps</query>", PICKED, {"query": "old lamps"}),
+        ("lamps: which query to ask?", AS_WRITTEN, {"query": "lamps: which query to ask?"}),
+        ("site of the old lamps", AS_WRITTEN, {"query": "site of the old lamps"}),
+    ],
+)
+def test_what_was_meant_is_read(param, tier, fields):
+    reading = TOOL.read(param)
+    got = reading.arguments.model_dump(exclude_unset=True)
+    assert ({key: got[key] for key in fields}, reading.tier) == (fields, tier)
+
+
+@pytest.mark.parametrize("param", ['{"limit": 3}', "{}", "", '{"query": "x", "limit": 0}'])
+def test_what_lacks_a_value_is_refused_with_the_form(param):
+    with pytest.raises(ToolError) as caught:
+        TOOL.read(param, at_all_costs=False)
+    assert "<<TOOL:SEARCH:" in caught.value.hint
+
+
+BROKEN = '<<TOOL:WEB_SEARCH:{"site": "example.org"}>>'
+
+
+@pytest.fixture
+def script(tmp_path):
+    def write(*lines):
+        path = tmp_path / "script.jsonl"
+        path.write_text("\n".join(json.dumps(line) for line in lines) + "\n")
+        return f"scripted:{path}"
+
+    return write
+
+
+def of_type(events, kind):
+    return [event.data for event in events if event.type == kind]
+
+
+async def test_a_call_that_cannot_be_read_is_asked_for_once_more(ask, script, events, tmp_path):
+    report = await ask(
+        model=script(
+            BROKEN,
+            {"for": "mend", "reply": '{"query": "Hesk"}', "expect": r"form is `<<TOOL:WEB_SEARCH"},
+            "NOT_FOUND",
+        ),
+    )
+    kept = events(report)
+    [mended] = of_type(kept, "call.mended")
+    assert (mended["tier"], mended["into"]["query"]) == ("asked", "Hesk")
+    assert report.usage.model_calls == 3
+    [result] = of_type(kept, "tool.result")
+    assert result["data"]["query"] == "Hesk"
+    again = await replay(RunRecord.read(Runs(tmp_path / "data").find(report.run)))
+    assert again.answer == report.answer
+
+
+async def test_a_model_that_fails_again_gets_the_form_as_the_result(ask, script, events):
+    model = script(BROKEN, {"for": "mend", "reply": "I cannot."}, "NOT_FOUND")
+    report = await ask(model=model)
+    [result] = of_type(events(report), "tool.result")
+    assert "error" in result["data"]
+    assert "<<TOOL:WEB_SEARCH:" in result["hint"]
+
+
+async def test_what_code_can_read_costs_no_request(ask, script, events):
+    report = await ask(model=script("<<TOOL:WEB_SEARCH:{query: 'Hesk Light',}>>", "NOT_FOUND"))
+    [mended] = of_type(events(report), "call.mended")
+    assert (mended["tier"], mended["into"]) == ("lenient", {"query": "Hesk Light"})
+    assert report.usage.model_calls == 2
