@@ -9,7 +9,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from browser.extract.asides import is_aside, is_dateline, is_title, is_trail, opens_related
+from browser.extract.shape import reads_on, without_teasers
 from browser.extract.shingles import shingles, word_list
+from browser.text import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,10 +55,11 @@ def content_blocks(walk: Walk, root: etree._Element, meta: Metadata) -> list[Blo
     ]
     if not content:
         return walk.blocks
-    if not meta.is_article and _is_clean(content):
+    if not meta.is_article and _is_clean(content) and not reads_on(content):
         return content
-    body = _body(content, root, meta)
-    return body if _is_article(content, body, declared=meta.is_article) else content
+    rest = content if meta.is_article else without_teasers(content)
+    body = _body(rest, root, meta)
+    return body if _is_article(rest, body, declared=meta.is_article) else content
 
 
 def _is_clean(content: Sequence[Block]) -> bool:
@@ -64,12 +67,12 @@ def _is_clean(content: Sequence[Block]) -> bool:
 
 
 def _is_article(content: Sequence[Block], body: Sequence[Block], *, declared: bool) -> bool:
-    words = sum(len(block.text.split()) for block in body)
+    words = sum(count_words(block.text) for block in body)
     if declared or words < _SHORTEST_BODY:
         return words >= _SHORTEST_BODY
     plain = [block for block in content if block.link_density <= _LINKY]
     share = _MOSTLY if _linked(content) <= _LINKY else _HALF
-    return words >= share * sum(len(block.text.split()) for block in plain)
+    return words >= share * sum(count_words(block.text) for block in plain)
 
 
 def _linked(blocks: Sequence[Block]) -> float:
@@ -94,7 +97,7 @@ def _thin(content: Sequence[Block], found: Sequence[bool]) -> bool:
 
 
 def _prose(blocks: Sequence[Block]) -> int:
-    sizes = ((block, len(block.text.split())) for block in blocks)
+    sizes = ((block, count_words(block.text)) for block in blocks)
     return sum(n for block, n in sizes if n >= _PROSE_WORDS and block.link_density <= _LINKY)
 
 
@@ -171,7 +174,7 @@ def _one_article(blocks: list[Block]) -> list[Block]:
     words: Counter[etree._Element] = Counter()
     for block, chain in zip(blocks, chains, strict=True):
         if chain:
-            words[chain[0]] += len(block.text.split())
+            words[chain[0]] += count_words(block.text)
     return [
         block
         for block, chain in zip(blocks, chains, strict=True)
@@ -189,11 +192,11 @@ def _trim(blocks: Sequence[Block], title: str) -> list[Block]:
             related = False
         aside = is_aside(block) or is_title(block, title)
         aside = aside or (not begun and (block.level == 1 or is_dateline(block)))
-        begun = begun or (not aside and len(block.text.split()) >= _PROSE_WORDS)
+        begun = begun or (not aside and count_words(block.text) >= _PROSE_WORDS)
         if not (related or aside):
             kept.append(block)
     return kept
 
 
 def _speaks(block: Block) -> bool:
-    return block.kind == "heading" or len(block.text.split()) >= _PROSE_WORDS
+    return block.kind == "heading" or count_words(block.text) >= _PROSE_WORDS

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from browser.extract.shingles import word_list
+from browser.text import count_words
 
 if TYPE_CHECKING:
     from browser.extract.blocks import Block
@@ -54,7 +55,7 @@ _LINKY = 0.5
 
 def opens_related(block: Block) -> bool:
     """Whether a heading, or a line like one, begins links to other articles."""
-    if len(block.text.split()) > 8:
+    if count_words(block.text) > 8:
         return False
     if block.kind == "heading" and _RELATED_CLASS.search(block.node.get("class") or ""):
         return True
@@ -64,7 +65,7 @@ def opens_related(block: Block) -> bool:
 
 def is_aside(block: Block) -> bool:
     """Whether a line is a link to another article, small print, or nothing but links."""
-    words = len(block.text.split())
+    words = count_words(block.text)
     linky = block.link_density > _LINKY
     if block.kind in {"table", "code"} or (words > _LONGEST_SMALL_PRINT and not linky):
         return False
@@ -78,14 +79,14 @@ def is_trail(block: Block) -> bool:
     return (
         block.link_chars > 0
         and block.kind in {"paragraph", "item"}
-        and len(block.text.split()) <= _LONGEST_SMALL_PRINT
+        and count_words(block.text) <= _LONGEST_SMALL_PRINT
         and _TRAIL.fullmatch(block.text) is not None
     )
 
 
 def is_dateline(block: Block) -> bool:
     """Whether a line above the body only says who wrote it and when; the Document says it, too."""
-    if block.kind == "heading" or len(block.text.split()) > _LONGEST_SMALL_PRINT:
+    if block.kind == "heading" or count_words(block.text) > _LONGEST_SMALL_PRINT:
         return False
     return _BYLINE.match(block.text) is not None or _DATE.search(block.text) is not None
 

@@ -24,7 +24,8 @@ _TOKENS = frozenset(
     navigation newsletter outbrain overlay pager pagination paywall popup promo promos
     promotion recommendation recommendations recommended related respond share sharebar
     sharing sidebar signup skip social sponsor sponsored subscribe subscription taboola toc
-    toolbar trending """.split()
+    toolbar trending anzeige werbung kommentar kommentare meistgelesen empfehlungen subnav metanav
+    servicenav sidenav topnav footnav cookiebanner""".split()
 )
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 # A soft region with more than this share of the text is the content, whatever its class says.

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from browser.text.tokens import UNSPACED
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_WORD = re.compile(r"\w+")
+# Of scripts that set no spaces between words each character counts as one.
+_WORD = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
 # Four words are rarely repeated by chance; the measure of article-extraction-benchmark, too.
 _LENGTH = 4
 

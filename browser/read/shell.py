@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from browser.extract.tree import parse_html, raw_text, text_content
+from browser.text import count_words
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -32,7 +33,7 @@ _CONTAINERS = ("div", "main", "section", "article", "ul", "ol", "tbody", "table"
 
 def needs_browser(page: str, document: Document) -> str:
     """One line that says why a browser is needed, or an empty string."""
-    words = len(document.text.split())
+    words = count_words(document.text)
     if words >= _ENOUGH_WORDS:
         return ""
     root = parse_html(page)

@@ -3,6 +3,16 @@
 from browser.text.bm25 import BM25
 from browser.text.hygiene import clean
 from browser.text.sentences import Span, sentences
-from browser.text.tokens import STOP_WORDS, content_words, stem, words
+from browser.text.tokens import STOP_WORDS, content_words, count_words, stem, words
 
-__all__ = ["BM25", "STOP_WORDS", "Span", "clean", "content_words", "sentences", "stem", "words"]
+__all__ = [
+    "BM25",
+    "STOP_WORDS",
+    "Span",
+    "clean",
+    "content_words",
+    "count_words",
+    "sentences",
+    "stem",
+    "words",
+]

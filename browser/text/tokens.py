@@ -10,7 +10,11 @@ import snowballstemmer
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # Scripts written without spaces: each character is a word of its own.
-_UNSPACED = re.compile(r"([\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
+UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+"""Thai, Lao, Burmese, Khmer, kana, Han: as a part of a regular expression's character class."""
+_UNSPACED = re.compile(f"([{UNSPACED}])")
+# A word of Chinese, Japanese or Thai has some two characters.
+_CHARACTERS_A_WORD = 2
 _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 _STEMMER = snowballstemmer.stemmer("english")
 
@@ -31,6 +35,14 @@ def words(text: str) -> list[str]:
     folded = _without_accents(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
     found = _WORD.findall(_UNSPACED.sub(r" \1 ", folded))
     return [w.removesuffix("'s").replace("'", "") for w in found]
+
+
+def count_words(text: str) -> int:
+    """How long a text is in words, also where its script sets no spaces between them."""
+    found = len(text.split())
+    if text.isascii():
+        return found
+    return found + len(_UNSPACED.findall(text)) // _CHARACTERS_A_WORD
 
 
 def _without_accents(text: str) -> str:

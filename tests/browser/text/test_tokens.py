@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.text import content_words, stem, words
+from browser.text import content_words, count_words, stem, words
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,9 @@ def test_content_words_leave_stop_words_out_and_keep_the_order() -> None:
 @given(st.text(max_size=60))
 def test_words_hold_no_white_space_and_no_capitals(text: str) -> None:
     assert all(w and not any(c.isspace() for c in w) and w == w.casefold() for w in words(text))
+
+
+def test_words_are_counted_in_scripts_without_spaces() -> None:
+    assert count_words("two words") == 2
+    assert count_words("zwei Wörter") == 2
+    assert count_words("港口的航道很深") == 4

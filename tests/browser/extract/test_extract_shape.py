@@ -1,0 +1,76 @@
+"""Which of a page's blocks are its body: pages that declare nothing, teasers, other scripts."""
+
+# ruff: noqa: E501 - markup reads best on one line
+
+from __future__ import annotations
+
+from browser.extract import extract
+
+URL = "https://example.org/a"
+PROSE = [
+    "The harbour has been dredged every spring since the channel silted up in the great storm.",
+    "Officials said on Tuesday that the new breakwater would cost twice as much as planned.",
+    "Fishermen complained that the works had driven the herring away from the inner bay.",
+    "It is not clear whether the bridge can carry the heavier trains from next year on.",
+    "The museum keeps a model of the old lighthouse, which burned down during the war.",
+]
+TEASERS = [
+    ("Bakery closes its doors", "After ninety years the ovens on the north side go cold."),
+    ("Voters choose a governor", "The polls show a very close race in the capital."),
+    ("Giraffe born in the zoo", "It is the first in more than a decade, and it is well."),
+    ("Wheat falls sharply", "Farmers in the south reported a harvest beyond all records."),
+]
+
+
+def paragraphs() -> str:
+    return "".join(f"<p>{text}</p>" for text in PROSE)
+
+
+def teasers() -> str:
+    return "".join(
+        f"<div><a href='/{n}'><h3>{title}</h3></a><p>{text}</p></div>"
+        for n, (title, text) in enumerate(TEASERS)
+    )
+
+
+def test_an_article_that_declares_nothing_is_read_without_its_teasers() -> None:
+    page = f"<div><h1>Dredging</h1>{paragraphs()}</div><div>{teasers()}</div>"
+    text = extract(page, URL).text
+    assert all(line in text for line in PROSE)
+    assert not any(title in text or line in text for title, line in TEASERS)
+
+
+def test_a_page_of_teasers_alone_keeps_them() -> None:
+    text = extract(f"<h1>News</h1>{teasers()}", URL).text
+    assert all(title in text and line in text for title, line in TEASERS)
+
+
+def test_the_headline_and_the_byline_are_not_the_body() -> None:
+    page = f"<title>Dredging | Courier</title><h1>Dredging</h1><p>By Ada Holm, 3 May 2024</p>{paragraphs()}"
+    document = extract(page, URL)
+    assert document.title == "Dredging"
+    assert document.text == "\n\n".join(PROSE)
+
+
+def test_a_body_in_a_script_without_spaces_is_told_from_its_frame() -> None:
+    body = [
+        "港口的航道自从那场大风暴以后每年春天都要清淤一次。官员们星期二说新的防波堤要花两倍的钱。",
+        "渔民们抱怨说工程把鲱鱼从内湾赶走了，他们希望市政府能够给予补偿，并且尽快完成这项工作。",
+        "目前还不清楚这座桥能否承受铁路公司从明年起想要运行的更重的列车，法院将在三月作出裁决。",
+    ]
+    links = "".join(f"<li><a href='/{n}'>热门新闻第{n}条今天的天气</a></li>" for n in range(12))
+    page = (
+        "<meta property='og:type' content='article'><h1>港口</h1>"
+        f"<div>{''.join(f'<p>{line}</p>' for line in body)}</div><ul>{links}</ul>"
+    )
+    text = extract(page, URL).text
+    assert all(line in text for line in body)
+    assert "热门新闻" not in text
+
+
+def test_comments_and_advertisements_are_apart_in_german_too() -> None:
+    said = "<div class='kommentare'><p>Das ist doch alles schon vor Jahren beschlossen worden.</p></div>"
+    page = f"<div>{paragraphs()}<div class='werbung'>Jetzt kaufen</div></div>{said}"
+    text = extract(page, URL).text
+    assert "beschlossen" not in text
+    assert "Jetzt kaufen" not in text
