@@ -40,7 +40,7 @@ class Mender:
         if self._asked >= MOST or not takes(self.model, Task.MEND):
             return None
         self._asked += 1
-        shown = prompt(MEND).format(
+        shown = prompt("call-again").format(
             call=f"<<TOOL:{call.name}:{call.param}>>", error=error, form=tool.usage()
         )
         asker = Asker(self.model, "", self.budget, self.record)
