@@ -90,9 +90,11 @@ def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]
     return docket.claims
 
 
-async def judge(asker: Asker, place: str, claims: Mapping[str, Sequence[Passage]]) -> Verdicts:
+async def judge(
+    asker: Asker, place: str, claims: Mapping[str, Sequence[Passage]], evidence: Evidence
+) -> Verdicts:
     """Ask a model about claims; what it does not answer stays undecided. Raises `ModelError`."""
-    reply = await asker.ask(place, [Message("user", _request(claims))])
+    reply = await asker.ask(place, [Message("user", _request(claims, evidence))])
     return Verdicts(_read(reply.text, list(claims)))
 
 
@@ -101,12 +103,19 @@ def judge_system() -> str:
     return prompt(JUDGE)
 
 
-def _request(claims: Mapping[str, Sequence[Passage]]) -> str:
+def _request(claims: Mapping[str, Sequence[Passage]], evidence: Evidence) -> str:
     blocks = []
     for number, (claim, passages) in enumerate(claims.items(), 1):
-        shown = "\n".join(" ".join(p.text.split()) for p in passages[:_MOST_PASSAGES])
+        shown = "\n".join(_shown(passage, evidence) for passage in passages[:_MOST_PASSAGES])
         blocks.append(f"Claim {number}: {inert(claim)}\n<web>\n{inert(shown)}\n</web>")
     return "\n\n".join(blocks)
+
+
+def _shown(passage: Passage, evidence: Evidence) -> str:
+    """A passage behind the title of its page and its heading, which say what `she` or `it` is."""
+    source = evidence.source(passage.source)
+    above = " › ".join(filter(None, (source.title if source else "", passage.heading)))
+    return " ".join(f"{f'({above}) ' if above else ''}{passage.text}".split())
 
 
 def _read(text: str, claims: Sequence[str]) -> dict[str, Verdict]:

@@ -36,7 +36,7 @@ def system_prompt(
 
 
 def _tool_list(tools: Registry) -> str:
-    lines = [f"- `{tool.usage()}` {tool.description}".rstrip() for tool in tools]
+    lines = [f"- `{tool.usage()}` {tool.description}".rstrip() for tool in tools if tool.listed]
     return "\n".join(["## Tools", *lines, ""])
 
 

@@ -64,7 +64,7 @@ class Gate:
         asker = Asker(self.judge, judge_system(), self.work.budget, self.record)
         try:
             async with asyncio.timeout(self.work.budget.seconds_left(reserve=False)):
-                decided = await judge(asker, place, claims)
+                decided = await judge(asker, place, claims, self.evidence)
         except (ResearchError, TimeoutError) as error:
             self.record("note", place, text=f"the judge failed: {error or 'timeout'}")
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.after.learning import PROPOSE_EVERY, failing, keep, mended, proposals
+from agent.after.learning import BETTER_SKILL, PROPOSE_EVERY, failing, keep, mended, proposals
 from agent.after.signals import signal, weighed
 from agent.after.skills import evaluated, rescored, useless
 from agent.after.turn import TurnDone, transcript
@@ -63,7 +63,7 @@ class Aftermath:
         if count % EVALUATE_EVERY == 0 and turn.messages >= EVALUATE_MESSAGES and turn.shown:
             await self._try("evaluate", self._evaluate(self.ask, turn))
         if turn.learns:
-            await self._try("mend", self._mend(self.ask, turn))
+            await self._try(BETTER_SKILL, self._mend(self.ask, turn))
         if turn.verified and count % PROPOSE_EVERY == 0:
             await self._try("propose", self._propose(self.ask, turn))
 

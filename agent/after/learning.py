@@ -30,6 +30,7 @@ PROPOSE_EVERY = 7
 PROPOSED = 2
 """Skills from one run; more would be what it did, not what it learned."""
 TURNS, UNITS = 8, 400
+BETTER_SKILL = "better-skill"
 FAILING = 30
 """A score below which a skill did more harm than good; it starts at 50 or 60."""
 
@@ -64,7 +65,7 @@ async def mended(ask: Ask, skill: Skill, turn: TurnDone, now_ms: int) -> Skill |
         f"Instruction “{skill['name']}”: {js.to_string(skill.get('instruction', ''))}\n\n"
         f"The person wrote:\n{_own_words(turn)}"
     )
-    said = _cut(loose_object(await ask("mend", prompt("mend"), request)).get("instruction"))
+    said = _cut(loose_object(await ask(BETTER_SKILL, prompt(BETTER_SKILL), request)).get("instruction"))
     if not said:
         return None
     fresh = {"instruction": said, "score": SKILL_SCORE, "updatedAt": now_ms, "repairCount": 1}

@@ -65,7 +65,8 @@ Handler = Callable[["ToolContext", Any], Awaitable[ToolResult | Finish]]
 class Tool:
     """A tool; `capped` results are cut at the protocol's cap, others hold budgets of their own.
 
-    `seconds` is what a call may take where that is not what every call may.
+    `seconds` is what a call may take where that is not what every call may; one that is not
+    `listed` can be called but is not told of, since another does the same and more.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Tool:
     risk: Risk = Risk.READ
     capped: bool = True
     seconds: float | None = None
+    listed: bool = True
 
     def read(self, param: str, *, at_all_costs: bool = True) -> Reading:
         """Read the raw parameter; raises `ToolError` that shows the form wanted.

@@ -22,6 +22,7 @@ def tool_specs(tools: Registry) -> list[dict[str, Any]]:
             },
         }
         for tool in tools
+        if tool.listed
     ]
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from agent.errors import ToolError
 from agent.tools.registry import Params, Tool, ToolResult
 from agent.tools.sources import passages_block, register
+from browser.search.asking import ask
 from browser.text import content_words
 from browser.types import Outcome, Page, SearchQuery
 
@@ -36,11 +37,12 @@ _WALL_ADVICE = {
 
 
 class SearchParams(Params):
-    """`since` is an ISO date; `site` a domain."""
+    """`since` is an ISO date; `site` a domain; `lang` two letters, where the query's words differ."""
 
     query: str = Field(min_length=1)
     site: str | None = None
     since: str | None = None
+    lang: str | None = None
 
 
 class ReadParams(Params):
@@ -62,7 +64,8 @@ async def web_search(context: ToolContext, params: SearchParams) -> Callable[[],
     web = web_of(context)
     asked: dict[str, Any] = {**web.search_defaults, "limit": context.limits.max_results}
     asked.update({k: v for k, v in params.model_dump().items() if v and k != "query"})
-    result = await web.chain.search(SearchQuery(params.query, **asked), fresh=web.fresh)
+    query = SearchQuery(params.query, **asked)
+    result = await ask(web.chain, query, engines=context.limits.engines, fresh=web.fresh)
     return lambda: _search_result(context, params.query, result)
 
 
@@ -146,7 +149,7 @@ def _read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolRe
         "title": source.title,
         "via": page.via,
         "passages": len(source.passages),
-        "shown": shown,
+        "shown": shown if shown < len(source.passages) else None,
         **_extras(page, page.document),
     }
     if params.query:
@@ -208,5 +211,12 @@ WEB_TOOLS = (
         read,
         capped=False,
     ),
-    Tool("FETCH_URL", "reads a page from its beginning.", FetchParams, fetch_url, capped=False),
+    Tool(
+        "FETCH_URL",
+        "reads a page from its beginning.",
+        FetchParams,
+        fetch_url,
+        capped=False,
+        listed=False,
+    ),
 )

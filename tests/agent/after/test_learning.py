@@ -100,7 +100,7 @@ def failing_skill(upkeep, **more):
 async def test_a_skill_that_fails_is_rewritten_once(upkeep, tend):
     failing_skill(upkeep)
     reply = {"instruction": "Answer in one word where the question allows it."}
-    await tend({"mend": reply}, shown=("short",), learns=True)
+    await tend({"better-skill": reply}, shown=("short",), learns=True)
     [skill] = upkeep.skills()
     assert skill["instruction"] == reply["instruction"]
     assert (skill["score"], skill["repairCount"]) == (50, 1)
@@ -111,7 +111,7 @@ async def test_a_skill_that_fails_is_rewritten_once(upkeep, tend):
 )
 async def test_one_that_fails_again_or_cannot_be_mended_is_forgotten(upkeep, tend, more, reply):
     failing_skill(upkeep, **more)
-    await tend({"mend": reply}, shown=("short",), learns=True)
+    await tend({"better-skill": reply}, shown=("short",), learns=True)
     assert upkeep.skills() == []
 
 

@@ -50,7 +50,7 @@ def evidence():
 async def verdicts(evidence, reply):
     model = Says(reply)
     asker = Asker(model, judge_system(), Budget(), lambda *_, **__: None)
-    decided = await judge(asker, "judge", open_claims(ANSWER, evidence))
+    decided = await judge(asker, "judge", open_claims(ANSWER, evidence), evidence)
     return check_answer(ANSWER, evidence, decided).sentences, model.asked
 
 
@@ -84,6 +84,6 @@ async def test_the_verdict_is_read_and_what_is_not_answered_stays_undecided(evid
 async def test_the_words_that_the_judge_quotes_are_the_source_s_quote(evidence):
     model = Says('1: supported "after four years of work"')
     asker = Asker(model, judge_system(), Budget(), lambda *_, **__: None)
-    decided = await judge(asker, "judge", open_claims(ANSWER, evidence))
+    decided = await judge(asker, "judge", open_claims(ANSWER, evidence), evidence)
     [source] = check_answer(ANSWER, evidence, decided).sources
     assert "after four years of work" in source.quotes
