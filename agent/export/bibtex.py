@@ -10,6 +10,8 @@ from agent.export.reference import Reference, iso, references
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from agent.export.authors import Author
+
 _ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -34,8 +36,15 @@ def render(folder: Path, _ending: str) -> bytes:
     return "\n".join(_entry(found) for found in references(Record.read(folder))).encode()
 
 
+def _author(author: Author) -> str:
+    """A body's name is braced, so that it is not taken apart."""
+    family = author.family.translate(_ESCAPES)
+    return f"{family}, {author.given.translate(_ESCAPES)}" if author.given else f"{{{family}}}"
+
+
 def _entry(found: Reference) -> str:
     fields = {
+        "author": " and ".join(_author(author) for author in found.authors),
         # Twice braced: styles leave the capitals as they are.
         "title": f"{{{found.title.translate(_ESCAPES)}}}",
         "organization": found.site.translate(_ESCAPES),

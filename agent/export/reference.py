@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from agent.export.authors import Author, authors
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from agent.types import ReportSource
 
 _DATE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
+_RANGES = (range(1, 10_000), range(1, 13), range(1, 32))
+"""Years, months and days; what pages declare beyond them is left out."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
@@ -27,6 +31,7 @@ class Reference:
     published: tuple[int, ...]
     accessed: tuple[int, ...]
     quotes: tuple[str, ...]
+    authors: tuple[Author, ...] = ()
 
 
 def references(record: Record) -> list[Reference]:
@@ -51,13 +56,17 @@ def _reference(record: Record, source: ReportSource) -> Reference:
         published=published,
         accessed=parts(source.fetched_at),
         quotes=tuple(_line(quote) for quote in source.quotes),
+        authors=authors(_line(str(event.data.get("author") or ""))) if event else (),
     )
 
 
 def parts(date: str) -> tuple[int, ...]:
     """Read year, month and day off the beginning of an ISO date; `()` of what is none."""
     found = _DATE.match(date)
-    return tuple(int(part) for part in found.groups() if part) if found else ()
+    numbers = [int(part) for part in found.groups() if part] if found else []
+    ranges = zip(numbers, _RANGES, strict=False)
+    known = takewhile(lambda pair: pair[0] in pair[1], ranges)
+    return tuple(number for number, _ in known)
 
 
 def _key(site: str, published: tuple[int, ...], n: int) -> str:

@@ -21,6 +21,8 @@ def render(folder: Path, _ending: str) -> bytes:
 def _entry(found: Reference) -> Iterator[tuple[str, str]]:
     yield "TY", "ELEC"
     yield "ID", found.key
+    for author in found.authors:
+        yield "AU", f"{author.family}, {author.given}" if author.given else author.family
     yield "TI", found.title
     if found.site:
         yield "T2", found.site

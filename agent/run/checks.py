@@ -11,12 +11,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from agent.config import options
 from agent.errors import ResearchError, UsageError
 from agent.export.opening import is_archive, opened
 from agent.run import research
 from agent.run.expectations import Expectation
 from agent.run.record import RunRecord
 from agent.run.replay import replay
+from agent.run.yaml_lines import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,8 +81,9 @@ class Checked:
 def read_suite(path: Path) -> Suite:
     """Read a file of checks; raises `UsageError` that names the line or the key that is wrong."""
     try:
-        rows = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-        return Suite.model_validate({**rows, "folder": path.parent})
+        text = path.read_text(encoding="utf-8")
+        rows = YAML(typ="safe", pure=True).load(text)
+        suite = Suite.model_validate({**rows, "folder": path.parent})
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}") from error
     except YAMLError as error:
@@ -89,8 +92,26 @@ def read_suite(path: Path) -> Suite:
         raise UsageError(f"{path} holds no checks", hint=_HINT) from error
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise UsageError(f"{path}: {where}: {first['msg']}", hint=_HINT) from error
+        raise _wrong(path, text, first["loc"], first["msg"]) from error
+    _check_options(suite, path, text)
+    return suite
+
+
+def _check_options(suite: Suite, path: Path, text: str) -> None:
+    """Find a wrong setting before the first question is asked."""
+    places: list[tuple[tuple[str | int, ...], dict[str, Any]]] = [(("options",), suite.options)]
+    places += [(("checks", n, "options"), check.options) for n, check in enumerate(suite.checks)]
+    for place, settings in places:
+        for name, value in settings.items():
+            try:
+                options({name: value})
+            except UsageError as error:
+                raise _wrong(path, text, (*place, name), str(error)) from error
+
+
+def _wrong(path: Path, text: str, place: tuple[str | int, ...], why: str) -> UsageError:
+    where = ".".join(str(part) for part in place) or "the file"
+    return UsageError(f"{path}:{line_of(text, place)}: {where}: {why}", hint=_HINT)
 
 
 async def run_suite(
@@ -120,13 +141,11 @@ async def _checked(check: Check, suite: Suite, runs: Runs, flags: dict[str, Any]
 
 
 async def _replayed(name: str, suite: Suite, runs: Runs) -> Report:
-    """Replay a run; its time is the one that it took when it was recorded."""
+    """Replay a run, or one from an archive."""
     where = str(suite.folder / name) if is_archive(name) else name
     with opened(where, runs) as folder:
         record = RunRecord.read(folder)
-        report = await replay(record)
-    ends = [event.data["report"] for event in record.events if event.type == "run.finished"]
-    return report.model_copy(update={"elapsed_s": ends[-1]["elapsed_s"]}) if ends else report
+        return await replay(record)
 
 
 def _settings(check: Check, suite: Suite) -> dict[str, Any]:

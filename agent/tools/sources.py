@@ -30,6 +30,7 @@ def register(context: ToolContext, page: Page) -> Source:
             via=source.via,
             sha256=source.sha256,
             fetched_at=source.fetched_at.isoformat(),
+            author=page.document.author if page.document else None,
             published=source.published,
             reason=page.reason,
             pages=list(page.document.pages) if page.document else [],

@@ -9,10 +9,13 @@ import warnings
 import bibtexparser
 import pytest
 import rispy
+from bibtexparser import middlewares
 from hypothesis import given
 from hypothesis import strategies as st
+from pybtex.database import parse_string
 
-from agent.export import bibtex, csl, reference, ris
+from agent.export import bibtex, csl, export, reference, ris
+from agent.export.authors import Author, authors
 from agent.export.reference import Reference
 
 with warnings.catch_warnings():
@@ -29,13 +32,19 @@ HOSTILE = Reference(
     published=(2024, 5),
     accessed=(2026, 11, 21),
     quotes=("It was } lit.", "TY  - JOUR"),
+    authors=(
+        Author("van der Größe", "Jörg & Söhne"),
+        Author("Council of {Isles}, Lights and Bells"),
+        Author("山田太郎"),
+    ),
 )
 
 
 def whatever(text):
     """A source of which everything that others say is this text, as it is read from a run."""
     line = reference._line(text)
-    return Reference("a-1", line or "t", line, line, (), (2026,), (line,))
+    named = (Author(line, line), Author(line))
+    return Reference("a-1", line or "t", line, line, (), (2026,), (line,), named)
 
 
 @given(st.text())
@@ -107,7 +116,82 @@ def test_csl_json_gives_dates_as_far_as_they_are_known():
 
 @pytest.mark.parametrize(
     ("date", "parts"),
-    [("2024-05-01T10:00:00Z", (2024, 5, 1)), ("2024", (2024,)), ("May 2024", ()), ("", ())],
+    [
+        ("2024-13-01", (2024,)),
+        ("2024-02-00", (2024, 2)),
+        ("0000", ()),
+        ("2024-05-01T10:00:00Z", (2024, 5, 1)),
+        ("2024", (2024,)),
+        ("May 2024", ()),
+        ("", ()),
+    ],
 )
 def test_dates_are_read_as_far_as_they_are_known(date, parts):
     assert reference.parts(date) == parts
+
+
+@pytest.mark.parametrize(
+    ("line", "known"),
+    [
+        ("Jane Doe", [("Doe", "Jane")]),
+        ("Doe, Jane", [("Doe", "Jane")]),
+        ("by Jane Doe and John Q. Smith", [("Doe", "Jane"), ("Smith", "John Q.")]),
+        ("Jane Doe, John Smith", [("Doe", "Jane"), ("Smith", "John")]),
+        ("Smith, J., Doe, K. L.", [("Smith", "J."), ("Doe", "K. L.")]),
+        ("Ludwig van Beethoven", [("van Beethoven", "Ludwig")]),
+        ("van der Berg, Anna", [("van der Berg", "Anna")]),
+        ("Dr. Martin Luther King Jr.", [("King", "Martin Luther Jr.")]),
+        ("Jörg Müller; Ñandú Ibáñez", [("Müller", "Jörg"), ("Ibáñez", "Ñandú")]),
+        ("Orlenn Isles Council", [("Orlenn Isles Council", "")]),
+        ("Society of Lights, Inc.", [("Society of Lights, Inc.", "")]),
+        ("山田太郎", [("山田太郎", "")]),
+        ("admin", [("admin", "")]),
+        ("", []),
+    ],
+)
+def test_persons_are_told_from_bodies(line, known):
+    assert [(author.family, author.given) for author in authors(line)] == known
+
+
+def test_authors_are_read_by_the_libraries_of_others():
+    library = bibtexparser.parse_string(
+        bibtex._entry(HOSTILE),
+        append_middleware=[middlewares.SeparateCoAuthors(), middlewares.SplitNameParts()],
+    )
+    [first, second, third] = library.entries[0]["author"]
+    assert (first.von, first.last, first.first) == (
+        ["van", "der"],
+        ["Größe"],
+        ["Jörg", r"\&", "Söhne"],
+    )
+    assert second.last == [r"{Council of \textbraceleft{}Isles\textbraceright{}, Lights and Bells}"]
+    assert third.last == ["{山田太郎}"]
+    rows = "".join(f"{tag}  - {value}\n" for tag, value in ris._entry(HOSTILE) if tag)
+    (entry,) = rispy.load(io.StringIO(rows))
+    assert entry["authors"][0] == "van der Größe, Jörg & Söhne"
+    assert csl._item(HOSTILE)["author"][1:] == [
+        {"literal": "Council of {Isles}, Lights and Bells"},
+        {"literal": "山田太郎"},
+    ]
+
+
+def test_pybtex_formats_what_bibtex_says():
+    data = parse_string(bibtex._entry(HOSTILE), "bibtex")
+    persons = data.entries["example2024-1"].persons["author"]
+    assert [" ".join(p.last_names) for p in persons][1:] == [
+        r"{Council of \textbraceleft{}Isles\textbraceright{}, Lights and Bells}",
+        "{山田太郎}",
+    ]
+    assert persons[0].prelast_names == ["van", "der"]
+
+
+async def test_the_author_that_a_page_names_stands_in_the_bibliography(ask, script, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<title>Bells</title><meta name="author" content="Ana de la Cruz">'
+        "<article><p>The bell was cast in 1846 at Skarholm by a founder.</p></article>"
+    )
+    answer = "The bell was cast in 1846 at Skarholm by a founder. [S1]"
+    report = await ask(model=script(answer), file=[page])
+    export(tmp_path / "data" / "runs" / report.run, tmp_path / "a.bib")
+    assert "author = {de la Cruz, Ana}" in (tmp_path / "a.bib").read_text()
