@@ -72,13 +72,34 @@ class RefParams(Params):
     ref: str
 
 
+class HoverParams(Params):
+    """`x` and `y` are pixels from the element's corner."""
+
+    ref: str
+    x: float | None = None
+    y: float | None = None
+
+
 class DragParams(Params):
-    """From one element to another, or by an offset in pixels."""
+    """From one element to another, or by an offset in pixels.
+
+    `x` and `y` say where it is taken hold of; negative ones count from the right and the bottom,
+    where windows and fields are resized.
+    """
 
     ref: str
     to: str | None = None
     dx: float = 0
     dy: float = 0
+    x: float | None = None
+    y: float | None = None
+
+
+class HighlightParams(Params):
+    """A text as it stands on the page; `ref` says in which element."""
+
+    text: str = Field(min_length=1)
+    ref: str | None = None
 
 
 class ScrollParams(Params):
@@ -149,8 +170,8 @@ def _new_text(context: ToolContext, page: Page) -> tuple[Source, str]:
     return source, listed(new, NEW_TEXT_CHARS)[0] if before and new else ""
 
 
-def _offset(params: ClickParams) -> tuple[float, float] | None:
-    """The point to click, where one was named."""
+def _offset(params: ClickParams | HoverParams | DragParams) -> tuple[float, float] | None:
+    """The point of the element, where one was named."""
     if params.x is None or params.y is None:
         return None
     return params.x, params.y
@@ -177,17 +198,24 @@ ACTING_TOOLS = (
     ),
     _tool(
         "SELECT",
-        "chooses an option.",
+        "chooses an option; several, with `;` between them, where the list takes several.",
         SelectParams,
         lambda tab, p: tab.select(p.ref, p.value),
     ),
     _tool("PRESS", "presses keys.", PressParams, lambda tab, p: tab.press(p.keys, p.ref)),
-    _tool("HOVER", "hovers.", RefParams, lambda tab, p: tab.hover(p.ref), Risk.READ),
+    _tool("HOVER", "hovers.", HoverParams, lambda tab, p: tab.hover(p.ref, _offset(p)), Risk.READ),
     _tool(
         "DRAG",
-        "drags an element to another, or by pixels.",
+        "drags an element to another, or by pixels; x -4, y -4 takes it at its lower right corner.",
         DragParams,
-        lambda tab, p: tab.drag(p.ref, p.to, (p.dx, p.dy)),
+        lambda tab, p: tab.drag(p.ref, p.to, (p.dx, p.dy), at=_offset(p)),
+    ),
+    _tool(
+        "HIGHLIGHT",
+        "selects text with the mouse.",
+        HighlightParams,
+        lambda tab, p: tab.highlight(p.text, p.ref),
+        Risk.READ,
     ),
     _tool(
         "SCROLL",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from browser.page.refs import Target
 
 Button = Literal["left", "middle", "right"]
+Offset = tuple[float, float] | None
+"""Pixels from an element's left and top edge; negative ones from its right and bottom edge."""
 
 POINTER_MS = 1_000  # an element that is covered or moving for longer will not come free by itself
 RETRY_SECONDS = 0.05
@@ -51,7 +53,7 @@ async def click(
     *,
     button: Button = "left",
     count: int = 1,
-    offset: tuple[float, float] | None = None,
+    offset: Offset = None,
 ) -> None:
     """Click where the element can be hit, or at an offset in pixels from its corner.
 
@@ -71,7 +73,7 @@ async def click(
         raise _why_not(error) from error
 
 
-async def _aim(target: Target, offset: tuple[float, float] | None = None) -> dict[str, Any]:
+async def _aim(target: Target, offset: Offset = None) -> dict[str, Any]:
     """Find the point to hit; what moves or is covered is given POINTER_MS to come free."""
     until = time.monotonic() + POINTER_MS / 1000
     while True:
@@ -113,15 +115,25 @@ async def press(page: Page, keys: Sequence[str]) -> None:
 
 
 async def choose(target: Target, value: str) -> bool:
-    """Select a native option by its text or value; False when the element is no native select."""
+    """Select a native option by its text or value; False when the element is no native select.
+
+    A select that takes several is given them together, separated by `;`.
+    """
     element = target.element
     if str(await element.evaluate(_KIND)) != "select":
         return False
-    index = int(await element.evaluate(_OPTION_INDEX, value))
-    if index < 0:
-        raise ActionError(f"no option {value!r} here", hint="See the options with EXPAND.")
-    await element.select_option(index=index, timeout=POINTER_MS)
+    several = bool(await element.evaluate("select => select.multiple"))
+    values = [part.strip() for part in value.split(";")] if several else [value]
+    indexes = [await _option(target, one) for one in values if one]
+    await element.select_option(index=indexes, timeout=POINTER_MS)
     return True
+
+
+async def _option(target: Target, value: str) -> int:
+    index = int(await target.element.evaluate(_OPTION_INDEX, value))
+    if index < 0:
+        raise ActionError(f"no option {value!r} here", hint="SNAPSHOT its ref for all options.")
+    return index
 
 
 async def is_checked(target: Target) -> bool:
@@ -143,14 +155,14 @@ async def upload(page: Page, target: Target, paths: Sequence[Path]) -> None:
         raise _why_not(error) from error
 
 
-async def hover(page: Page, target: Target) -> None:
+async def hover(page: Page, target: Target, offset: Offset = None) -> None:
     """Move the pointer onto the element."""
-    await page.mouse.move(*await point_of(target))
+    await page.mouse.move(*await point_of(target, offset))
 
 
-async def drag(page: Page, target: Target, to: tuple[float, float]) -> None:
-    """Drag from the element's middle to a point of the viewport, in steps that handlers see."""
-    x, y = await point_of(target)
+async def drag(page: Page, start: tuple[float, float], to: tuple[float, float]) -> None:
+    """Drag from a point of the viewport to another, in steps that handlers see."""
+    x, y = start
     await page.mouse.move(x, y)
     await page.mouse.down()
     await page.mouse.move((x + to[0]) / 2, (y + to[1]) / 2, steps=4)
@@ -158,12 +170,14 @@ async def drag(page: Page, target: Target, to: tuple[float, float]) -> None:
     await page.mouse.up()
 
 
-async def point_of(target: Target, *, covered: bool = False) -> tuple[float, float]:
+async def point_of(
+    target: Target, offset: Offset = None, *, covered: bool = False
+) -> tuple[float, float]:
     """Find where the element can be hit, in CSS pixels of the main viewport.
 
     A place to drop something may be `covered` by what lies in it: its middle is taken.
     """
-    spot = {} if covered else await _aim(target)
+    spot = {} if covered else await _aim(target, offset)
     box = await target.element.bounding_box()
     if box is None:
         raise ActionError("the element has no place on the page")

@@ -11,6 +11,7 @@ from browser.page import actions
 from browser.page.deadline import within
 from browser.page.listbox import choose_shown
 from browser.page.live import ACT_SECONDS, Live
+from browser.page.marking import select_text
 from browser.page.refs import target_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Download
 
-    from browser.page.actions import Button
+    from browser.page.actions import Button, Offset
     from browser.page.refs import Target
     from browser.page.transfer import Kept
     from browser.types import ActionOutcome
@@ -51,7 +52,7 @@ class Hands(Live):
         *,
         button: Button = "left",
         count: int = 1,
-        at: tuple[float, float] | None = None,
+        at: Offset = None,
         dialog: str | None = None,
     ) -> ActionOutcome:
         """Click an element, `at` an offset in pixels from its corner where that matters.
@@ -134,23 +135,44 @@ class Hands(Live):
 
         return await self.act(f"pressed {keys} in", perform, ref)
 
-    async def hover(self, ref: str) -> ActionOutcome:
-        """Move the pointer over an element."""
-        return await self.act("hovered", lambda target: actions.hover(self.page, target), ref)
+    async def hover(self, ref: str, at: Offset = None) -> ActionOutcome:
+        """Move the pointer over an element, or to a point of it."""
+        return await self.act("hovered", lambda target: actions.hover(self.page, target, at), ref)
 
     async def drag(
-        self, ref: str, to: str | None = None, by: tuple[float, float] = (0, 0)
+        self,
+        ref: str,
+        to: str | None = None,
+        by: tuple[float, float] = (0, 0),
+        *,
+        at: Offset = None,
     ) -> ActionOutcome:
-        """Drag an element onto another, or by an offset in pixels."""
+        """Drag an element onto another, or by pixels; it is taken hold of at a point of it."""
 
         async def perform(target: Target) -> None:
-            x, y = await actions.point_of(target)
+            x, y = start = await actions.point_of(target, at)
             end = (x + by[0], y + by[1])
             if to is not None:
                 end = await actions.point_of(await target_of(self.frames, to), covered=True)
-            await actions.drag(self.page, target, end)
+            await actions.drag(self.page, start, end)
 
         return await self.act(f"dragged to {to or by}", perform, ref)
+
+    async def highlight(self, text: str, ref: str | None = None) -> ActionOutcome:
+        """Select a text with the pointer, in an element or anywhere on the page.
+
+        Raises ActionError where it does not stand there.
+        """
+        if ref is None:
+            return await self.act_on_page(
+                f"highlighted {text!r}",
+                lambda: select_text(self.page, self.page.main_frame, text),
+            )
+        return await self.act(
+            f"highlighted {text!r} in",
+            lambda target: select_text(self.page, target.frame, text, target.element),
+            ref,
+        )
 
     async def scroll(
         self, pages: float = 1.0, ref: str | None = None, *, to: str | None = None

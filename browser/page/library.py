@@ -42,7 +42,7 @@ SOURCE = (
 
 # Reads a tab that is not ours, and leaves nothing behind in it.
 CONTEXT_EXPRESSION = (
-    f"(() => {{ 'use strict';\n{_parts('00', '20', '30', '50', '80')}\n"
+    f"(() => {{ 'use strict';\n{_parts('00', '20', '30', '34', '50', '80')}\n"
     f"return asJSON(context({{limit: {CONTEXT_LIMIT}}})); }})()"
 )
 

@@ -21,6 +21,8 @@ OPTIONS_SHOWN = 12  # a select's options; further ones stand in lines of their o
 OPTIONS_A_LINE = 40
 NAME_SHOWN = 160  # characters of a control's name
 VALUE_SHOWN = 200
+VALUE_HEAD, VALUE_TAIL = 100, 40  # of a longer one
+VALUE_A_LINE = 800
 # Text of the page that looks like one of our refs could pass for a control.
 _SPACES = re.compile(" {2,}")
 _FORGED = re.compile(r"\[(?=(?:f\d+)?[ex]\d+\b)")
@@ -39,6 +41,7 @@ class Line:
     region: str = ""
     hidden: bool = False
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
 
     def rendered(self) -> str:
         """The line as it is shown, with its indentation and block mark."""
@@ -73,6 +76,10 @@ def _more_options(line: Line) -> Iterator[Line]:
         for start in range(OPTIONS_SHOWN, len(options), OPTIONS_A_LINE):
             text = "; ".join(options[start : start + OPTIONS_A_LINE])
             yield Line(f"options of {ref}: {text}", "options", line.depth + 1, hidden=True)
+    for ref, value in line.values.items():
+        for start in range(0, len(value), VALUE_A_LINE):
+            text = value[start : start + VALUE_A_LINE]
+            yield Line(f"value of {ref}: {text}", "options", line.depth + 1, hidden=True)
 
 
 def _join(line: Line, pieces: Sequence[str | dict[str, Any]], base: str) -> str:
@@ -87,7 +94,8 @@ def _join(line: Line, pieces: Sequence[str | dict[str, Any]], base: str) -> str:
         if "t" in piece:
             parts.append(f"{gap}({piece['x']}: {plain(piece['t'])})")
         elif "i" in piece:
-            parts.append(f"{gap}(image: {plain(piece['i'])})")
+            image = "" if piece.get("drawn") else "image: "
+            parts.append(f"{gap}({image}{plain(piece['i'])})")
         elif "c" in piece:
             parts.append(" | ")
         elif "e" in piece:
@@ -102,7 +110,9 @@ def _join(line: Line, pieces: Sequence[str | dict[str, Any]], base: str) -> str:
             (piece.get("w") or "") + _control(line, piece, plain(piece.get("l", "")), base) + " "
         )
     text = _SPACES.sub(" ", "".join(parts)).strip()
-    return f"| {text} |" if cells else text
+    if cells:
+        return f"| {text} |" if text.strip("| ") else ""
+    return text
 
 
 def _close(
@@ -145,7 +155,7 @@ def _control(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
 def _facts(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
     facts = ""
     if piece.get("v"):
-        facts += f" = {plain(piece['v'])[:VALUE_SHOWN]}"
+        facts += f" = {_value(line, piece['r'], plain(piece['v']))}"
     if piece.get("u"):
         facts += _target(piece["u"], name, base)
     for state in [*piece.get("s", ()), *([piece["x"]] if piece.get("x") else ())]:
@@ -156,6 +166,14 @@ def _facts(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
         more = f" +{len(options) - OPTIONS_SHOWN}" if len(options) > OPTIONS_SHOWN else ""
         facts += f", options: {'; '.join(o[:40] for o in options[:OPTIONS_SHOWN])}{more}"
     return facts
+
+
+def _value(line: Line, ref: str, value: str) -> str:
+    """A field's value; of a long one its ends, the whole in lines of its own."""
+    if len(value) <= VALUE_SHOWN:
+        return value
+    line.values[ref] = value
+    return f"{value[:VALUE_HEAD]} … {value[-VALUE_TAIL:]} ({len(value)} characters)"
 
 
 def _target(url: str, name: str, base: str) -> str:

@@ -85,6 +85,8 @@ def expand_in(view: View, choice: Choice, ref: str) -> str:
     for number, line in enumerate(view.lines):
         if ref in line.options:
             return "\n".join(line.options[ref])
+        if ref in line.values:
+            return line.values[ref][:EXPAND_CHARS]
         if ref in line.refs:
             return _lines_from(view.lines, number, _end_of(view.lines, number))
     raise RefError(f"{ref} is no fold and no element of the last snapshot")

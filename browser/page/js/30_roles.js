@@ -91,55 +91,6 @@ const attributeName = (element) => {
 
 const spare = (element) => squash(element.getAttribute('title')) || squash(element.getAttribute('alt'));
 
-// What tells an element without any name from its neighbours.
-const describe = (element, style) => {
-  const parts = [];
-  const id = element.id;
-  if (id && id.length <= 30) parts.push('#' + id);
-  const names = [...element.classList].filter((name) => name.length <= 30 && !/^(css|sc|jsx?)-?\w*\d/.test(name));
-  if (names.length) parts.push('.' + names.slice(0, 3).join('.'));
-  for (const { name, value } of element.attributes) {
-    if (name.startsWith('data-') && value && value.length <= 24 && parts.length < 4) parts.push(`${name.slice(5)}=${value}`);
-  }
-  const icon = element.querySelector('svg use, svg[class], i[class], img[src]');
-  if (icon) {
-    const named = icon.getAttribute('href') ?? icon.getAttribute('xlink:href') ?? icon.getAttribute('src') ?? icon.getAttribute('class');
-    const tail = /^data:/.test(named ?? '') ? '' : squash(named).split(/[/#]/).pop();
-    if (tail) parts.push('icon ' + tail.slice(0, 30));
-  }
-  if (!style) return parts.join(' '); // a field's colour tells nothing
-  if (!parts.length || element.namespaceURI?.endsWith('svg')) {
-    const paint = element.namespaceURI?.endsWith('svg') ? style.fill : style.backgroundColor;
-    const colour = parseColour(paint);
-    if (colour && colour[3] > 0.1) parts.push('colour ' + colourName(colour));
-  } else {
-    const colour = parseColour(style.backgroundColor);
-    if (colour && colour[3] > 0.5 && !sameColour(colour, [255, 255, 255])) parts.push('colour ' + colourName(colour));
-  }
-  if (element.namespaceURI?.endsWith('svg')) parts.push(element.tagName.toLowerCase());
-  return parts.join(' ');
-};
-
-const NAMED_COLOURS = {
-  black: [0, 0, 0], white: [255, 255, 255], grey: [128, 128, 128], red: [255, 0, 0], green: [0, 128, 0],
-  lime: [0, 255, 0], blue: [0, 0, 255], yellow: [255, 255, 0], orange: [255, 165, 0], purple: [128, 0, 128],
-  pink: [255, 192, 203], brown: [165, 42, 42], cyan: [0, 255, 255], magenta: [255, 0, 255], teal: [0, 128, 128],
-  navy: [0, 0, 128], maroon: [128, 0, 0], olive: [128, 128, 0],
-};
-const GREYISH = 24; // between the strongest and the weakest channel
-const colourName = (colour) => {
-  const channels = colour.slice(0, 3);
-  const grey = Math.max(...channels) - Math.min(...channels) <= GREYISH;
-  let best = '', distance = Infinity;
-  for (const [name, value] of Object.entries(NAMED_COLOURS)) {
-    if (grey && new Set(value).size > 1) continue;
-    const d = value.reduce((sum, channel, i) => sum + (channel - colour[i]) ** 2, 0);
-    if (d < distance) [best, distance] = [name, d];
-  }
-  const hex = '#' + channels.map((c) => Math.round(c).toString(16).padStart(2, '0')).join('');
-  return distance === 0 ? best : `${best} ${hex}`;
-};
-
 const statesOf = (element, role) => {
   const states = [];
   const aria = (name) => element.getAttribute('aria-' + name)?.toLowerCase();
@@ -177,6 +128,6 @@ const valueOf = (element, role) => {
   if (element.tagName === 'TEXTAREA') return element.value;
   if (element.tagName === 'SELECT') return [...element.selectedOptions].map((option) => squash(option.label)).join(', ');
   if (role === 'textbox' || role === 'combobox' || role === 'searchbox') return element.isContentEditable ? element.innerText : '';
-  if (typeof element.value === 'number') return String(element.value); // meter, progress
+  if (element.tagName === 'METER' || element.tagName === 'PROGRESS') return String(element.value);
   return element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow') ?? '';
 };

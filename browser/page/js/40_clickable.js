@@ -8,6 +8,12 @@ const DELEGATION_PATTERNS = [
   [/(?:has|get)Attribute\(\s*['"`]([\w-]{1,60})['"`]/g, (m) => `[${CSS.escape(m)}]`],
   [/dataset\.(\w{1,40})/g, (m) => `[data-${m.replace(/[A-Z]/g, (c) => '-' + c.toLowerCase())}]`],
 ];
+// `const name = event.target.className` and then `name === 'plus'`, or a switch over it.
+const ASKED_OF = [
+  [/(?:target|srcElement)\)?\??\.(?:className|classList)\b/, (m) => '.' + CSS.escape(m)],
+  [/(?:target|srcElement)\)?\??\.id\b/, (m) => '#' + CSS.escape(m)],
+];
+const COMPARED = /(?:[!=]==?\s*|\bcase\s+)['"`]([\w-]{1,40})['"`]/g;
 const SOURCE_LIMIT = 6000;
 const LEAVES_LIMIT = 400;
 const isRoot = (target) => target === document || target === globalThis ||
@@ -48,6 +54,9 @@ const selectorsOf = (target) => {
       for (const match of source.matchAll(pattern)) found.add(toSelector(match[1]));
     }
     for (const selector of namedSelectors(source)) found.add(selector);
+    for (const [asked, toSelector] of ASKED_OF) {
+      if (asked.test(source)) for (const match of source.matchAll(COMPARED)) found.add(toSelector(match[1]));
+    }
   }
   return [...found];
 };

@@ -58,6 +58,11 @@ const moving = (element) => element.getAnimations && document.getAnimations().so
   return target && !still && isWithin(element, target);
 });
 
+// An offset counts from the left and the top; a negative one from the right and the bottom.
+const fromCorner = (box, [x, y]) => ({
+  x: x < 0 ? box.right + x : box.left + x, y: y < 0 ? box.bottom + y : box.top + y,
+});
+
 // Gives { x, y } from the element's corner, { direct } for a control that has no place of its own, or
 // { why } with `wait` where waiting may help.
 const aim = ({ element, offset }) => {
@@ -71,7 +76,7 @@ const aim = ({ element, offset }) => {
   const points = pointsOf(element);
   if (!points.length) return element.labels?.length ? { direct: true } : { why: 'it has no size on the page', wait: true };
   const corner = element.getBoundingClientRect();
-  const tried = offset ? [{ x: corner.left + offset[0], y: corner.top + offset[1] }] : points;
+  const tried = offset ? [fromCorner(corner, offset)] : points;
   let above = null;
   for (const point of tried) {
     const hit = deepHit(point.x, point.y);

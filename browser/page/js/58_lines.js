@@ -47,6 +47,12 @@ class Lines {
     this.chars += 24 + (piece.n?.length ?? 0);
     this.space = false;
   }
+  // What is drawn; the same again, right after it, is counted.
+  picture(told) {
+    const before = this.line?.p.length ? this.line.p.at(-1) : this.all.at(-1)?.p.length === 1 ? this.all.at(-1).p[0] : null;
+    if (before?.drawn === told) before.i = `${before.times = (before.times ?? 1) + 1} × ${told}`;
+    else this.piece({ i: told, drawn: told });
+  }
   // A line that so far only opens a control goes on: the control's first text belongs to it.
   end() {
     if (this.line?.p.length && this.line.p.every((piece) => piece.open)) return;
@@ -125,6 +131,14 @@ const shortLink = (element) => {
 // Where an element without anything to tell it apart stands among many alike: "row 2, column 3".
 const GRID_FROM = 4;
 const GRID_TO = 900;
+// Whether something beside it has the same class, data and colour.
+const TWINS_LOOKED_AT = 60;
+const hasTwin = (element, style) => !element.id && [...(element.parentElement?.children ?? [])].slice(0, TWINS_LOOKED_AT).some((other) => {
+  if (other === element || other.tagName !== element.tagName || other.getAttribute('class') !== element.getAttribute('class')) return false;
+  if (Object.values(element.dataset).join() !== Object.values(other.dataset ?? {}).join()) return false;
+  if (element.namespaceURI?.endsWith('svg')) return false; // shapes are told apart by where they are
+  return getComputedStyle(other).backgroundColor === style.backgroundColor;
+});
 let places = new Map(); // parent -> Map(child -> words), within one walk
 const placeOf = (element) => {
   const parent = element.parentElement;

@@ -8,6 +8,22 @@ const CONTROLS_WITHOUT_CONTENT = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'CANVAS
 const takesText = (element, role) => EDITABLE.has(role) &&
   !(role === 'combobox' && element.tagName !== 'INPUT' && !element.isContentEditable);
 
+const VALUE_LIMIT = 20000; // characters of a field's value
+const BOXES = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
+
+// Who has no place of its own, or only repeats the one control in it, is pressed through that.
+const holdsAnother = (element, rect) => {
+  if (!element.childElementCount) return false;
+  if (rect.width < 2 || rect.height < 2) return true;
+  const inner = element.querySelectorAll('a[href],button');
+  return inner.length === 1 && element.childElementCount === 1 && squash(inner[0].textContent) === squash(element.textContent);
+};
+
+const isHeard = (shape, svg, delegated) => {
+  for (let at = shape; at && at !== svg; at = at.parentElement) if (listensItself(at) || delegated.has(at)) return true;
+  return false;
+};
+
 class Walk {
   constructor(options) {
     findReact();
@@ -126,9 +142,11 @@ class Walk {
       lines.end();
       lines.pending = element.querySelector('th,[role=columnheader]') && !element.querySelector('td,[role=cell],[role=gridcell]') ? 'th' : 'row';
       this.inRow = true;
+      this.cells = 0;
       leave.push(() => { this.inRow = false; lines.end(); });
     } else if (this.inRow && /^(TD|TH)$/.test(element.tagName) || (this.inRow && /^(cell|gridcell|columnheader|rowheader)$/.test(role))) {
-      if (lines.line?.p.length) lines.piece({ c: 1 });
+      if (this.cells > 0) lines.piece({ c: 1 }); // an empty cell keeps its column
+      this.cells += 1;
     } else if (REGIONS.has(role) && !this.inRow) this.region(element, role, leave);
   }
 
@@ -152,7 +170,9 @@ class Walk {
     const tag = element.tagName;
     if (tag === 'IFRAME' || tag === 'FRAME') return this.frame(element, style, look);
     if (tag === 'IMG' || role === 'img') this.image(element, style, look);
+    if (tag === 'svg') this.drawing(element, job);
     const why = style.visibility === 'visible' ? actionable(element, role, style, job.cursor, this.delegated) : '';
+    if (!why && BOXES.has(tag)) this.box(element, style, job.look);
     if (!why && !(tag === 'PROGRESS' || tag === 'METER')) return tag === 'IMG' || (tag === 'OPTION' && !WIDGETS.has(role));
     const rect = element.getBoundingClientRect();
     const piece = this.describePiece(element, role, why, style, look, rect);
@@ -164,10 +184,11 @@ class Walk {
   }
 
   describePiece(element, role, why, style, look, rect) {
+    if (why !== 'widget' && holdsAnother(element, rect)) return null;
     const piece = { r: register(element), k: role || (why === 'widget' ? '' : 'clickable') };
     const value = valueOf(element, role);
     const states = statesOf(element, role);
-    if (value) piece.v = value.slice(0, 500);
+    if (value) piece.v = value.slice(0, VALUE_LIMIT);
     if (states.length) piece.s = states;
     const hidden = this.controlHidden(element, role, look, rect);
     if (hidden) piece.x = hidden;
@@ -178,13 +199,29 @@ class Walk {
     if (!text || takesText(element, role)) {
       piece.n = name || spare(element) || this.imageName(element);
       if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
-      if (!piece.n) piece.a = describe(element, EDITABLE.has(role) ? null : style) || placeOf(element);
+      if (!piece.n) piece.a = this.told(element, role, style);
       piece.whole = EDITABLE.has(role) && role !== 'listbox' && role !== 'combobox';
       return piece;
     }
     if (name && !text.includes(name) && name.length <= 80) piece.l = name;
     piece.open = true;
     return piece;
+  }
+
+  // Looks alone do not tell things apart that look the same: then their place among them does.
+  told(element, role, style) {
+    const looks = describe(element, EDITABLE.has(role) ? null : style);
+    return !looks || hasTwin(element, style) ? [looks, placeOf(element)].filter(Boolean).join(' ') : looks;
+  }
+
+  drawing(svg, job) {
+    const told = drawingOf(svg, (shape) => isHeard(shape, svg, this.delegated));
+    if (told && job.look.opacity > TRANSPARENT) this.lines.picture(told);
+  }
+
+  box(element, style, look) {
+    const told = boxOf(element, style, look.back, element.getBoundingClientRect());
+    if (told) this.lines.picture(told);
   }
 
   imageName(element) {
