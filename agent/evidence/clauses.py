@@ -10,9 +10,11 @@ from agent.evidence.vocabulary import (
     ARTICLES,
     AUXILIARIES,
     DENIALS,
+    DENIALS_BEFORE_FROM,
     DENIALS_BEFORE_ING,
     DENIALS_BEFORE_TO,
     DENYING_NOUNS,
+    EXCEPTIONS,
     FUNCTION,
     NEGATORS,
     PRONOUNS,
@@ -39,13 +41,19 @@ LONGEST_ITEM = 3
 """Words of an item of a list between commas; more is a clause of its own."""
 
 _BREAKS = frozenset(
-    """but while although though because which who whom where whereas until before after if
-    unless whether since so when order""".split()
+    """but aber except ausser excluding while although though because which who whom where whereas
+    until before after if unless whether since so when order""".split()
+)
 )
 _SUBJECTS = frozenset({"he", "she", "it", "they"})
 _RELATIVE = frozenset({"which", "who"})
+_NOT = frozenset({"not", "nicht"})
+_OPENING = AUXILIARIES | PRONOUNS | ARTICLES | NEGATORS
+"""Roots with which a clause goes on after `and`."""
+
 _SUPPOSING = frozenset({"if", "whether", "unless"})
-_LISTING = frozenset({"and", "or"})
+_LISTING = frozenset({"and", "or", "und", "oder"})
+_JOINING = frozenset({"and", "or", "nor", "und", "oder"})
 _SCANT = frozenset({"little", "few"})
 _MARKS = frozenset({",", ";", ":", "(", ")", "\u2026"})
 
@@ -95,14 +103,20 @@ def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
         subject, said = subject or subject_of(part), part
         noun = [t for t in part if is_content(t)][-1:] or noun
         part = list(noun) if token.form in _RELATIVE else []
+        part += [token] if token.form in EXCEPTIONS else []
         supposed = token.form in _SUPPOSING or (supposed and token.form in _LISTING)
     part = _completed(part, said)
     yield from whole_clause(_with_subject(part, subject), supposed=supposed)
 
 
 def _completed(part: list[Token], said: list[Token]) -> list[Token]:
-    """Give a clause that ends in its denial what the clause before says: `…, the lock is not`."""
+    """Give a clause of a denial alone what the clause before says.
+
+    `…, the lock is not`; `…, but not the tower`; `…, except on Mondays`.
+    """
     words = [token for token in part if token.kind != "punct"]
+    if words and (words[0].form in EXCEPTIONS or words[0].form in _NOT) and len(words) <= SHORT:
+        return [*said, *words]
     if len(words) < 2 or words[-1].form != "not" or words[-2].root not in AUXILIARIES:
         return part
     return [*words, *itertools.dropwhile(lambda t: t.root not in AUXILIARIES, said)]
@@ -119,7 +133,7 @@ def subject_of(tokens: Sequence[Token]) -> list[Token]:
 
 def _with_subject(part: list[Token], subject: list[Token]) -> list[Token]:
     """Give a clause that begins with its verb (`…, has no towpath`) the sentence's subject."""
-    return [*subject, *part] if part and part[0].root in AUXILIARIES else part
+    return [*subject, *part] if part and part[0].root in AUXILIARIES | NEGATORS else part
 
 
 def whole_clause(tokens: Sequence[Token], *, supposed: bool = False) -> Iterator[Clause]:
@@ -132,13 +146,20 @@ def whole_clause(tokens: Sequence[Token], *, supposed: bool = False) -> Iterator
             count = sum(_denies(root, place, i) for place, root in denials)
             content.setdefault(token.root, count % 2 == 1)
     if content:
-        limited = not _LIMITS.isdisjoint([t.root for t in words] + [t.form for t in words])
+        limits = [t for i, t in enumerate(words) if not _no_longer(words, i)]
+        limited = not _LIMITS.isdisjoint([t.root for t in limits] + [t.form for t in limits])
         limited = limited or _outdoes(words)
         refers = words[0].form in _SUBJECTS
         heads = tuple(_heads(words, denials))
         things = tuple(_things(words, denials))
         denied = tuple(root for _, root in denials)
         yield Clause(content, denied, limited, refers, supposed, heads, things)
+
+
+def _no_longer(words: Sequence[Token], i: int) -> bool:
+    """Whether `longer` denies (`are no longer accepted`) and does not compare."""
+    before = [token.root for token in words[max(0, i - 2) : i]]
+    return words[i].form == "longer" and before[-1:] == ["no"] and before[0] in AUXILIARIES
 
 
 def _outdoes(words: Sequence[Token]) -> bool:
@@ -156,7 +177,7 @@ def _breaks(tokens: Sequence[Token], i: int) -> bool:
     token = tokens[i]
     if token.form in _LISTING:
         following = tokens[i + 1] if i + 1 < len(tokens) else None
-        return following is not None and following.root in AUXILIARIES | PRONOUNS | ARTICLES
+        return following is not None and following.root in _OPENING
     if token.form == "," and _in_list(tokens, i):
         return False
     return token.form in _MARKS or token.form in _BREAKS
@@ -177,15 +198,17 @@ def _in_list(tokens: Sequence[Token], i: int) -> bool:
 def _heads(words: Sequence[Token], denials: Sequence[tuple[int, str]]) -> Iterator[frozenset[str]]:
     """Give what stands right after each `not` (its verb) or `no` (its noun, with adjectives)."""
     for place, root in denials:
-        if root not in NEGATORS:
+        if root not in NEGATORS | EXCEPTIONS:
             continue
         after = itertools.dropwhile(lambda t: not is_content(t), words[place + 1 :])
-        phrase = (t for t in itertools.takewhile(_in_phrase, after) if is_content(t))
-        yield frozenset(t.root for t in itertools.islice(phrase, 1 if root in VERBAL else None))
+        phrase = list(itertools.takewhile(_in_phrase, after))
+        verbs = 1 + max((i for i, t in enumerate(phrase) if t.form in _JOINING), default=-1)
+        own = phrase[: verbs + 1] if root in VERBAL else phrase
+        yield frozenset(token.root for token in own if is_content(token))
 
 
 def _in_phrase(token: Token) -> bool:
-    return is_content(token) or token.form in {"and", "or", "nor"}
+    return is_content(token) or token.form in _JOINING
 
 
 def _things(words: Sequence[Token], denials: Sequence[tuple[int, str]]) -> Iterator[frozenset[str]]:
@@ -218,6 +241,8 @@ def _denials(tokens: Sequence[Token]) -> Iterator[tuple[int, str]]:
             or (token.root in DENIALS and not _opens_as_noun(tokens, i))
             or (token.root in DENIALS_BEFORE_TO and _infinitive(tokens[i + 1 : i + 3]))
             or (token.root in DENIALS_BEFORE_ING and _gerund(tokens[i + 1 : i + 2]))
+            or (token.root in DENIALS_BEFORE_FROM and _keeps_from(tokens[i + 1 :]))
+            or token.form in EXCEPTIONS
             or (token.raw in _SCANT and (i == 0 or tokens[i - 1].form != "a"))
         ):
             yield i, token.root
@@ -226,6 +251,10 @@ def _denials(tokens: Sequence[Token]) -> Iterator[tuple[int, str]]:
 def _opens_as_noun(tokens: Sequence[Token], i: int) -> bool:
     """Whether a word of denial is what the clause speaks of: `Cancelling costs a fee`."""
     return i == 0 and tokens[i].form.endswith("ing")
+
+
+def _keeps_from(after: Sequence[Token]) -> bool:
+    return any(token.form == "from" for token in after[:SHORT])
 
 
 def _infinitive(after: Sequence[Token]) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent.evidence.normalise import Token
-    from agent.evidence.statements import Ground, Statement
+    from agent.evidence.statements import Ground, Sentence, Statement
 
 NEARLY = 0.6
 """Share of the claim's words that must stand in order in the statement for it to be an edit."""
@@ -52,8 +52,9 @@ class Edit:
     anchored: bool
 
 
-def check_edits(words: Sequence[Token], ground: Ground, place: int) -> Finding | None:
+def check_edits(claim: Sentence, ground: Ground, place: int) -> Finding | None:
     """Compare a claim with the statement at `place`, and those after it if the claim is longer."""
+    words = claim.words
     window = _window(ground, place, len(words))
     page = [token for statement in window for token in statement.sentence.words]
     matcher = SequenceMatcher(None, [t.root for t in words], [t.root for t in page], autojunk=False)
@@ -61,8 +62,10 @@ def check_edits(words: Sequence[Token], ground: Ground, place: int) -> Finding |
     if kept < NEARLY:
         return None
     edits = list(_edits(matcher, words, page))
+    stated = [figure for statement in window for figure in statement.sentence.figures]
+    told = all(any(map(figure.says, stated)) for figure in claim.figures)
     for edit in edits:
-        reason = _contradiction(edit, kept, ground, [t.value for t in page])
+        reason = _contradiction(edit, kept, ground, told=told)
         if reason:
             return contradicts(window, reason)
     for edit in edits:
@@ -100,9 +103,8 @@ def _bound(tokens: Sequence[Token]) -> tuple[Token, ...]:
     return tuple(token for token in tokens if token.root not in FREE)
 
 
-def _contradiction(
-    edit: Edit, kept: float, ground: Ground, figures: Sequence[float | None]
-) -> str | None:
+def _contradiction(edit: Edit, kept: float, ground: Ground, *, told: bool) -> str | None:
+    """Say in what an edit goes against the page; `told`: it has all the claim's figures there."""
     claim, page = _roots(edit.claim), _roots(edit.page)
     if kept < CLOSE:
         return None
@@ -113,7 +115,7 @@ def _contradiction(
     names = [root for root in claim if root not in FUNCTION]
     if not names or not [root for root in page if root not in FUNCTION]:
         return None
-    if _figures(edit.claim) and _figures(edit.page) and not _elsewhere(edit, figures):
+    if _figures(edit.claim) and _figures(edit.page) and not told:
         return f"the page says {_said(edit.page)} where the claim says {_said(edit.claim)}"
     if _swapped(edit, ground) and not set(names) & set(page):
         return f"{_said(edit.claim)} stands elsewhere on the page; here it says {_said(edit.page)}"
@@ -126,11 +128,6 @@ def _only_denies(edit: Edit) -> bool:
     if _negated(_roots(edit.claim)):
         return not page or claim == page or not claim
     return edit.anchored and len(edit.page) <= LONGEST_DENIAL and claim == page
-
-
-def _elsewhere(edit: Edit, figures: Sequence[float | None]) -> bool:
-    """Whether the page's sentence has the claim's figures too, in another place."""
-    return all(t.value in figures for t in edit.claim if t.value is not None)
 
 
 def _swapped(edit: Edit, ground: Ground) -> bool:

@@ -38,7 +38,7 @@ def check_free(claim: str, ground: Ground) -> Finding:
     if reduced:
         return reduced
     place = alignment.best()
-    edited = check_edits(sentence.words, ground, place)
+    edited = check_edits(sentence, ground, place)
     if edited and edited.state is not VerdictState.UNDECIDED:
         return edited
     against = _contradiction(sentence, ground)

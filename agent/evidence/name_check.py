@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +30,7 @@ TITLES = root_set(
 """Words that may be added to a name or left out, and that many names share."""
 
 _BEGINNING = 4
+_PEOPLE = re.compile(r"(?:an|ish|es|ese|er|ic)$")
 
 
 class _Mention(NamedTuple):
@@ -114,7 +116,15 @@ def _mentions(ground: Ground, i: int) -> list[_Mention]:
 
 def kin(one: Name, other: Name) -> bool:
     """Whether two names begin alike, as `Amazon` and `Amazonas` do."""
-    return {root[:_BEGINNING] for root in one.roots} <= {root[:_BEGINNING] for root in other.roots}
+    return all(any(_related(root, own) for own in other.roots) for root in one.roots)
+
+
+def _related(one: str, other: str) -> bool:
+    """Whether two words are one or a name and its people: `Norway` and `Norwegian`."""
+    shorter, longer = sorted((one, other), key=len)
+    if longer.startswith(shorter):
+        return True
+    return longer[:_BEGINNING] == shorter[:_BEGINNING] and _PEOPLE.search(longer) is not None
 
 
 def known(name: Name, ground: Ground) -> bool:
@@ -125,6 +135,8 @@ def known(name: Name, ground: Ground) -> bool:
     if name.text.isupper() and len(name.text) <= LONGEST_ACRONYM:
         return True
     return all(
-        root in ground or root in TITLES or ground.vocabulary(root[:_BEGINNING])
+        root in ground
+        or root in TITLES
+        or any(_related(root, other) for other in ground.vocabulary(root[:_BEGINNING]))
         for root in name.roots
     )

@@ -50,8 +50,9 @@ def find_relations(sentence: Sentence) -> Iterator[Relation]:
     for i, first in enumerate(sentence.names):
         after = sentence.tokens[_end_of_subject(first, sentence) :][:_LONGEST]
         after = after[1:] if after and after[0].form == "," else after
-        passive = bool(after) and after[0].form in _BE
-        verbs = deed_of(after[1:] if passive else after) if _acts(first, sentence) else frozenset()
+        be = bool(after) and after[0].form in _BE
+        passive = be or [token.form for token in after[1:2]] == ["by"]
+        verbs = deed_of(after[1:] if be else after) if _acts(first, sentence) else frozenset()
         for second in sentence.names[i + 1 :] if verbs else ():
             between = [t.form for t in after[: second.place - first.place]]
             if second.place - first.place > _LONGEST or not _STOPS.isdisjoint(between):

@@ -55,8 +55,8 @@ VERBAL = root_set("not never cannot hardly barely scarcely nicht nie niemals kau
 
 DENIALS = root_set(
     """reject deny lack absent cancel abolish forbid prohibit ban exclude prevent unable impossible
-    exempt dismiss discontinue disprove refute oppose exclusion absence refusal rejection refuse
-    verboten untersagt abgelehnt"""
+    miss exempt dismiss discontinue disprove refute oppose exclusion absence refusal rejection
+    refuse verboten untersagt abgelehnt"""
 )
 """Words that deny what they govern, as `not` does: `lacked a roof`, `was banned`."""
 
@@ -72,13 +72,20 @@ DENIALS_BEFORE_TO = root_set("fail decline neglect forget cease omit refuse")
 DENIALS_BEFORE_ING = root_set("stop cease avoid quit abandon")
 """Verbs that deny the gerund after them: `stopped using`."""
 
+DENIALS_BEFORE_FROM = root_set("save spare rescue protect keep stop prevent")
+"""Verbs that deny what comes after `from`: `saved it from demolition`."""
+
+EXCEPTIONS = frozenset({"except", "excepting", "excluding", "ausser"})
+"""Words after which the contrary is true of what is named."""
+
 HEDGES = root_set(
     """may might could can would perhaps possibly possible probably probable likely seem appear
-    suggest presumably apparently allegedly alleged reportedly reported supposedly suppose believe
-    think estimate propose proposal plan expect hope claim argue potentially tentative unclear
-    uncertain disputed assume speculate intend consider rumour planned proposed should hypothesis
-    hypothesize theorize theory vermutlich wahrscheinlich vielleicht moglicherweise vermuten
-    angeblich erwogen geplant voraussichtlich"""
+    suggest presumably apparently allegedly alleged reportedly reported supposedly suppose
+    believe think estimate propose proposal plan expect hope claim argue potentially tentative
+    unclear uncertain disputed assume speculate intend consider rumour planned proposed should
+    hypothesis hypothesize theorize theory suspect doubt fear hope guess wonder imagine
+    vermutlich wahrscheinlich vielleicht moglicherweise vermuten angeblich erwogen geplant
+    voraussichtlich"""
 )
 
 QUANTIFIERS = root_set(
