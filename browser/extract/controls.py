@@ -22,6 +22,8 @@ _ROLES = frozenset(("button", "tab", "searchbox", "textbox", "combobox", "switch
 _UNTYPED = frozenset(("hidden", "submit", "button", "image", "reset", "password", "file"))
 _BY_TYPE = {"search": "searchbox", "checkbox": "checkbox", "radio": "radio", "number": "spinbutton"}
 
+_CONTROLS = frozenset(("input", "select", "textarea", "button"))
+
 
 def main_controls(root: etree._Element) -> tuple[str, ...]:
     """Name them as `searchbox Search the collection`, `select Season: Summer; Winter`, in order.
@@ -30,8 +32,8 @@ def main_controls(root: etree._Element) -> tuple[str, ...]:
     part, and what sorts a table by its header; at most `MOST`, each once.
     """
     main = root.find(".//main")
-    elements = list(root.iter())
-    labels = {e.get("for"): text_content(e) for e in elements if e.tag == "label" and e.get("for")}
+    elements = (e for e in root.iter() if e.tag in _CONTROLS or e.get("role"))
+    labels = {e.get("for"): text_content(e) for e in root.iter("label") if e.get("for")}
     found = (
         f"{role} {name[:LONGEST]}"
         for element in elements

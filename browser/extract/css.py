@@ -92,7 +92,10 @@ class Cascade:
 
     def rules_for(self, element: etree._Element) -> Iterator[Rule]:
         """The rules whose selector matches."""
-        rules = [rule for key in _keys(element) for rule in self._by_key.get(key, ())]
+        rules: list[Rule] = []
+        for key in _keys(element):
+            if key in self._by_key:
+                rules += self._by_key[key]
         if rules:
             line = self._line(element)
             self._left -= len(rules)
@@ -135,13 +138,13 @@ class Cascade:
         return merged
 
 
-def _keys(element: etree._Element) -> Iterator[str]:
-    yield "*"
-    yield element.tag
+def _keys(element: etree._Element) -> list[str]:
+    keys = ["*", element.tag]
     if name := element.get("id"):
-        yield f"#{name}"
-    for name in (element.get("class") or "").split():
-        yield f".{name}"
+        keys.append(f"#{name}")
+    if names := element.get("class"):
+        keys += [f".{name}" for name in names.split()]
+    return keys
 
 
 def _attributes(element: etree._Element) -> Declarations:

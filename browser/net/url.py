@@ -70,10 +70,13 @@ def parse(url: str, base: str | None = None) -> Url | None:
     )
 
 
+@lru_cache(maxsize=4096)
 def join(base: str, reference: str) -> str:
     """Resolve a link's `href` against its page; an empty string where the two make no URL."""
-    parsed = parse(reference, base)
-    return parsed.href if parsed else ""
+    try:
+        return str(ada_url.join_url(base, reference))
+    except (ValueError, UnicodeEncodeError):
+        return ""
 
 
 def is_web_url(url: str) -> bool:
