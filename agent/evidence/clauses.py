@@ -44,7 +44,6 @@ _BREAKS = frozenset(
     """but aber except ausser excluding while although though because which who whom where whereas
     until before after if unless whether since so when order""".split()
 )
-)
 _SUBJECTS = frozenset({"he", "she", "it", "they"})
 _RELATIVE = frozenset({"which", "who"})
 _NOT = frozenset({"not", "nicht"})
