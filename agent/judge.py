@@ -114,7 +114,8 @@ def _request(claims: Mapping[str, Sequence[Passage]], evidence: Evidence) -> str
 def _shown(passage: Passage, evidence: Evidence) -> str:
     """A passage behind the title of its page and its heading, which say what `she` or `it` is."""
     source = evidence.source(passage.source)
-    above = " › ".join(filter(None, (source.title if source else "", passage.heading)))
+    parts = [source.title if source else "", *passage.heading.split(" › ")]
+    above = " › ".join(filter(None, dict.fromkeys(parts)))
     return " ".join(f"{f'({above}) ' if above else ''}{passage.text}".split())
 
 

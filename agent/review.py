@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from agent.types import Sentence
 
 REVIEW = "review"
+SURELY_WRONG = frozenset({VerdictState.CONTRADICTED, VerdictState.UNCITED})
+NOT_SUPPORTED = SURELY_WRONG | {VerdictState.UNDECIDED}
 
 
 @dataclass(slots=True)
@@ -80,8 +82,8 @@ class SectionGate:
     record: Record
 
     def __call__(self, text: str, place: str) -> str | None:
-        """Check a section by code alone; the judge sees the report as a whole."""
-        said = objections(text, self.evidence)
+        """Check a section by code alone; what code leaves open is judged in the whole report."""
+        said = objections(text, self.evidence, wrong=SURELY_WRONG)
         if said is not None:
             self.record(REVIEW, f"{place}/{REVIEW}", said=said)
         return said
@@ -96,15 +98,21 @@ async def repaired(work: Work, result: LoopResult, said: str) -> LoopResult:
     return result if again.limit or not again.text else again
 
 
-def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None) -> str | None:
+def objections(
+    answer: str,
+    evidence: Evidence,
+    verdicts: Verdicts | None = None,
+    *,
+    wrong: frozenset[VerdictState] = NOT_SUPPORTED,
+) -> str | None:
     """Say which sentences do not hold and why; None where all do, or nothing was claimed."""
     if not _claims_something(answer, evidence):
         return None
     sentences = check_answer(answer, evidence, verdicts).sentences
-    wrong = [s for s in sentences if s.verdict is not VerdictState.SUPPORTED]
-    if not wrong:
+    found = [sentence for sentence in sentences if sentence.verdict in wrong]
+    if not found:
         return None
-    return prompt(REVIEW).replace("{sentences}", "\n".join(map(_line, wrong)))
+    return prompt(REVIEW).replace("{sentences}", "\n".join(map(_line, found)))
 
 
 def _claims_something(answer: str, evidence: Evidence) -> bool:

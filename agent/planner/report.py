@@ -77,10 +77,10 @@ def task(question: str, section: Section, outline: Sequence[Section]) -> str:
     return filled.replace("{heading}", section.heading).replace("{others}", others)
 
 
-def closing(question: str, sections: Sequence[Written]) -> str:
+def closing(sections: Sequence[Written]) -> str:
     """Ask for what stands around the sections."""
     written = "\n\n".join(f"## {section.heading}\n{section.text}" for section in sections)
-    return prompt(CLOSING).replace("{question}", question).replace("{sections}", written)
+    return prompt(CLOSING).replace("{sections}", written)
 
 
 def put_together(sections: Sequence[Written], frame: str) -> str:

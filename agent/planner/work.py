@@ -10,6 +10,7 @@ from agent.asking import Asker
 from agent.depth import STANDARD, Effort
 from agent.errors import ResearchError
 from agent.guard import LimitReached, Repetition, fit_opening
+from agent.guides import Guides
 from agent.loop import Loop, LoopResult, without_calls
 from agent.memory import jsvalues as js
 from agent.messages import prompt
@@ -44,6 +45,7 @@ class Work:
 
     `opening(question, place)` lays out what a loop begins with; `objections(text, place)` says
     what does not hold in a section of a report; `concurrent` bounds the loops that run at once.
+    `guided` loops are given helper texts when they first use what those are about.
     """
 
     model: Model
@@ -57,6 +59,7 @@ class Work:
     objections: Callable[[str, str], str | None] = _no_objections
     guarded: bool = True
     concurrent: int = SIDE_BY_SIDE
+    guided: bool = False
     messages: list[Message] = field(default_factory=list, init=False)
     _loop: Loop = field(init=False)
 
@@ -128,7 +131,7 @@ class Work:
         plan = [Subtask(report.task(question, section, outline)) for section in outline]
         parts = await self._side_by_side(mend=True).results(plan, self.effort.part_steps)
         written = [report.Written(s.heading, p.text) for s, p in zip(outline, parts, strict=True)]
-        request = Message("user", report.closing(question, written))
+        request = Message("user", report.closing(written))
         frame = await self._asked(report.CLOSING, self.system, [*self.messages, request])
         limit = next((part.limit for part in parts if part.limit), None)
         return LoopResult(report.put_together(written, without_calls(frame or "")), limit)
@@ -164,7 +167,9 @@ class Work:
 
     def _new_loop(self, place: str, budget: Budget) -> Loop:
         guard = Repetition() if self.guarded else None
-        return Loop(self.model, self.calls, budget, self.system, self.record, place, guard)
+        loop = Loop(self.model, self.calls, budget, self.system, self.record, place, guard)
+        loop.guides = Guides(self.system) if self.guided and loop.guard else None
+        return loop
 
 
 def _quoted(question: str) -> str:

@@ -41,7 +41,7 @@ def writer(answering, site):
     return answering(
         {
             r"You plan a research report": OUTLINE,
-            r"All sections of the report are written": CLOSING,
+            r"answered by these sections": CLOSING,
             r"do not hold": "It was first lit on 1 November 1829. [S1001]",
             r"source\":\"S1001\"": "It was first lit on 1 November 1929. [S1001]",
             r"source\":\"S2001\"": "It was lit in 1851. [S2001]",
