@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.export import data
 from agent.export.cards import sources
-from agent.export.markup import VERDICTS, cite, cited, inline, prose
+from agent.export.markup import VERDICTS, cite, cited, inline, prose, with_uncited
 from agent.export.moments import to_the_minute
 from agent.export.record import Record
 from agent.export.steps import steps
@@ -77,10 +77,11 @@ def _head(report: Report) -> str:
     ]
     error = report.error
     failure = f'<p class="failed">{escape(error.message)} {escape(error.hint)}</p>' if error else ""
+    answer = cited(prose(with_uncited(report.answer, report)), report)
     return (
         f"<h1>{escape(report.question)}</h1>\n"
         f'<p class="facts">{" · ".join(fact for fact in facts if fact)}</p>\n'
-        f'<div class="answer">{cited(prose(report.answer), report)}</div>{failure}'
+        f'<div class="answer">{answer}</div>{failure}'
     )
 
 

@@ -34,6 +34,8 @@ _TAG = re.compile(r"<[^>]*>")
 _BEFORE = 600
 _LAST_WORDS = 40
 """Words before a marker that tell which quote it means: about one sentence."""
+_UNCITED = "\ue000"
+"""A character for private use: no text of the web means anything by it."""
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 
 
@@ -61,6 +63,14 @@ def _below_the_title(tokens: list[Token]) -> None:
             token.tag = f"h{level}"
 
 
+def with_uncited(markdown: str, report: Report) -> str:
+    """Put a sign behind each sentence of an answer that cites nothing; `cited` draws it."""
+    for sentence in report.sentences:
+        if sentence.verdict is VerdictState.UNCITED and sentence.text in markdown:
+            markdown = markdown.replace(sentence.text, f"{sentence.text}{_UNCITED}", 1)
+    return markdown
+
+
 def cited(html: str, report: Report) -> str:
     """Make links of the markers `[1]` whose source the report has, each to its own quote."""
     known = {source.n for source in report.sources}
@@ -74,7 +84,7 @@ def cited(html: str, report: Report) -> str:
         flag = _flag(report, unescape(before)) if last else ""
         return cite(report, int(match[1]), unescape(before)) + flag
 
-    return _MARKER.sub(link, html)
+    return _MARKER.sub(link, html).replace(_UNCITED, _small(VerdictState.UNCITED))
 
 
 def cite(report: Report, n: int, sentence: str) -> str:
@@ -93,8 +103,12 @@ def _flag(report: Report, before: str) -> str:
     for sentence in report.sentences:
         own = words(sentence.text)
         if own and said[-len(own) :] == own and sentence.verdict is not VerdictState.SUPPORTED:
-            return f' <small class="{sentence.verdict.value}">{VERDICTS[sentence.verdict]}</small>'
+            return _small(sentence.verdict)
     return ""
+
+
+def _small(verdict: VerdictState) -> str:
+    return f' <small class="{verdict.value}">{VERDICTS[verdict]}</small>'
 
 
 def _nearest(quotes: list[str], sentence: str) -> int | None:

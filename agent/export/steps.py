@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import json
 from html import escape
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from agent.export.moments import seconds_between
+from agent.opening import MAIN
 
 if TYPE_CHECKING:
     from agent.export.record import Record
@@ -22,8 +22,11 @@ _SHOWN = ("model.reply", "thought", "tool.result")
 
 def steps(record: Record) -> str:
     """Write the timeline; empty where nothing was done."""
-    shown = [event for event in record.events if event.type in _SHOWN]
-    items = [_step(record, name, list(events)) for name, events in groupby(shown, _place)]
+    places: dict[str, list[Event]] = {}
+    for event in record.events:
+        if event.type in _SHOWN:  # parts that run side by side tell of their steps in turns
+            places.setdefault(_place(event), []).append(event)
+    items = [_step(record, place, events) for place, events in places.items()]
     if not items:
         return ""
     return '<h2>Steps</h2>\n<ol class="timeline">\n' + "\n".join(items) + "\n</ol>"
@@ -35,15 +38,21 @@ def _place(event: Event) -> str:
 
 
 def _step(record: Record, place: str, events: list[Event]) -> str:
-    name = place.rpartition("/")[2]
-    title = f"Step {name}" if name.isdigit() else name.capitalize() or "Aside"
     passed = seconds_between(record.events[0].at, events[0].at)
     facts = [f"after {passed:.1f} s", *(_asked(e.data) for e in events if e.type == "model.reply")]
     done = [_block(record, event) for event in events if event.type != "model.reply"]
     blocks = "\n".join(done or ["<p>writes the answer</p>"])
-    return (
-        f'<li><h3>{escape(title)} <span class="meta">{" · ".join(facts)}</span></h3>\n{blocks}</li>'
-    )
+    head = f'{escape(_title(place))} <span class="meta">{" · ".join(facts)}</span>'
+    return f"<li><h3>{head}</h3>\n{blocks}</li>"
+
+
+def _title(place: str) -> str:
+    """Name a step for people: `0/3` is the third, `2/1` the first of part 2."""
+    loop, _, step = place.partition("/")
+    if not loop.isdigit():
+        return loop.capitalize() or "Aside"
+    name = f"Step {step}" if step.isdigit() else step.capitalize()
+    return name if loop == MAIN else f"Part {loop} · {name.lower()}"
 
 
 def _asked(data: dict[str, Any]) -> str:
@@ -54,7 +63,10 @@ def _asked(data: dict[str, Any]) -> str:
 def _block(record: Record, event: Event) -> str:
     data = event.data
     if event.type == "thought":
-        return _folded('<span class="tool">thinks</span>', data["text"], "", _pre(data["text"]))
+        head, said = '<span class="tool">thinks</span>', data["text"]
+        return _folded(
+            f'{head} <span class="beginning">{escape(_cut(said))}</span>', "", "", _pre(said)
+        )
     result = json.dumps(data["data"], ensure_ascii=False, indent=1)
     body = _pre(f"{result}\n{data['web']}".strip()[:_RESULT_CHARS])
     body += "".join(_picture(record, event, *blob) for blob in data["blobs"].items())

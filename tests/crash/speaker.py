@@ -40,12 +40,15 @@ class Talk:
         """The tool results so far, a message each."""
         return [m.content for m in self.messages if m.content.startswith(RESULT)]
 
+    @property
+    def passages(self) -> list[str]:
+        """The lines of what was read, each with its id."""
+        lines = "\n".join(self.rounds).splitlines()
+        return [line for line in lines if re.match(r"S\d+¶", line)]
+
     def source_of(self, words: str) -> str:
         """The name of the source (`S2`) in whose passages these words stand."""
-        lines = "\n".join(self.rounds).splitlines()
-        return next(
-            found[0] for line in lines if words in line if (found := re.search(r"S\d+", line))
-        )
+        return next(line.partition("¶")[0] for line in self.passages if words in line)
 
     def ref_of(self, label: str) -> str:
         """The ref of an element in the last observation."""

@@ -105,6 +105,8 @@ def ordering(orders: Orders, name: str) -> Task:
             return type_into(talk, "Your name", "friend")
         held = re.findall(r"holds \d orders: (.*)\.", last)
         missing = [goods for goods in wanted if not held or goods not in held[-1]]
+        if held and not missing and not any("holds 2 orders" in line for line in talk.passages):
+            return "<<TOOL:READ:{}>>"
         if held and not missing:
             return f"The book holds 2 orders: anchor and bell. [{talk.source_of('holds 2 orders')}]"
         return type_into(talk, "Goods", missing[0]) if held else "<<TOOL:SNAPSHOT>>"

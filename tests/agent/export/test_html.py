@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 
 import pytest
+from axe_playwright_python.async_playwright import Axe
 
 from agent.export.markup import inline, prose
+from agent.export.record import Record
+from agent.export.steps import _title, steps
+from agent.journal import read_events
 from browser.session import Browser
 
 WIDTHS = (390, 1280)
@@ -144,3 +149,58 @@ async def test_on_paper_it_is_dark_on_light_whatever_the_screen_is(shown):
     await page.emulate_media(media="print", color_scheme="dark")
     ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize(("width", "scheme"), list(itertools.product(WIDTHS, SCHEMES)))
+async def test_axe_finds_nothing_that_keeps_readers_out(shown, width, scheme):
+    page = await shown(width, scheme)
+    await page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    found = await Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+RIGHT_EDGES = """() => {
+  const paragraph = document.querySelector('.answer p');
+  paragraph.textContent = '\u05e9\u05dc\u05d5\u05dd.';
+  const words = document.createRange();
+  words.selectNodeContents(paragraph);
+  return [words, paragraph].map(box => box.getBoundingClientRect().right);
+}"""
+
+
+async def test_each_paragraph_runs_in_the_direction_of_its_own_script(shown):
+    page = await shown()
+    words, paragraph = await page.evaluate(RIGHT_EDGES)
+    assert paragraph - words < 2
+
+
+async def test_a_click_leads_to_the_highlighted_words_with_scripts_off(shown):
+    page = await shown(java_script_enabled=False)
+    await page.locator("a.cite").first.click()
+    marked = page.locator("mark:target")
+    assert "1 November 1829" in (await marked.text_content() or "")
+    assert await marked.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
+
+
+def test_steps_of_parts_side_by_side_stand_together_and_say_whose_they_are(finished):
+    events = list(read_events(finished.journal))
+    moved = {"0/1": "1/1", "0/2": "2/1", "0/3": "1/1"}
+
+    def elsewhere(event):
+        head, _, rest = event.place.partition("/")
+        step, _, call = rest.partition("/")
+        place = moved.get(f"{head}/{step}")
+        return dataclasses.replace(event, place=f"{place}/{call}".rstrip("/")) if place else event
+
+    record = Record.read(finished.path)
+    drawn = steps(dataclasses.replace(record, events=tuple(map(elsewhere, events))))
+    titles = re.findall(r"<h3>([^<]+?) <", drawn)
+    assert titles == ["Part 1 · step 1", "Part 2 · step 1", "Step 4"]
+
+
+@pytest.mark.parametrize(
+    ("place", "title"),
+    [("0/3", "Step 3"), ("2/wrap-up", "Part 2 · wrap-up"), ("judge/1", "Judge"), ("plan", "Plan")],
+)
+def test_a_step_is_named_for_people(place, title):
+    assert _title(place) == title
