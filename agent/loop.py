@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from agent.asking import Record
     from agent.guard.repetition import Circle
+    from agent.guides import Guides
     from agent.models import Model, ModelReply
     from agent.protocol import CallResult
     from agent.types import Reply, ToolCall
@@ -45,7 +46,8 @@ class Loop:
     """One conversation with a model, from the question to the final text.
 
     `place` names the loop within the run (`0` the main one); every event carries it. `guard`
-    notices circles; a model that plans by rules of its own is left alone by it.
+    notices circles; a model that plans by rules of its own is left alone by it. `guides` are the
+    helper texts that the conversation may be given.
     """
 
     model: Model
@@ -56,6 +58,7 @@ class Loop:
     place: str = "0"
     guard: Repetition | None = field(default_factory=Repetition)
     window: Window = field(default_factory=Window)
+    guides: Guides | None = None
     _asker: Asker = field(init=False)
     _question: int = field(default=0, init=False)
 
@@ -119,9 +122,10 @@ class Loop:
         finishes = await asyncio.gather(*map(self.policy.run, calls, places))
         results = [finish() for finish in finishes]
         note = self._noted(self.guard.noticed(calls, results) if self.guard else None)
-        said = format_results(results)
+        guides = self.guides.after(results) if self.guides else ""
+        said = "\n\n".join(filter(None, (format_results(results), guides, note)))
         images = [image for result in results for image in result.images][-1:]  # as it is now
-        return Message("user", f"{said}\n\n{note}" if note else said, tuple(images))
+        return Message("user", said, tuple(images))
 
     async def _ask(self, place: str, messages: Sequence[Message]) -> ModelReply:
         fitted = self.window.fit(messages, self._question)

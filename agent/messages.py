@@ -6,6 +6,8 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from agent.depth import Depth
     from agent.tools import Registry
 
@@ -19,20 +21,20 @@ GO_ON = "[Note: go on: call a tool, or write the answer.]"
 
 
 def system_prompt(
-    tools: Registry, *, native: bool = False, browsing: bool = True, depth: Depth = "standard"
+    tools: Registry,
+    *,
+    native: bool = False,
+    depth: Depth = "standard",
+    guides: Iterable[str] = (),
 ) -> str:
-    """Assemble the system prompt: core, the tools there are, and helpers for what they can do.
+    """Assemble the system prompt: core, how tools are called, the tools there are.
 
     Offered as functions (`native`), tools are described with the functions. A depth other than
-    the standard one says how far to go.
+    the standard one says how far to go; `guides` are those that the run needs from its beginning.
     """
     calling = [_read("functions.md")] if native else [_read("tags.md"), _tool_list(tools)]
-    parts = [_read("core.md"), *calling]
-    if browsing:
-        parts.append(_read("browsing.md"))
-    if depth != "standard":
-        parts.append(_read(f"{depth}.md"))
-    return "\n".join(parts)
+    further = [f"{name}.md" for name in guides] + ([f"{depth}.md"] if depth != "standard" else [])
+    return "\n".join([_read("core.md"), *calling, *map(_read, further)])
 
 
 def _tool_list(tools: Registry) -> str:

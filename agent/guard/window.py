@@ -33,6 +33,7 @@ _CHARS_PER_TOKEN = 4
 _KEPT = 200
 _MARK = "…[trimmed]"
 _SECTION = re.compile(r"^\[Tool result for (\w+)\]: (.*)$", re.MULTILINE)
+_GUIDE = re.compile(r"<guide>\n.*?\n</guide>", re.DOTALL)
 _SOURCE = re.compile(r'"source":"(S\d+)"')
 _PAGE = re.compile(r"^\[Tool result for (?:OPEN|SNAPSHOT|CLICK|TYPE|SELECT|PRESS|SCROLL|BACK)\]")
 
@@ -126,9 +127,10 @@ def _superseded(messages: Sequence[Message], index: int) -> bool:
 
 
 def _shortened(message: Message) -> str:
-    """Keep a message's first words, and of an observation a line for each of its results."""
+    """Keep a message's first words and its guides, and of each result of an observation a line."""
+    guides = _GUIDE.findall(message.content)
     outline = [_outline(match) for match in _SECTION.finditer(message.content)]
-    return "\n".join([_first(message.content) + _MARK, *outline])
+    return "\n".join([_first(message.content) + _MARK, *outline, *guides])
 
 
 def _outline(section: re.Match[str]) -> str:

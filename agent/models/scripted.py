@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _PASSAGE = re.compile(r"S\d+¶\d+")
+_GUIDE = re.compile(r"<guide>.*?</guide>", re.DOTALL)
+"""Its examples are no elements of the page."""
 _ELEMENT = re.compile(r"\[((?:f\d+)?e\d+)\b([^\[\]\n]*)")
 _FILL = re.compile(r"\{\{(?:(\d+)|(ref|passage):([^}]+))\}\}")
 
@@ -75,7 +77,7 @@ class ScriptedModel:
                 hint="The run went another way than the script.",
             )
         sent = len(system) + sum(len(message.content) for message in messages)
-        text = _filled(line.reply, seen)
+        text = _filled(line.reply, _GUIDE.sub("", seen))
         return ModelReply(text, Usage(sent // 4, 0, len(text) // 4), self.name)
 
     def takes(self, task: Task) -> bool:

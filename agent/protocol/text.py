@@ -26,7 +26,7 @@ _MARKERS = re.compile(
     r"<<(?=\s*/?\s*(?:TOOL|THINK))"
     r"|\[(?=\s*(?:Tool\s+result\s+for\b|HINT\s*:|Saved\s+memories\b|User\s+profile\b"
     r"|Learned\s+skills\b|Previous\s+conversation\b|Page\s*:|Selected\s+text\s*:))"
-    r"|<(?=\s*/?\s*(?:web|system|assistant|user|tool)\b)"
+    r"|<(?=\s*/?\s*(?:web|guide|system|assistant|user|tool)\b)"
     r"|<(?=\|)",
     re.IGNORECASE,
 )

@@ -17,6 +17,7 @@ from agent.config import private_folder
 from agent.errors import InternalError, ModelError, ResearchError
 from agent.evidence import Evidence
 from agent.guard import Budget, Redactor, Secrets, secrets_of
+from agent.guides import BROWSING, CITING
 from agent.journal import Journal, Runs
 from agent.journal.writer import utc_now
 from agent.loop import LoopResult
@@ -159,7 +160,12 @@ class _Run:
         model = await with_fallbacks(stack, model, self._options, self._environ, self._passed_over)
         context.vision = self._options.vision and sees(model)
         registry = Registry(tools_for(context)).with_functions(self._given.tools)
-        system = system_prompt(registry, native=natively(model), depth=self._options.depth)
+        system = system_prompt(
+            registry,
+            native=natively(model),
+            depth=self._options.depth,
+            guides=self._guides(context),
+        )
         if natively(model):
             model.offer(system, tool_specs(registry))
         left = LeftOpen(self._folder, self._write, self._options.storage_state)
@@ -179,6 +185,7 @@ class _Run:
             begin,
             effort=self._options.effort,
             as_report=self._options.report,
+            guided=True,
             objections=SectionGate(self._evidence, self._record),
         )
         self._work = work
@@ -246,6 +253,12 @@ class _Run:
             sentences=[sentence.model_dump(mode="json") for sentence in report.sentences],
         )
         return report
+
+    def _guides(self, context: ToolContext) -> list[str]:
+        """What the run needs to be told from its beginning: about the page and files before it."""
+        page = context.web is not None and context.web.page is not None
+        cited = page or bool(self._options.file)
+        return [*([BROWSING] if page else []), *([CITING] if cited else [])]
 
     def _context(self) -> ToolContext:
         seconds = self._options.timeout

@@ -49,6 +49,7 @@ async def replay(record: RunRecord) -> Report:
         opening,
         effort=record.effort,
         as_report=record.as_report,
+        guided=True,
         objections=lambda _text, place: record.section_reviews.get(place),
     )
     evidence = record.evidence()

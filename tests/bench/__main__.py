@@ -30,6 +30,7 @@ class Bench:
 BENCHES = (
     Bench("startup"),
     Bench("steps"),
+    Bench("prompts"),
     Bench("cold", "unanswerable.jsonl"),
     Bench("bundled"),
     Bench("closedweb", "unanswerable.jsonl", optional=False),

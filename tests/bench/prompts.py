@@ -1,0 +1,56 @@
+"""How long the prompts are: the system prompt of each kind of run, and what is added in need.
+
+    python tests/bench/prompts.py
+
+Tokens are estimated as the context window does it: four characters of English to one.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from agent.evidence import Evidence
+from agent.guard import Secrets
+from agent.guard.window import tokens
+from agent.guides import BROWSING, CITING, GUIDES
+from agent.memory import Memory
+from agent.messages import prompt, system_prompt
+from agent.tools import Limits, Registry, ToolContext
+from agent.tools.families import tools_for
+from agent.tools.specs import tool_specs
+
+LONGEST = 3_000
+"""Tokens of a system prompt: a tenth of the smallest window that a model has."""
+TARGETS_MISSED = 8
+
+
+def main() -> int:
+    """Print the sizes; 8 where a system prompt is longer than it may be."""
+    with Memory.open(":memory:") as memory:
+        bare, full = tools(None), tools(memory)
+        sizes = {
+            "without memory": tokens(system_prompt(bare)),
+            "with memory": tokens(system_prompt(full)),
+            "a page before it": tokens(system_prompt(full, guides=[BROWSING, CITING])),
+            "deep": tokens(system_prompt(full, depth="deep")),
+            "functions": tokens(system_prompt(full, native=True)),
+        }
+        offered = tokens(json.dumps(tool_specs(full)))
+    for name, size in sizes.items():
+        more = f" and {offered:,} of functions" if name == "functions" else ""
+        print(f"{name:18} {size:6,} tokens{more}")
+    for name in GUIDES:
+        print(f"+ {name:16} {tokens(prompt(name)):6,} tokens, once, when first used")
+    return 0 if max(sizes.values()) <= LONGEST else TARGETS_MISSED
+
+
+def tools(memory: Memory | None) -> Registry:
+    """The tools of a run."""
+    context = ToolContext("", Evidence(), Limits(), lambda *_, **__: None, str, Secrets())
+    context.memory = memory
+    return Registry(tools_for(context))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
