@@ -70,6 +70,7 @@ class Options(BaseModel):
     keep_days: int | None = Field(None, ge=1)
     namespace: str = "default"
     embeddings: str | None = None
+    wiki: Path | None = None
     fresh: bool = False
     require_verified: bool = False
     dry_run: bool = False
@@ -91,6 +92,11 @@ class Options(BaseModel):
     def data(self) -> Path:
         """The data folder: runs, memory, caches."""
         return self.data_dir or default_data_dir()
+
+    @property
+    def wiki_folder(self) -> Path:
+        """Where the wiki is, if there is one."""
+        return self.wiki or self.data / "wiki"
 
 
 def options(given: dict[str, Any], *, config: bool = False) -> Options:

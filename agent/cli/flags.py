@@ -114,6 +114,10 @@ _RUN = (
     (("--keep-days",), {"type": int, "metavar": "N", "help": "Delete runs older than this."}),
     (("--namespace",), {"metavar": "NAME", "help": "Whose memories."}),
     (("--embeddings",), {"metavar": "local|NAME", "help": "A model that helps memory to search."}),
+    (
+        ("--wiki",),
+        {"type": _PATH, "metavar": "DIR", "help": "A wiki that a run may read (`wiki` in DATA)."},
+    ),
     (("--fresh",), {"is_flag": True, "default": None, "help": "Go round the caches."}),
 )
 _OUTPUT = (

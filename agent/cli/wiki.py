@@ -10,7 +10,7 @@ import click
 from agent.cli.anywhere import Anywhere
 from agent.cli.memory import CHECK_FAILED, opened
 from agent.cli.runs import data_dir_option
-from agent.config import default_data_dir
+from agent.config import default_data_dir, options
 from agent.errors import UsageError
 from browser.text.hygiene import clean
 
@@ -27,7 +27,7 @@ Place = tuple[Path, Path, str]
     type=click.Path(path_type=Path, file_okay=False),
     envvar="RESEARCH_WIKI",
     metavar="DIR",
-    help="Where the wiki is; `wiki` in the data folder unless told.",
+    help="Where the wiki is; as settings say, else `wiki` in the data folder.",
 )
 @click.option("--namespace", envvar="RESEARCH_NAMESPACE", default="default", help="Whose memories.")
 @data_dir_option
@@ -35,7 +35,8 @@ Place = tuple[Path, Path, str]
 def wiki(ctx: click.Context, folder: Path | None, namespace: str, data_dir: Path | None) -> None:
     """Say where the wiki is; sync, check, read or search it."""
     data = data_dir or default_data_dir()
-    ctx.obj = (data, folder or data / "wiki", namespace)
+    folder = folder or options({"data_dir": data}, config=True).wiki_folder
+    ctx.obj = (data, folder, namespace)
     if ctx.invoked_subcommand is None:
         files = _files(ctx.obj)
         print(f"{ctx.obj[1]}: {len(files.list_files())} files")

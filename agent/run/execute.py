@@ -299,10 +299,10 @@ class _Run:
         opening = partial(Memory.open, embeddings=embedder)
         memory = await context.in_memory_thread(opening, set_.data / "memory.db", set_.namespace)
         stack.push_async_callback(context.in_memory_thread, memory.close)
-        if (self._options.data / "wiki").is_dir():
+        if self._options.wiki_folder.is_dir():
             from agent.memory.wiki import Folder, Wiki  # noqa: PLC0415 - few runs have one
 
-            context.wiki = Wiki(Folder(self._options.data / "wiki"))
+            context.wiki = Wiki(Folder(self._options.wiki_folder))
         return memory
 
     async def _remember(self, opening: Opening, answer: str | None) -> None:

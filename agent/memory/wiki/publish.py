@@ -1,7 +1,8 @@
 """The store as pages of a wiki, and a person's edits of the wiki back in the store.
 
-`memories.md` has a section for each remembered key: what is edited there is remembered. Pages that
-people write become memories of kind `page`. The other pages are written anew each time; what the
+`memories.md` has a section for each remembered key: what is edited there is remembered, what is
+taken out is forgotten. Pages that people write become memories of kind `page`, as long as they are
+there. The other pages are written anew each time; what the
 web said stands quoted in them, with its address, and is never taken back as a person's word.
 """
 
@@ -33,7 +34,7 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 
 def sync(entries: Entries, wiki: Wiki) -> list[str]:
     """Take up what people edited, then write all pages; returns the paths that changed."""
-    taken = _take_up(entries, wiki)
+    taken = [*_take_out(entries, wiki), *_take_up(entries, wiki)]
     changed = [path for path, text in _pages(entries) if _write(wiki, path, text)]
     entries.notes.write(_STATE, {row.key: _digest(_shown(row)) for row in _remembered(entries)})
     log = f"took up {len(taken)} edits: {', '.join(taken)}" if taken else None
@@ -56,6 +57,24 @@ def _take_up(entries: Entries, wiki: Wiki) -> list[str]:
     return [str(draft.key) for draft in drafts]
 
 
+def _take_out(entries: Entries, wiki: Wiki) -> list[str]:
+    """Forget what people deleted: sections that were published and not changed since, pages."""
+    published = entries.notes.read(_STATE) or {}
+    text, gone = wiki.files.read_file(MEMORIES), []
+    if text is not None and text.strip():  # a file that is not there, or cut short, says nothing
+        left = {key for key, _ in _sections(text)}
+        shown = [row for row in _remembered(entries) if _fits(row.key) and row.key not in left]
+        same = [row for row in shown if published.get(row.key) == _digest(_shown(row))]
+        gone = [(kinds.REMEMBERED, row.key) for row in same]
+    paths = set(wiki.pages())
+    if paths:
+        pages = entries.all([kinds.PAGE])
+        gone += [(kinds.PAGE, row.key) for row in pages if row.key and row.key not in paths]
+    for kind, key in gone:
+        entries.delete([kind], key)
+    return [key for _, key in gone]
+
+
 def _same(entries: Entries, path: str, text: str) -> bool:
     row = entries.get([kinds.PAGE], path)
     return row is not None and row.text == text
@@ -69,7 +88,7 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _pages(entries: Entries) -> Iterator[tuple[str, str]]:
-    rows = [row for row in _remembered(entries) if "\n" not in row.key]
+    rows = [row for row in _remembered(entries) if _fits(row.key)]
     yield MEMORIES, "# Memories\n" + "".join(f"\n## {row.key}\n{_section(row)}\n" for row in rows)
     for kind, title in ((kinds.INSIGHT, "Insights"), (kinds.PLAYBOOK, "Playbooks")):
         found = entries.all([kind])
@@ -80,6 +99,11 @@ def _pages(entries: Entries) -> Iterator[tuple[str, str]]:
         by_host[urlsplit(row.url or "").hostname or "unknown"].append(row)
     for host, facts in sorted(by_host.items()):
         yield f"facts/{_UNSAFE.sub('_', host)}.md", _page(f"Facts from {host}", facts)
+
+
+def _fits(key: str) -> bool:
+    """Tell whether a key comes back from a heading as it was."""
+    return "\n" not in key and key == key.strip()
 
 
 def _page(title: str, rows: Sequence[Any]) -> str:

@@ -109,6 +109,13 @@ def test_the_wiki_is_written_checked_searched_and_shown(run):
     assert run("wiki", "show", "../memory.db").returncode == 2
 
 
+def test_the_wiki_is_where_the_settings_say(run, tmp_path):
+    (tmp_path / "config.toml").write_text(f'wiki = "{tmp_path / "vault"}"\n')
+    run("memory", "remember", "boat", "Kittiwake")
+    assert run("wiki", "sync").returncode == 0
+    assert "Kittiwake" in (tmp_path / "vault" / "memories.md").read_text()
+
+
 def test_a_wiki_with_something_critical_exits_8(run, tmp_path):
     (tmp_path / "wiki").mkdir()
     done = run("wiki", "--folder", str(tmp_path / "wiki"), "lint")

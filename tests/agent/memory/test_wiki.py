@@ -158,3 +158,35 @@ def test_the_store_is_published_and_edits_by_hand_are_taken_up(
     assert memory.former_values("boat") == ["the Amber Gull"]
     assert memory.search("bowline")[0].kind == "page"
     assert memory.search("quay stone", kinds=["page", "memory"]) == []
+
+
+def test_what_is_deleted_by_hand_is_forgotten(memory: Memory, tmp_path: Path) -> None:
+    memory.remember("boat", "the Amber Gull")
+    memory.remember("berth", "4")
+    memory.remember("crew", "three")
+    for odd in (" spaced ", "two\nlines"):
+        memory.remember(odd, "no heading can hold this key")
+    (tmp_path / "knots.md").write_text("# Knots\nThe bowline holds.\n")
+    memory.sync_wiki(tmp_path)
+    page = tmp_path / "memories.md"
+    page.write_text("# Memories\n\n## crew\nthree\n")
+    memory.remember("berth", "5")
+    (tmp_path / "knots.md").unlink()
+    memory.sync_wiki(tmp_path)
+    assert list(memory.remembered()) == ["berth", "crew", " spaced ", "two\nlines"]
+    assert memory.recall("berth") == "5", "it is news to the person"
+    assert memory.search("bowline") == []
+    assert "boat" in (tmp_path / "log.md").read_text()
+
+
+@pytest.mark.parametrize("text", [None, "", "\n"])
+def test_a_file_that_is_gone_or_empty_deletes_nothing(
+    memory: Memory, tmp_path: Path, text: str | None
+) -> None:
+    memory.remember("boat", "the Amber Gull")
+    memory.sync_wiki(tmp_path)
+    (tmp_path / "memories.md").unlink()
+    if text is not None:
+        (tmp_path / "memories.md").write_text(text)
+    memory.sync_wiki(tmp_path)
+    assert memory.recall("boat") == "the Amber Gull"
