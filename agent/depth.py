@@ -18,6 +18,7 @@ class Effort:
     rounds, points: how often a draft is asked for what it leaves open, and how many of these
     points are then researched.
     sections: of a report, at most.
+    engines: asked at once where a query is hard, their results merged.
     first_reads, next_reads, queries, searches, list_pages: how the keyless model reaches out: pages
     read after its first search and after each further one, queries in a round, rounds of search,
     pages of a list that are turned over.
@@ -31,6 +32,7 @@ class Effort:
     rounds: int
     points: int
     sections: int
+    engines: int
     first_reads: int
     next_reads: int
     queries: int
@@ -49,6 +51,7 @@ EFFORTS: dict[Depth, Effort] = {
         rounds=0,
         points=0,
         sections=3,
+        engines=1,
         first_reads=3,
         next_reads=2,
         queries=1,
@@ -66,6 +69,7 @@ EFFORTS: dict[Depth, Effort] = {
         rounds=0,
         points=0,
         sections=4,
+        engines=2,
         first_reads=6,
         next_reads=4,
         queries=3,
@@ -83,6 +87,7 @@ EFFORTS: dict[Depth, Effort] = {
         rounds=2,
         points=3,
         sections=6,
+        engines=3,
         first_reads=12,
         next_reads=8,
         queries=5,

@@ -44,6 +44,8 @@ Record = Callable[..., object]
 class Limits:
     """Bounds on tools: seconds for one call, sources for one run, tokens for one observation.
 
+    `engines` are asked at once where a question is hard; the depth says how many.
+
     A call gets 60 s because a slow page may take 30 s to load and as long to settle; 24 sources
     are more than an answer of a few sentences ever cites; 3,000 tokens hold the passages that
     matter of a page and leave a 32k window room for ten steps.
@@ -55,6 +57,7 @@ class Limits:
     read_tokens: int = 3_000
     snapshot_tokens: int = 3_000
     max_results: int = 10
+    engines: int = 1
 
 
 @dataclass(slots=True)

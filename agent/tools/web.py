@@ -37,7 +37,7 @@ _WALL_ADVICE = {
 
 
 class SearchParams(Params):
-    """`since` is an ISO date; `site` a domain; `lang` two letters, where the query's words differ."""
+    """`since` is an ISO date; `site` a domain; `lang` two letters, of the pages wanted."""
 
     query: str = Field(min_length=1)
     site: str | None = None

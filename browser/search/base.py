@@ -56,6 +56,7 @@ class Provider(ABC):
     key_env: ClassVar[str] = ""
     needs_key: ClassVar[bool] = True
     is_api: ClassVar[bool] = True
+    local: ClassVar[bool] = False
     lifetime: ClassVar[float] = HOUR
     interval: ClassVar[float] = 0.0
 

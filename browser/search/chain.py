@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import time
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Protocol
 
 from browser.search.merge import merge
@@ -51,6 +51,11 @@ class Source(Protocol):
     @property
     def identity(self) -> str:
         """Names it together with its address and key."""
+        ...
+
+    @property
+    def local(self) -> bool:
+        """Whether it is a folder of one's own, whose answer needs no second opinion."""
         ...
 
     def unavailable(self) -> str:
@@ -126,11 +131,12 @@ class Chain:
     async def _ask_until_enough(
         self, providers: Sequence[Source], run: _Run, *, even_soft: bool = False
     ) -> None:
-        queue = (p for p in providers if self._may_ask(p, run, even_soft=even_soft))
-        while batch := tuple(islice(queue, run.missing)):
-            answers = await asyncio.gather(*(self._ask(p, run) for p in batch))
-            for provider, (page, seconds) in zip(batch, answers, strict=True):
-                run.note(provider, page, seconds)
+        for local, group in groupby(providers, key=lambda provider: provider.local):
+            queue = (p for p in group if self._may_ask(p, run, even_soft=even_soft))
+            while batch := tuple(islice(queue, min(run.missing, 1) if local else run.missing)):
+                answers = await asyncio.gather(*(self._ask(p, run) for p in batch))
+                for provider, (page, seconds) in zip(batch, answers, strict=True):
+                    run.note(provider, page, seconds)
 
     def _may_ask(self, provider: Source, run: _Run, *, even_soft: bool) -> bool:
         why = provider.unavailable()
@@ -186,13 +192,14 @@ class _Run:
         self.fresh = fresh
         self.soft: list[Source] = []
         self._several = several
+        self._at_home = False
         self._pages: list[SearchPage] = []
         self._trail: dict[str, SearchAttempt] = {}
 
     @property
     def missing(self) -> int:
-        """How many engines must still give results."""
-        return max(0, self._several - len(self._pages))
+        """How many engines must still give results; none where one's own folder did."""
+        return 0 if self._at_home else max(0, self._several - len(self._pages))
 
     @property
     def answered(self) -> bool:
@@ -203,6 +210,7 @@ class _Run:
         """Add a line to the trail, and the results if there are any."""
         if page.outcome is Outcome.OK:
             self._pages.append(page)
+            self._at_home |= provider.local
         self._trail.pop(provider.name, None)
         self._trail[provider.name] = SearchAttempt(
             query=self.query.text,

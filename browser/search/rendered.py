@@ -30,6 +30,7 @@ class Rendered:
     """
 
     interval = INTERVAL
+    local = False
 
     def __init__(self, provider: Provider, render: Render | None) -> None:
         self.name = f"{provider.name}_browser"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from browser.search.languages import SMALL_WORDS, language_of
 from browser.text import STOP_WORDS
 
 # Words of questions and requests that no page that answers them needs to have.
@@ -12,6 +13,8 @@ _ASKING = frozenset(
     kind known list many me mean much name named please show sort tell there thing type use used
     using whats whos""".split()
 )
+# A question that speaks of so many things is rarely answered by one engine's first page.
+HARD_WORDS, HARD_NAMES = 8, 2
 # Ten words are as many as engines weigh; the fewer, the more pages have them all.
 MOST_WORDS = 10
 
@@ -26,7 +29,8 @@ _NAME = re.compile(
 def keywords(question: str, most: int = MOST_WORDS) -> list[str]:
     """Give the words that carry meaning, in order, as they are written; all words if none do."""
     found = list(dict.fromkeys(_WORD.findall(question)))
-    kept = [word for word in found if not _is_empty(word)]
+    small = SMALL_WORDS.get(language_of(question) or "en", STOP_WORDS)
+    kept = [word for word in found if not _is_empty(word, small)]
     return (kept or found)[:most]
 
 
@@ -38,10 +42,13 @@ def quoted(question: str) -> list[str]:
 def names(question: str) -> list[str]:
     """Give names of several words, by their capitals; a question's first word is none by itself."""
     found = []
+    small = SMALL_WORDS.get(language_of(question) or "en", STOP_WORDS)
     for name in _NAME.findall(question):
         parts = name.rstrip(".'’-").split()
-        while parts and _is_empty(parts[0]):
+        while parts and (_is_empty(parts[0], small) or parts[0][0].islower()):
             parts = parts[1:]
+        while parts and parts[-1][0].islower():
+            parts = parts[:-1]
         if len(parts) > 1:
             found.append(" ".join(parts))
     return list(dict.fromkeys(found))
@@ -61,6 +68,13 @@ def rewrites(question: str) -> list[str]:
     return list(dict.fromkeys(query for query in queries if query))
 
 
-def _is_empty(word: str) -> bool:
-    plain = word.casefold().replace("'", "").replace("’", "")
-    return plain in STOP_WORDS or plain in _ASKING
+def is_hard(question: str) -> bool:
+    """Whether a question is worth asking several engines at once: many things, or many names."""
+    phrases = quoted(question) or names(question)
+    return len(keywords(question, most=HARD_WORDS)) >= HARD_WORDS or len(phrases) >= HARD_NAMES
+
+
+def _is_empty(word: str, small: frozenset[str]) -> bool:
+    plain = word.casefold()
+    short = plain.replace("'", "").replace("’", "")
+    return plain in small or short in small or short in STOP_WORDS or short in _ASKING

@@ -43,6 +43,7 @@ class Corpus:
     name = "corpus"
     lifetime = 0.0
     interval = 0.0
+    local = True
 
     def __init__(
         self, folder: Path | str, index_path: Path | str, extract: Extractor | None = None

@@ -28,6 +28,7 @@ class Fixed:
     page: SearchPage
     lifetime: float = HOUR
     interval: float = 0.0
+    local: bool = False
     asked: list[str] = field(default_factory=list)
 
     @property

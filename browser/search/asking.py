@@ -1,0 +1,48 @@
+"""A question asked as well as it can be: in its language, of several engines, in other words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from browser.search.chain import ChainResult
+from browser.search.languages import language_of
+from browser.search.rewrite import is_hard, rewrites
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from browser.search.chain import Chain
+    from browser.types import SearchAttempt, SearchQuery
+
+# Further ways of asking where nothing was found; a third one has never found what two had not.
+MOST_REWRITES = 2
+
+
+async def ask(
+    chain: Chain, query: SearchQuery, *, engines: int = 1, fresh: bool = False
+) -> ChainResult:
+    """Ask a chain, `engines` of it at once where the question is hard (`is_hard`).
+
+    The query's language is told from its words where none was named, unless it is English, which
+    engines take for granted. Where everybody says that nothing was found, other forms are asked:
+    without the language, as keywords, with the names in quotes. The trail has all of them.
+    """
+    several = engines if is_hard(query.text) else 1
+    attempts: list[SearchAttempt] = []
+    for asked in _forms(query):
+        result = await chain.search(asked, several=several, fresh=fresh)
+        attempts += result.attempts
+        if result.results or not result.answered:
+            break
+    return ChainResult(result.results, tuple(attempts))
+
+
+def _forms(query: SearchQuery) -> Iterator[SearchQuery]:
+    """The query as it is, then the forms in which it may find more."""
+    told = None if query.lang else language_of(query.text)
+    yield replace(query, lang=query.lang or (None if told == "en" else told))
+    if told not in (None, "en"):
+        yield query
+    for text in rewrites(query.text)[1 : 1 + MOST_REWRITES]:
+        yield replace(query, text=text)

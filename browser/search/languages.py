@@ -1,0 +1,122 @@
+"""The language of a question, by its script and its small words; no model and no data beside."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from browser.text import STOP_WORDS
+
+# The words that a language cannot do without, and those that its questions begin with.
+SMALL_WORDS: dict[str, frozenset[str]] = {
+    "en": STOP_WORDS,
+    "de": frozenset(
+        """aber als am an auf aus bei bin bis da das dass dem den denn der des die dies diese
+        dieser durch ein eine einem einen einer eines er es für gegen gibt hat hatte
+        heißt ich ihr im in ist kann man mit nach nicht noch nur ob oder sein seine sich
+        sie sind so über um und unter vom von vor wann war waren warum was weil welche
+        welchem welchen welcher welches wem wen wenn wer werden wessen wie wieso wieviel
+        wird wo wofür woher wohin wurde wurden zu zum zur zwischen""".split()
+    ),
+    "fr": frozenset(
+        """à au aux avec ce ces cette combien comme comment d dans de depuis des dont du
+        elle elles en entre est et était été être eu il ils j je l la laquelle le lequel
+        les lesquelles lesquels leur leurs lui mais ne nous on ont ou où par pas pendant
+        pour pourquoi qu quand que quel quelle quelles quels qui quoi sa se ses son sont
+        sous sur un une vers y""".split()
+    ),
+    "es": frozenset(
+        """a al ante aunque como cómo con cual cuál cuales cuáles cuando cuándo cuánta
+        cuántas cuánto cuántos cuya cuyo de del desde donde dónde durante e el él ella
+        ellos en entre era es esta está este fue ha hasta hay la las lo los más ni no
+        para pero por porque qué que quien quién quiénes se sin sobre son su sus también
+        tiene un una unos y ya""".split()
+    ),
+    "it": frozenset(
+        """a ai al alla alle anche che chi ci come con cosa cui da dal dalla dei del della
+        delle di dove e è era fra fu gli ha hanno i il in la le lo ma nel nella non o
+        per perché più quale quali quando quanta quanti quanto quel questa questo se si
+        sono su sua sul sulla suo tra un una uno""".split()
+    ),
+    "pt": frozenset(
+        """a ao aos as até com como da das de do dos e é ela ele em entre era essa esta
+        está este foi há isso mais mas na nas não no nos o onde os ou para pela pelo por
+        porque qual quais quando quanta quanto quantos que quem se sem seu são sobre sua
+        também tem um uma""".split()
+    ),
+    "nl": frozenset(
+        """aan al als bij dan dat de deze die dit door een en er had heeft het hij hoe
+        hoeveel hun ik in is je kan maar met na naar niet nog of om ons ook op over te
+        tegen tot uit van voor waar waarom wanneer waren was wat welk welke werd wie
+        worden ze zijn zou""".split()
+    ),
+    "pl": frozenset(
+        """a ale był była było były by co czy dla do gdzie i ile jak jaka jaki jakie jako
+        jest już kiedy kim kto która które który ma na nie o od po pod przez przy się są
+        ten to w we z za ze""".split()
+    ),
+    "sv": frozenset(
+        """att av de den det dig du där efter eller en ett från för ha han har hon hur i
+        inte jag kan med men mot nu när och om på sig sin som till under upp ut vad var
+        varför vem vid vilka vilken vilket är över""".split()
+    ),
+    "cs": frozenset(
+        """a ale až byl byla bylo co do i jak jaká jaké jaký je jeho jejich jsou k kde kdo
+        kdy která které který na nebo než o od po pod pro proč s se si ta tak ten to u v
+        ve z za že""".split()
+    ),
+    "tr": frozenset(
+        """ama bir bu çok da daha de değil en gibi hangi hangisi için ile kaç kadar kim
+        kimdir mi mı mu mü nasıl ne neden nedir nerede nereye ve veya ya zaman""".split()
+    ),
+    "ru": frozenset(
+        """а без бы был была были было в во все вы где для до его ее если же за и из или их
+        к как какая какие какой какое когда кого который кто ли между на не но о об он
+        она они от по под почему при с сколько со так то у чем что чтобы это""".split()
+    ),
+    "uk": frozenset(
+        """а або але без був була було були в від він вона вони для до з за і й із його її
+        коли кого котрий на не про скільки та те ти у хто це чи чому що щоб як яка
+        яке який які""".split()
+    ),
+}  # fmt: skip
+
+# A script that one language writes, or that is far the most often that language's.
+_SCRIPTS = (
+    ("ja", re.compile(r"[\u3040-\u30ff]")), ("ko", re.compile(r"[\uac00-\ud7af]")),
+    ("zh", re.compile(r"[\u4e00-\u9fff]")), ("el", re.compile(r"[\u0370-\u03ff]")),
+    ("he", re.compile(r"[\u0590-\u05ff]")), ("ar", re.compile(r"[\u0600-\u06ff]")),
+    ("th", re.compile(r"[\u0e00-\u0e7f]")), ("hi", re.compile(r"[\u0900-\u097f]")),
+)  # fmt: skip
+_WORD = re.compile(r"[^\W\d_]+")
+# Letters that tell a language from its neighbours; they count as one small word more.
+_LETTERS = {
+    "de": "ß", "es": "ñ¿", "pt": "ãõ", "fr": "œç", "pl": "ąćęłńśźż", "cs": "ěřů", "sv": "å",
+    "tr": "ğış", "ru": "ыэъё", "uk": "іїєґ",
+}  # fmt: skip
+# One small word may be a name or a borrowing (`la`, `die`); two of them are a sentence.
+_ENOUGH = 2
+
+
+def language_of(text: str) -> str | None:
+    """The two letters of the language that a text is written in; None where it does not tell.
+
+    A few names or keywords tell nothing, however foreign they look.
+    """
+    letters = len(_WORD.findall(text)) and sum(map(str.isalpha, text))
+    for language, script in _SCRIPTS:
+        if letters and len(script.findall(text)) * 3 >= letters:
+            return language
+    said = [word.casefold() for word in _WORD.findall(text)]
+    votes = Counter({name: _votes(name, text.casefold(), said) for name in SMALL_WORDS})
+    (first, most), (_, next_most) = votes.most_common(2)
+    return first if most >= _ENOUGH and most > next_most else None
+
+
+def _votes(language: str, text: str, said: list[str]) -> int:
+    """Small words, and one more for a telling letter elsewhere (`São` is both, and a saint)."""
+    small = [word for word in said if word in SMALL_WORDS[language]]
+    for word in small:
+        text = text.replace(word, "", 1)
+    lettered = any(letter in text for letter in _LETTERS.get(language, ""))
+    return len(small) + lettered if small else 0

@@ -1,0 +1,144 @@
+"""A question asked in its language, of several engines where it is hard, and in other words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.search.asking import ask
+from browser.search.languages import language_of
+from browser.search.rewrite import is_hard, keywords, names, rewrites
+from browser.types import Outcome, SearchPage, SearchQuery
+from tests.browser.search.sources import Fixed, failing, hits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from browser.search import Chain
+
+HARD = "Which river flows past the lighthouse that the engineer of Port Elm drew before the war?"
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Who is the mayor of Port Elm?", "en"),
+        ("Wer ist der Bürgermeister von Port Elm?", "de"),
+        ("Quel est le plus long fleuve de France ?", "fr"),
+        ("¿Quién escribió la novela El Faro?", "es"),
+        ("Chi ha scritto il libro?", "it"),
+        ("Quem foi o primeiro presidente?", "pt"),
+        ("Wanneer werd de haven gebouwd?", "nl"),
+        ("Kto napisał tę książkę?", "pl"),
+        ("Vem skrev boken om fyren?", "sv"),
+        ("Kdo napsal knihu o majáku?", "cs"),
+        ("Bu kitap ne zaman yazıldı?", "tr"),
+        ("Кто написал роман и когда?", "ru"),
+        ("Хто написав цю книгу і коли?", "uk"),
+        ("エルム港の市長は誰ですか", "ja"),
+        ("埃尔姆港的市长是谁", "zh"),
+        ("엘름 항구의 시장은 누구입니까", "ko"),
+        ("מי ראש העיר", "he"),
+        # Names and keywords tell nothing.
+        ("Angela Merkel", None),
+        ("die hard cast", None),
+        ("São Paulo", None),
+        ("python asyncio timeout", None),
+        ("", None),
+    ],
+)
+def test_the_language_of_a_question(question: str, language: str | None) -> None:
+    assert language_of(question) == language
+
+
+def test_small_words_of_the_questions_own_language_are_no_keywords() -> None:
+    german = "Welcher Fluss fließt durch Port Elm und wann wurde die Brücke gebaut?"
+    assert keywords(german) == ["Fluss", "fließt", "Port", "Elm", "Brücke", "gebaut"]
+    assert names(german) == ["Port Elm"]
+    assert rewrites(german)[2] == '"Port Elm" Fluss fließt Brücke gebaut'
+    assert names("Кто написал роман Война и мир?") == []
+
+
+def test_a_question_of_many_things_or_several_names_is_hard() -> None:
+    assert is_hard(HARD)
+    assert is_hard("Did Ann Rower meet Jo Mole?")
+    assert not is_hard("Who is the mayor of Port Elm?")
+    assert not is_hard("tides")
+
+
+@dataclass
+class Listening(Fixed):
+    """Remembers whole queries, and answers only those that it is told to."""
+
+    queries: list[SearchQuery] = field(default_factory=list)
+    answers: Callable[[SearchQuery], bool] = lambda _: True
+
+    async def search(self, query: SearchQuery, http: object, *, deadline: float) -> SearchPage:
+        self.queries.append(query)
+        return self.page if self.answers(query) else SearchPage(Outcome.EMPTY)
+
+
+async def test_an_easy_question_is_asked_of_one_engine_a_hard_one_of_several_at_once(
+    open_chain: Callable[..., Chain],
+) -> None:
+    engines = [Fixed(name, hits(f"https://{name}.example/")) for name in ("a", "b", "c")]
+    chain = open_chain(engines)
+    easy = await ask(chain, SearchQuery("tides"), engines=2)
+    hard = await ask(chain, SearchQuery(HARD), engines=2)
+    assert [attempt.provider for attempt in easy.attempts] == ["a"]
+    assert [(line.provider, line.outcome) for line in hard.attempts] == [
+        ("a", Outcome.OK),
+        ("b", Outcome.OK),
+    ]
+    assert {hit.url for hit in hard.results} == {"https://a.example/", "https://b.example/"}
+
+
+async def test_what_ones_own_folder_answers_is_asked_of_nobody_else(
+    open_chain: Callable[..., Chain],
+) -> None:
+    folder = Fixed("corpus", hits("file:///tides.md"), local=True)
+    engine = Fixed("a", hits("https://a.example/"))
+    await ask(open_chain([folder, engine]), SearchQuery(HARD), engines=3)
+    assert engine.asked == []
+    silent = Fixed("corpus", SearchPage(Outcome.EMPTY), local=True)
+    await ask(open_chain([silent, engine]), SearchQuery(HARD), engines=3)
+    assert engine.asked == [HARD]
+
+
+async def test_engines_are_told_the_language_that_is_not_english(
+    open_chain: Callable[..., Chain],
+) -> None:
+    engine = Listening("a", hits("https://a.example/"))
+    chain = open_chain([engine])
+    await ask(chain, SearchQuery("Wer ist der Bürgermeister von Port Elm?"))
+    await ask(chain, SearchQuery("Who is the mayor of Port Elm?"))
+    await ask(chain, SearchQuery("Wer ist der Bürgermeister?", lang="fr"))
+    assert [query.lang for query in engine.queries] == ["de", None, "fr"]
+
+
+async def test_where_nothing_is_found_other_forms_are_asked_and_the_trail_has_them(
+    open_chain: Callable[..., Chain],
+) -> None:
+    engine = Listening("a", hits("https://a.example/"))
+    engine.answers = lambda query: query.text.startswith('"Port Elm"')
+    question = "Wer regiert denn in Port Elm?"
+    result = await ask(open_chain([engine]), SearchQuery(question))
+    assert [(query.text, query.lang) for query in engine.queries] == [
+        (question, "de"),
+        (question, None),
+        ("regiert Port Elm", None),
+        ('"Port Elm" regiert', None),
+    ]
+    assert [attempt.outcome for attempt in result.attempts] == [Outcome.EMPTY] * 3 + [Outcome.OK]
+    assert [hit.url for hit in result.results] == ["https://a.example/"]
+
+
+async def test_where_nobody_answered_other_words_are_not_tried(
+    open_chain: Callable[..., Chain],
+) -> None:
+    engine = Fixed("a", failing(Outcome.BLOCKED))
+    result = await ask(open_chain([engine]), SearchQuery(HARD))
+    assert engine.asked == [HARD]
+    assert not result.answered
