@@ -60,6 +60,23 @@ def rm(data_dir: Path | None, names: tuple[str, ...], keep: int | None) -> None:
             print(f"removed {removed}")
 
 
+@runs.command()
+@click.argument("name", metavar="RUN")
+@click.option("--authority", required=True, metavar="URL", help="Who stamps (RFC 3161).")
+@click.pass_obj
+def seal(data_dir: Path | None, name: str, authority: str) -> None:
+    """Have the head of a run stamped with the time; `research verify` says since when it stands.
+
+    The authority sees the hash and nothing else.
+    """
+    from agent.config import options  # noqa: PLC0415 - only here
+    from agent.export.sealed import seal as stamped  # noqa: PLC0415 - only here
+
+    folder = all_runs(data_dir).find(name)
+    head = stamped(folder, authority, proxy=options({}, config=True).proxy)
+    print(clean(f"{folder.id} is stamped by {authority}\nhead {head}"))
+
+
 @click.command()
 @click.argument("run", default="last", metavar="RUN|FILE.zip")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON.")

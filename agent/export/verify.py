@@ -8,7 +8,7 @@ Of an archive, its container and its WARC as well.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from agent.errors import ArchiveDamaged, JournalError
 from agent.export.archive import is_sealed, unlisted, unpacked
 from agent.export.record import Record
+from agent.export.sealed import since_when
 from agent.export.warc import is_warc_of
 from agent.journal.seal import Chain, Flaw, check_blobs, check_chain
 from agent.types import Report
@@ -33,7 +34,10 @@ _SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What verifying came to: how much was looked at, the head of the chain, what is wrong."""
+    """What verifying came to: how much was looked at, the head of the chain, what is wrong.
+
+    `since` tells who says when the head was there, where it has a timestamp.
+    """
 
     run: str
     head: str
@@ -42,14 +46,19 @@ class Verified:
     sources: int
     quotes: int
     flaws: tuple[Flaw, ...]
+    since: str = ""
 
 
-def verify(folder: RunFolder) -> Verified:
-    """Check a run; raises `JournalError` where it has no journal."""
+def verify(folder: RunFolder, roots: Path | None = None) -> Verified:
+    """Check a run; raises `JournalError` where it has no journal.
+
+    `roots` is a file of certificates that vouch for the authority of a timestamp.
+    """
     chain = check_chain(folder.journal)
     blobs, flaws = check_blobs(folder, chain.events)
     report, wrong = _report(folder, chain)
-    flaws = [*chain.flaws, *flaws, *_sources(chain.events), *wrong]
+    since, unstamped = since_when(folder, chain.head, roots)
+    flaws = [*chain.flaws, *flaws, *_sources(chain.events), *wrong, *unstamped]
     if report is not None:
         flaws += _quotes(Record(folder, report, chain.events))
     return Verified(
@@ -60,14 +69,15 @@ def verify(folder: RunFolder) -> Verified:
         sources=len(report.sources) if report else 0,
         quotes=sum(len(source.quotes) for source in report.sources) if report else 0,
         flaws=tuple(flaws),
+        since=since,
     )
 
 
-def verify_archive(path: Path) -> Verified:
+def verify_archive(path: Path, roots: Path | None = None) -> Verified:
     """Check an archive, then the run in it; raises `UsageError` where there is no such file."""
     try:
         with unpacked(path) as folder:
-            found = verify(folder)
+            found = verify(folder, roots)
             unlike = [Flaw(name, what) for name, what in unlisted(folder)]
             flaws = [*found.flaws, *unlike] or list(_pages(folder))
     except ArchiveDamaged as error:
@@ -75,8 +85,7 @@ def verify_archive(path: Path) -> Verified:
     if not is_sealed(path):
         told = "it is not, byte for byte, the archive that was written: changed, or packed again"
         flaws.append(Flaw(path.name, told))
-    counted = (found.events, found.blobs, found.sources, found.quotes)
-    return Verified(found.run, found.head, *counted, tuple(flaws))
+    return replace(found, flaws=tuple(flaws))
 
 
 def _report(folder: RunFolder, chain: Chain) -> tuple[Report | None, list[Flaw]]:

@@ -74,6 +74,15 @@ class RunFolder:
         """Keep the browser's state, whole or not at all."""
         _write_whole(self.browser_state, text.encode())
 
+    @property
+    def stamp(self) -> Path:
+        """Where the timestamp of the head stands, if there is one."""
+        return self.path / "head.tsr"
+
+    def write_stamp(self, token: bytes) -> None:
+        """Put a timestamp beside the journal, in place of an earlier one."""
+        _write_whole(self.stamp, token)
+
     def write_report(self, text: str) -> None:
         """Put the finished report beside the journal, whole or not at all."""
         _write_whole(self.report, text.encode())

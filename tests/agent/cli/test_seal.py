@@ -1,0 +1,62 @@
+"""A run under a timestamp: since when it is as it is, by the word of an authority outside."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from tests.timestamping import NAME, authority
+
+
+@pytest.fixture
+def stamping(tmp_path):
+    with authority(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def sealed(run, web, answering, stamping):
+    run("When?", "--model", answering, *web)
+    assert run("runs", "seal", "last", "--authority", stamping.url).returncode == 0
+
+
+def test_verify_says_since_when_a_run_and_its_archive_stand(run, sealed, stamping, tmp_path):
+    run("export", "last", str(tmp_path / "run.zip"))
+    for name in ("last", str(tmp_path / "run.zip")):
+        done = run("verify", name, "--roots", str(stamping.roots))
+        assert done.returncode == 0, done.stderr
+        assert f"there since {stamping.says:%Y-%m-%d %H:%M:%S} UTC, says {NAME}" in done.stdout
+
+
+def test_openssl_checks_the_stamp_without_us(run, sealed, stamping, tmp_path):
+    if not shutil.which("openssl"):
+        pytest.skip("no openssl here")
+    [token] = (tmp_path / "data" / "runs").glob("*/head.tsr")
+    head = run("verify", "last", "--head", "--roots", str(stamping.roots)).stdout.strip()
+    asked = ["openssl", "ts", "-verify", "-digest", head, "-in", str(token)]
+    done = subprocess.run([*asked, "-CAfile", str(stamping.roots)], check=False, text=True,
+                          capture_output=True)  # fmt: skip
+    assert "Verification: OK" in done.stdout + done.stderr
+
+
+def test_a_record_written_anew_is_not_the_one_that_was_stamped(run, sealed, stamping, tmp_path):
+    [journal] = (tmp_path / "data" / "runs").glob("*/journal.jsonl")
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+    done = run("verify", "last", "--roots", str(stamping.roots))
+    assert done.returncode == 8
+    assert "head.tsr: the timestamp does not hold" in done.stdout
+
+
+def test_an_authority_that_nobody_vouches_for_is_no_authority(run, sealed):
+    done = run("verify", "last")
+    assert done.returncode == 8
+    assert "--roots" in done.stdout
+
+
+def test_an_authority_that_is_down_leaves_the_run_as_it_is(run, web, answering):
+    run("When?", "--model", answering, *web)
+    done = run("runs", "seal", "last", "--authority", "http://127.0.0.1:9/")
+    assert done.returncode == 6
+    assert run("verify", "last").returncode == 0
