@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.evidence import check_answer
+from agent.evidence.placed import placed
 from agent.messages import prompt
 from agent.models import Message
 from agent.protocol import inert
@@ -106,17 +107,9 @@ def judge_system() -> str:
 def _request(claims: Mapping[str, Sequence[Passage]], evidence: Evidence) -> str:
     blocks = []
     for number, (claim, passages) in enumerate(claims.items(), 1):
-        shown = "\n".join(_shown(passage, evidence) for passage in passages[:_MOST_PASSAGES])
+        shown = "\n".join(placed(passage, evidence) for passage in passages[:_MOST_PASSAGES])
         blocks.append(f"Claim {number}: {inert(claim)}\n<web>\n{inert(shown)}\n</web>")
     return "\n\n".join(blocks)
-
-
-def _shown(passage: Passage, evidence: Evidence) -> str:
-    """A passage behind the title of its page and its heading, which say what `she` or `it` is."""
-    source = evidence.source(passage.source)
-    parts = [source.title if source else "", *passage.heading.split(" › ")]
-    above = " › ".join(filter(None, dict.fromkeys(parts)))
-    return " ".join(f"{f'({above}) ' if above else ''}{passage.text}".split())
 
 
 def _read(text: str, claims: Sequence[str]) -> dict[str, Verdict]:

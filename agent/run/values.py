@@ -31,7 +31,7 @@ def fields_wanted(options: Options) -> list[tuple[str, str]]:
     schema = schema_of(options)
     if schema is None:
         return []
-    lines = [f"{field.name} ({field.kind}) {field.said}".rstrip() for field in schema.fields()]
+    lines = [f"{f.name} ({f.format or f.kind}) {f.said}".rstrip() for f in schema.fields()]
     return [("also wanted, each value from a page that is read", "; ".join(lines))]
 
 

@@ -27,4 +27,22 @@ def tool_specs(tools: Registry) -> list[dict[str, Any]]:
 
 
 def _schema(tool: Tool) -> dict[str, Any]:
-    return _ANY_PARAM if tool.params is None else tool.params.model_json_schema()
+    if tool.params is None:
+        return _ANY_PARAM
+    schema = _slim(tool.params.model_json_schema())
+    schema.pop("description", None)  # of the class; the tool has one of its own
+    return schema
+
+
+def _slim(schema: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what tells a model nothing: titles, and that what may be left out may be null."""
+    choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
+    if len(choices) == 1:
+        rest = {key: value for key, value in schema.items() if key != "anyOf"}
+        return _slim({**choices[0], **rest})
+    kept = {key: value for key, value in schema.items() if key != "title"}
+    if kept.get("default", "") is None:
+        del kept["default"]
+    if "properties" in kept:
+        kept["properties"] = {name: _slim(of) for name, of in kept["properties"].items()}
+    return kept

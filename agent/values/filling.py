@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.asking import Asker
 from agent.errors import ResearchError
+from agent.evidence.placed import placed
 from agent.messages import prompt
 from agent.models import Message, Task, takes
 from agent.protocol import inert
@@ -76,7 +77,7 @@ class Filling:
         return weighed(draft, self.schema, self.evidence)
 
     def _request(self, question: str, answer: str) -> str:
-        lines = "\n".join(_listed(self._passages(question, answer)))
+        lines = "\n".join(self._listed(self._passages(question, answer)))
         parts = [
             f"Question: {question}",
             f"Answer:\n{answer}",
@@ -93,15 +94,14 @@ class Filling:
             found.update((p.id, p) for p in self.evidence.search(words, EACH))
         return [passage for passage in found.values() if passage is not None]
 
-
-def _listed(passages: Iterable[Passage]) -> Iterable[str]:
-    room = ROOM
-    for passage in passages:
-        line = f"{passage.id} {' '.join(passage.text.split())}"
-        if len(line) > room:
-            return
-        room -= len(line)
-        yield line
+    def _listed(self, passages: Iterable[Passage]) -> Iterable[str]:
+        room = ROOM
+        for passage in passages:
+            line = f"{passage.id} {placed(passage, self.evidence)}"
+            if len(line) > room:
+                return
+            room -= len(line)
+            yield line
 
 
 def _draft(reply: str) -> Draft:

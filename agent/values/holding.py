@@ -25,11 +25,12 @@ SHORT = 80
 """Characters up to which a text is a name or a term, which has to stand there as it is."""
 
 
-def held(value: Any, said: str, passages: Sequence[Passage]) -> Verdict:
+def held(value: Any, said: str, passages: Sequence[Passage], titles: Sequence[str]) -> Verdict:
     """Check a value against the passages cited for it; `said` is what the field is called.
 
-    Numbers, dates and short texts have to stand there; of longer texts and of yes or no a verdict
-    may stay open. The quote is a sentence of a passage, literally.
+    Numbers, dates and short texts have to stand there, names perhaps in the title of the page; of
+    longer texts and of yes or no a verdict may stay open. The quote is a sentence of a passage,
+    literally.
     """
     if not passages:
         return Verdict(VerdictState.UNCITED, reason="no passage of the run is cited")
@@ -37,6 +38,9 @@ def held(value: Any, said: str, passages: Sequence[Passage]) -> Verdict:
         quote = next((s for s in _pieces(passage.text) if stands_in(value, s)), "")
         if quote:
             return Verdict(VerdictState.SUPPORTED, quote, "it stands there", passage=passage.id)
+    if isinstance(value, str) and any(stands_in(value, title) for title in titles):
+        quote = nearest_quote(f"{said} {value}", passages)
+        return Verdict(VerdictState.SUPPORTED, quote, "it stands in the title of the page")
     if _must_stand_there(value):
         reason = "it does not stand in what is cited for it"
         return Verdict(VerdictState.CONTRADICTED, "", reason)

@@ -72,7 +72,8 @@ def _verdict(
     ids = next((ids for ids in named if ids), ())
     passages = [passage for each in ids if (passage := evidence.passage(each)) is not None]
     said = " ".join(str(part) for part in path if isinstance(part, str))
-    return held(value, said, passages), passages
+    titles = [source.title for p in passages if (source := evidence.source(p.source)) is not None]
+    return held(value, said, passages, titles), passages
 
 
 def _leaves(node: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
