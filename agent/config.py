@@ -104,10 +104,36 @@ def options(given: dict[str, Any], *, config: bool = False) -> Options:
 
     Raises `UsageError` that names the setting and what is wrong with it.
     """
-    below = {**read_file(), **read_environment(os.environ)} if config else {}
+    below = {**file_settings()[0], **read_environment(os.environ)} if config else {}
     named = {key: value for key, value in given.items() if value is not None}
+    return _checked({**below, **named})
+
+
+def file_settings() -> tuple[dict[str, Any], UsageError | None]:
+    """Read the settings file; where it is broken now, the values from when it last was not.
+
+    A process that lives on takes a changed file so and is not ended by one that is half edited:
+    the second value says what is wrong with it. Raises `UsageError` where no reading was good.
+    """
+    path = config_path()
     try:
-        return Options(**{**below, **named})
+        values = read_file(path)
+        _checked(values)
+    except UsageError as error:
+        if path not in _GOOD:
+            raise
+        return _GOOD[path], error
+    _GOOD[path] = values
+    return values, None
+
+
+_GOOD: dict[Path, dict[str, Any]] = {}
+"""What each settings file said when it could last be read in this process."""
+
+
+def _checked(values: dict[str, Any]) -> Options:
+    try:
+        return Options(**values)
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "settings"

@@ -22,6 +22,8 @@ def print_preview(ahead: Preview) -> None:
     """Print what a run would do: prompt first, then model, plan and likely cost."""
     print(f"{ahead.system}\n\n{ahead.question}\n")
     cost = f", about ${ahead.usd:.4f}" if ahead.usd else ", free or of unknown price"
+    if ahead.functions:
+        print(f"offered  {', '.join(ahead.functions)}")
     print(f"model    {ahead.model}")
     print(f"plan     {'asked for first' if ahead.plans else 'none: one line of work'}")
     print(f"likely   {ahead.input_tokens:,} tokens in, {ahead.output_tokens:,} out{cost}")

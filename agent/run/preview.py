@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from agent.models.resolve import EXTRACTIVE, endpoint_of
 from agent.planner import wants_plan
 from agent.tools import Limits, Registry, ToolContext
 from agent.tools.families import tools_for
+from agent.tools.specs import tool_specs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +31,10 @@ REPLY_TOKENS = 300
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A run that was not made; `usd` is 0 where the model is free or its price not known."""
+    """A run that was not made; `usd` is 0 where the model is free or its price not known.
+
+    `functions` are the tools that the model is offered beside the prompt.
+    """
 
     model: str
     plans: bool
@@ -38,23 +43,33 @@ class Preview:
     input_tokens: int
     output_tokens: int
     usd: float
+    functions: tuple[str, ...] = ()
 
 
 def preview(question: str, options: Options, environ: Mapping[str, str]) -> Preview:
     """Look ahead; nothing is sent. Raises `UsageError` for a model that nobody has."""
-    where = endpoint_of(options.model, options.base_url, environ)
+    where = endpoint_of(options.model, options.base_url, environ, options)
     name = where.name if where else options.model or EXTRACTIVE
     context = ToolContext(question, Evidence(), Limits(), _nowhere, _kept, Secrets(question))
-    system = system_prompt(Registry(tools_for(context)), depth=options.depth)
+    tools, native = Registry(tools_for(context)), where is not None and where.native
+    system = system_prompt(tools, native=native, depth=options.depth)
+    offered = tool_specs(tools) if native else []
     steps = min(LIKELY_STEPS, options.max_steps or options.effort.steps)
-    first = tokens(system) + tokens(question)
+    first = tokens(system) + tokens(json.dumps(offered)) + tokens(question)
     growing = context.limits.read_tokens * sum(range(steps))
     usage = Usage(first * steps + growing, output_tokens=REPLY_TOKENS * steps)
     if where is not None:
         usage = priced(usage, where.model, where.prices)
     plans = where is not None and wants_plan(question)
     return Preview(
-        name, plans, system, question, usage.input_tokens, usage.output_tokens, usage.usd
+        name,
+        plans,
+        system,
+        question,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.usd,
+        tuple(spec["function"]["name"] for spec in offered),
     )
 
 

@@ -44,10 +44,12 @@ def test_looking_ahead_shows_prompt_plan_and_cost():
     settings = options({"model": "openai/gpt-4o"})
     ahead = preview("Look at one and then at two and compare", settings, {})
     assert (ahead.model, ahead.plans) == ("openai/gpt-4o", True)
-    assert "WEB_SEARCH" in ahead.system
+    assert "WEB_SEARCH" in ahead.functions
+    assert "<<TOOL" not in ahead.system
     assert 0 < ahead.usd < 1
 
 
 def test_looking_ahead_at_the_keyless_model_costs_nothing():
     ahead = preview("When?", options({}), {})
     assert (ahead.model, ahead.plans, ahead.usd) == ("extractive", False, 0.0)
+    assert "WEB_SEARCH" in ahead.system

@@ -1,0 +1,126 @@
+"""A provider that fails, seen from outside: the report, the exit code, how often it is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from agent.models.retry import ATTEMPTS
+from agent.run.outcome import exit_code
+from tests.agent.models.wire import AnthropicProvider, OpenAIProvider, running
+
+FAILED = 7
+ANSWER = "It was first lit on 1 November 1829. [S1]"
+AT_ONCE = {"Retry_After": "0"}
+
+
+@pytest.fixture(params=["openai", "anthropic"])
+def provider(request):
+    kind, path = (OpenAIProvider, "/v1") if request.param == "openai" else (AnthropicProvider, "")
+    with running(kind, path) as provider:
+        provider.model = f"{request.param}/some-model"
+        yield provider
+
+
+@pytest.fixture
+def second():
+    """A model of another kind, which is well."""
+    with running(OpenAIProvider, "/v1") as provider:
+        yield provider
+
+
+@pytest.fixture
+def asked(ask, provider):
+    async def asking(**settings):
+        return await ask(model=provider.model, base_url=provider.url, **settings)
+
+    return asking
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "error", "calls"),
+    [
+        (401, {"code": "authentication_error"}, "ModelUnauthorized", 1),
+        (402, {"code": "billing_error"}, "ModelQuota", 1),
+        (429, {"code": "rate_limit_error", **AT_ONCE}, "ModelUnavailable", ATTEMPTS),
+        (529, {"code": "overloaded_error", **AT_ONCE}, "ModelUnavailable", ATTEMPTS),
+        (500, AT_ONCE, "ModelUnavailable", ATTEMPTS),
+    ],
+)
+async def test_a_run_whose_model_fails_says_how(asked, provider, status, said, error, calls):
+    provider.fails(status, "the reason", **said)
+    report = await asked()
+    assert (report.status, report.error.type, exit_code(report)) == ("failed", error, FAILED)
+    assert "the reason" in report.error.message
+    assert report.error.hint
+    assert len(provider.requests) == calls
+
+
+async def test_a_model_that_is_down_or_says_garbage_or_nothing(ask, provider):
+    """All at once: each waits between its tries."""
+    provider.sends("<html>It works!</html>")
+    name = provider.model
+    reports = await asyncio.gather(
+        ask(model=name, base_url=provider.url),
+        ask(model=name, base_url="http://127.0.0.1:9/v1"),
+    )
+    assert {report.error.type for report in reports} == {"ModelUnavailable"}
+    assert {exit_code(report) for report in reports} == {FAILED}
+    assert len(provider.requests) == ATTEMPTS
+
+
+async def test_a_model_that_is_silent_is_given_up(asked, provider):
+    provider.hangs()
+    report = await asked(model_timeout=0.1)
+    assert (report.error.type, exit_code(report)) == ("ModelUnavailable", FAILED)
+    assert "--model-timeout" in report.error.hint
+    assert len(provider.requests) == 1
+
+
+@pytest.mark.parametrize(("status", "calls"), [(401, 1), (402, 1), (503, ATTEMPTS)])
+async def test_the_fallback_answers_all_that_is_left_of_the_run(
+    asked, provider, script, site, status, calls
+):
+    """The dead provider is not asked again at each step: it rests."""
+    provider.fails(status, **AT_ONCE)
+    read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
+    well = script("<<TOOL:WEB_SEARCH:Hesk Light>>", "<<TOOL:FIND:lit>>", read, ANSWER)
+    report = await asked(fallback=[well])
+    assert (report.status, exit_code(report)) == ("answered", 0)
+    assert len(provider.requests) == calls
+
+
+async def test_a_provider_that_fails_in_the_middle_of_a_run_loses_nothing(
+    asked, provider, site, script
+):
+    provider.says("", [("READ", _given(provider, {"url": f"{site.url}/hesk-light"}))])
+    provider.fails(402, "spent")
+    report = await asked()
+    assert (report.status, report.error.type) == ("failed", "ModelQuota")
+    assert "Hesk Light" in report.answer  # what was read is told
+
+
+async def test_a_run_by_functions_answers_as_one_by_tags(asked, provider, site):
+    provider.says("", [("READ", _given(provider, {"url": f"{site.url}/hesk-light"}))])
+    provider.says(ANSWER)
+    report = await asked()
+    assert (report.status, exit_code(report)) == ("answered", 0)
+    assert report.usage.model_calls == 2
+    first, then = provider.requests
+    assert first["tools"] == then["tools"]
+    assert "<<TOOL" not in json.dumps(then["messages"])
+
+
+def test_the_command_says_it_in_words_and_by_its_code(run, web, provider):
+    provider.fails(401, "no such key")
+    ended = run("When?", *web, "--model", provider.model, "--base-url", provider.url, "--json")
+    assert ended.returncode == FAILED
+    assert json.loads(ended.stdout)["error"]["type"] == "ModelUnauthorized"
+    assert "no such key" in ended.stderr
+    assert "hint:" in ended.stderr
+
+
+def _given(provider, arguments):
+    return json.dumps(arguments) if isinstance(provider, OpenAIProvider) else arguments
