@@ -39,7 +39,7 @@ def filling(script, site):
     return write
 
 
-WHOLE = {"": ["S1¶2", "S1¶3", "S1¶4"]}
+WHOLE = {"": [f"S1¶{n}" for n in range(1, 7)]}
 """Citations of the whole instance, and so of each value in it."""
 GOOD = {
     "data": {"first_lit": "1829-11-01", "height_m": 34, "engineer": "Gideon Thorsby"},
