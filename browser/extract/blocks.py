@@ -40,6 +40,9 @@ _SKIP_LINK = re.compile(
     r"(?:skip|jump) to\b|(?:direkt )?zum (?:haupt)?inhalt|aller au contenu|ir al contenido",
     re.IGNORECASE,
 )
+# Elements that set their children side by side; and letters set apart within a word are shorter.
+_ROWS = frozenset("div header footer nav section article aside main li ul form".split())
+_SHORTEST_PIECE = 3
 _PERMALINKS = frozenset(
     ("headerlink", "anchor", "anchorjs-link", "heading-anchor", "permalink", "hash-link")
 )
@@ -120,6 +123,8 @@ class _Walker:
             return self._start_block(node, tag)
         if tag in {"sup", "a", "span"} and _is_mark(node):
             return False
+        if _stands_apart(node):
+            self._inline.add(" ")
         self._inline.open(tag, node.get("href"))
         self._inline.add(node.text)
         return True
@@ -174,6 +179,16 @@ class _Walker:
             return clean(" ".join((cell.text or "").split()))
         blocks = _Walker(self._base).run(cell).blocks
         return " ".join(" ".join(block.text.split()) for block in blocks)
+
+
+def _stands_apart(node: etree._Element) -> bool:
+    """Whether an inline element is one of a row of its own: style sets those apart, not spaces."""
+    previous, parent = node.getprevious(), node.getparent()
+    if previous is None or parent is None or parent.tag not in _ROWS:
+        return False
+    if previous.tag in BLOCKS or (previous.tail and not previous.tail.isspace()):
+        return False
+    return min(len(raw_text(previous).strip()), len(raw_text(node).strip())) >= _SHORTEST_PIECE
 
 
 def _is_open(node: etree._Element) -> bool:

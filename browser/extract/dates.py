@@ -36,6 +36,7 @@ _DAY_FIRST = re.compile(
     r"\b(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:de\s+)?([^\W\d_]{3,10})\.?,?\s+(?:de\s+)?(\d{4})\b"
 )
 _DOTTED = re.compile(r"\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b")
+_DASHED = re.compile(r"\b(?:19|20)\d{2}-\d{2}-\d{2}\b")
 _SLASHED_YEAR_FIRST = re.compile(r"\b(\d{4})/(\d{1,2})/(\d{1,2})\b")
 
 
@@ -46,6 +47,13 @@ def iso_date(value: str) -> str | None:
     """
     text = value.strip()
     return _from_iso(text) or _from_mail(text) or _from_words(text)
+
+
+def date_within(text: str) -> str | None:
+    """Find the first day that stands in a line of words: `Stand: 14.03.2024, 17:45 Uhr`."""
+    return _from_words(text) or next(
+        (date for match in _DASHED.finditer(text) if (date := _from_iso(match[0]))), None
+    )
 
 
 def _from_iso(text: str) -> str | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from browser.extract.article import content_blocks
 from browser.extract.blocks import walk
+from browser.extract.byline import Byline, read_byline
 from browser.extract.controls import main_controls
 from browser.extract.hidden import strip_hidden
 from browser.extract.links import read_links
@@ -13,10 +14,13 @@ from browser.extract.metadata import read_metadata
 from browser.extract.render import render_markdown, render_text
 from browser.extract.tree import parse_html
 from browser.net.url import join
+from browser.text import language_of
 from browser.types import Document
 
 if TYPE_CHECKING:
     from lxml import etree
+
+    from browser.extract.metadata import Metadata
 
 
 def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
@@ -34,16 +38,19 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     base = _base(root, url)
     links = read_links(root, base)
     controls = main_controls(root)
-    blocks = content_blocks(walk(root, base), root, meta)
+    walked = walk(root, base)
+    byline = read_byline(walked.blocks, meta.title) if _wants_byline(meta) else Byline()
+    blocks = content_blocks(walked, root, meta)
+    text = render_text(blocks)
     return Document(
         url=url,
         title=meta.title,
-        text=render_text(blocks),
+        text=text,
         markdown=render_markdown(blocks),
-        author=meta.author,
-        published=meta.published,
-        modified=meta.modified,
-        language=meta.language,
+        author=meta.author or byline.author,
+        published=meta.published or byline.published,
+        modified=meta.modified or byline.modified,
+        language=_language(meta.language, text),
         site=meta.site,
         canonical_url=meta.canonical_url,
         description=meta.description,
@@ -51,7 +58,20 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
         links=links,
         tables=tuple(block.table for block in blocks if block.table is not None),
         controls=controls,
+        license=meta.license,
     )
+
+
+def _language(declared: str | None, text: str) -> str | None:
+    """The text's own language where the page names none, or English, which templates leave."""
+    if declared and not declared.lower().startswith("en"):
+        return declared
+    found = language_of(text)
+    return found if found and found != "en" else declared or found
+
+
+def _wants_byline(meta: Metadata) -> bool:
+    return not (meta.author and (meta.published or meta.modified))
 
 
 def _base(root: etree._Element, url: str) -> str:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from browser.extract.jsonld import Node
 
 _AUTHOR_META = (
-    "author", "article:author", "parsely-author", "dc.creator", "sailthru.author",
-    "citation_author", "byl", "dcterms.creator",
+    "author", "article:author", "parsely-author", "sailthru.author", "byl", "dcterms.creator",
 )  # fmt: skip
 _PUBLISHED_META = (
     "article:published_time", "og:article:published_time", "datepublished", "date", "pubdate",
@@ -33,9 +32,12 @@ _MODIFIED_META = (
     "dcterms.modified", "dc.date.modified", "article.updated",
 )  # fmt: skip
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*", re.IGNORECASE)
+_COMMONS = re.compile(r"(?:https?:)?//creativecommons\.org/(?:licenses|publicdomain)/")
 _URL = re.compile(r"^https?://", re.IGNORECASE)
 _BY = re.compile(r"^\s*(?:by|von|par|por|written by)\s+", re.IGNORECASE)
-_BYLINES = frozenset(("byline", "author", "byline-name", "author-name", "p-author"))
+_BYLINES = frozenset(
+    ("byline", "author", "byline-name", "author-name", "p-author", "autor", "fn", "username")
+)
 # A byline is a name or a few, not a paragraph.
 _LONGEST_NAME = 120
 
@@ -62,6 +64,7 @@ class Metadata:
     site: str | None = None
     canonical_url: str | None = None
     description: str | None = None
+    license: str | None = None
     types: frozenset[str] = field(default_factory=frozenset)
 
     @property
@@ -87,6 +90,7 @@ def read_metadata(root: etree._Element, url: str) -> Metadata:
         description=_clean(
             meta.get("og:description") or meta.get("description") or meta.get("twitter:description")
         ),
+        license=_license(root, meta, node, url),
         types=_types(nodes, meta),
     )
 
@@ -131,11 +135,24 @@ def _within_svg(element: etree._Element) -> bool:
 def _author(root: etree._Element, meta: dict[str, str], node: Node) -> str | None:
     if found := names(node.get("author") or node.get("creator")):
         return ", ".join(found)
+    if cited := _cited_authors(root):
+        return cited
     for key in _AUTHOR_META:
         value = _name(meta.get(key))
         if value:
             return value
     return _byline(root)
+
+
+def _cited_authors(root: etree._Element) -> str:
+    """The authors of a paper, one meta element each, written `Holm, Ada`."""
+    cited = (e.get("content") or "" for e in root.iter("meta") if _is_citation_author(e))
+    turned = (" ".join(reversed(name.split(", ", 1))) for name in cited)
+    return ", ".join(dict.fromkeys(name for value in turned if (name := _name(value))))
+
+
+def _is_citation_author(element: etree._Element) -> bool:
+    return (element.get("name") or "").lower() in {"citation_author", "dc.creator"}
 
 
 def _byline(root: etree._Element) -> str | None:
@@ -195,6 +212,22 @@ def _canonical(root: etree._Element, meta: dict[str, str], url: str) -> str | No
         if "canonical" in (element.get("rel") or "").lower().split() and element.get("href"):
             return _absolute(url, element.get("href", ""))
     return _absolute(url, meta["og:url"]) if meta.get("og:url") else None
+
+
+def _license(root: etree._Element, meta: dict[str, str], node: Node, url: str) -> str | None:
+    """The licence by `rel=license`, JSON-LD or Dublin Core; else a link to Creative Commons."""
+    commons = None
+    for element in root.iter("link", "a"):
+        href = element.get("href") or ""
+        if "license" in (element.get("rel") or "").lower().split() and href:
+            return _absolute(url, href)
+        if commons is None and _COMMONS.match(href):
+            commons = _absolute(url, href)
+    said = node.get("license")
+    declared = said.get("url") or said.get("name") if isinstance(said, dict) else said
+    return (
+        _clean(text_of(declared) or meta.get("dcterms.license") or meta.get("dc.rights")) or commons
+    )
 
 
 def _absolute(base: str, href: str) -> str | None:

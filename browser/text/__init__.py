@@ -2,6 +2,7 @@
 
 from browser.text.bm25 import BM25
 from browser.text.hygiene import clean
+from browser.text.language import language_of
 from browser.text.sentences import Span, sentences
 from browser.text.tokens import STOP_WORDS, content_words, count_words, stem, words
 
@@ -12,6 +13,7 @@ __all__ = [
     "clean",
     "content_words",
     "count_words",
+    "language_of",
     "sentences",
     "stem",
     "words",

@@ -30,7 +30,7 @@ def test_news_article_and_live_blog() -> None:
         "Ann",
         "2024-05-03T08:00:00+00:00",
     )
-    assert article.fields == {"publisher": "The Post", "section": "Local"}
+    assert article.fields == {"publisher": "The Post", "section": "Local", "language": "en"}
     assert article.tags == ("lock", "canal")
     live = {
         "@type": "LiveBlogPosting",

@@ -1,0 +1,142 @@
+"""What a page says of itself in lines that people read: author, dates, language, licence."""
+
+# ruff: noqa: E501 - markup reads best on one line
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.extract import extract
+from browser.text import language_of
+
+if TYPE_CHECKING:
+    from browser.types import Document
+
+BODY = (
+    "<p>The harbour has been dredged every spring since the channel silted up in the great storm, and the council says that it will be again.</p>"
+    * 4
+)
+
+
+def read(around: str, head: str = "") -> Document:
+    return extract(
+        f"<title>Dredging | Courier</title>{head}<h1>Dredging</h1>{around}{BODY}", "https://e.org/a"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "author"),
+    [
+        ("<p>By Tom Reed, maritime editor</p>", "Tom Reed"),
+        ("<p>Von Heike Brandt</p>", "Heike Brandt"),
+        ("<p>Reportage von Lena Voss</p>", "Lena Voss"),
+        ("<p>Reporting by Tom Reed and Nora Vik</p>", "Tom Reed, Nora Vik"),
+        ("<p>von Kai Petersen, 21.04.2024</p>", "Kai Petersen"),
+        ("<div>November 4, 2023 · 6 min · Edda Lund</div>", "Edda Lund"),
+        ("<div><a href='/@nv'>Nora Vik</a><span>Jan 3, 2024</span></div>", "Nora Vik"),
+        ("<p>Written by Ludwig van der Meer</p>", "Ludwig van der Meer"),
+        ("<p>Surrounded by water on three sides.</p>", None),
+        ("<p>Share on Facebook</p>", None),
+    ],
+)
+def test_the_author_is_read_from_the_line_below_the_title(line: str, author: str | None) -> None:
+    assert read(line).author == author
+
+
+@pytest.mark.parametrize(
+    ("line", "published", "modified"),
+    [
+        ("<p>11 February 2024, 8:30am</p>", "2024-02-11", None),
+        ("<p>Stand: 14.03.2024, 17:45 Uhr</p>", None, "2024-03-14"),
+        (
+            "<p>Veröffentlicht am 3. April 2024, aktualisiert am 5. April 2024</p>",
+            None,
+            "2024-04-03",
+        ),
+        ("<div><span>7 min read</span><span>Jan 3, 2024</span></div>", "2024-01-03", None),
+        ("<p>2024-02-08 by the press office</p>", "2024-02-08", None),
+        ("<p>Thu, 02/08/2024</p>", None, None),
+        ("<h2>What the storm of 3 May 1998 did to the whole coast</h2>", None, None),
+    ],
+)
+def test_dates_are_read_from_the_lines_around_the_title(
+    line: str, published: str | None, modified: str | None
+) -> None:
+    document = read(line)
+    assert (document.published, document.modified) == (published, modified)
+
+
+def test_a_date_below_the_body_counts_where_it_says_what_it_is() -> None:
+    page = f"<title>Lock</title><h1>Lock</h1>{BODY}<p>Published 4 January 2023</p><p>Seen on 9 May 2024</p>"
+    assert extract(page, "https://e.org/a").published == "2023-01-04"
+
+
+def test_what_the_page_declares_comes_before_what_it_shows() -> None:
+    declared = "<meta name=author content='Ada Holm'><meta property='article:published_time' content='2024-01-01'>"
+    document = read("<p>By Tom Reed, 11 February 2024</p>", declared)
+    assert (document.author, document.published) == ("Ada Holm", "2024-01-01")
+
+
+def test_all_authors_of_a_paper_are_named() -> None:
+    head = "<meta name=citation_author content='Holm, Ada'><meta name=citation_author content='Lund, Edda'>"
+    assert read("", head).author == "Ada Holm, Edda Lund"
+
+
+@pytest.mark.parametrize(
+    ("markup", "license_"),
+    [
+        ("<a rel=license href='/terms'>CC BY</a>", "https://e.org/terms"),
+        (
+            "<a href='https://creativecommons.org/licenses/by/4.0/'>CC BY 4.0</a>",
+            "https://creativecommons.org/licenses/by/4.0/",
+        ),
+        (
+            '<script type=\'application/ld+json\'>{"@type":"Article","license":"https://l.org/x"}</script>',
+            "https://l.org/x",
+        ),
+        ("<a href='https://e.org/licenses'>our licenses</a>", None),
+    ],
+)
+def test_the_licence_is_told(markup: str, license_: str | None) -> None:
+    assert read(markup).license == license_
+
+
+GERMAN = "Der Hafen von Elmstedt wird seit der großen Sturmflut in jedem Frühjahr neu ausgebaggert, und die Verwaltung teilte mit, dass es auch in diesem Jahr so sein wird. "
+
+
+def test_the_language_is_the_texts_where_the_page_is_silent_or_left_english() -> None:
+    page = f"<title>Hafen</title><p>{GERMAN * 3}</p>"
+    assert extract(page, "https://e.org/").language == "de"
+    assert extract(f"<html lang=en>{page}</html>", "https://e.org/").language == "de"
+    assert extract(f"<html lang=de-AT>{page}</html>", "https://e.org/").language == "de-AT"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (GERMAN, "de"),
+        (
+            "Le port est dragué chaque printemps depuis que le chenal est envasé par les tempêtes, et les pêcheurs ne sont pas contents de ces travaux dans la baie.",
+            "fr",
+        ),
+        (
+            "El puerto se draga cada primavera porque el canal se llena de arena con las tormentas, y los pescadores no están contentos con las obras de la bahía.",
+            "es",
+        ),
+        ("港の航路は大きな嵐で砂に埋まってから毎年春に浚渫されている。", "ja"),
+        ("港口的航道自从大风暴以后每年春天都要清淤一次。", "zh"),
+        ("Маяк в порту светит каждую ночь, и рыбаки видят его издалека.", "ru"),
+        ("Hafen 12", None),
+    ],
+)
+def test_languages_are_told_by_script_and_small_words(text: str, language: str | None) -> None:
+    assert language_of(text) == language
+
+
+def test_pieces_that_style_sets_apart_are_apart() -> None:
+    page = "<div><a href=/a>Magazin</a><a href=/b>Politik</a></div><p><b>H</b><i>ello</i> there</p>"
+    text = extract(page, "https://e.org/").text
+    assert "Magazin Politik" in text
+    assert "Hello there" in text
