@@ -64,7 +64,8 @@ async def click(
     if spot.get("direct"):
         await target.element.evaluate("e => e.click()")
         return
-    position: Position = {"x": spot["x"], "y": spot["y"]}
+    left, top = spot["border"]  # Playwright counts from within it
+    position: Position = {"x": spot["x"] - left, "y": spot["y"] - top}
     try:
         await target.element.click(
             button=button, click_count=count, position=position, force=True, timeout=POINTER_MS

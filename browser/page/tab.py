@@ -14,6 +14,7 @@ from browser.page.effects import effect_of
 from browser.page.events import Events
 from browser.page.hands import Hands
 from browser.page.html import html_of
+from browser.page.lines import plain
 from browser.page.live import ACT_SECONDS, LOOK_SECONDS
 from browser.page.marks import marked_screenshot
 from browser.page.settle import settle
@@ -61,8 +62,15 @@ class Tab(Hands):
         return snapshot
 
     async def find(self, text: str) -> str:
-        """Find lines of the whole page by text, role or words."""
-        return find_in(await self.look(), text)
+        """Find lines of the whole page by text, role or words.
+
+        Text that nothing says can be clicked gets a ref too: a page may hide who listens.
+        """
+        found = find_in(await self.look(), text)
+        async with within(LOOK_SECONDS, "read the page"):
+            refs = await library.call(self.page.main_frame, "refsOfText", text)
+        beside = [f'[{ref} text: {plain(said)}] in "{plain(row)}"' for ref, said, row in refs]
+        return "\n".join([found, *beside])
 
     async def expand(self, ref: str) -> str:
         """Show what a fold left out, all options of a select, or what stands inside an element."""

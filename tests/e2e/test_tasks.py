@@ -99,6 +99,22 @@ TASKS: dict[str, tuple[str, ...]] = {
         + click("Sign in"),
     ),
     "table-choice": (click("Book@| 9 |"),),
+    "shapes": (click("triangle green 20×20"),),
+    "counting": (click("button: 2"),),
+    "midpoint": (click("#s", x=66, y=56),),
+    "moving": (call("DRAG", ref="{{ref:#small}}", dx=180, dy=80),),
+    "highlight": (call("HIGHLIGHT", text="The keeper climbs ninety steps."), LOOK, click("Done")),
+    "editor": (call("HIGHLIGHT", text="lantern"), LOOK, click(".tool-bold"), LOOK, click("Done")),
+    "resize": (call("DRAG", ref="{{ref:#log}}", x=-4, y=-4, dy=40), LOOK, click("Done")),
+    "order": (click("+@Kale") + click("+@Bean") + click("Order"),),
+    "swatch": (type_into("Colour", "3fa0d2") + click("Done"),),
+    "several": (call("SELECT", ref="{{ref:Islands}}", value="Unst; Yell") + click("Done"),),
+    "hovermenu": (click("Menu"), call("HOVER", ref="{{ref:Playback}}"), click("Next")),
+    "hotcold": (call("HOVER", ref="{{ref:#z}}", x=90, y=60), LOOK, click("#z", x=105, y=35)),
+    "span": (
+        call("DRAG", ref="{{ref:9:00}}", to="{{ref:10:00}}"),
+        type_into("Name", "Tide") + click("Create"),
+    ),
     "dropdown": (call("SELECT", ref="{{ref:combobox}}", value="Unst"),),
 }
 

@@ -27,7 +27,15 @@ const measures = (element, style) => {
   const box = element.getBoundingClientRect();
   const loose = style.position === 'absolute' || style.position === 'fixed';
   if (!loose && !(box.width >= AREA_FROM && box.height >= AREA_FROM)) return [];
-  return [sizeOf(box), ...(loose ? [`at ${Math.round(box.left)},${Math.round(box.top)}`] : [])];
+  if (!loose) return [sizeOf(box)];
+  return [sizeOf(box), `at ${Math.round(box.left)},${Math.round(box.top)}`, withinWhat(element.offsetParent)].filter(Boolean);
+};
+// The track of a knob, the frame of a bar: what the size or the place of a thing is a part of.
+const TRACK_TO = 600;
+const withinWhat = (outer) => {
+  if (!outer || outer === document.body) return '';
+  const box = outer.getBoundingClientRect();
+  return box.width < TRACK_TO && box.height < TRACK_TO ? `in ${sizeOf(box)}` : '';
 };
 const sizeOf = (box) => `${Math.round(box.width)}×${Math.round(box.height)}`;
 
@@ -87,7 +95,8 @@ const boxOf = (element, style, look, rect) => {
   const framed = ['Top', 'Right', 'Bottom', 'Left'].every((side) => style[`border${side}Style`] !== 'none' && parseFloat(style[`border${side}Width`]) > 0);
   if (!filled && !(framed && rect.width >= FRAME_FROM && rect.height >= FRAME_FROM)) return '';
   const loose = style.position === 'absolute' ? `at ${Math.round(rect.left)},${Math.round(rect.top)}` : '';
-  return ['box', filled ? colourName(colour) : 'framed', sizeOf(rect), loose].filter(Boolean).join(' ');
+  const part = element.parentElement?.childElementCount === 1 && !element.previousSibling?.data?.trim() ? withinWhat(element.parentElement) : '';
+  return ['box', filled ? colourName(colour) : 'framed', sizeOf(rect), loose || part].filter(Boolean).join(' ');
 };
 
 const NAMED_COLOURS = {
@@ -98,7 +107,7 @@ const NAMED_COLOURS = {
 };
 const HUES = [[15, 'red'], [42, 'orange'], [68, 'yellow'], [165, 'green'], [195, 'cyan'], [255, 'blue'], [290, 'purple'], [335, 'magenta'], [361, 'red']];
 const GREYISH = 24; // between the strongest and the weakest channel
-const DARK = 0.3, LIGHT = 0.78;
+const DARK = 0.34, LIGHT = 0.78;
 
 // What a person would call it: by its hue, dark or light; and in figures, where it has no exact name.
 const colourName = (colour) => {

@@ -87,9 +87,26 @@ const delegatedTargets = () => {
       for (const element of matchAll(scope, selector)) targets.add(element);
     }
     if (selectors.length && LISTS.test(owner.tagName)) lists.add(owner);
+    if (!selectors.length && isRoot(owner) && sourcesOf(owner).some((source) => ASKS_BLINDLY.test(source))) addButtonLike(targets);
     if (!selectors.length && !isRoot(owner) && !frameworkRoot(owner, pressListeners(owner))) addLeaves(owner, targets);
   }
   return targets;
+};
+
+// A listener at the root that looks up what was pressed in a table of its own says nothing of it. Then
+// what looks like a button counts as one: a few words with a frame or a ground of their own.
+const ASKS_BLINDLY = /\((?:\w+\.)?(?:target|composedPath\(\))|\[(?:\w+\.)?target/;
+const BUTTON_WORDS = 24;
+const addButtonLike = (targets) => {
+  const leaves = [...document.querySelectorAll('span,div,i,b,em,strong,img,svg')].filter((e) => !e.firstElementChild && !e.closest('a,button,label,svg svg'));
+  if (leaves.length > LEAVES_LIMIT) return;
+  for (const leaf of leaves) {
+    const text = squash(leaf.textContent);
+    const style = getComputedStyle(leaf);
+    const ground = parseColour(style.backgroundColor);
+    const own = (ground && ground[3] > 0.2) || (style.borderTopStyle !== 'none' && parseFloat(style.borderTopWidth) > 0) || style.backgroundImage !== 'none';
+    if (own && text.length > 0 && text.length <= BUTTON_WORDS) targets.add(leaf);
+  }
 };
 
 const addLeaves = (owner, targets) => {

@@ -80,7 +80,7 @@ const aim = ({ element, offset }) => {
   let above = null;
   for (const point of tried) {
     const hit = deepHit(point.x, point.y);
-    if (hit && lands(hit, element)) return { x: point.x - corner.left, y: point.y - corner.top };
+    if (hit && lands(hit, element)) return { x: point.x - corner.left, y: point.y - corner.top, border: [element.clientLeft, element.clientTop] };
     above ??= hit;
   }
   if (!above) return { why: 'it is outside of what can be scrolled to' };

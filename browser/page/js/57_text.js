@@ -47,6 +47,24 @@ const rangeOf = (wanted, root) => {
   return range;
 };
 
+// Refs for the smallest elements that hold a text and have none yet, each with the row it stands in.
+const TEXT_REFS = 8, LABEL_LENGTH = 40;
+const refsOfText = (wanted) => {
+  const needle = squash(wanted).toLowerCase();
+  if (!needle) return [];
+  const found = [];
+  for (const node of textNodes(document.body)) {
+    const element = node.parentElement ?? node.getRootNode().host;
+    const said = squash(node.data).toLowerCase();
+    if (said.length > Math.max(LABEL_LENGTH, 2 * needle.length) || !said.includes(needle) || !element?.getClientRects().length) continue;
+    if (element.closest('a,button,input,select,textarea') || refOf.has(element)) continue;
+    const row = shortText(composedParent(element) ?? element, 80);
+    found.push([register(element), squash(node.data).slice(0, 80), row]);
+    if (found.length === TEXT_REFS) break;
+  }
+  return found;
+};
+
 const isField = (element) => /^(INPUT|TEXTAREA)$/.test(element?.tagName);
 
 const textEnds = ({ text, element }) => {

@@ -220,6 +220,7 @@ class Walk {
   }
 
   box(element, style, look) {
+    if (refOf.has(element.parentElement)) return; // a part of a control
     const told = boxOf(element, style, look.back, element.getBoundingClientRect());
     if (told) this.lines.picture(told);
   }

@@ -1,0 +1,146 @@
+"""What has no words is told by its looks: shapes, sizes, colours, places; and nothing is said twice."""
+
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
+from __future__ import annotations
+
+import pytest
+
+from browser.errors import ActionError
+from tests.browser.page.pages import ref
+
+
+async def lines(show, body: str) -> list[str]:
+    return (await (await show(body)).snapshot(budget=None)).text.splitlines()
+
+
+async def test_a_drawing_is_told_by_its_shapes(show):
+    told = await lines(
+        show,
+        """<svg width=160 height=90><circle cx=15 cy=15 r=10 fill=blue /><rect x=100 y=50 width=30 height=20 fill="#d22" />
+        <polygon points="30,60 40,80 20,80" fill=none stroke=green /></svg>""",
+    )
+    assert told == [
+        "(circle blue 20×20 at 15,15; rectangle red #dd2222 30×20 at 115,60; triangle green 20×20 at 30,70)"
+    ]
+
+
+async def test_an_icon_and_a_chart_of_many_shapes_are_no_drawing(show):
+    bars = "".join(f"<rect x={n} width=1 height=9 fill=red />" for n in range(200))
+    assert not await lines(
+        show, f"<svg width=16 height=16><circle r=8 /></svg><svg width=400 height=90>{bars}</svg>"
+    )
+
+
+async def test_empty_boxes_of_a_colour_are_counted(show):
+    box = "<div style='float:left;width:10px;height:10px;background:teal'></div>"
+    assert await lines(show, f"<div>{box * 3}</div><p>and {'<i></i>' * 3}") == [
+        "(3 × box teal 10×10)",
+        "and",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("paint", "name"),
+    [
+        ("#1e3cdc", "blue"), ("#0a1478", "dark blue"), ("#6495ed", "blue"), ("#3cb371", "green"),
+        ("#dcc81e", "yellow"), ("#8b1a1a", "dark red"), ("#dddddd", "light grey"), ("#8a5a2b", "brown"),
+    ],
+)  # fmt: skip
+async def test_a_colour_has_the_name_that_a_person_gives_it(show, paint, name):
+    told = await lines(
+        show, f"<div onclick=1 style='width:30px;height:30px;background:{paint}'></div>"
+    )
+    assert told == [f"[e1 clickable: (colour {name} {paint})]"]
+
+
+async def test_what_stands_where_it_likes_says_where(show):
+    told = await lines(
+        show,
+        "<div onclick=1 style='position:absolute;left:30px;top:40px;width:20px;height:10px'></div>",
+    )
+    assert told == ["[e1 clickable: (20×10 at 30,40)]"]
+
+
+async def test_an_empty_cell_keeps_its_column(show):
+    told = await lines(
+        show,
+        "<table><tr><td><td>Mo<td>Tu<tr><td>1<td><td>3<tr><td><td><td></table>",
+    )
+    assert told == ["| | Mo | Tu |", "| 1 | | 3 |"]
+
+
+async def test_a_long_value_is_shown_by_its_ends_and_found_whole(show):
+    words = " ".join(f"word{n}" for n in range(300))
+    tab = await show(f"<textarea aria-label=Log>{words} Zephyr</textarea>")
+    first = (await tab.snapshot(budget=60)).text
+    assert "Zephyr (" in first
+    assert "word150" not in first
+    assert "word150" in await tab.find("word150")
+    assert (await tab.expand("e1")).endswith("word299 Zephyr")
+
+
+async def test_a_cell_that_only_holds_a_link_is_pressed_through_it(show):
+    told = await lines(
+        show,
+        "<table><tr><td><a href=#>1</a><td><a href=#>2</a></table><script>document.querySelector('table').onclick = e => e.target.closest('td')</script>",
+    )
+    assert told == ["| [e1: 1] | [e2: 2] |"]
+
+
+async def test_a_handler_that_asks_for_a_class_by_another_name_is_understood(show):
+    told = await lines(
+        show,
+        "<p>Tea <span class=more>+</span> <span>0</span></p><script>document.body.addEventListener('click', e => { const c = e.target.className; if (c === 'more') 1 })</script>",
+    )
+    assert told == ["Tea [e1 clickable: +] 0"]
+
+
+async def test_a_text_over_several_elements_is_highlighted(show):
+    tab = await show("<p>The <b>old</b> lamp\n was lit.</p><p id=said></p>")
+    outcome = await tab.highlight("old lamp was")
+    assert outcome.did == "highlighted 'old lamp was'"
+    assert (await tab.context()).selection.split() == ["old", "lamp", "was"]
+
+
+async def test_a_text_in_a_field_is_highlighted(show):
+    tab = await show("<input aria-label=Name value='Ada Lovelace'>")
+    await tab.highlight("Love", ref(await tab.snapshot(), "textbox Name"))
+    assert (await tab.context()).selection == "Love"
+
+
+async def test_a_text_that_does_not_stand_there_cannot_be_highlighted(show):
+    tab = await show("<p>dusk</p>")
+    with pytest.raises(ActionError, match="does not stand there"):
+        await tab.highlight("dawn")
+
+
+async def test_a_negative_offset_counts_from_the_other_corner(show):
+    tab = await show(
+        "<div style='width:200px;height:90px;border:9px solid' onclick=\"said.textContent = [event.offsetX, event.offsetY]\"></div><p id=said></p>"
+    )
+    area = ref(await tab.snapshot(), "clickable")
+    assert "204,94" in (await tab.click(area, at=(-5, -5))).changes
+
+
+async def test_several_options_are_chosen_together(show):
+    tab = await show(
+        "<select multiple aria-label=Isles><option>Unst<option>Yell<option>Fetlar</select>"
+    )
+    outcome = await tab.select(ref(await tab.snapshot(), "select Isles"), "Unst; Fetlar")
+    assert "= Unst, Fetlar" in outcome.changes
+
+
+async def test_what_looks_like_a_button_is_one_where_the_root_listens_blindly(show):
+    tab = await show(
+        "<p>Lamp oil <span style='border:1px solid'>Buy</span> in tins</p><script>const known = new WeakMap(); known.set(document.querySelector('span'), () => document.title = 'bought'); document.addEventListener('click', e => known.get(e.target)?.())</script>"
+    )
+    snapshot = await tab.snapshot()
+    assert snapshot.text == "Lamp oil [e1 clickable: Buy] in tins"
+    assert "the title is now: bought" in (await tab.click("e1")).events
+
+
+async def test_text_that_nothing_says_can_be_clicked_gets_a_ref_by_finding_it(show):
+    tab = await show("<ul><li>Tea <b>3 tins</b><li>Coffee</ul>")
+    assert await tab.find("Coffee") == ' - Coffee\n[e1 text: Coffee] in "Tea 3 tins Coffee"'
+    assert (await tab.click("e1")).did.startswith("clicked [e1]")
