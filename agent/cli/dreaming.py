@@ -1,16 +1,59 @@
-"""Consolidating memory by itself, when the answer is printed and nobody waits for anything."""
+"""Consolidating memory: on request, and by itself when the answer is printed and nobody waits."""
 
 from __future__ import annotations
 
+import asyncio
 import os
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
+import click
+
+from agent.cli.memory import memory, opened
+from agent.config import options
+from agent.errors import UsageError
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent.config import Options
+    from agent.memory import Memory
 
 SECONDS = 2.0  # what a person does not mind between the answer and the prompt
 _RUN_ENDED = frozenset({0, 3, 4, 5})
 """Exit codes of runs that came to an end and may have left something."""
+
+
+@memory.command()
+@click.option("--seconds", default=30.0, show_default=True, help="How long at most.")
+@click.option("--model", metavar="NAME", help="Has new insights worded by this model.")
+@click.option("--base-url", metavar="URL", help="An OpenAI-compatible endpoint.")
+@click.pass_obj
+def dream(place: tuple[Path, str], seconds: float, model: str | None, base_url: str | None) -> None:
+    """Consolidate: link, merge, draw insights, retire what is stale."""
+    given = {"base_url": base_url} if base_url else {}
+    with opened(place) as store:
+        done = store.dream(seconds)
+        print(
+            f"linked {done.linked}, merged {done.merged}, insights {done.insights}, "
+            f"faded {done.faded}, retired {done.retired}"
+        )
+        if model or base_url:
+            settings = options(given, config=True)
+            print(f"worded {asyncio.run(_worded(store, model or '', settings))}")
+
+
+async def _worded(store: Memory, name: str, settings: Options) -> int:
+    """Have insights worded; returns how many."""
+    from agent.after.insights import word_insights  # noqa: PLC0415 - only where a model is named
+    from agent.models.base import Choosy, Task  # noqa: PLC0415 - as above
+    from agent.run.models import open_model  # noqa: PLC0415 - as above
+
+    async with AsyncExitStack() as stack:
+        model = await open_model(stack, name, settings, os.environ, settings.base_url)
+        if isinstance(model, Choosy) and not model.takes(Task.AFTER):
+            raise UsageError(f"{model.name} words nothing", hint="Name a language model.")
+        return await word_insights(store, model)
 
 
 def dream_after(code: int, settings: Options, *, quiet: bool) -> None:

@@ -117,19 +117,6 @@ def preview(place: tuple[Path, str], question: str, session: str | None) -> None
 
 
 @memory.command()
-@click.option("--seconds", default=30.0, show_default=True, help="How long at most.")
-@click.pass_obj
-def dream(place: tuple[Path, str], seconds: float) -> None:
-    """Consolidate: link, merge, draw insights, retire what is stale."""
-    with opened(place) as store:
-        done = store.dream(seconds)
-    print(
-        f"linked {done.linked}, merged {done.merged}, insights {done.insights}, "
-        f"faded {done.faded}, retired {done.retired}"
-    )
-
-
-@memory.command()
 @click.option("--html", type=_FILE, metavar="FILE", help="Write it as a picture.")
 @click.pass_obj
 def graph(place: tuple[Path, str], html: Path | None) -> None:

@@ -11,7 +11,7 @@ import time
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from agent.memory import kinds
+from agent.memory import kinds, rewording
 from agent.memory.contradictions import contradictions
 from agent.memory.drafts import Draft
 from agent.memory.insights import clusters, insight_of
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from agent.memory.entries import Entries
     from agent.memory.insights import Insight
+    from agent.memory.rewording import Worded
 
 DUE = 6 * 3_600.0  # seconds after the last dream until the next one
 SECONDS = 2.0  # a dream takes no longer than this
@@ -123,7 +124,8 @@ def _insights(entries: Entries) -> list[Insight]:
     found = [insight_of(cluster) for cluster in clusters(memories)]
     found += contradictions([row for row, _ in memories if row.kind == kinds.FACT])
     insights = [insight for insight in found if insight is not None]
-    entries.put_all([_draft(insight) for insight in insights])
+    worded = rewording.worded(entries)
+    entries.put_all([_draft(insight, worded.get(insight.key)) for insight in insights])
     for insight in insights:
         entries.links.write(
             Link(one, other, LinkKind.RELATED, 0.5)
@@ -132,13 +134,15 @@ def _insights(entries: Entries) -> list[Insight]:
     return insights
 
 
-def _draft(insight: Insight) -> Draft:
+def _draft(insight: Insight, worded: Worded | None) -> Draft:
+    """Write an insight down; in a model's words, where it found some for this very evidence."""
     value = {"type": insight.type, "evidence": list(insight.evidence)}
+    kept = worded is not None and worded.evidence == insight.evidence
     return Draft(
-        insight.text,
+        worded.text if worded and kept else insight.text,
         kinds.INSIGHT,
         insight.key,
-        json.dumps(value),
+        json.dumps({**value, "worded": True} if kept else value),
         origin=Origin(trusted=insight.trusted),
         confidence=insight.confidence,
     )

@@ -19,6 +19,7 @@ Worded = tuple[Any, frozenset[str]]
 ALIKE = 0.4  # of the larger one's words: belongs to a cluster
 SUBJECT_WORDS = 5
 COMMON_SHARE = 0.3  # a word in more of the memories than this names no subject
+COMMON = 10  # memories that may share a word all the same: few memories may be about one thing
 FAILED = re.compile(r"→ (?:not_found|partial|failed)\b")
 
 
@@ -50,9 +51,9 @@ def clusters(memories: Sequence[Worded]) -> list[list[Worded]]:
 
 
 def _common(memories: Sequence[Worded]) -> frozenset[str]:
-    """Find words that so many share that they come from the form, not from the subject."""
+    """Find words that so many share that they tell no subject from another."""
     counts = Counter(word for _, words in memories for word in words)
-    most = max(3.0, COMMON_SHARE * len(memories))
+    most = max(COMMON, COMMON_SHARE * len(memories))
     return frozenset(word for word, count in counts.items() if count > most)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agent.memory.conversations import Conversations
     from agent.memory.embeddings import Embedder, Vectors
     from agent.memory.entries import Entries
+    from agent.memory.rewording import Unworded
     from agent.memory.store import Store
     from agent.memory.types import Dreamed, Hit, Layers, Seal, SealCheck, Session, Stamped
     from agent.memory.upkeep import Upkeep
@@ -220,6 +221,18 @@ class Memory:
         from agent.memory.dream import dream  # noqa: PLC0415
 
         return dream(self._entries, seconds)
+
+    def unworded(self) -> list[Unworded]:
+        """List the insights that a model could say better."""
+        from agent.memory.rewording import unworded  # noqa: PLC0415
+
+        return unworded(self._entries)
+
+    def reword(self, key: str, text: str) -> None:
+        """Put an insight in a model's words; dreams keep them while its evidence is the same."""
+        from agent.memory.rewording import reword  # noqa: PLC0415
+
+        reword(self._entries, key, text)
 
     def seal(self, category: str, content: str) -> Seal:
         """Add to the sealed log: a `milestone`, a `decision` or an `incident`."""

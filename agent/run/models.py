@@ -27,14 +27,19 @@ async def with_fallbacks(
         return model
     from agent.models.router import Router  # noqa: PLC0415 - only where there are several
 
-    others = [await _opened(stack, name, options, environ) for name in options.fallback]
+    others = [await open_model(stack, name, options, environ) for name in options.fallback]
     return Router([model, *others], note)
 
 
-async def _opened(
-    stack: AsyncExitStack, name: str, options: Options, environ: Mapping[str, str]
+async def open_model(
+    stack: AsyncExitStack,
+    name: str,
+    options: Options,
+    environ: Mapping[str, str],
+    base_url: str | None = None,
 ) -> Model:
-    where = endpoint_of(name, None, environ, options)
+    """Open a model by its name; raises `UsageError` for a name nobody has."""
+    where = endpoint_of(name, base_url, environ, options)
     if where is None:
         return local_model(name)
     return await open_remote_model(stack, where, options.proxy)

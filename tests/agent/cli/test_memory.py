@@ -149,3 +149,14 @@ def test_what_is_sealed_is_stamped_and_verified(run, tmp_path):
     assert unknown.returncode == 8
     assert "--roots" in unknown.stdout
     assert run("memory", "stamp", "http://127.0.0.1:9/").returncode == 6
+
+
+def test_a_dream_takes_a_language_model_to_word_insights(run, tmp_path):
+    refused = run("memory", "dream", "--model", "extractive")
+    assert refused.returncode == 2
+    assert "words nothing" in refused.stderr
+    script = tmp_path / "script.jsonl"
+    script.write_text(json.dumps({"for": "after", "reply": "NONE"}))
+    done = run("memory", "dream", "--model", f"scripted:{script}")
+    assert done.returncode == 0, done.stderr
+    assert "worded 0" in done.stdout
