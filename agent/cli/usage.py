@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 @data_dir_option
 def usage(as_json: bool, data_dir: Path | None) -> None:  # noqa: FBT001
     """Show calls, tokens and dollars by day and model, over all runs that are kept."""
-    from agent.journal.usage import usage as add_up  # noqa: PLC0415 - `--help` needs it not
+    from agent.journal.usage import total  # noqa: PLC0415 - `--help` needs it not
+    from agent.journal.usage import usage as add_up  # noqa: PLC0415 - as above
 
     lines = add_up(all_runs(data_dir))
     if as_json:
@@ -28,7 +29,7 @@ def usage(as_json: bool, data_dir: Path | None) -> None:  # noqa: FBT001
     print(
         f"{'day':<11}{'model':<34}{'calls':>6}{'input':>12}{'cached':>12}{'output':>10}{'USD':>10}"
     )
-    for line in lines:
+    for line in [*lines, total(lines)]:
         tokens = f"{line.input_tokens:>12,}{line.cached_tokens:>12,}{line.output_tokens:>10,}"
         print(f"{line.day:<11}{line.model[:33]:<34}{line.calls:>6}{tokens}{line.usd:>10.4f}")
 

@@ -48,3 +48,12 @@ def usage(runs: Iterable[RunFolder]) -> list[UsageLine]:
             key = (event.at[:10], str(event.data["model"]))
             lines.setdefault(key, UsageLine(*key)).count(event)
     return sorted(lines.values(), key=lambda line: (line.day, line.model), reverse=True)
+
+
+def total(lines: Iterable[UsageLine]) -> UsageLine:
+    """Add up lines of all days and models."""
+    whole = UsageLine("total", "")
+    for line in lines:
+        for name in ("calls", "input_tokens", "cached_tokens", "output_tokens", "usd"):
+            setattr(whole, name, getattr(whole, name) + getattr(line, name))
+    return whole

@@ -132,5 +132,6 @@ def _counted(usage: Any) -> Usage:
     if usage is None:
         return Usage()
     details = getattr(usage, "prompt_tokens_details", None)
-    cached = getattr(details, "cached_tokens", 0) or 0
-    return Usage(usage.prompt_tokens or 0, cached, usage.completion_tokens or 0)
+    # DeepSeek tells the cached ones in a field of its own.
+    cached = getattr(details, "cached_tokens", 0) or getattr(usage, "prompt_cache_hit_tokens", 0)
+    return Usage(usage.prompt_tokens or 0, cached or 0, usage.completion_tokens or 0)

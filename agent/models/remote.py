@@ -14,7 +14,7 @@ import httpx2
 
 from agent.errors import ModelUnavailable
 from agent.models.base import Hearing, ModelReply, Usage
-from agent.models.prices import priced
+from agent.models.prices import get_ready, priced
 from agent.models.retry import BACKOFF, Transient, retrying
 from agent.protocol.native import with_calls
 from browser.net.transport import certificates
@@ -104,6 +104,7 @@ class RemoteModel(ABC):
         self, system: str, messages: Sequence[Message], heard: Hearing | None
     ) -> ModelReply:
         asked = Asked(system, messages, self._tools.get(system, ()))
+        get_ready(self.where.prices)
         try:
             async for attempt in retrying(self._backoff):
                 with attempt:
@@ -119,7 +120,13 @@ class RemoteModel(ABC):
         if not text.strip():
             raise Transient(ModelUnavailable(f"{self.name} answered with nothing"))
         model = said.model or self.where.model
-        usage = priced(said.usage, model, self.where.prices, written=said.written)
+        usage = priced(
+            said.usage,
+            model,
+            self.where.prices,
+            asked=self.where.model,
+            written=said.written,
+        )
         return ModelReply(text, usage, model)
 
 

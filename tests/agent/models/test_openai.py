@@ -44,6 +44,19 @@ async def test_the_conversation_is_sent_and_the_reply_comes_with_its_usage(ask, 
     assert (sent["model"], sent["authorization"]) == ("small", "Bearer k1")
 
 
+async def test_cached_tokens_are_told_apart_where_they_have_a_field_of_their_own(ask, provider):
+    provider.says("ok", prompt_cache_hit_tokens=70)
+    assert (await ask()).usage == Usage(100, 70, 10)
+
+
+@pytest.mark.parametrize("answered", ["gpt-4.1-mini", "a name that is in no list"])
+async def test_a_call_of_a_known_provider_has_its_price(ask, provider, answered):
+    provider.says("ok")
+    provider.answers[0].body["model"] = answered
+    reply = await ask("openai/gpt-4.1-mini")
+    assert reply.usage.usd == pytest.approx((100 * 0.4 + 10 * 1.6) / 1e6)
+
+
 async def test_without_a_name_the_first_model_of_the_endpoint_is_asked(ask, provider):
     provider.says("ok")
     await ask("")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.after.feedback import feedback
 from agent.config import options
 from agent.journal import Runs
-from agent.journal.usage import usage
+from agent.journal.usage import total, usage
 from agent.memory import Memory
 from agent.run.preview import preview
 
@@ -28,6 +28,7 @@ async def test_the_ledger_adds_up_what_runs_used(ask, tmp_path):
     [line] = usage(Runs(tmp_path / "data"))
     assert line.model == "extractive"
     assert line.calls >= 4
+    assert (total([line, line]).calls, total([]).usd) == (2 * line.calls, 0)
 
 
 def test_thumbs_move_the_scores_of_the_skills_that_were_given():
