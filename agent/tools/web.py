@@ -153,10 +153,17 @@ def _read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolRe
         **_extras(page, page.document),
     }
     if params.query:
+        data["pages"] = _pages(context, block)
         data["links"] = _related_links(page.document, params.query)
     return ToolResult(
         {k: v for k, v in data.items() if v not in ("", None, [])}, block, source.name
     )
+
+
+def _pages(context: ToolContext, block: str) -> dict[str, int] | None:
+    """On which page of a paged document each of the passages listed stands."""
+    found = (context.evidence.passage(line.partition(" ")[0]) for line in block.splitlines())
+    return {p.id: p.page for p in found if p is not None and p.page is not None} or None
 
 
 def _extras(page: Page, document: Document) -> dict[str, Any]:
@@ -169,6 +176,7 @@ def _extras(page: Page, document: Document) -> dict[str, Any]:
         "outcome": walled,
         "advice": advice,
         "controls": list(document.controls),
+        "notes": list(document.notes),
     }
 
 
@@ -183,9 +191,10 @@ def _fetch_result(context: ToolContext, page: Page) -> ToolResult:
 
 def _unread(page: Page) -> ToolResult:
     what = page.outcome.value if page.outcome is not Outcome.OK else Outcome.EMPTY.value
-    reason = page.reason or "the page holds no text"
+    noted = "; ".join(page.document.notes) if page.document else ""
+    reason = noted or page.reason or "the page holds no text"
     data = {"error": f"{page.url}: {reason}", "outcome": what, "status": page.status}
-    hint = _UNREAD_HINTS.get(what, "Read another result.")
+    hint = "Read another result." if noted else _UNREAD_HINTS.get(what, "Read another result.")
     return ToolResult({k: v for k, v in data.items() if v is not None}, hint=hint)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from browser.errors import BrowserError, DeadlineExceeded, Refused
+from browser.errors import BrowserError, DeadlineExceeded, ExtractError, Refused
 from browser.extract import extract_body
 from browser.extract.body import on_platform
 from browser.extract.charset import decode
@@ -38,7 +38,7 @@ def page_of_response(requested: str, response: Response) -> Page:
         return replace(
             page,
             outcome=wall.outcome if wall else Outcome.ERROR,
-            reason=wall.reason if wall else str(error),
+            reason=wall.reason if wall else _told(error),
         )
     html = decode(response.body, kind) if document and document.kind == "html" else ""
     wall = find_wall(response.status, requested, response.url, html, document)
@@ -83,8 +83,15 @@ def page_of_error(url: str, error: BrowserError) -> Page:
         outcome = Outcome.TIMEOUT
     return Page(
         requested_url=url, url=url, via="file" if url.lower().startswith("file:") else "http",
-        outcome=outcome, fetched_at=datetime.now(UTC), reason=str(error),
+        outcome=outcome, fetched_at=datetime.now(UTC), reason=_told(error),
     )  # fmt: skip
+
+
+def _told(error: BrowserError) -> str:
+    """What happened; of a document that cannot be read also what to do with it."""
+    return (
+        f"{error}. {error.hint}" if isinstance(error, ExtractError) and error.hint else str(error)
+    )
 
 
 def _outcome(document: Document | None) -> Outcome:
