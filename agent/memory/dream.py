@@ -135,7 +135,11 @@ def _insights(entries: Entries) -> list[Insight]:
 
 
 def _draft(insight: Insight, worded: Worded | None) -> Draft:
-    """Write an insight down; in a model's words, where it found some for this very evidence."""
+    """Write an insight down; in a model's words, where it found some for this very evidence.
+
+    That several memories concern a subject tells a run nothing: no search finds it until it says
+    more.
+    """
     value = {"type": insight.type, "evidence": list(insight.evidence)}
     kept = worded is not None and worded.evidence == insight.evidence
     return Draft(
@@ -145,6 +149,7 @@ def _draft(insight: Insight, worded: Worded | None) -> Draft:
         json.dumps({**value, "worded": True} if kept else value),
         origin=Origin(trusted=insight.trusted),
         confidence=insight.confidence,
+        searched="" if insight.type == "summary" and not kept else None,
     )
 
 

@@ -215,3 +215,15 @@ async def test_an_insight_that_teaches_nothing_keeps_its_rule(
     script.write_text(json.dumps({"for": "after", "reply": "NONE."}) + "\n")
     assert await word_insights(memory, ScriptedModel.from_file(script)) == 0
     assert memory.unworded()[0].text.startswith("Questions about")
+
+
+def test_that_memories_concern_a_subject_is_not_recalled_until_it_says_more(memory: Memory) -> None:
+    for number, part in enumerate(("keel", "mast", "rudder", "boom")):
+        text = f"The {part} of the Kittiwake yawl of Brackwater is of larch."
+        _run(memory, number, f"Question {number}?", text, "answered", "")
+    memory._entries.delete(["outcome", "source"])
+    memory.dream()
+    (summary,) = memory.unworded()
+    assert memory.search("Kittiwake yawl Brackwater", kinds=["insight"]) == []
+    memory.reword(summary.key, "All spars of the Kittiwake are of larch")
+    assert memory.search("Kittiwake spars", kinds=["insight"])
