@@ -1,5 +1,5 @@
 # Each target sets up what it needs first (dev/setup.sh) and does nothing twice.
-.PHONY: demo research test check bench
+.PHONY: demo research test check bench soak
 export Q DATA
 
 demo:      ; @sh dev/task.sh demo
@@ -7,3 +7,4 @@ research:  ; @sh dev/task.sh research
 test:      ; @sh dev/task.sh test
 check:     ; @sh dev/task.sh check
 bench:     ; @sh dev/task.sh bench
+soak:      ; @sh dev/task.sh soak

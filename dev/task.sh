@@ -19,6 +19,7 @@ case "${1:-}" in
     "$bin/mypy" || status=1
     "$bin/lint-imports" || status=1
     exit "$status" ;;
+  soak) exec "$bin/python" -m tests.bench.kills 300 ;;
   bench) exec "$bin/python" -m tests.bench "${DATA:-}" ;;
-  *) echo "usage: sh dev/task.sh demo|research|test|check|bench" >&2; exit 2 ;;
+  *) echo "usage: sh dev/task.sh demo|research|test|check|bench|soak" >&2; exit 2 ;;
 esac

@@ -141,8 +141,15 @@ def _some(runs: list[RunFolder]) -> str:
 def _write_whole(target: Path, body: bytes) -> None:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(os.open(temporary, mode, 0o600), "wb") as file:
-        file.write(body)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(target)
+    try:
+        with os.fdopen(os.open(temporary, mode, 0o600), "wb") as file:
+            file.write(body)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise JournalError(
+            f"cannot write {target}: {error.strerror}",
+            hint="Free some disk space; what was recorded before is intact.",
+        ) from error

@@ -88,7 +88,8 @@ class Journal:
 
     def _append(self, event: Event) -> None:
         line = event.to_json().encode() + b"\n"
-        start = self._file.tell()
+        # Not `tell`: after a torn line was cut off, it still points behind it.
+        start = os.fstat(self._file.fileno()).st_size
         try:
             if self._file.write(line) != len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -103,4 +104,4 @@ class Journal:
 
     def _forget_torn_line(self, start: int) -> None:
         """Cut a half-written line off, so that the record stays readable to its end."""
-        os.truncate(self.folder.journal, start)
+        self._file.truncate(start)

@@ -12,6 +12,7 @@ import pytest
 from agent.errors import JournalError, UsageError
 from agent.journal import Journal, Runs, read_events
 from agent.journal.events import GENESIS
+from agent.journal.seal import check_chain
 
 NOW = datetime(2026, 11, 21, 5, 45, 12, tzinfo=UTC)
 
@@ -86,6 +87,37 @@ def test_a_write_that_fails_keeps_all_before_it_readable(journal):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, before)
     assert [event.data for event in read_events(journal.folder.journal)] == [{"n": 1}]
+
+
+def test_bytes_that_do_not_fit_leave_nothing_behind(runs):
+    folder = runs.create(NOW)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(JournalError, match="cannot write"):
+            folder.keep(b"x" * 500)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert list((folder.path / "blobs").iterdir()) == []
+
+
+def test_what_follows_a_torn_line_is_no_gap(journal):
+    journal.write("note", n=1)
+    size = journal.folder.journal.stat().st_size
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 40, limits[1]))
+    try:
+        for _ in range(2):
+            with pytest.raises(JournalError):
+                journal.write("note", text="x" * 500)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    journal.write("note", n=2)
+    assert check_chain(journal.folder.journal).flaws == ()
 
 
 def test_bytes_are_kept_once_under_their_hash(runs):

@@ -1,0 +1,70 @@
+"""Scorecard 18: a full disk, at whichever write: a typed error, all before it readable."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+
+import pytest
+
+from agent.journal import RunFolder
+from agent.journal.seal import check_chain
+from tests.conftest import COMMAND
+
+POINTS = 3
+SMALL = 64 << 10
+"""Bytes that the caches of a search stay below: only the record grows beyond them."""
+
+
+@pytest.fixture
+def thoughtful(script, site):
+    """A run that thinks a lot before each thing that it does, so that its record is long."""
+    thought = f"<<THINK>>{'Where may it stand? ' * 2_000}<</THINK>>"
+    return script(
+        f"{thought}<<TOOL:WEB_SEARCH:Hesk Light>>",
+        f"{thought}<<TOOL:READ:{site.url}/hesk-light>><<TOOL:READ:{site.url}/museum>>",
+        f"{thought}It was first lit on 1 November 1829. [S1]",
+    )
+
+
+@pytest.fixture
+def start(site, thoughtful, tmp_path):
+    """Run, or resume, in a data folder of its own, with no file longer than a limit."""
+
+    def starting(name, *args, limit=None):
+        new = ("When?", "--model", thoughtful, "--search", "searxng", "--searxng-url", site.url,
+               "--no-memory")  # fmt: skip
+        data = tmp_path / name
+        env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "RESEARCH_DATA_DIR": str(data)}
+        sizes = (limit or resource.RLIM_INFINITY,) * 2
+        done = subprocess.run(
+            [str(COMMAND), *(args or new), "--json"],
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, sizes),
+        )
+        [folder] = (data / "runs").iterdir()
+        return done, RunFolder(folder)
+
+    return starting
+
+
+def test_row18_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(start):
+    done, whole = start("whole")
+    answer = json.loads(done.stdout)["answer"]
+    lines = whole.journal.read_bytes().splitlines(keepends=True)
+    ends = [sum(map(len, lines[: n + 1])) for n in range(len(lines))]
+    torn = [end - len(lines[n]) // 2 for n, end in enumerate(ends) if end - len(lines[n]) > SMALL]
+    assert len(torn) > POINTS
+    for n, limit in enumerate(torn[:: len(torn) // POINTS + 1]):
+        done, folder = start(str(n), limit=limit)
+        assert done.returncode == 1
+        assert "Free some disk space; what was recorded before is intact." in done.stderr
+        assert "internal error" not in done.stderr
+        assert check_chain(folder.journal).flaws == ()
+        done, _ = start(str(n), "resume")
+        assert json.loads(done.stdout)["answer"] == answer, done.stderr
