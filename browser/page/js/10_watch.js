@@ -43,6 +43,16 @@ const watchListeners = () => {
   });
 };
 
+// What a bound method was made from: its own source says nothing.
+const boundFrom = new WeakMap();
+const watchBinding = () => {
+  around(Function.prototype, 'bind', (native, self, args) => {
+    const bound = Reflect.apply(native, self, args);
+    boundFrom.set(bound, boundFrom.get(self) ?? self);
+    return bound;
+  });
+};
+
 // A handler set as a property (`list.onclick = …`) may act for what is inside, as a listener may.
 const watchHandlers = () => {
   for (const name of ['onclick', 'onmousedown', 'onpointerdown', 'ondrop']) {

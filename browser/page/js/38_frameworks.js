@@ -27,6 +27,15 @@ const svelteClick = (element) => !!element.__click || Object.getOwnPropertySymbo
   symbol.description === 'events' && Object.keys(element[symbol] ?? {}).some((type) => PRESSES.test(type)));
 const frameworkClick = (element) => reactClick(element) || svelteClick(element) || !!element.$$click;
 
+// What is pressed is named in an attribute, and one listener at the root reads it.
+const PRESS_ATTRIBUTES = [
+  '[hx-get],[hx-post],[hx-put],[hx-patch],[hx-delete]', '[data-action*="click->"],[data-action*="click@"]',
+  '[\\@click],[x-on\\:click],[v-on\\:click],[wire\\:click],[phx-click],[ng-click],[data-ng-click]',
+  '[data-bind*="click:"],[jsaction^="click:"],[jsaction*=";click:"],[jsaction*=" click:"],[data-ember-action]',
+  '[data-toggle]:not([data-toggle=tooltip]),[data-bs-toggle]:not([data-bs-toggle=tooltip]),[data-dismiss],[data-bs-dismiss],[data-bs-slide],[data-bs-slide-to]',
+].join();
+const pressAttribute = (element) => element.matches(PRESS_ATTRIBUTES) && !/^(FORM|BODY|HTML|INPUT|SELECT)$/.test(element.tagName);
+
 // jQuery keeps selectors beside the element; a bundled copy is not on the window, its data is.
 const jqueryHandlers = (target) => {
   const key = Object.keys(target).find((name) => /^jQuery\d+$/.test(name) && target[name]?.events);

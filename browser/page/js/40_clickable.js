@@ -6,7 +6,7 @@ const DELEGATION_PATTERNS = [
   [/className\s*[!=]==?\s*['"`]([\w-]{1,60})['"`]/g, (m) => '.' + CSS.escape(m)],
   [/target\.id\s*[!=]==?\s*['"`]([\w-]{1,60})['"`]/g, (m) => '#' + CSS.escape(m)],
   [/(?:has|get)Attribute\(\s*['"`]([\w-]{1,60})['"`]/g, (m) => `[${CSS.escape(m)}]`],
-  [/dataset\.(\w{1,40})/g, (m) => `[data-${m.replace(/[A-Z]/g, (c) => '-' + c.toLowerCase())}]`],
+  [/dataset\??\.(\w{1,40})/g, (m) => `[data-${m.replace(/[A-Z]/g, (c) => '-' + c.toLowerCase())}]`],
 ];
 // `const name = event.target.className` and then `name === 'plus'`, or a switch over it.
 const ASKED_OF = [
@@ -25,7 +25,8 @@ const pressListeners = (target) => [...(heard.get(target) ?? [])]
 const sourcesOf = (target) => {
   const handlers = [target.onclick, target.onmousedown, target.onpointerdown].filter((handler) => typeof handler === 'function');
   return [...pressListeners(target), ...handlers].map((listener) => {
-    const call = typeof listener === 'function' ? listener : listener?.handleEvent;
+    const given = typeof listener === 'function' ? listener : listener?.handleEvent;
+    const call = boundFrom.get(given) ?? given;
     return typeof call === 'function' ? Function.prototype.toString.call(call).slice(0, SOURCE_LIMIT) : '';
   });
 };
@@ -135,7 +136,7 @@ const actionable = (element, role, style, parentCursor, delegated) => {
   if (WIDGETS.has(role)) return 'widget';
   if (element.tagName === 'LABEL') return LABELLED_HIDDEN(element) || listensItself(element) ? 'listener' : '';
   if (isRoot(element) || lists.has(element)) return '';
-  if (listensItself(element) || delegated.has(element)) return 'listener';
+  if (listensItself(element) || delegated.has(element) || pressAttribute(element)) return 'listener';
   if (element.draggable && element.tagName !== 'IMG' && element.tagName !== 'A') return 'listener';
   if (element.tabIndex >= 0 && element.hasAttribute('tabindex')) return 'listener';
   if (style.cursor === 'pointer' && parentCursor !== 'pointer') return 'pointer';

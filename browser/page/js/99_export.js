@@ -8,6 +8,7 @@ let lastNote = '';
 
 watchListeners();
 watchHandlers();
+watchBinding();
 openShadowRoots();
 watchTimers();
 watchNavigation();
