@@ -18,13 +18,18 @@ from agent.tools.web import web_of
 from browser.types import ActionOutcome
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext
+    from agent.types import Passage
     from browser.page.tab import Tab
     from browser.types import Page
 
 NEW_TEXT_CHARS = 2_000
 """Room for the passages that an action brought; READ gives the rest."""
+SAID_TWICE = 60
+"""Characters from which a text is not shown both where it stands and as a passage."""
 
 Act = Callable[["Tab", Any], Awaitable[ActionOutcome]]
 Finish = Callable[[], ToolResult]
@@ -156,18 +161,32 @@ def _acted(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResu
         data["events"] = list(outcome.events)
     if page.document is None or not page.document.text.strip():
         return ToolResult(data, outcome.changes, "page")
-    source, fresh = _new_text(context, page)
+    source, new = _new_passages(context, page)
     data["source"] = source.name
-    body = outcome.changes if not fresh else f"{outcome.changes}\n\nNew text:\n{fresh}"
+    fresh, shown = listed(new, NEW_TEXT_CHARS)
+    changes = _once(outcome.changes, new[:shown])
+    body = changes if not fresh else f"{changes}\n\nNew text:\n{fresh}"
     return ToolResult(data, body.strip(), source.name)
 
 
-def _new_text(context: ToolContext, page: Page) -> tuple[Source, str]:
+def _new_passages(context: ToolContext, page: Page) -> tuple[Source, list[Passage]]:
+    """Make a page as it stands now a source: with it the passages that an action brought."""
     known = context.evidence.by_url(page.url)
     before = {passage.text for passage in known.passages} if known else set()
     source = register(context, page)
     new = [passage for passage in source.passages if passage.text not in before]
-    return source, listed(new, NEW_TEXT_CHARS)[0] if before and new else ""
+    return source, new if before else []
+
+
+def _once(changes: str, new: Sequence[Passage]) -> str:
+    """Leave a long text out of the changes that is listed below them as a passage."""
+    ids = {" ".join(p.text.split()): p.id for p in new if len(p.text) >= SAID_TWICE}
+
+    def line(said: str) -> str:
+        sign, text = said[:1], said[1:].strip(" …")
+        return f"{sign} ({ids[text]}, below)" if sign in ("+", "~") and text in ids else said
+
+    return "\n".join(map(line, changes.split("\n")))
 
 
 def _offset(params: ClickParams | HoverParams | DragParams) -> tuple[float, float] | None:
