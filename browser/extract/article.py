@@ -55,8 +55,11 @@ def content_blocks(walk: Walk, root: etree._Element, meta: Metadata) -> list[Blo
     ]
     if not content:
         return walk.blocks
-    if not meta.is_article and _is_clean(content) and not reads_on(content):
-        return content
+    if not meta.is_article and _is_clean(content):
+        if not reads_on(content):
+            return content
+        if _is_bare(content):
+            return _trim(content, meta.title)
     rest = content if meta.is_article else without_teasers(content)
     body = _body(rest, root, meta)
     return body if _is_article(rest, body, declared=meta.is_article) else content
@@ -64,6 +67,20 @@ def content_blocks(walk: Walk, root: etree._Element, meta: Metadata) -> list[Blo
 
 def _is_clean(content: Sequence[Block]) -> bool:
     return _linked(content) <= _CLEAN
+
+
+def _is_bare(content: Sequence[Block]) -> bool:
+    """Whether a page is next to nothing but prose, so that no extractor finds more to drop."""
+    beside = sum(
+        count_words(block.text)
+        for block in content
+        if block.kind != "heading" and not _is_prose(block)
+    )
+    return beside <= _CLEAN * sum(count_words(block.text) for block in content)
+
+
+def _is_prose(block: Block) -> bool:
+    return count_words(block.text) >= _PROSE_WORDS and block.link_density <= _LINKY
 
 
 def _is_article(content: Sequence[Block], body: Sequence[Block], *, declared: bool) -> bool:
@@ -97,8 +114,7 @@ def _thin(content: Sequence[Block], found: Sequence[bool]) -> bool:
 
 
 def _prose(blocks: Sequence[Block]) -> int:
-    sizes = ((block, count_words(block.text)) for block in blocks)
-    return sum(n for block, n in sizes if n >= _PROSE_WORDS and block.link_density <= _LINKY)
+    return sum(count_words(block.text) for block in blocks if _is_prose(block))
 
 
 def _in_densest(blocks: Sequence[Block]) -> list[bool]:
