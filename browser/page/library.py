@@ -52,6 +52,16 @@ _CALL = (
 )
 
 
+def expression(name: str) -> str:
+    """Write a call of the library as an expression, for what speaks DevTools itself."""
+    return f"globalThis[{_KEY}].{name}()"
+
+
+def function(name: str) -> str:
+    """Write a function that calls the library with its object and one argument."""
+    return f"function (argument) {{ return globalThis[{_KEY}].{name}(this, argument); }}"
+
+
 async def call(frame: Frame, name: str, argument: object = None) -> Any:
     """Call a function of the library in a frame; its result must be JSON."""
     try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import Error as PlaywrightError
 
 from browser.page import library
+from browser.page.closed import adopt_closed_roots
 from browser.page.lines import Line, build
 from browser.page.split import split_long
 
@@ -65,6 +66,8 @@ async def look(page: Page, frames: Frames) -> View:
     """Walk the main frame and, where it has any, the frames inside it."""
     main = page.main_frame
     raw = await _walk(main, frames)
+    if raw.get("suspects") and await adopt_closed_roots(page):
+        raw = await _walk(main, frames)
     inner: dict[str, dict[str, Any]] = {}
     if raw["frames"]:
         await _walk_children(main, frames, inner, depth=1)

@@ -81,7 +81,7 @@ const openShadowRoots = () => {
   });
 };
 
-const shadowOf = (element) => element.shadowRoot ?? internals.get(element)?.shadowRoot ?? null;
+const shadowOf = (element) => element.shadowRoot ?? internals.get(element)?.shadowRoot ?? adopted.get(element) ?? null;
 
 // Timers that an action starts (debounced searches, delayed dialogs) are waited for when short.
 const SHORT_TIMER_MS = 700;

@@ -27,6 +27,7 @@ const isHeard = (shape, svg, delegated) => {
 class Walk {
   constructor(options) {
     findReact();
+    suspected = [];
     places = new Map();
     this.delegated = delegatedTargets();
     this.lines = new Lines({ chars: options.chars, until: performance.now() + options.ms });
@@ -60,7 +61,7 @@ class Walk {
     shared = null;
     return {
       lines: this.lines.all, cut: this.cut, frames: this.frames, title: document.title,
-      url: location.href, consent: !!findConsent(),
+      url: location.href, consent: !!findConsent(), suspects: suspected.length,
     };
   }
 
@@ -105,6 +106,7 @@ class Walk {
     const style = getComputedStyle(element);
     if ((style.display === 'none' && element.tagName !== 'AREA') || style.contentVisibility === 'hidden') return;
     const look = lookInside(element, style, job.look);
+    suspect(element, style);
     const role = roleOf(element);
     const block = isBlock(style.display) || element.tagName === 'BR';
     const leave = []; // what closes when the element ends, in the order of opening

@@ -142,3 +142,11 @@ async def test_options_beyond_the_first_are_found_and_expanded(show):
     assert "+188" in snapshot.text
     assert "Country 150" in await tab.find("Country 150")
     assert "Country 199" in await tab.expand(ref(snapshot, "select Where"))
+
+
+async def test_roots_that_the_markup_closes_are_read_and_worked(show):
+    tab = await show("""<x-card><template shadowrootmode=closed><p>In a card</p><button onclick="this.textContent = 'Pressed'">Press</button><slot></slot></template><em>slotted</em></x-card>
+      <div><template shadowrootmode=closed><span>In a plain host</span></template></div><div style="height:40px"></div>""")
+    text = (await tab.snapshot()).text
+    assert text.splitlines() == ["In a card", "[e1 button: Press]slotted", "In a plain host"]
+    assert "Pressed" in (await tab.click("e1")).changes
