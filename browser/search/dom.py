@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-_INVISIBLE = "//script | //style | //noscript | //template | //comment()"
+_INVISIBLE = "//script | //style | //noscript | //template | //comment() | //*[@hidden]"
 _BLOCKS = frozenset(
     "address article br cite dd div dl dt h1 h2 h3 h4 h5 h6 li ol p section td tr ul".split()
 )
@@ -22,7 +22,10 @@ def parse_html(body: str) -> HtmlElement | None:
     if "<" not in body:
         return None
     parser = html.HTMLParser(encoding="utf-8")
-    tree = html.document_fromstring(body.encode("utf-8", "replace"), parser)
+    try:
+        tree = html.document_fromstring(body.encode("utf-8", "replace"), parser)
+    except etree.ParserError:
+        return None  # angle brackets, but no element in them
     remove(tree, _INVISIBLE)
     return tree
 

@@ -27,7 +27,14 @@ _MOST = 300
 _OWN_SERVICES = ("accounts", "help", "maps", "policies", "preferences", "support")
 # Text shorter than this beside a heading is a date, a breadcrumb or a button.
 _SHORTEST_SNIPPET = 25
+# What engines write, alone in an element, beside what was paid for.
+_AD_LABELS = frozenset(
+    """ad ads advertisement sponsored promoted anzeige anzeigen gesponsert annonce annonces
+    sponsorisé publicité anuncio anuncios patrocinado annuncio sponsorizzato advertentie gesponsord
+    sponsrad annons reklama sponsorowane реклама 広告 スポンサー 广告 廣告 광고""".split()
+)
 _WHOLE_ADDRESS = re.compile(r"^https?://[^\s›…]+$")
+_HOST = re.compile(r"\S+\.\S+")
 _BREADCRUMB = re.compile(r"^https?://\S+$|^\S+\.\w{2,} ›")
 
 
@@ -47,9 +54,12 @@ class Layout:
     def read(self, tree: HtmlElement, url: str) -> Iterator[SearchResult]:
         """Yield what stands on the page, real targets only."""
         for item in tree.xpath(self.item):
+            if is_labelled_ad(item):
+                continue
             for link in item.xpath(self.link)[:1]:
                 address = target(urljoin(url, link.get("href", "")))
                 title = first_text(item, (self.title,)) if self.title else text(link)
+                title = title or _title_in(link)
                 if address and title:
                     snippet = first_text(item, self.snippet) or longest_beside(link, item)
                     yield SearchResult(address, title, snippet)
@@ -81,6 +91,8 @@ class Headings:
         previous = ""
         for heading, link in found:
             block = _block_of(heading, headings)
+            if is_labelled_ad(block):
+                continue
             address = _displayed(block) or link if is_sealed(link) else link
             snippet = first_text(block, self.snippet) or longest_beside(heading, block)
             if snippet or host(address) != previous:  # else a link into the site above
@@ -93,6 +105,13 @@ ANY_PAGE = (
     Headings("//a[@href]//*[contains(@class, 'title')] | //a[@href][contains(@class, 'title')]"),
 )
 """What is tried on a page whose layout nobody has described: headings, then titles by name."""
+
+
+def _title_in(link: HtmlElement) -> str:
+    """The longest text in a link that is no address: its title, where nothing is called so."""
+    said = (text(leaf) for leaf in leaves(link))
+    telling = (t for t in said if not _BREADCRUMB.search(t) and not _HOST.fullmatch(t))
+    return max(telling, key=len, default="")
 
 
 def _link_of(heading: HtmlElement) -> HtmlElement | None:
@@ -128,12 +147,25 @@ def _block_of(heading: HtmlElement, headings: set[HtmlElement]) -> HtmlElement:
     return block
 
 
+def is_labelled_ad(block: HtmlElement) -> bool:
+    """Whether a block says of itself that it was paid for, in a label of its own."""
+    return any(
+        node.text and node.text.strip(" \u00a0·:•").casefold() in _AD_LABELS and not len(node)
+        for node in block.iter("span", "div", "p", "b", "strong", "h2", "label")
+    )
+
+
 def longest_beside(heading: HtmlElement, block: HtmlElement) -> str:
     """Give the longest text of a block that is no heading, no link and no breadcrumb."""
     link = _link_of(heading)
     taken = {heading, *heading.iterdescendants(), *([] if link is None else link.iter())}
+    # Some engines let the excerpt itself lead to the page.
+    there = None if link is None else link.get("href")
     taken |= {
-        node for a in block.iter("a", "cite", "h1", "h2", "h3", "button") for node in a.iter()
+        node
+        for part in block.iter("a", "cite", "h1", "h2", "h3", "button")
+        if part.tag != "a" or part is link or part.get("href") != there
+        for node in part.iter()
     }
     pieces = [text(leaf) for leaf in leaves(block) if leaf not in taken]
     prose = [piece for piece in pieces if not _BREADCRUMB.search(piece)]

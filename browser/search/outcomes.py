@@ -32,12 +32,12 @@ _WALLS = re.compile(
     |class=["'](?:[^"']*\s)?(?:anomaly-modal|cf-browser-verification|cf-turnstile|pow-captcha)
     |class=["'](?:[^"']*\s)?(?:captcha_header|b_captcha)\b
     |/cdn-cgi/challenge-platform/ | /anomaly\.js\?
-    |<title>[^<]{0,60}(?:Just\ a\ moment|Attention\ Required!|Access\ denied
+    |<title[^>]*>[^<]{0,60}(?:Just\ a\ moment|Attention\ Required!|Access\ denied
        |Verifying\ your\ request|Making\ sure\ you|One\ last\ step|\bCaptcha\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _CONSENT = re.compile(
-    r"""<form[^>]+action=["']?https?://consent\.[^"'>]+|<title>\s*Before you continue""",
+    r"""<form[^>]+action=["']?https?://consent\.[^"'>]+|<title[^>]*>\s*Before you continue""",
     re.IGNORECASE,
 )
 

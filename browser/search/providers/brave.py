@@ -15,7 +15,7 @@ from browser.search.page import HtmlProvider
 if TYPE_CHECKING:
     from browser.types import SearchQuery
 
-_WEB = f"//div[{class_('snippet')} and (@data-type='web' or (not(@data-type) and @data-pos))]"
+_WEB = f"//div[@data-type='web' or ({class_('snippet')} and not(@data-type) and @data-pos)]"
 
 
 class Brave(HtmlProvider):

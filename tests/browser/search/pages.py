@@ -96,7 +96,10 @@ def _bing(rows: tuple[Row, ...]) -> str:
             f'<div class="b_caption"><p>{_bold(row.snippet)}</p></div></li>'
         )
 
-    ad = f'<li class="b_ad"><ul><li class="b_algo"><h2><a href="{AD}">x</a></h2></li></ul></li>'
+    ad = (
+        f'<li class="b_ad"><ul><li class="b_algo"><span>Sponsored</span><h2><a href="{AD}">x</a>'
+        "</h2></li></ul></li>"
+    )
     return _html(f'<ol id="b_results">{ad}{"".join(map(item, rows))}</ol>')
 
 

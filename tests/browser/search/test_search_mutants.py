@@ -1,0 +1,55 @@
+"""Result pages that changed: results stay results, advertisements and panels never become any."""
+
+from __future__ import annotations
+
+import pytest
+
+from browser.search import parse_results
+from browser.types import Outcome
+from tests.browser.search.mutations import MUTATIONS, mutant
+from tests.browser.search.pages import ROWS, empty_page, results_page
+
+PAGES = ("google", "bing", "brave", "duckduckgo", "duckduckgo_lite", "mojeek", "startpage")
+# All names at once may be too much for a layout that is told by its names; it must then say so.
+GENTLE = [name for name in MUTATIONS if name != "renamed_all"]
+WALL = (
+    "<html><head><title>Just a moment...</title></head>"
+    '<body><form id="challenge-form"></form></body></html>'
+)
+CONSENT = (
+    "<html><head><title>Before you continue</title></head>"
+    '<body><form action="https://consent.search.example/save"></form></body></html>'
+)
+
+
+@pytest.mark.parametrize("engine", PAGES)
+@pytest.mark.parametrize("mutation", GENTLE)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_results_of_a_changed_page(engine: str, mutation: str, seed: int) -> None:
+    page = parse_results(engine, mutant(results_page(engine), mutation, seed))
+    assert page.outcome is Outcome.OK
+    assert [(hit.url, hit.title) for hit in page.results] == [(r.url, r.title) for r in ROWS]
+    assert [hit.snippet for hit in page.results] == [row.snippet for row in ROWS]
+
+
+@pytest.mark.parametrize("engine", PAGES)
+def test_where_all_names_changed_what_is_read_is_right_or_it_is_said_that_nothing_was(
+    engine: str,
+) -> None:
+    page = parse_results(engine, mutant(results_page(engine), "renamed_all"))
+    read = [(hit.url, hit.title) for hit in page.results]
+    assert page.outcome in (Outcome.OK, Outcome.ERROR)
+    assert read in ([], [(row.url, row.title) for row in ROWS])
+
+
+@pytest.mark.parametrize("engine", PAGES)
+@pytest.mark.parametrize("mutation", MUTATIONS)
+@pytest.mark.parametrize("wall", [WALL, CONSENT])
+def test_a_changed_wall_is_still_one(engine: str, mutation: str, wall: str) -> None:
+    assert parse_results(engine, mutant(wall, mutation)).outcome is Outcome.BLOCKED
+
+
+@pytest.mark.parametrize("engine", PAGES)
+@pytest.mark.parametrize("mutation", ["renamed", "unwrapped", "boxed", "shuffled"])
+def test_a_changed_page_without_results_is_still_empty(engine: str, mutation: str) -> None:
+    assert parse_results(engine, mutant(empty_page(engine), mutation)).outcome is Outcome.EMPTY
