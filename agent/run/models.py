@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+from agent.models.later import LaterModel
 from agent.models.resolve import endpoint_of, local_model
 from agent.run.web import open_remote_model
 
@@ -27,8 +29,18 @@ async def with_fallbacks(
         return model
     from agent.models.router import Router  # noqa: PLC0415 - only where there are several
 
-    others = [await open_model(stack, name, options, environ) for name in options.fallback]
+    others = [_in_reserve(stack, name, options, environ) for name in options.fallback]
     return Router([model, *others], note)
+
+
+def _in_reserve(
+    stack: AsyncExitStack, name: str, options: Options, environ: Mapping[str, str]
+) -> Model:
+    """Give a model that is opened when it is needed; its name is looked up at once."""
+    where = endpoint_of(name, None, environ, options)
+    if where is None:
+        return local_model(name)
+    return LaterModel(where, partial(open_remote_model, stack, where, options.proxy))
 
 
 async def open_model(

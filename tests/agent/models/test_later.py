@@ -1,0 +1,38 @@
+"""A fallback model is opened when it is first asked, and not before."""
+
+from __future__ import annotations
+
+from agent.models import Message
+from agent.models.later import LaterModel
+from agent.models.openai import OpenAIModel
+from agent.models.providers import endpoint
+
+ASKED = [Message("user", "When?")]
+
+
+async def test_it_is_opened_once_and_has_what_it_was_offered_before(provider):
+    provider.says("In 1894.")
+    where, opened = endpoint("openai/gpt-4.1", provider.url, {}), []
+
+    async def opening():
+        opened.append(OpenAIModel(where))
+        return opened[-1]
+
+    model = LaterModel(where, opening)
+    tool = {"type": "function", "function": {"name": "READ", "parameters": {}}}
+    model.offer("You research.", [tool])
+    assert (model.name, model.sees, model.native, opened) == ("openai/gpt-4.1", True, True, [])
+    heard = []
+    assert (await model.stream("You research.", ASKED, heard.append)).text == "In 1894."
+    assert (await model.reply("", ASKED)).text == "In 1894."
+    assert len(opened) == 1
+    assert "".join(heard) == "In 1894."
+    assert ["tools" in request for request in provider.requests] == [True, False]
+    await model.aclose()
+
+
+async def test_one_that_was_never_needed_has_nothing_to_close():
+    async def opening():
+        raise AssertionError
+
+    await LaterModel(endpoint("openai/gpt-4.1", None, {}), opening).aclose()
