@@ -161,8 +161,41 @@ async def as_report(studio: Studio) -> None:
     await studio.ask(report=True, depth="quick")
 
 
+async def judged(studio: Studio) -> None:
+    claim = "The lighthouse that Gideon Thorsby planned has shone since 1829. [S1]"
+    verdict = '1: supported "It was first lit on 1 November 1829."'
+    await studio.ask(studio.read("/hesk-light"), claim, {"reply": verdict, "for": "judge"})
+
+
+async def deep(studio: Studio) -> None:
+    await studio.ask(
+        studio.read("/hesk-light"),
+        LIT,
+        {"reply": '{"open":["How high is it?"]}', "for": "missing"},
+        '<<TOOL:FIND:{"text":"metres high"}>>',
+        f"{LIT} The granite tower is 34 metres high and has 166 steps. [S1]",
+        {"reply": '{"open":[]}', "for": "missing"},
+        depth="deep",
+    )
+
+
+async def with_data(studio: Studio) -> None:
+    schema = {"type": "object", "properties": {"height_m": {"type": "integer"}}}
+    wrong = {"data": {"height_m": 35}, "citations": {"/height_m": "S1"}}
+    reply = {"reply": json.dumps(wrong), "for": "values"}
+    await studio.ask(studio.read("/hesk-light"), LIT, reply, reply, schema=schema)
+
+
+async def seeing(studio: Studio) -> None:
+    studio.provider.answers.clear()
+    for reply in (f"<<TOOL:OPEN:{studio.site.url}/museum>>", "<<TOOL:SCREENSHOT>>", "NOT_FOUND"):
+        studio.provider.says(reply)
+    await studio.ask(model="openai/gpt-4.1", base_url=studio.provider.url, vision=True)
+
+
 KINDS = (
     searched, pdf, browser, memory, planned, fallback, native, failing, interrupted, failing_part,
-    cut_short, repaired, in_circles, out_of_reach, with_a_file, extractive, as_report,
+    cut_short, repaired, in_circles, out_of_reach, with_a_file, extractive, as_report, judged, deep,
+    with_data, seeing,
 )  # fmt: skip
 """The first nine are the most unlike each other."""

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
+import jsonschema
+
+from agent.export.schema import report_schema
 from agent.journal import Runs
 from tests.agent.models.wire import OpenAIProvider, running
 from tests.offline import digest, replayed_offline
 from tests.recordings import KINDS, Studio
+
+SCHEMA = json.loads(report_schema()) | {"additionalProperties": False}
 
 
 async def test_recorded_runs_replay_byte_for_byte_with_the_network_gone(site, tmp_path):
@@ -15,5 +22,7 @@ async def test_recorded_runs_replay_byte_for_byte_with_the_network_gone(site, tm
             await record(studio)
     folders = [run.path for run in Runs(tmp_path)]
     assert len(folders) == 9
+    for folder in folders:
+        jsonschema.validate(json.loads((folder / "report.json").read_bytes()), SCHEMA)
     then = [digest((folder / "report.json").read_bytes()) for folder in folders]
     assert replayed_offline(folders) == then
