@@ -38,6 +38,8 @@ _THIN = 0.15
 _SHORTEST_BODY = 40
 # An article of more blocks is none: the extractor would take seconds over an index.
 _MOST_BLOCKS = 5_000
+# A byline may stand below a first paragraph or two that sum the article up.
+_STANDFIRST = 3
 # Prose begins at so many words; what is shorter is a label.
 _PROSE_WORDS = 10
 
@@ -62,7 +64,9 @@ def content_blocks(walk: Walk, root: etree._Element, meta: Metadata) -> list[Blo
             return _trim(content, meta.title)
     rest = content if meta.is_article else without_teasers(content)
     body = _body(rest, root, meta)
-    return body if _is_article(rest, body, declared=meta.is_article) else content
+    if _is_article(rest, body, declared=meta.is_article):
+        return body
+    return content if meta.is_article or not reads_on(content) else _trim(rest, meta.title)
 
 
 def _is_clean(content: Sequence[Block]) -> bool:
@@ -207,7 +211,8 @@ def _trim(blocks: Sequence[Block], title: str) -> list[Block]:
         elif related and block.link_density <= _LINKY and _speaks(block):
             related = False
         aside = is_aside(block) or is_title(block, title)
-        aside = aside or (not begun and (block.level == 1 or is_dateline(block)))
+        aside = aside or (not begun and block.level == 1)
+        aside = aside or ((not begun or len(kept) < _STANDFIRST) and is_dateline(block))
         begun = begun or (not aside and count_words(block.text) >= _PROSE_WORDS)
         if not (related or aside):
             kept.append(block)

@@ -86,9 +86,14 @@ def is_trail(block: Block) -> bool:
 
 def is_dateline(block: Block) -> bool:
     """Whether a line above the body only says who wrote it and when; the Document says it, too."""
-    if block.kind == "heading" or count_words(block.text) > _LONGEST_SMALL_PRINT:
+    if block.kind != "paragraph" or count_words(block.text) > _LONGEST_SMALL_PRINT:
         return False
-    return _BYLINE.match(block.text) is not None or _DATE.search(block.text) is not None
+    if _BYLINE.match(block.text):
+        return True
+    # A sentence that speaks of a day is one of the body's.
+    return _DATE.search(block.text) is not None and not block.text.rstrip().endswith(
+        (".", "!", "?")
+    )
 
 
 def is_title(block: Block, title: str) -> bool:

@@ -74,3 +74,22 @@ def test_comments_and_advertisements_are_apart_in_german_too() -> None:
     text = extract(page, URL).text
     assert "beschlossen" not in text
     assert "Jetzt kaufen" not in text
+
+
+def test_a_byline_below_the_first_paragraph_is_no_body_but_a_sentence_with_a_date_is() -> None:
+    opening = "<p>The lock was opened on 3 May 1998.</p>"
+    page = f"<h1>Lock</h1>{opening}<p>Von Heike Brandt</p><p>Stand: 14.03.2024, 17:45 Uhr</p>{paragraphs()}"
+    text = extract(page, URL).text
+    assert text.startswith("The lock was opened on 3 May 1998.")
+    assert "Heike" not in text
+    assert "Stand" not in text
+
+
+def test_a_body_that_the_extractor_misses_is_read_without_teasers() -> None:
+    body = "".join(f"<div><div>{line}</div></div>" for line in PROSE)
+    links = (
+        "<div><a href=/a>Magazine</a><a href=/b>Politics</a><a href=/c>Culture and travel</a></div>"
+    )
+    text = extract(f"<div>{links}<div>{body}</div><div>{teasers()}</div></div>", URL).text
+    assert all(line in text for line in PROSE)
+    assert not any(line in text for _, line in TEASERS)
