@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 Send = Callable[[str, dict[str, Any]], Awaitable[Any]]
 """Sends a DevTools command of one page and gives its result."""
 _GROUP = "closed-roots"
+_TEXT = """function () {
+  const shown = [...this.children].filter((child) => child.getClientRects().length);
+  return shown.map((child) => child.innerText ?? '').join('\\n').trim();
+}"""
 
 
 async def adopt_closed_roots(page: Page) -> bool:
@@ -58,6 +62,16 @@ async def closed_roots(send: Send, suspects: str) -> list[tuple[str, str]]:
     hosts = [row["value"]["objectId"] for row in rows if row["name"].isdigit()]
     roots = await asyncio.gather(*(_root_of(send, host) for host in hosts))
     return [(host, root) for host, root in zip(hosts, roots, strict=True) if root]
+
+
+async def closed_text(send: Send, suspects: str) -> str:
+    """Read what closed roots show, of a page that our library is not in."""
+    texts = []
+    for _, root in await closed_roots(send, suspects):
+        asked = {"functionDeclaration": _TEXT, "objectId": root, "returnByValue": True}
+        texts.append(str((await send("Runtime.callFunctionOn", asked))["result"].get("value", "")))
+    await send("Runtime.releaseObjectGroup", {"objectGroup": _GROUP})
+    return "\n".join(text for text in texts if text)
 
 
 async def _root_of(send: Send, host: str) -> str | None:

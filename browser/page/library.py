@@ -46,6 +46,14 @@ CONTEXT_EXPRESSION = (
     f"return asJSON(context({{limit: {CONTEXT_LIMIT}}})); }})()"
 )
 
+# Lists, in a tab that is not ours, what may hide a closed shadow root.
+SUSPECTS_EXPRESSION = (
+    "(() => { 'use strict'; const shadowOf = (element) => element.shadowRoot;\n"
+    f"{_parts('12')}\n"
+    "for (const element of [...document.querySelectorAll('*')].slice(0, 5000))"
+    " suspect(element, getComputedStyle(element));\nreturn suspects(); })()"
+)
+
 _CALL = (
     f"([name, argument]) => {{ const library = globalThis[{_KEY}];"
     f" if (!library) throw new Error('{_MISSING}'); return library[name](argument); }}"

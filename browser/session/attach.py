@@ -11,6 +11,7 @@ from playwright.async_api import async_playwright
 
 from browser.errors import AttachFailed, BrowserError, BrowserGone
 from browser.page import library
+from browser.page.closed import closed_text
 from browser.page.deadline import within
 from browser.session.endpoint import websocket_of
 from browser.session.launch import Running
@@ -87,6 +88,14 @@ class UsersTabs:
         except (TimeoutError, BrowserGone):
             return ""
         return answer if isinstance(answer, str) else ""
+
+    async def text_behind(self, target: str) -> str:
+        """Give the text in closed shadow roots of a tab, which its own text does not hold."""
+        try:
+            async with self._relay.asking(target) as send, asyncio.timeout(TAB_SECONDS):
+                return await closed_text(send, library.SUSPECTS_EXPRESSION)
+        except (TimeoutError, BrowserGone):
+            return ""  # the rest of the page is known all the same
 
     async def _context(self, target: str) -> dict[str, Any] | None:
         try:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
     from websockets.http11 import Request, Response
 
+    from browser.page.closed import Send
+
 CONNECT_SECONDS = 60.0  # since Chrome 144 a person is asked to allow it, and may look away
 COMMAND_SECONDS = 5.0
 _OUR_IDS = 1 << 30  # Playwright counts its own from 1
@@ -120,23 +122,32 @@ class Relay:
             and not info["url"].startswith(("devtools:", "chrome-extension:"))
         ]
 
-    async def evaluate(self, target: str, expression: str, seconds: float) -> Any:
-        """Evaluate an expression in a tab of the person, who notices nothing.
-
-        Raises TimeoutError when the tab does not answer, as under an open dialog.
-        """
+    @asynccontextmanager
+    async def asking(self, target: str) -> AsyncIterator[Send]:
+        """Ask a tab of the person, who notices nothing; what is given sends a command to it."""
         attached = await self.command(
             "Target.attachToTarget", {"targetId": target, "flatten": True}
         )
         session = attached["sessionId"]
         self._questions.add(session)
-        params = {"expression": expression, "returnByValue": True}
+
+        async def send(method: str, params: Message) -> Message:
+            return await self.command(method, params, session)
+
         try:
-            async with asyncio.timeout(seconds):
-                answer = await self.command("Runtime.evaluate", params, session)
+            yield send
         finally:
             await self.command("Target.detachFromTarget", {"sessionId": session})
             self._questions.discard(session)
+
+    async def evaluate(self, target: str, expression: str, seconds: float) -> Any:
+        """Evaluate an expression in a tab of the person.
+
+        Raises TimeoutError when the tab does not answer, as under an open dialog.
+        """
+        params = {"expression": expression, "returnByValue": True}
+        async with self.asking(target) as send, asyncio.timeout(seconds):
+            answer = await send("Runtime.evaluate", params)
         return answer.get("result", {}).get("value")
 
     def _check(self, connection: ServerConnection, request: Request) -> Response | None:

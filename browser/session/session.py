@@ -111,7 +111,7 @@ class Browser:
         return next((tab for tab in self._tabs if tab.id == tab_id), None)
 
     async def answers(self, tab: Tab) -> bool:
-        """Whether a tab of ours still does: it neither crashed, hangs, nor went with its browser."""
+        """Whether a tab of ours does: not one that crashed, hangs or went with its browser."""
         running = self._running
         lives = tab in self._tabs and running is not None and await running.alive(ALIVE_SECONDS)
         return lives and await tab.answers(ALIVE_SECONDS)
@@ -148,6 +148,8 @@ class Browser:
         if users is None:
             return await self._tabs[-1].context() if self._tabs else None
         raw = await users.visible()
+        if raw and (behind := await users.text_behind(raw["target"])):
+            raw["visible_text"] += "\n" + behind
         return context_of(raw) if raw else None
 
     async def visible_html(self, url: str) -> str:

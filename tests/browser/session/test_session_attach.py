@@ -63,6 +63,22 @@ async def test_the_visible_tab_is_the_context_with_its_selection(chrome):
     assert {tab.title for tab in listed} == {"Front", "Second", "Third"}
 
 
+async def test_the_context_holds_what_shadow_roots_show(chrome):
+    roots = "".join(
+        f"<x-{mode}><template shadowrootmode={mode}><p>{mode}</p><style>p{{}}</style></template>"
+        f"</x-{mode}>"
+        for mode in ("open", "closed")
+    )
+    front = f"<title>Front</title><p>light</p>{roots}"
+    async with person(chrome, front), Browser.attach(chrome.cdp_url) as browser:
+        context = await browser.visible_context()
+    assert [line for line in context.visible_text.splitlines() if line] == [
+        "light",
+        "open",
+        "closed",
+    ]
+
+
 async def test_a_dialog_of_the_person_stays_open_and_their_tabs_stay_as_they_were(chrome, pages):
     path = pages.put("<button onclick=\"this.textContent='pressed'\">Press</button>")
     async with person(chrome, FRONT, "<title>Second</title>", "<title>Third</title>") as tabs:
