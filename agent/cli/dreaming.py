@@ -62,6 +62,6 @@ def dream_after(code: int, settings: Options, *, quiet: bool) -> None:
         return
     from agent.memory import Memory  # noqa: PLC0415 - a run without memory does not load it
 
-    with Memory.open(settings.data / "memory.db", settings.namespace) as memory:
+    with Memory.open(settings.memory_place, settings.namespace) as memory:
         if memory.dream_due():
             memory.dream(SECONDS)

@@ -29,6 +29,10 @@ _RUN = (
         {"default": None, "help": "Whether the model takes pictures (told by its name)."},
     ),
     (
+        ("--context-window",),
+        {"type": int, "metavar": "TOKENS", "help": "What the model takes at once (32000)."},
+    ),
+    (
         ("--model-timeout",),
         {"type": float, "metavar": "SECONDS", "help": "Silence of the model at most (120)."},
     ),
@@ -110,6 +114,10 @@ _RUN = (
     ),
     (("--session",), {"metavar": "NAME", "help": "A conversation by name."}),
     (("--memory/--no-memory",), {"default": None, "help": "Use and keep memories (on)."}),
+    (
+        ("--memory-url",),
+        {"metavar": "URL", "help": "A memory that machines share: postgresql://… (memory.db)."},
+    ),
     (("--data-dir",), {"type": _PATH, "metavar": "DIR", "help": "Where runs and memory are kept."}),
     (("--keep-days",), {"type": int, "metavar": "N", "help": "Delete runs older than this."}),
     (("--namespace",), {"metavar": "NAME", "help": "Whose memories."}),

@@ -152,11 +152,10 @@ def opened(place: tuple[Path, str]) -> Iterator[Memory]:
     from agent.memory import Memory  # noqa: PLC0415 - `--help` needs no database
     from agent.memory.embedders import embedder_of  # noqa: PLC0415 - as above
 
-    settings = options({}, config=True)
-    embedder = embedder_of(settings.embeddings, settings.base_url, os.environ, settings.proxy)
     folder, namespace = place
-    file = private_folder(folder) / "memory.db"
-    with Memory.open(file, namespace, embeddings=embedder) as store:
+    settings = options({"data_dir": private_folder(folder)}, config=True)
+    embedder = embedder_of(settings.embeddings, settings.base_url, os.environ, settings.proxy)
+    with Memory.open(settings.memory_place, namespace, embeddings=embedder) as store:
         yield store
 
 

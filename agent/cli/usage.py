@@ -41,14 +41,15 @@ def usage(as_json: bool, data_dir: Path | None) -> None:  # noqa: FBT001
 def feedback(run: str, thumb: Any, data_dir: Path | None) -> None:
     """Say whether RUN was good: the skills that it was given gain or lose by it."""
     from agent.after.feedback import feedback as weigh  # noqa: PLC0415 - `--help` needs none of it
-    from agent.config import default_data_dir  # noqa: PLC0415 - as above
+    from agent.config import options  # noqa: PLC0415 - as above
     from agent.journal import read_events  # noqa: PLC0415 - as above
     from agent.memory import Memory  # noqa: PLC0415 - as above
 
     events = list(read_events(all_runs(data_dir).find(run).journal))
     given = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
     namespace = events[0].data["options"]["namespace"] if events else "default"
-    with Memory.open((data_dir or default_data_dir()) / "memory.db", namespace) as memory:
+    settings = options({"data_dir": data_dir}, config=True)
+    with Memory.open(settings.memory_place, namespace) as memory:
         scores = weigh(memory.upkeep(""), given, thumb)
     for name, score in scores.items():
         print(f"{name}: {score}")

@@ -145,7 +145,7 @@ conversations = Table(
     Column("name", Words, nullable=False),
     Column("started", Float, nullable=False),
     Column("updated", Float, nullable=False),
-    Column("condensed", Text, nullable=False, server_default=""),
+    Column("condensed", Words, nullable=False, server_default=""),
     Column("watermark", BigInteger, nullable=False, server_default="0"),
     UniqueConstraint("namespace", "name"),
 )

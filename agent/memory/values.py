@@ -10,8 +10,8 @@ from agent.memory import jsvalues
 
 def pack(value: Any) -> tuple[str, str | None]:
     """Split a value into the text that is searched, and its JSON where it is no plain string."""
-    if isinstance(value, str) and jsvalues.well_formed(value) == value:
-        return value, None
+    if isinstance(value, str) and jsvalues.well_formed(value) == value and "\x00" not in value:
+        return value, None  # what a database may not hold as text, its JSON spells
     if isinstance(value, str | dict | list):
         return jsvalues.well_formed(json.dumps(value, ensure_ascii=False)), json.dumps(value)
     return jsvalues.to_string(value), json.dumps(value)

@@ -186,6 +186,7 @@ class _Run:
             effort=self._options.effort,
             as_report=self._options.report,
             guided=True,
+            context_window=self._options.context_window,
             objections=SectionGate(self._evidence, self._record),
         )
         self._work = work
@@ -297,7 +298,7 @@ class _Run:
         set_ = self._options
         embedder = embedder_of(set_.embeddings, set_.base_url, self._environ, set_.proxy)
         opening = partial(Memory.open, embeddings=embedder)
-        memory = await context.in_memory_thread(opening, set_.data / "memory.db", set_.namespace)
+        memory = await context.in_memory_thread(opening, set_.memory_place, set_.namespace)
         stack.push_async_callback(context.in_memory_thread, memory.close)
         if self._options.wiki_folder.is_dir():
             from agent.memory.wiki import Folder, Wiki  # noqa: PLC0415 - few runs have one

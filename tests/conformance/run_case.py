@@ -24,9 +24,11 @@ from agent.memory import Memory
 from tests.conformance.engine import Engine
 
 
-async def run_case(case: dict[str, Any]) -> dict[str, Any]:
+async def run_case(
+    case: dict[str, Any], place: str = ":memory:", namespace: str = "default"
+) -> dict[str, Any]:
     """Run a case: one turn, or several that share their storage."""
-    with Memory.open(":memory:") as memory:
+    with Memory.open(place, namespace) as memory:
         engine = Engine(case, memory)
         if "turns" not in case:
             return {**await engine.turn(case), "fetches": engine.fetches}

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -73,6 +74,12 @@ async def test_a_recorded_dialogue_comes_out_as_on_record(path):
     got = json.loads(json.dumps(await run_case(case["case"])))
     _, where = DIVERGENT.get(path.stem, ("", set()))
     assert differing(comparable(case["expected"]), comparable(got)) == where
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+async def test_a_recorded_dialogue_is_stored_alike_in_postgres(path, postgres):
+    case = json.loads(path.read_text(encoding="utf-8"))["case"]
+    assert await run_case(case, postgres, uuid4().hex) == await run_case(case)
 
 
 async def test_turns_differ_in_scores_alone_where_a_signal_counts_once():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from uuid import uuid4
 
 import pytest
 
@@ -160,3 +161,27 @@ def test_a_dream_takes_a_language_model_to_word_insights(run, tmp_path):
     done = run("memory", "dream", "--model", f"scripted:{script}")
     assert done.returncode == 0, done.stderr
     assert "worded 0" in done.stdout
+
+
+def test_machines_share_a_memory_by_its_url(run, postgres):
+    name = uuid4().hex
+    here = {"RESEARCH_MEMORY_URL": postgres}
+    assert run("memory", "--namespace", name, "remember", "boat", "Kittiwake", **here).stderr == ""
+    assert run("memory", "--namespace", name, "list", **here).stdout == "boat: Kittiwake\n"
+    assert run("memory", "--namespace", name, "list").stdout == ""
+
+
+def test_a_memory_that_cannot_be_reached_is_said_with_a_hint(run):
+    done = run("memory", "list", RESEARCH_MEMORY_URL="postgresql://127.0.0.1:9/none")
+    assert done.returncode == 1
+    assert "hint:" in done.stderr
+
+
+async def test_a_run_remembers_where_the_url_says_and_records_no_password(
+    ask, answering, events, postgres
+):
+    name = uuid4().hex
+    report = await ask(QUESTION, model=answering, memory=True, memory_url=postgres, namespace=name)
+    with Memory.open(postgres, name) as shared:
+        assert shared.control.list(["outcome"])
+    assert postgres not in "".join(str(event.data) for event in events(report))

