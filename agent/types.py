@@ -93,6 +93,36 @@ class ReportSource(BaseModel):
     quotes: list[str] = Field(default_factory=list)
 
 
+class Conflict(BaseModel):
+    """A source that says otherwise than a sentence of the answer which another source carries.
+
+    `citations` are the sources that carry the sentence, `source` the one that speaks against it,
+    with the words in which it does; all are source numbers of the report.
+    """
+
+    text: str
+    citations: list[int] = Field(default_factory=list)
+    source: int
+    quote: str
+    reason: str = ""
+
+
+class ConfidenceParts(BaseModel):
+    """What the confidence is made of, each 0 to 1 unless said otherwise.
+
+    `supported` is the share of sentences that are carried, an undecided one counting half; `sites`
+    how many independent sites carry them; `agreement` the share of the sources speaking of them
+    that say the same; `coverage` the share of the question that the cited passages speak of;
+    `freshness` the age in days of the newest dated source, None where none has a date.
+    """
+
+    supported: float = 0.0
+    sites: int = 0
+    agreement: float = 1.0
+    coverage: float = 0.0
+    freshness: int | None = None
+
+
 class DataValue(BaseModel):
     """A value of `data`: where it stands (a JSON Pointer), what carries it, literally quoted.
 
@@ -149,8 +179,10 @@ class Report(BaseModel):
     status: Status
     answer: str = ""
     confidence: float = 0.0
+    confidence_parts: ConfidenceParts = Field(default_factory=ConfidenceParts)
     sentences: list[Sentence] = Field(default_factory=list)
     sources: list[ReportSource] = Field(default_factory=list)
+    conflicts: list[Conflict] = Field(default_factory=list)
     data: Any = None
     values: list[DataValue] = Field(default_factory=list)
     data_notes: list[str] = Field(default_factory=list)

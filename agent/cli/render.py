@@ -8,6 +8,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING
 
+from agent.export import worth
 from agent.types import VerdictState
 from browser.text.hygiene import clean
 
@@ -32,6 +33,7 @@ def print_report(report: Report) -> None:
         report.answer,
         _data(report),
         _unverified(report.sentences),
+        worth.terminal(report),
         "\n".join(_source(source) for source in report.sources),
         _last_line(report) if report.status != "failed" else "",
     ]
@@ -93,7 +95,8 @@ def _short(quote: str) -> str:
 
 def _last_line(report: Report) -> str:
     usage = report.usage
-    parts = [f"confidence {report.confidence:.2f}"] if report.sentences else []
+    made_of = f" ({', '.join(worth.made_of(report))})" if report.sentences else ""
+    parts = [f"confidence {report.confidence:.2f}{made_of}"] if report.sentences else []
     parts += [
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f} s",

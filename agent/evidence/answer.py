@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.evidence.confidence import confidence
 from agent.evidence.layout import Unit, units
 from agent.evidence.markers import MarkerReader
 from agent.evidence.support import Support, SupportFinder
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.evidence.markers import Marker, Unmarked
-    from agent.evidence.store import Evidence
+    from agent.evidence.store import Evidence, Source
     from agent.evidence.verify import Judge
 
 
@@ -27,7 +26,6 @@ class CheckedAnswer:
     answer: str
     sentences: tuple[Sentence, ...]
     sources: tuple[ReportSource, ...]
-    confidence: float
 
 
 def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) -> CheckedAnswer:
@@ -52,9 +50,7 @@ class _AnswerCheck:
     def run(self, answer: str) -> CheckedAnswer:
         body = self._reader.take_footnotes(answer)
         text = "".join(self._unit(unit) for unit in units(body)).strip()
-        sources = tuple(self._report_sources())
-        rating = confidence(self._sentences, sources)
-        return CheckedAnswer(text, tuple(self._sentences), sources, rating)
+        return CheckedAnswer(text, tuple(self._sentences), tuple(self._report_sources()))
 
     def _unit(self, unit: Unit) -> str:
         if unit.kind == "verbatim":
@@ -76,6 +72,8 @@ class _AnswerCheck:
     def _prose(self, prose: Unmarked, *, claims: bool) -> str:
         text, done = "", 0
         spans = sentences(prose.text)
+        if not spans:
+            return prose.text
         edges = [span.start for span in spans[1:]] + [len(prose.text) + 1]
         markers = list(prose.markers)
         for span, edge in zip(spans, edges, strict=True):
@@ -116,18 +114,23 @@ class _AnswerCheck:
     def _report_sources(self) -> list[ReportSource]:
         cited = [(self._evidence.source(n), quotes) for n, quotes in self._quotes.items()]
         return [
-            ReportSource(
-                n=number,
-                url=source.url,
-                title=source.title,
-                fetched_at=source.fetched_at.isoformat(),
-                sha256=source.sha256,
-                via=source.via,
-                quotes=quotes,
-            )
+            report_source(number, source, quotes)
             for number, (source, quotes) in enumerate(cited, 1)
             if source is not None
         ]
+
+
+def report_source(number: int, source: Source, quotes: list[str]) -> ReportSource:
+    """Write a source as the report shows it, under its number there."""
+    return ReportSource(
+        n=number,
+        url=source.url,
+        title=source.title,
+        fetched_at=source.fetched_at.isoformat(),
+        sha256=source.sha256,
+        via=source.via,
+        quotes=quotes,
+    )
 
 
 def _sentence(text: str, numbers: list[int], support: Support) -> Sentence:

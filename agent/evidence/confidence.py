@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from agent.types import VerdictState
@@ -10,7 +11,7 @@ from browser.net.url import host, registrable_domain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.types import ReportSource, Sentence
+    from agent.types import ConfidenceParts, ReportSource, Sentence
 
 # What a sentence is worth by its verdict. An undecided one is right about as often as not (free
 # paraphrases of pages, half of them wrong, look alike in code); an uncited one has nothing behind
@@ -22,8 +23,9 @@ WORTH = {
     VerdictState.CONTRADICTED: 0.0,
 }
 
-ONE_SITE = 0.85
-"""Confidence in words carried by one site alone: they stand there, the site may be wrong."""
+ONE_SITE = 0.97
+"""Confidence in words of one site alone that speak of all that was asked: of 50 such answers
+on the closed web of the benchmark, two were wrong (`tests/bench/confidence.py`)."""
 
 EACH_FURTHER_SITE = 0.5
 """Each further independent site halves what is missing from 1."""
@@ -31,16 +33,23 @@ EACH_FURTHER_SITE = 0.5
 SNIPPETS_ONLY = 0.7
 """A search engine's snippet is cut from its context and may be stale."""
 
+HALF_SPOKEN_OF = 0.64
+STEEPNESS = 9.0
+"""Two numbers of a logistic curve: where the quotes speak of 64 % of the question's words, half of
+the answers are to the point. Fitted to 109 answers of the keyless model on the closed web, where
+five folds gave 0.62-0.66 and 7-10; `tests/bench/confidence.py` prints both webs' reliability."""
+
 WITH_CONTRADICTION = 0.5
 """Cap on an answer of which a source says the contrary."""
 
 
-def confidence(sentences: Sequence[Sentence], sources: Sequence[ReportSource]) -> float:
-    """Rate an answer from 0 to 1: share supported × independence of sources × how they were got."""
+def rate(
+    parts: ConfidenceParts, sentences: Sequence[Sentence], sources: Sequence[ReportSource]
+) -> float:
+    """Rate an answer from 0 to 1 by its parts, rising with each of them."""
     if not sentences or not sources:
         return 0.0
-    carried = sum(WORTH[sentence.verdict] for sentence in sentences) / len(sentences)
-    value = carried * _independence(sources)
+    value = parts.supported * _trust(parts.sites) * parts.agreement * _answers(parts.coverage)
     if all(source.via == "snippet" for source in sources):
         value *= SNIPPETS_ONLY
     if any(sentence.verdict is VerdictState.CONTRADICTED for sentence in sentences):
@@ -48,6 +57,20 @@ def confidence(sentences: Sequence[Sentence], sources: Sequence[ReportSource]) -
     return round(value, 2)
 
 
-def _independence(sources: Sequence[ReportSource]) -> float:
-    sites = len({registrable_domain(host(source.url)) or source.url for source in sources})
+def share_supported(sentences: Sequence[Sentence]) -> float:
+    """Share of the sentences that are carried; what is half certain counts half."""
+    return sum(WORTH[sentence.verdict] for sentence in sentences) / (len(sentences) or 1)
+
+
+def site_of(url: str) -> str:
+    """Name the site of a URL: pages of one site are not independent."""
+    return registrable_domain(host(url)) or url
+
+
+def _trust(sites: int) -> float:
     return float(1 - (1 - ONE_SITE) * EACH_FURTHER_SITE ** (sites - 1))
+
+
+def _answers(coverage: float) -> float:
+    """Share of answers that are to the point where so much of the question is spoken of."""
+    return 1 / (1 + math.exp(STEEPNESS * (HALF_SPOKEN_OF - coverage)))

@@ -59,8 +59,8 @@ def _unrelated(claim: Sentence, ground: Ground) -> bool:
     return alignment.share_known * max(alignment.score) < UNRELATED
 
 
-def _contradiction(claim: Sentence, ground: Ground) -> Finding | None:
-    """Look for what the page says instead, from the plainest kind of fact to the subtlest."""
+def check_values(claim: Sentence, ground: Ground) -> Finding | None:
+    """Find another figure, date or name in the place of a claim's."""
     plain = Alignment(plain_words(claim), ground, name_roots(claim))
     return (
         check_tables(claim, ground)
@@ -68,6 +68,13 @@ def _contradiction(claim: Sentence, ground: Ground) -> Finding | None:
         or check_dates(claim, ground, plain)
         or check_names(claim, ground)
         or check_hooks(claim, ground)
+    )
+
+
+def _contradiction(claim: Sentence, ground: Ground) -> Finding | None:
+    """Look for what the page says instead, from the plainest kind of fact to the subtlest."""
+    return (
+        check_values(claim, ground)
         or check_relations(claim, ground)
         or check_choices(claim, ground)
         or check_negation(claim, ground)

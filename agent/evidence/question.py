@@ -38,7 +38,8 @@ _ASKING = re.compile(
     r"\b(?:what|who|whom|whose|which|when|where|why|how)\b|^(?:name|list|give|identify|state)\b",
     re.IGNORECASE,
 )
-_ASKING_WORDS = frozenset("what who whom whose which when where why how much mani".split())
+ASKING = frozenset("what who whom whose which when where why how much mani".split())
+"""Words that only ask: they name nothing of the matter."""
 _NAMING = frozenset("name anoth call known term".split())
 _ASKS_NAME = re.compile(r"\bnames? (?:of|for)\b|\banother (?:name|term)\b|\b(?:called|known as)$")
 _IMPERATIVES = frozenset("name list give identifi state".split())
@@ -96,7 +97,7 @@ def _asked(question: Question) -> list[str]:
     forms = " ".join(token.form for token in question.words)
     roots = [token.root for token in question.words]
     roots = roots[1:] if roots[0] in _IMPERATIVES else roots
-    idle = FUNCTION | _ASKING_WORDS | (_NAMING if _ASKS_NAME.search(forms) else frozenset())
+    idle = FUNCTION | ASKING | (_NAMING if _ASKS_NAME.search(forms) else frozenset())
     return [root for root in roots if root not in idle]
 
 

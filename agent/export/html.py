@@ -6,7 +6,7 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from agent.export import data
+from agent.export import data, worth
 from agent.export.cards import sources
 from agent.export.markup import VERDICTS, cite, cited, inline, prose, with_uncited
 from agent.export.moments import to_the_minute
@@ -16,7 +16,7 @@ from agent.export.steps import steps
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent.types import Report, Sentence
+    from agent.types import Conflict, Report, Sentence
 
 _WORDS = {
     "answered": "answered",
@@ -53,6 +53,7 @@ def render(folder: Path, _ending: str) -> bytes:
     parts = [
         _head(record.report),
         data.html(record.report),
+        _conflicts(record.report),
         _sentences(record.report),
         sources(record),
         _searches(record.report),
@@ -70,6 +71,7 @@ def _head(report: Report) -> str:
     facts = [
         f'<span class="status {report.status}">{_WORDS[report.status]}</span>',
         f"confidence {report.confidence:.2f}" if report.sentences else "",
+        *worth.made_of(report),
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f} s",
         escape(usage.model),
@@ -98,6 +100,22 @@ def _sentence(sentence: Sentence, report: Report) -> str:
     reason = f' <span class="meta">{escape(sentence.reason)}</span>' if sentence.reason else ""
     verdict = f'<span class="verdict {sentence.verdict.value}">{VERDICTS[sentence.verdict]}</span>'
     return f"<li>{inline(sentence.text)} {links}<br>{verdict}{reason}</li>"
+
+
+def _conflicts(report: Report) -> str:
+    rows = "\n".join(_conflict(conflict, report) for conflict in report.conflicts)
+    return f'<h2>Where sources disagree</h2>\n<ul class="sentences">\n{rows}\n</ul>' if rows else ""
+
+
+def _conflict(conflict: Conflict, report: Report) -> str:
+    carried = " ".join(cite(report, n, conflict.text) for n in conflict.citations)
+    against = cite(report, conflict.source, conflict.quote)
+    reason = f' <span class="meta">{escape(conflict.reason)}</span>' if conflict.reason else ""
+    return (
+        f"<li>{inline(conflict.text)} {carried}<br>"
+        f'<span class="verdict contradicted">disputed</span> '
+        f"“{escape(' '.join(conflict.quote.split()))}” {against}{reason}</li>"
+    )
 
 
 def _searches(report: Report) -> str:

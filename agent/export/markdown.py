@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.export import data
+from agent.export import data, worth
 from agent.export.record import Record
 from agent.types import VerdictState
 
@@ -22,6 +22,7 @@ def render(folder: Path, _ending: str) -> bytes:
         f"# {record.report.question}",
         record.report.answer,
         data.markdown(record.report),
+        worth.markdown(record.report),
         _verdicts(record.report),
         _sources(record.report),
         _searches(record.report),
@@ -88,7 +89,8 @@ def _step(event: Event) -> str:
 def _footer(report: Report) -> str:
     usage = report.usage
     return (
-        f"Status {report.status}, confidence {report.confidence:.2f}. {report.steps} steps in "
+        f"Status {report.status}, confidence {report.confidence:.2f}"
+        f"{''.join(f', {part}' for part in worth.made_of(report))}. {report.steps} steps in "
         f"{report.elapsed_s:.1f} s with {usage.model}: {usage.input_tokens} tokens in, "
         f"{usage.output_tokens} out, ${usage.usd:.4f}. Run `{report.run}`."
     )

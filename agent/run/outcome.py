@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from agent.errors import ResearchError, WebOutOfReach
-from agent.evidence import check_answer
+from agent.evidence import check_answer, weigh
 from agent.protocol import NOT_FOUND
 from agent.types import ErrorInfo, Report, SearchLine, Status, UsageTotals, VerdictState
 
@@ -72,8 +72,11 @@ def finished(
     report.answer = checked.answer
     if status != "not_found":
         report.sentences = list(checked.sentences)
-        report.sources = list(checked.sources)
-        report.confidence = checked.confidence
+        weighed = weigh(checked, evidence, ledger.question)
+        report.sources = list(weighed.sources)
+        report.conflicts = list(weighed.conflicts)
+        report.confidence = weighed.confidence
+        report.confidence_parts = weighed.parts
     if not report.answer:
         report.answer = _what_was_tried(ledger, evidence)
     return report

@@ -36,6 +36,7 @@ BENCHES = (
     Bench("closedweb", "unanswerable.jsonl", optional=False),
     Bench("claims", "citations.jsonl"),
     Bench("serp", "serp/INDEX.json", optional=False),
+    Bench("mutants", "serp/INDEX.json", optional=False),
     Bench("articles", "articles/ground-truth.json", optional=False),
     Bench("platforms", "platform/MANIFEST.json", optional=False),
     Bench("snapshots", "articles/ground-truth.json"),

@@ -1,6 +1,6 @@
 """Questions over a closed web: hits, right refusals, literal quotes, seconds.
 
-    python tests/bench/closedweb.py FOLDER [--mixed] [--only N] [--split] [--misses]
+    python tests/bench/closedweb.py FOLDER [--mixed] [--only N] [--depth D] [--split] [--misses]
 
 FOLDER holds `serve.py` (pages and a SearXNG-like endpoint on loopback), `questions.jsonl` (id,
 kind, question, answer, aliases?) and `unanswerable.jsonl` (id, question). Each question is a real
@@ -66,7 +66,7 @@ def main() -> int:
     options = _options()
     questions = load(options.folder)[: options.only]
     with served(options.folder, mixed=options.mixed) as address:
-        results = asyncio.run(ask_all(questions, address))
+        results = asyncio.run(ask_all(questions, address, options.depth))
     report(results)
     if options.split:
         splits(results)
@@ -102,13 +102,17 @@ def served(folder: Path, *, mixed: bool) -> Iterator[str]:
         server.wait()
 
 
-async def ask_all(questions: Iterable[dict[str, Any]], address: str) -> list[Result]:
+async def ask_all(
+    questions: Iterable[dict[str, Any]], address: str, depth: str = "standard"
+) -> list[Result]:
     """Ask one after another, so that the seconds are those of one run."""
     with tempfile.TemporaryDirectory() as folder:
-        return [await ask(question, address, Path(folder)) for question in questions]
+        return [await ask(question, address, Path(folder), depth) for question in questions]
 
 
-async def ask(question: dict[str, Any], address: str, folder: Path) -> Result:
+async def ask(
+    question: dict[str, Any], address: str, folder: Path, depth: str = "standard"
+) -> Result:
     """Run one question to its report, and judge it."""
     began = time.perf_counter()
     found = await research(
@@ -119,6 +123,7 @@ async def ask(question: dict[str, Any], address: str, folder: Path) -> Result:
         allow_private=[address],
         memory=False,
         data_dir=folder,
+        depth=depth,
     )
     took = time.perf_counter() - began
     texts = _saved_texts(folder / "runs" / found.run)
@@ -205,6 +210,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--mixed", action="store_true", help="cookie bars, asides, scripts")
     parser.add_argument("--only", type=int, help="the first N questions")
+    parser.add_argument("--depth", default="standard", help="quick, standard or deep")
     parser.add_argument("--split", action="store_true", help="figures of random halves")
     parser.add_argument("--misses", action="store_true", help="print what went wrong")
     return parser.parse_args()

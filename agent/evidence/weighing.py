@@ -1,0 +1,141 @@
+"""An answer weighed against all that was read: who agrees, who says otherwise, how far to trust."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from agent.evidence.alignment import forms_on_page
+from agent.evidence.answer import report_source
+from agent.evidence.confidence import rate, share_supported, site_of
+from agent.evidence.normalise import tokenise, words_of
+from agent.evidence.question import ASKING
+from agent.evidence.statements import Ground, content_of
+from agent.evidence.witnesses import witnesses
+from agent.types import ConfidenceParts, Conflict, VerdictState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent.evidence.answer import CheckedAnswer
+    from agent.evidence.store import Evidence, Source
+    from agent.evidence.witnesses import Witness
+    from agent.types import ReportSource, Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What an answer is worth; `sources` are its sources and those that say otherwise."""
+
+    confidence: float
+    parts: ConfidenceParts
+    sources: tuple[ReportSource, ...]
+    conflicts: tuple[Conflict, ...]
+
+
+def weigh(checked: CheckedAnswer, evidence: Evidence, question: str) -> Weighed:
+    """Hold the carried sentences of an answer against the pages that they do not cite.
+
+    Sources that say otherwise are numbered after those that the answer cites.
+    """
+    return _Weighing(checked, evidence).run(question)
+
+
+class _Weighing:
+    def __init__(self, checked: CheckedAnswer, evidence: Evidence) -> None:
+        self._checked = checked
+        self._evidence = evidence
+        self._numbers = {(s.url, s.sha256): s.n for s in checked.sources}
+        self._added: list[ReportSource] = []
+        self._conflicts: list[Conflict] = []
+        self._sites = {site_of(source.url) for source in checked.sources}
+        self._agreement: list[float] = []
+
+    def run(self, question: str) -> Weighed:
+        for sentence in self._checked.sentences:
+            if sentence.verdict is VerdictState.SUPPORTED:
+                self._hold(sentence)
+        parts = ConfidenceParts(
+            supported=round(share_supported(self._checked.sentences), 3),
+            sites=len(self._sites),
+            agreement=round(_mean(self._agreement), 3),
+            coverage=round(_coverage(question, self._cited(), self._checked), 3),
+            freshness=_freshness(self._cited()),
+        )
+        rating = rate(parts, self._checked.sentences, self._checked.sources)
+        sources = (*self._checked.sources, *self._added)
+        return Weighed(rating, parts, sources, tuple(self._conflicts))
+
+    def _hold(self, sentence: Sentence) -> None:
+        """Hold one sentence against the pages that it does not cite."""
+        cited = {n for n, source in self._known() if self._number(source) in sentence.citations}
+        agreeing = {site_of(source.url) for n, source in self._known() if n in cited}
+        against: set[str] = set()
+        for witness in witnesses(sentence.text, self._evidence, cited):
+            site = site_of(witness.source.url)
+            (agreeing if witness.agrees else against).add(site)
+            if not witness.agrees:
+                self._conflict(sentence, witness)
+        self._sites |= agreeing
+        self._agreement.append(len(agreeing) / (len(agreeing) + len(against - agreeing)))
+
+    def _conflict(self, sentence: Sentence, witness: Witness) -> None:
+        number = self._number(witness.source) or self._add(witness)
+        self._conflicts.append(
+            Conflict(
+                text=sentence.text,
+                citations=sentence.citations,
+                source=number,
+                quote=witness.quote,
+                reason=witness.reason,
+            )
+        )
+
+    def _add(self, witness: Witness) -> int:
+        """Number a source that the answer does not cite after those that it does."""
+        source = witness.source
+        number = len(self._checked.sources) + len(self._added) + 1
+        self._added.append(report_source(number, source, [witness.quote]))
+        self._numbers[source.url, source.sha256] = number
+        return number
+
+    def _number(self, source: Source) -> int:
+        return self._numbers.get((source.url, source.sha256), 0)
+
+    def _known(self) -> list[tuple[int, Source]]:
+        return [(source.n, source) for source in self._evidence.sources]
+
+    def _cited(self) -> list[Source]:
+        cited = {(s.url, s.sha256) for s in self._checked.sources}
+        return [source for _, source in self._known() if (source.url, source.sha256) in cited]
+
+
+def _coverage(question: str, cited: Iterable[Source], checked: CheckedAnswer) -> float:
+    """Share of what is asked that stands in the quotes, or the titles of their pages."""
+    quotes = [quote for source in checked.sources for quote in source.quotes]
+    ground = Ground([*quotes, *(source.title for source in cited if source.title)])
+    wanted = set(content_of(words_of(tokenise(question)))) - ASKING
+    met = sum(bool(forms_on_page(root, ground)) for root in wanted)
+    return met / len(wanted) if wanted else 1.0
+
+
+def _freshness(cited: Iterable[Source]) -> int | None:
+    """Age in days of the newest dated source when it was read; None where none has a date."""
+    ages = [
+        (source.fetched_at.date() - published).days
+        for source in cited
+        if (published := _day(source.published)) is not None
+    ]
+    return max(0, min(ages)) if ages else None
+
+
+def _day(published: str | None) -> date | None:
+    try:
+        return date.fromisoformat((published or "")[:10])
+    except ValueError:
+        return None
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 1.0

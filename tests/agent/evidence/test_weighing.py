@@ -1,0 +1,102 @@
+"""What an answer is worth against all that was read: who agrees, who says otherwise."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agent.evidence import Evidence, check_answer, weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent.evidence import Weighed
+    from browser.types import Page
+
+LIT = "Hesk Light was completed on 1 November 1829."
+OTHERWISE = "Hesk Light was completed on 4 March 1831 by its keeper."
+QUESTION = "When was Hesk Light completed?"
+
+
+@pytest.fixture
+def weighed(make_page: Callable[..., Page]) -> Callable[..., Weighed]:
+    """Weigh an answer that cites the first of some pages, each of a site of its own."""
+
+    def give(*texts: str, answer: str = f"{LIT} [S1]", question: str = QUESTION) -> Weighed:
+        evidence = Evidence()
+        for number, text in enumerate(texts):
+            page = make_page(text, url=f"https://site{number}.test/page")
+            assert page.document is not None
+            titled = dataclasses.replace(page.document, title="Hesk Light")
+            evidence.add(dataclasses.replace(page, document=titled))
+        return weigh(check_answer(answer, evidence), evidence, question)
+
+    return give
+
+
+def test_a_source_that_gives_another_date_is_a_conflict(weighed: Callable[..., Weighed]) -> None:
+    found = weighed(LIT, OTHERWISE)
+    [conflict] = found.conflicts
+    assert conflict.text == LIT
+    assert conflict.citations == [1]
+    assert conflict.quote == OTHERWISE
+    assert [source.n for source in found.sources] == [1, 2]
+    assert found.sources[conflict.source - 1].quotes == [OTHERWISE]
+
+
+def test_a_source_that_says_the_same_agrees(weighed: Callable[..., Weighed]) -> None:
+    alone = weighed(LIT)
+    together = weighed(LIT, f"The guide says more. {LIT}")
+    assert together.conflicts == ()
+    assert (alone.parts.sites, together.parts.sites) == (1, 2)
+    assert together.confidence > alone.confidence
+
+
+def test_a_conflict_lowers_the_confidence(weighed: Callable[..., Weighed]) -> None:
+    assert weighed(LIT, OTHERWISE).confidence < weighed(LIT).confidence
+    assert weighed(LIT, OTHERWISE).parts.agreement == 0.5
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "Vale Light was completed on 4 March 1831.",
+        "The lamp shop opened on 4 March 1831.",
+        "In 1902 Hesk Light had 3 keepers.",
+    ],
+)
+def test_what_is_said_of_something_else_is_no_conflict(
+    weighed: Callable[..., Weighed], other: str
+) -> None:
+    assert weighed(LIT, other).conflicts == ()
+
+
+def test_figures_of_two_years_are_no_conflict(weighed: Callable[..., Weighed]) -> None:
+    answer = "In 1921 Hesk Light had 188 visitors a day. [S1]"
+    found = weighed("In 1921 Hesk Light had 188 visitors a day.",
+                    "In 2011 Hesk Light had 64 visitors a day.", answer=answer)  # fmt: skip
+    assert found.conflicts == ()
+
+
+def test_an_answer_beside_the_question_is_trusted_less(weighed: Callable[..., Weighed]) -> None:
+    beside = weighed(LIT, question="Who painted the gallery of the town hall at Hesk?")
+    assert beside.parts.coverage < 0.5
+    assert beside.confidence < 0.5 < weighed(LIT).confidence
+
+
+def test_what_is_not_carried_is_trusted_less(weighed: Callable[..., Weighed]) -> None:
+    mixed = weighed(LIT, answer=f"{LIT} [S1] Gulls admire it greatly. [S1]")
+    assert mixed.confidence < weighed(LIT).confidence
+
+
+def test_an_answer_without_sources_is_worth_nothing(weighed: Callable[..., Weighed]) -> None:
+    assert weighed(LIT, answer="Whales sing at night.").confidence == 0
+
+
+def test_the_age_of_the_newest_dated_source_is_told(make_page: Callable[..., Page]) -> None:
+    evidence = Evidence()
+    evidence.add(make_page(LIT, published="2026-02-27"))
+    found = weigh(check_answer(f"{LIT} [S1]", evidence), evidence, QUESTION)
+    assert found.parts.freshness == 2
