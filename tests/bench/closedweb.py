@@ -126,7 +126,7 @@ async def ask(
         depth=depth,
     )
     took = time.perf_counter() - began
-    texts = _saved_texts(folder / "runs" / found.run)
+    texts = saved_texts(folder / "runs" / found.run)
     quotes = [_spaced(quote) for source in found.sources for quote in source.quotes]
     if question["kind"] == "unanswerable":
         right = found.status == "not_found"
@@ -227,7 +227,8 @@ def _until_it_answers(url: str, seconds: float = 20.0) -> None:
                 raise
 
 
-def _saved_texts(run: Path) -> list[str]:
+def saved_texts(run: Path) -> list[str]:
+    """Read the texts of the pages that a run saved."""
     events = (json.loads(line) for line in (run / "journal.jsonl").read_text("utf-8").splitlines())
     sources = (e.get("data", e) for e in events if e.get("type") == "source.added")
     return [_spaced((run / "blobs" / s["text"]).read_text("utf-8")) for s in sources]
