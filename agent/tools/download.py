@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 
 async def download(context: ToolContext, params: RefParams) -> ToolResult:
     """Click what gives a file, and say where it was put."""
-    tab = open_tab(context)
-    async with web_of(context).lock:
+    tab, web = open_tab(context), web_of(context)
+    if web.attached:
+        raise ToolError(
+            "in a person's own Chrome a file goes to that person's downloads, where we do not look",
+            hint="READ the address of the file, or ask the person for it.",
+        )
+    async with web.lock:
         kept = await tab.download(params.ref, context.seconds_left(context.limits.call_seconds))
     if kept.path is None:
         raise ToolError(f"{kept.name} was not kept: {kept.why}", hint="Go on without the file.")

@@ -42,6 +42,27 @@ async def person(chrome: StartedChrome, *texts: str) -> AsyncIterator[list[Page]
         yield tabs
 
 
+@asynccontextmanager
+async def trickle(text: str) -> AsyncIterator[tuple[str, asyncio.Event]]:
+    """A file whose first half is sent at once, and the rest when the event is set."""
+    finish = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = "HTTP/1.1 200 OK\r\nContent-Disposition: attachment; filename=log.bin\r\n"
+        head += f"Content-Type: application/octet-stream\r\nContent-Length: {len(text)}\r\n\r\n"
+        half = len(text) // 2
+        writer.write(head.encode() + text[:half].encode())
+        await writer.drain()
+        await finish.wait()
+        writer.write(text[half:].encode())
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", finish
+
+
 async def alert_in(tab: Page) -> None:
     async with tab.expect_event("dialog"):
         await tab.evaluate("setTimeout(() => alert('mine'), 0)")
@@ -96,6 +117,25 @@ async def test_a_dialog_of_the_person_stays_open_and_their_tabs_stay_as_they_wer
         assert len(tabs[0].context.pages) == 3
     async with httpx.AsyncClient() as http:
         assert (await http.get(f"{chrome.cdp_url}/json/version")).status_code == 200
+
+
+async def test_a_download_of_the_person_that_is_under_way_goes_on(chrome, pages, tmp_path):
+    text = "kelp " * 1_000
+    async with person(chrome, FRONT) as tabs, trickle(text) as (url, finish):
+        session = await tabs[0].context.browser.new_browser_cdp_session()
+        kept = {"behavior": "allow", "downloadPath": str(tmp_path), "eventsEnabled": True}
+        await session.send("Browser.setDownloadBehavior", kept)
+        begun, done = asyncio.Event(), asyncio.Event()
+        session.on("Browser.downloadWillBegin", lambda _: begun.set())
+        session.on("Browser.downloadProgress", lambda e: e["state"] == "completed" and done.set())
+        await tabs[0].evaluate(f"location.href = '{url}'")
+        async with asyncio.timeout(20):
+            await begun.wait()
+            async with Browser.attach(chrome.cdp_url) as browser:
+                await browser.open(pages.base + pages.put("<p>beside it</p>"))
+            finish.set()
+            await done.wait()
+    assert (tmp_path / "log.bin").read_text() == text
 
 
 async def test_a_tab_that_ours_opens_is_ours_and_goes_with_us(chrome, pages):
