@@ -34,6 +34,7 @@ BENCHES = (
     Bench("cold", "unanswerable.jsonl"),
     Bench("bundled"),
     Bench("closedweb", "unanswerable.jsonl", optional=False),
+    Bench("confidence", "unanswerable.jsonl"),
     Bench("claims", "citations.jsonl"),
     Bench("serp", "serp/INDEX.json", optional=False),
     Bench("mutants", "serp/INDEX.json", optional=False),
