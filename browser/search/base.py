@@ -48,7 +48,8 @@ class Provider(ABC):
 
     `url` is its endpoint, `key_env` the environment variable that holds its key (empty: it knows
     none), `needs_key` whether it answers without, `lifetime` how many seconds its answers may be
-    kept, `interval` the seconds between two requests that its operator asks for.
+    kept, `interval` the seconds between two requests that its operator asks for, `verified` that
+    saved answers of the real engine were read.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Provider(ABC):
     needs_key: ClassVar[bool] = True
     is_api: ClassVar[bool] = True
     local: ClassVar[bool] = False
+    verified: ClassVar[bool] = False
     lifetime: ClassVar[float] = HOUR
     interval: ClassVar[float] = 0.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import warnings
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -50,8 +51,19 @@ def platform_for(source: Source) -> Platform | None:
 def all_platforms() -> tuple[Platform, ...]:
     """Every parser there is, by name; plugins last."""
     built_in = sorted(_built_in(), key=lambda platform: platform.name)
-    plugins = [entry.load()() for entry in entry_points(group=ENTRY_POINTS)]
-    return (*built_in, *plugins)
+    return (*built_in, *_installed())
+
+
+def _installed() -> Iterator[Platform]:
+    """The parsers of installed packages; one that cannot be loaded is left out with a warning."""
+    for entry in entry_points(group=ENTRY_POINTS):
+        try:
+            yield entry.load()()
+        except (ImportError, AttributeError, TypeError) as error:
+            warnings.warn(
+                f"the platform parser {entry.value} of an installed package does not load: {error}",
+                stacklevel=2,
+            )
 
 
 def _built_in() -> Iterator[Platform]:

@@ -23,6 +23,7 @@ class Bing(HtmlProvider):
 
     name = "bing"
     url = "https://www.bing.com/search"
+    verified = True
     ads = f"//*[{class_('b_ad')} or {class_('b_adTop')} or {class_('b_adBottom')}]"
     containers = "//*[@id='b_results']"
     nothing = re.compile(

@@ -23,6 +23,7 @@ class Brave(HtmlProvider):
 
     name = "brave"
     url = "https://search.brave.com/search"
+    verified = True
     ads = "//*[@data-type='ad' or @id='search-ad' or @id='infobox' or @id='rh-column']"
     containers = "//*[@id='results']"
     nothing = re.compile(r"Too few matches were found|No results found|not find any results")

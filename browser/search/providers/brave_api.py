@@ -20,6 +20,7 @@ class BraveApi(JsonProvider):
 
     name = "brave_api"
     url = "https://api.search.brave.com/res/v1/web/search"
+    verified = True
     key_env = "BRAVE_API_KEY"
     interval = 1.0
     rows = "web.results"

@@ -29,6 +29,7 @@ class DuckDuckGo(HtmlProvider):
 
     name = "duckduckgo"
     url = "https://html.duckduckgo.com/html/"
+    verified = True
     ads = (
         f"//*[{class_('result--ad')}] | //*[{class_('badge--ad')}]/ancestor::*[{class_('result')}]"
         f" | //tr[{class_('result-sponsored')}] | //article[@data-testid='ad']"

@@ -28,6 +28,7 @@ class Google(HtmlProvider):
 
     name = "google"
     url = "https://www.google.com/search"
+    verified = True
     ads = _PANELS
     containers = "//*[@id='search' or @id='rso']"
     nothing = re.compile(

@@ -22,6 +22,7 @@ class Mojeek(HtmlProvider):
 
     name = "mojeek"
     url = "https://www.mojeek.com/search"
+    verified = True
     ads = f"//*[{class_('ads')} or {class_('ad')} or {class_('sponsored')}]"
     containers = f"//ul[{classish('results')}]"
     nothing = re.compile(r"No pages found(?: matching)?|no results found", re.IGNORECASE)
@@ -35,7 +36,9 @@ class Mojeek(HtmlProvider):
 
     def request(self, query: SearchQuery) -> Request:
         """Ask for the page; Mojeek has parameters for site, date and language."""
-        asked = {"q": query.text, "s": str((query.page - 1) * _PAGE + 1)}
+        asked = {"q": query.text}
+        if query.page > 1:  # to name the first page's place is what robots do
+            asked["s"] = str((query.page - 1) * _PAGE + 1)
         if query.site:
             asked["site"] = query.site
         if query.lang:

@@ -20,6 +20,7 @@ class Serper(JsonProvider):
 
     name = "serper"
     url = "https://google.serper.dev/search"
+    verified = True
     key_env = "SERPER_API_KEY"
     rows = "organic"
     fields = Fields(url="link", published="date")

@@ -10,8 +10,11 @@ from browser.search.dates import nearest_range
 from browser.search.dom import class_, classish
 from browser.search.layouts import Layout
 from browser.search.page import HtmlProvider
+from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from browser.types import SearchQuery
 
 # What its form calls the languages asked for most.
@@ -54,4 +57,16 @@ class Startpage(HtmlProvider):
         form |= {"language": language, "lui": language, "page": str(query.page)}
         within = nearest_range(query.since) if query.since else ""
         form |= {"with_date": within[0]} if within else {}
-        return Request(self.endpoint, form=form, headers=self.headers(query.lang))
+        headers = self.headers(query.lang)
+        if query.region:
+            place = f"{query.lang or 'en'}_{query.region.upper()}"
+            headers["Cookie"] = f"preferences=search_results_regionEEE{place}"
+        return Request(self.endpoint, form=form, headers=headers)
+
+    def refusal(
+        self, body: str, status: int, url: str, headers: Mapping[str, str]
+    ) -> SearchPage | None:
+        """Know the page to which it sends those it takes for robots."""
+        if "/sp/captcha" in url:
+            return SearchPage(Outcome.BLOCKED, detail="a check for robots")
+        return super().refusal(body, status, url, headers)

@@ -50,7 +50,7 @@ def chain_of(
     providers = build_providers(
         [engine, "after"], urls={engine: engines.url(path)}, keys={engine: "k"}, declared=[after]
     )
-    deadline = 0.2 if engines.replies[path].hangs else 8.0
+    deadline = 0.5 if engines.replies[path].hangs else 8.0
     return open_chain(providers, cache=cache, deadline=deadline)
 
 

@@ -1,0 +1,83 @@
+"""Writes docs/sites.md: which engines are asked how, and which sites are read as what they are.
+
+    python dev/sites.py
+
+What stands there is asked of the code: a filter is one that changes an engine's request.
+"""
+
+# ruff: noqa: E501 - the page is written as it is read
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT)]
+
+from browser.extract.platforms import Platform, all_platforms  # noqa: E402 - found by the line above
+from browser.search.registry import ENGINES, IN_BROWSER, load  # noqa: E402 - as above
+from browser.types import SearchQuery  # noqa: E402 - as above
+
+PAGE = ROOT / "docs" / "sites.md"
+PLAIN = SearchQuery("tides")
+FILTERS = {
+    "language": replace(PLAIN, lang="de"), "region": replace(PLAIN, region="AT"),
+    "since": replace(PLAIN, since="2026-01-01"), "site": replace(PLAIN, site="e.example"),
+    "pages": replace(PLAIN, page=2),
+}  # fmt: skip
+ABOUT = """# Engines and sites
+
+Written by `python dev/sites.py` from the code; a test holds it true.
+
+## Search engines
+
+In the default order; those marked so are asked only when they are named with `--search`. A filter that an engine does
+not know is still kept to: what lies on another site is left out of its results. *Unverified layout*: written after
+knowledge of its pages or its documentation, no saved answer of the real engine was at hand to test on.
+
+"""
+SITES = """
+## Sites that are read as what they are
+
+Matched by the host of the parsed address; software that runs on anyone's host, by what its pages declare. A page that lost
+its usual markup is read as a plain page, and says so. *Saved pages* are of at least one of its forms;
+*unverified layout* means that no saved page of the real site was at hand. Installed packages add parsers under the entry point `urchin.platforms`.
+
+| site | hosts | what is read | tested on |
+|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    head = "| engine | key | asked as | " + " | ".join(FILTERS) + " | tested on |"
+    rule = "|---" * (len(FILTERS) + 4) + "|"
+    engines = [_engine(name) for name in ENGINES]
+    sites = [_site(platform) for platform in sorted(all_platforms(), key=lambda p: p.name)]
+    return f"{ABOUT}{head}\n{rule}\n" + "\n".join(engines) + f"\n{SITES}" + "\n".join(sites) + "\n"
+
+
+def _engine(name: str) -> str:
+    engine = ENGINES[name]
+    provider = load(name)(url="http://127.0.0.1:9" if engine.needs_address else None, key="key")
+    plain = provider.request(PLAIN)
+    marks = ["yes" if provider.request(query) != plain else "–" for query in FILTERS.values()]
+    key = f"`{engine.keys[0]}`" + ("" if engine.needs_key else " (optional)") if engine.keys else ""
+    asked = "JSON, Atom or XML" if provider.is_api else "HTTP page"
+    asked += ", in the browser" if name in IN_BROWSER else ""
+    when = name if engine.general else f"{name} (named)"
+    tested = "saved answers" if provider.verified else "unverified layout"
+    return f"| {when} | {key or '–'} | {asked} | {' | '.join(marks)} | {tested} |"
+
+
+def _site(platform: Platform) -> str:
+    hosts = ", ".join(platform.hosts) or "any, by its markup"
+    reads = " ".join((type(platform).__doc__ or "").split("\n")[0].split()).rstrip(".")
+    tested = "saved pages" if platform.verified else "unverified layout"
+    return f"| {platform.name} | {hosts} | {reads} | {tested} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

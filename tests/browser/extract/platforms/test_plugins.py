@@ -1,0 +1,66 @@
+"""A parser that an installed package brings is found and used; a broken one is left out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[4]
+PLUGIN = '''
+from browser.extract.platforms import Platform, Record
+
+class Harbour(Platform):
+    """Boats."""
+
+    name = "harbour"
+    hosts = ("harbour.example",)
+
+    def parse(self, source):
+        title = source.text("h1")
+        return Record(self.name, "boat", source.url, title=title) if title else None
+'''
+ASKED = """
+import json
+from browser.extract.platforms import all_platforms, parse_platform
+record = parse_platform("https://boats.harbour.example/1", "<h1>Ada</h1>")
+print(json.dumps([record and [record.platform, record.kind, record.title], len(all_platforms())]))
+"""
+
+
+def test_an_installed_package_brings_a_parser(tmp_path: Path) -> None:
+    before = asked({})
+    installed(tmp_path, "harbour = harbour_urchin:Harbour")
+    found, known = asked({"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"})
+    assert before[0] is None
+    assert found == ["harbour", "boat", "Ada"]
+    assert known == before[1] + 1
+
+
+def test_a_package_that_does_not_load_costs_nothing_but_a_warning(tmp_path: Path) -> None:
+    installed(tmp_path, "harbour = harbour_urchin:Nothing")
+    found, known = asked(
+        {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}", "PYTHONWARNINGS": "ignore"}
+    )
+    assert (found, known) == (None, asked({})[1])
+
+
+def installed(folder: Path, entry: str) -> None:
+    """A distribution as pip leaves it: its module, and its metadata beside."""
+    (folder / "harbour_urchin.py").write_text(PLUGIN)
+    info = folder / "harbour_urchin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: harbour-urchin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[urchin.platforms]\n{entry}\n")
+
+
+def asked(environment: dict[str, str]) -> list[object]:
+    """What a fresh Python says of a page of the plugin's site."""
+    settings = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    run = subprocess.run(
+        [sys.executable, "-c", ASKED], env=settings, capture_output=True, text=True, check=True
+    )
+    answer: list[object] = json.loads(run.stdout)
+    return answer

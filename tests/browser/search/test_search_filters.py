@@ -1,0 +1,38 @@
+"""Filters as each engine wants them said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from browser.search.registry import load
+from browser.types import Outcome, SearchQuery
+
+PLAIN = SearchQuery("tides")
+
+
+def test_mojeek_is_not_told_the_first_page() -> None:
+    mojeek = load("mojeek")()
+    assert "s" not in (mojeek.request(PLAIN).params or {})
+    assert (mojeek.request(replace(PLAIN, page=3)).params or {})["s"] == "21"
+
+
+def test_startpage_takes_the_region_and_names_its_captcha() -> None:
+    startpage = load("startpage")()
+    request = startpage.request(replace(PLAIN, lang="de", region="at"))
+    assert request.headers["Cookie"] == "preferences=search_results_regionEEEde_AT"
+    assert (request.form or {})["language"] == "deutsch"
+    page = startpage.read("<p>Please wait.</p>", url="https://www.startpage.com/sp/captcha?x=1")
+    assert page.outcome is Outcome.BLOCKED
+
+
+@pytest.mark.parametrize(("region", "country"), [("de", "germany"), ("XX", None), (None, None)])
+def test_tavily_takes_countries_by_their_names(region: str | None, country: str | None) -> None:
+    asked = load("tavily")(key="k").request(replace(PLAIN, region=region)).json or {}
+    assert asked.get("country") == country
+
+
+def test_wikipedia_is_asked_in_the_language_of_the_query() -> None:
+    request = load("wikipedia")().request(replace(PLAIN, lang="de"))
+    assert request.url.startswith("https://de.wikipedia.org/")

@@ -1,0 +1,28 @@
+"""docs/sites.md says what the code does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from browser.extract.platforms import all_platforms
+from browser.search.registry import ENGINES
+from dev.sites import PAGE, page
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_page_is_what_the_code_says_now() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run: python dev/sites.py"
+
+
+def test_every_engine_and_site_is_listed_with_what_it_was_tested_on() -> None:
+    rows = [line for line in page().splitlines() if line.startswith("| ")]
+    names = {row.split("|")[1].split()[0] for row in rows}
+    assert set(ENGINES) <= names
+    assert {platform.name for platform in all_platforms()} <= names
+    tested = {row.rsplit("|", 2)[1].strip() for row in rows[1:]}
+    assert tested == {"saved answers", "saved pages", "unverified layout", "tested on"}
+
+
+def test_the_readme_leads_there() -> None:
+    assert "docs/sites.md" in (ROOT / "README.md").read_text(encoding="utf-8")
