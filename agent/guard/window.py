@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 CONTEXT_CHARS = 80_000
 """The reference engine's budget for what a run begins with, in UTF-16 units."""
-HIGH_WATER = 24_000
-"""Tokens: with the system prompt and an answer it stays below 32k, which every model takes."""
-LOW_WATER = 12_000
-"""Tokens left after a compaction: half, so that the next one is several long pages away."""
+WINDOW = 32_000
+"""Tokens of a context window that every model of use has; a setting says otherwise."""
+_HIGH_WATER = 3 / 4
+"""Of the window: the rest is for the system prompt, the functions and the answer."""
+_LOW_WATER = 1 / 2
+"""Of that, left after a compaction: the next one is then several long pages away."""
 FIRST_STEPS = 2
 """Steps at the beginning that stay as they are: they hold how the question was taken up."""
 LAST_STEPS = 5
@@ -55,10 +57,16 @@ def fit_opening(messages: Sequence[Message], limit: int = CONTEXT_CHARS) -> list
 class Window:
     """The window of one conversation; it remembers what was taken out of which message."""
 
-    high: int = HIGH_WATER
-    low: int = LOW_WATER
+    high: int = int(WINDOW * _HIGH_WATER)
+    low: int = int(WINDOW * _HIGH_WATER * _LOW_WATER)
     _cut: dict[int, str] = field(default_factory=dict)
     _sizes: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, window: int) -> Window:
+        """Keep a conversation within a window of so many tokens."""
+        high = int(window * _HIGH_WATER)
+        return cls(high, int(high * _LOW_WATER))
 
     def fit(self, messages: Sequence[Message], question: int) -> list[Message]:
         """Give what is sent: `messages` with what was, or now has to be, taken out.

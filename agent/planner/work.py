@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from agent.asking import Asker
 from agent.depth import STANDARD, Effort
 from agent.errors import ResearchError
-from agent.guard import LimitReached, Repetition, fit_opening
+from agent.guard import LimitReached, Repetition, Window, fit_opening
+from agent.guard.window import WINDOW
 from agent.guides import Guides
 from agent.loop import Loop, LoopResult, without_calls
 from agent.memory import jsvalues as js
@@ -45,7 +46,8 @@ class Work:
 
     `opening(question, place)` lays out what a loop begins with; `objections(text, place)` says
     what does not hold in a section of a report; `concurrent` bounds the loops that run at once.
-    `guided` loops are given helper texts when they first use what those are about.
+    `guided` loops are given helper texts when they first use what those are about;
+    `context_window` is in tokens.
     """
 
     model: Model
@@ -60,6 +62,7 @@ class Work:
     guarded: bool = True
     concurrent: int = SIDE_BY_SIDE
     guided: bool = False
+    context_window: int = WINDOW
     messages: list[Message] = field(default_factory=list, init=False)
     _loop: Loop = field(init=False)
 
@@ -168,6 +171,7 @@ class Work:
     def _new_loop(self, place: str, budget: Budget) -> Loop:
         guard = Repetition() if self.guarded else None
         loop = Loop(self.model, self.calls, budget, self.system, self.record, place, guard)
+        loop.window = Window.of(self.context_window)
         loop.guides = Guides(self.system) if self.guided and loop.guard else None
         return loop
 

@@ -11,6 +11,7 @@ from agent.depth import EFFORTS
 from agent.errors import JournalError
 from agent.evidence import Evidence
 from agent.evidence.store import BLOCK
+from agent.guard.window import WINDOW
 from agent.journal import read_events
 from agent.judge import JUDGE
 from agent.models import Message, ModelReply, Usage
@@ -91,6 +92,11 @@ class RunRecord:
     def effort(self) -> Effort:
         """How far the run went."""
         return EFFORTS[self.started["options"].get("depth", "standard")]
+
+    @property
+    def context_window(self) -> int:
+        """The window that its conversations were kept in, in tokens."""
+        return int(self.started["options"].get("context_window", WINDOW))
 
     @property
     def schema(self) -> dict[str, Any] | None:

@@ -50,6 +50,7 @@ async def replay(record: RunRecord) -> Report:
         effort=record.effort,
         as_report=record.as_report,
         guided=True,
+        context_window=record.context_window,
         objections=lambda _text, place: record.section_reviews.get(place),
     )
     evidence = record.evidence()

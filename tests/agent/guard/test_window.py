@@ -102,3 +102,10 @@ def test_a_picture_counts_for_what_it_costs():
     room = size(bare) + 100
     assert Window(high=room).fit(bare, 0) == bare
     assert Window(high=room, low=room).fit(messages, 0) != messages
+
+
+def test_a_larger_window_is_filled_before_anything_is_taken_out():
+    messages = conversation(40)
+    assert Window.of(200_000).fit(messages, 0) == messages
+    assert size(Window.of(32_000).fit(messages, 0)) < size(Window.of(64_000).fit(messages, 0))
+    assert size(Window.of(64_000).fit(messages, 0)) <= 48_000
