@@ -37,7 +37,7 @@ _storage = st.fixed_dictionaries(
 
 
 @settings(
-    max_examples=50,
+    max_examples=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

@@ -154,7 +154,7 @@ def test_a_word_in_very_many_memories_still_finds_the_one_meant(memory: Memory) 
 
 
 @settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(text=st.text(max_size=60), query=st.text(max_size=60))
 def test_no_text_and_no_query_breaks_the_search(memory: Memory, text: str, query: str) -> None:
