@@ -146,6 +146,11 @@ class RunRecord:
                     raise JournalError(f"the saved text of S{event.data['n']} was changed")
         return evidence
 
+    def pages(self) -> list[tuple[Page, int]]:
+        """The pages that were read, in order, each with the number of the loop that read it."""
+        added = (event.data for event in self.events if event.type == "source.added")
+        return [(_page(data, self.folder), data["n"] // BLOCK) for data in added]
+
     def copy_sources(self, journal: Journal) -> None:
         """Make the sources part of another run's record, so that it stands on its own."""
         for event in self.events:

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.config import options
-from agent.errors import ToolError
 from agent.journal import Journal
 from agent.journal.writer import utc_now
 from agent.opening import MAIN
-from agent.protocol import CallResult
 from agent.run.execute import Given, execute
-from agent.tools.policy import result_data
+from agent.run.same_web import SameWeb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from agent.evidence import Evidence
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
     from agent.run.outcome import Ledger
     from agent.run.record import RunRecord
     from agent.tools.context import Record
-    from agent.types import Report, ToolCall
+    from agent.types import Report
 
 
 async def on_recorded_web(
@@ -86,31 +83,3 @@ class OnRecordedWeb:
     def record(self, write: Record) -> Record:
         """All events are new."""
         return write
-
-
-class SameWeb:
-    """Tool calls of another model on the recorded web: known ones are answered from the record.
-
-    The others go to `live` where there is one, and are errors where there is none.
-    """
-
-    def __init__(self, record: RunRecord, note: Record, live: Caller | None) -> None:
-        self._note = note
-        self._live = live
-        self._results = {(name, param): result for name, param, result in record.results.values()}
-
-    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
-        """Find the result of the same call anywhere in the record."""
-        found = self._results.get((call.name, call.param))
-        if found is None and self._live is not None:
-            return await self._live.run(call, place)
-        result = found or CallResult(
-            call.name,
-            {"error": f"not in the record: {call.name} {call.param}"},
-            hint="Only what the recorded run searched and read is there. " + ToolError.hint,
-        )
-        return lambda: self._noted(call, place, result)
-
-    def _noted(self, call: ToolCall, place: str, result: CallResult) -> CallResult:
-        self._note("tool.result", place, **result_data(call, result))
-        return result

@@ -72,13 +72,13 @@ async def web_search(context: ToolContext, params: SearchParams) -> Callable[[],
 async def read(context: ToolContext, params: ReadParams) -> Callable[[], ToolResult]:
     """Read a page, over HTTP or in the browser as it needs; or the page that is open."""
     page = await _page(context, params.url)
-    return lambda: _read_result(context, page, params)
+    return lambda: read_result(context, page, params)
 
 
 async def fetch_url(context: ToolContext, params: FetchParams) -> Callable[[], ToolResult]:
     """Read a page in the reference engine's form."""
     page = await _page(context, params.url)
-    return lambda: _fetch_result(context, page)
+    return lambda: fetch_result(context, page)
 
 
 def web_of(context: ToolContext) -> Web:
@@ -138,7 +138,8 @@ def _nothing_found(query: str, result: ChainResult) -> ToolResult:
     )
 
 
-def _read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolResult:
+def read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolResult:
+    """Show a page that was read: its best passages, or those from a number on."""
     if page.document is None or not page.document.text.strip():
         return _unread(page)
     source = register(context, page)
@@ -180,7 +181,8 @@ def _extras(page: Page, document: Document) -> dict[str, Any]:
     }
 
 
-def _fetch_result(context: ToolContext, page: Page) -> ToolResult:
+def fetch_result(context: ToolContext, page: Page) -> ToolResult:
+    """Show the beginning of a page that was read."""
     if page.document is None or not page.document.text.strip():
         return _unread(page)
     source = register(context, page)

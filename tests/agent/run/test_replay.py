@@ -122,6 +122,37 @@ async def test_another_model_is_asked_on_the_recorded_web(ask, reading, script, 
     assert without_time(await replay(record_of(again))) == without_time(again)
 
 
+async def test_another_model_may_ask_the_recorded_pages_and_searches_in_its_own_way(
+    ask, reading, script, record_of, site
+):
+    report = await ask(model=reading)
+    other = script(
+        '<<TOOL:WEB_SEARCH:{"query":"hesk  LIGHT"}>>',
+        {
+            "reply": f'<<TOOL:READ:{{"url":"{site.url}/hesk-light#bell","query":"fog bell"}}>>'
+            f"<<TOOL:FETCH_URL:{site.url}/hesk-light>>",
+            "expect": '"results":[1-9]',
+        },
+        {"reply": "The bell was replaced by a siren in 1909. [S1]", "expect": "siren in 1909"},
+    )
+    folder = record_of(report).folder.path.parent.parent
+    again = await on_recorded_web(record_of(report), model=other, data_dir=folder)
+    assert again.status == "answered", again.error
+    assert [source.n for source in again.sources] == [1]
+    assert "not in the record" not in Runs(folder).find(again.run).journal.read_text()
+
+
+async def test_what_is_not_on_record_is_read_live_where_that_is_wanted(
+    ask, reading, script, record_of, site
+):
+    report = await ask(model=reading)
+    other = script(f"<<TOOL:READ:{site.url}/museum>>", "The curator is Saskia Penhale. [S3]")
+    folder = record_of(report).folder.path.parent.parent
+    for live, status in ((False, "not_found"), (True, "answered")):
+        again = await on_recorded_web(record_of(report), model=other, data_dir=folder, live=live)
+        assert again.status == status, again.answer
+
+
 def test_assert_exits_8_when_the_answer_is_another_one(ask, run, web, answering, tmp_path):
     first = json.loads(run("--json", "When?", "--model", answering, *web).stdout)["run"]
     assert run("replay", first, "--assert").returncode == 0
