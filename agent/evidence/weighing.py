@@ -81,6 +81,9 @@ class _Weighing:
         self._agreement.append(len(agreeing) / (len(agreeing) + len(against - agreeing)))
 
     def _conflict(self, sentence: Sentence, witness: Witness) -> None:
+        """Note a conflict, once where the answer says what both sides do."""
+        if any((c.quote, c.text) == (sentence.text, witness.quote) for c in self._conflicts):
+            return
         number = self._number(witness.source) or self._add(witness)
         self._conflicts.append(
             Conflict(
