@@ -100,7 +100,7 @@ class Work:
         results = await self._side_by_side().results(plan, self.effort.part_steps)
         texts = [result.text for result in results]
         messages = [*self.messages, _synthesis(question, plan, texts)]
-        reply = await self._asked(SYNTHESIS, self.system, messages)
+        reply = await self._asked(SYNTHESIS, self.system, messages, final=True)
         if reply is None:
             return None
         self.messages = messages
@@ -135,7 +135,8 @@ class Work:
         parts = await self._side_by_side(mend=True).results(plan, self.effort.part_steps)
         written = [report.Written(s.heading, p.text) for s, p in zip(outline, parts, strict=True)]
         request = Message("user", report.closing(written))
-        frame = await self._asked(report.CLOSING, self.system, [*self.messages, request])
+        asked = [*self.messages, request]
+        frame = await self._asked(report.CLOSING, self.system, asked, final=True)
         limit = next((part.limit for part in parts if part.limit), None)
         return LoopResult(report.put_together(written, without_calls(frame or "")), limit)
 
@@ -158,11 +159,16 @@ class Work:
         again = await loop.go_on(messages, said)
         return result if again.limit or not again.text else again
 
-    async def _asked(self, place: str, system: str, messages: list[Message]) -> str | None:
-        """Ask once, within the time there is; None, with a note on record, where that fails."""
+    async def _asked(
+        self, place: str, system: str, messages: list[Message], *, final: bool = False
+    ) -> str | None:
+        """Ask once, within the time there is; None, with a note on record, where that fails.
+
+        What makes the `final` answer may take the time that is kept for it.
+        """
         asker = Asker(self.model, system, self.budget, self.record)
         try:
-            async with asyncio.timeout(self.budget.seconds_left()):
+            async with asyncio.timeout(self.budget.seconds_left(reserve=not final)):
                 return (await asker.ask(place, messages)).text
         except (ResearchError, LimitReached, TimeoutError) as error:
             self.record("note", place, text=f"{place} failed: {error or 'timeout'}")

@@ -60,7 +60,7 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> Prev
     usage = Usage(first * steps + growing, output_tokens=REPLY_TOKENS * steps)
     if where is not None:
         usage = priced(usage, where.model, where.prices)
-    plans = where is not None and wants_plan(question)
+    plans = where is not None and options.effort.plans and wants_plan(question)
     return Preview(
         name,
         plans,

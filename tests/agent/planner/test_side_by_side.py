@@ -7,7 +7,9 @@ import json
 
 import pytest
 
-from agent.models import ModelReply
+from agent.guard import Budget
+from agent.models import Message, ModelReply
+from agent.planner import Work
 
 PHASES = "Look at the first light and then at the second one and compare them"
 PLAN = json.dumps({"decompose": True, "subtasks": [{"task": "one"}, {"task": "two"}]})
@@ -66,3 +68,34 @@ async def test_a_page_that_two_loops_read_is_one_source_of_the_report(ask, site)
     report = await ask(PHASES, model=Racing(site.url, "one"))
     assert [source.url.rpartition("/")[2] for source in report.sources] == ["hesk-light"]
     assert [sentence.citations for sentence in report.sentences] == [[1], [1]]
+
+
+class TimeFlies:
+    """Takes all the time that there is for the parts."""
+
+    name = "time-flies"
+    now = 0.0
+
+    async def reply(self, system, messages):
+        said = messages[-1].content
+        await asyncio.sleep(0)
+        if said.startswith("Request:"):
+            return ModelReply(PLAN)
+        self.now += 42.0
+        return ModelReply("both" if said.startswith("[All steps") else "A")
+
+    def takes(self, task):
+        return task == "plan"
+
+    async def aclose(self):
+        pass
+
+
+async def test_time_is_kept_for_putting_the_parts_together():
+    async def opening(question, place):
+        return [Message("user", question)]
+
+    model = TimeFlies()
+    budget = Budget(seconds=100, clock=lambda: model.now)
+    work = Work(model, None, budget, "", lambda *_, **__: None, opening)
+    assert (await work.answer(PHASES)).text == "both"
