@@ -39,6 +39,13 @@ knowledge of its pages or its documentation, no saved answer of the real engine 
 
 """
 SITES = """
+An engine of one's own that answers in JSON is declared in one line, as a flag or in `config.toml`; behind `#` stands where its
+answer has what (`rows`, `url`, `title`, `snippet`, `published`, `header`), and its key in `MINE_API_KEY`:
+
+```
+research "…" --search mine --search-url 'mine=https://search.example/api?q={query}&n={limit}#rows=data.hits&url=link&title=name'
+```
+
 ## Sites that are read as what they are
 
 Matched by the host of the parsed address; software that runs on anyone's host, by what its pages declare. A page that lost

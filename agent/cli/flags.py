@@ -56,7 +56,7 @@ _RUN = (
     (("--searxng-url",), {"metavar": "URL", "help": "Where a SearXNG is."}),
     (
         ("--search-url",),
-        {"metavar": "NAME=URL", "multiple": True, "help": "Where a provider is reached."},
+        {"metavar": "NAME=URL", "multiple": True, "help": "Where one is reached; {query}: your own."},
     ),
     (("--site",), {"metavar": "DOMAIN", "help": "Search only this site."}),
     (("--since",), {"metavar": "DATE", "help": "Search only what is newer."}),

@@ -21,6 +21,7 @@ from browser.read import Reader
 from browser.search import build_providers
 from browser.search.cache import SearchCache
 from browser.search.chain import Chain
+from browser.search.providers.declared import declared
 from browser.search.registry import keys_from
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from browser.session import Browser
     from browser.solvers import Solver
 
+_QUERY = "{query}"
+"""In the address of a search provider, it says that the provider is one's own."""
 DEFAULT_CDP = "http://127.0.0.1:9222"
 """Where `research chrome` and most guides put the debugging port."""
 PERSONS_CHROME = "chrome"
@@ -203,16 +206,20 @@ def _host_port(url: str) -> str:
 def _providers(
     options: Options, folder: Path, environ: Mapping[str, str], browsers: _Browsers
 ) -> list[Source]:
-    urls = dict(_named_url(value) for value in options.search_url)
+    named = dict(_named_url(value) for value in options.search_url)
+    urls = {name: url for name, url in named.items() if _QUERY not in url}
     if options.searxng_url:
         urls["searxng"] = options.searxng_url
     try:
-        corpus = _corpus(options, folder)
+        own = [declared(name, url) for name, url in named.items() if _QUERY in url]
+        # The key of an engine of one's own stands where those of the others do.
+        keys = {one.name: environ.get(f"{one.name.upper()}_API_KEY", "") for one in own}
         return build_providers(
             options.search or None,
             urls=urls,
-            keys=keys_from(environ),
-            corpus=corpus,
+            keys={**keys_from(environ), **keys},
+            corpus=_corpus(options, folder),
+            declared=own,
             render=browsers.render,
         )
     except SearchError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
 from browser.errors import SearchError
 from browser.search.base import Request, with_site
@@ -37,6 +37,32 @@ class Declaration:
                 f"the URL of search provider {self.name!r} must be http(s) and hold {{query}}",
                 hint="For example https://search.example.org/api?q={query}.",
             )
+
+
+def declared(name: str, url: str) -> Declaration:
+    """Read a declaration from one line, as settings hold it.
+
+    Behind `#` may stand where the answer has its parts, as in an address:
+    `https://search.example/api?q={query}#rows=data.hits&url=link&title=name&snippet=text`.
+    Raises `SearchError` for a part that is none.
+    """
+    address, _, said = url.partition("#")
+    parts = dict(parse_qsl(said, keep_blank_values=True))
+    unknown = parts.keys() - {"rows", "url", "title", "snippet", "published", "header"}
+    if unknown:
+        raise SearchError(
+            f"search provider {name!r} has no part called {', '.join(sorted(unknown))}",
+            hint="Behind # may stand rows, url, title, snippet, published, header.",
+        )
+    places = {key: parts[key] for key in ("url", "title", "snippet", "published") if key in parts}
+    header, colon, value = parts.get("header", "").partition(":")
+    return Declaration(
+        name,
+        address,
+        rows=parts.get("rows", "results"),
+        fields=Fields(**places),
+        headers={header.strip(): value.strip()} if colon else {},
+    )
 
 
 class Declared(JsonProvider):

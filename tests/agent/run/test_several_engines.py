@@ -1,5 +1,7 @@
 """A hard question reaches several engines at once in a real run, and the record has each."""
 
+# ruff: noqa: E501 - addresses read best on one line
+
 from __future__ import annotations
 
 import pytest
@@ -37,3 +39,21 @@ async def test_engines_by_depth_and_question(ask, script, engines, depth, query,
     )
     trail = [(search.provider, search.outcome) for search in report.searches]
     assert trail == [(name, "ok") for name in asked]
+
+
+async def test_an_engine_of_ones_own_is_declared_in_the_settings(ask, script, engines):
+    engines.replies["/api"] = Reply(
+        '{"data": {"hits": [{"link": "https://elm.example/", "name": "Port Elm", "text": "Boats."}]}}'
+    )
+    own = f"mine={engines.url('/api')}?q={{query}}&n={{limit}}#rows=data.hits&url=link&title=name&snippet=text"
+    seen = []
+    report = await ask(
+        "Which boats are there?",
+        model=script("<<TOOL:WEB_SEARCH:boats>>", "NOT_FOUND"),
+        search=["mine"],
+        search_url=[own],
+        on_event=lambda e: seen.append(e.data) if e.type == "tool.result" else None,
+    )
+    assert [(s.provider, s.outcome, s.results) for s in report.searches] == [("mine", "ok", 1)]
+    assert engines.asked["/api"][0].query == {"q": ["boats"], "n": ["10"]}
+    assert "Port Elm — https://elm.example/\n   Boats." in seen[0]["web"]

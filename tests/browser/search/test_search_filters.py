@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from browser.errors import SearchError
+from browser.search.providers.declared import Declared, declared
 from browser.search.registry import load
 from browser.types import Outcome, SearchQuery
 
@@ -36,3 +38,15 @@ def test_tavily_takes_countries_by_their_names(region: str | None, country: str 
 def test_wikipedia_is_asked_in_the_language_of_the_query() -> None:
     request = load("wikipedia")().request(replace(PLAIN, lang="de"))
     assert request.url.startswith("https://de.wikipedia.org/")
+
+
+def test_an_engine_of_ones_own_in_one_line() -> None:
+    line = "https://s.example/api?q={query}#rows=hits&url=u&header=X-Key: {key}"
+    mine = Declared(declared("mine", line), key="k")
+    request = mine.request(replace(PLAIN, text="high & low"))
+    assert request.url == "https://s.example/api?q=high%20%26%20low"
+    assert request.headers == {"X-Key": "k"}
+    page = mine.read('{"hits": [{"u": "https://e.example/", "title": "E"}]}')
+    assert [(hit.url, hit.title) for hit in page.results] == [("https://e.example/", "E")]
+    with pytest.raises(SearchError, match="rovs"):
+        declared("mine", "https://s.example/?q={query}#rovs=hits")
