@@ -6,9 +6,11 @@ Importing this package loads no database library; opening a memory does.
 from agent.memory.errors import BadImport, MemoryUnavailable, ReservedKey
 from agent.memory.layers import build_messages
 from agent.memory.memory import Memory
+from agent.memory.protocol import AnyMemory
 from agent.memory.types import Dreamed, Hit, Layers, Origin, Seal, SealCheck, Session, Stamped, Turn
 
 __all__ = [
+    "AnyMemory",
     "BadImport",
     "Dreamed",
     "Hit",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from agent.journal import Event
-    from agent.memory import Memory
+    from agent.memory import AnyMemory
     from agent.models import Model
     from agent.types import Report
 
@@ -24,7 +24,7 @@ async def research(
     question: str,
     *,
     model: str | Model | None = None,
-    memory: bool | Memory = True,
+    memory: bool | AnyMemory = True,
     tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
     on_event: Callable[[Event], None] | None = None,
     approve: Callable[[str], Awaitable[bool]] | None = None,

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from agent.journal import Event, RunFolder
     from agent.judge import Verdicts
     from agent.loop import Caller
-    from agent.memory import Memory
+    from agent.memory import AnyMemory
     from agent.models import Message, Model
     from agent.models.providers import Endpoint
     from agent.planner.side_by_side import Begin
@@ -64,7 +64,7 @@ class Given:
     """What a caller brings beside the settings; None where the settings decide."""
 
     model: Model | None = None
-    memory: Memory | None = None
+    memory: AnyMemory | None = None
     tools: dict[str, Callable[[str], Awaitable[Any]]] = field(default_factory=dict)
     on_event: Callable[[Event], None] | None = None
     approve: Callable[[str], Awaitable[bool]] | None = None
@@ -286,7 +286,7 @@ class _Run:
         secrets.add_environment(os.environ)
         return secrets
 
-    async def _memory(self, stack: AsyncExitStack, context: ToolContext) -> Memory | None:
+    async def _memory(self, stack: AsyncExitStack, context: ToolContext) -> AnyMemory | None:
         if not self._options.memory:
             return None
         if self._given.memory is not None:

@@ -14,7 +14,7 @@ from agent.tools.sources import passages_block, register
 
 if TYPE_CHECKING:
     from agent.config import Options
-    from agent.memory import Memory
+    from agent.memory import AnyMemory
     from agent.opening import Opening
     from agent.tools import ToolContext
 
@@ -40,7 +40,7 @@ class Before:
             self._gathered = True
 
 
-def session_of(options: Options, run: str, memory: Memory | None) -> str:
+def session_of(options: Options, run: str, memory: AnyMemory | None) -> str:
     """Name the conversation: the one asked for, the one continued, or a new one of this run."""
     if options.session:
         return options.session

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from agent.evidence import Evidence
     from agent.guard import Secrets
-    from agent.memory import Memory
+    from agent.memory import AnyMemory
     from agent.memory.wiki import Wiki
     from agent.models.embeddings import Embeddings
     from agent.tools.mending import Mender
@@ -113,7 +113,7 @@ class ToolContext:
     redactor: Redactor = field(default_factory=Redactor)
     mender: Mender | None = None
     web: Web | None = None
-    memory: Memory | None = None
+    memory: AnyMemory | None = None
     wiki: Wiki | None = None
     embeddings: Embeddings | None = None
     run: str = ""

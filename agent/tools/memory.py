@@ -16,7 +16,7 @@ from agent.tools.registry import Risk, Tool, ToolResult
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agent.memory import Memory
+    from agent.memory import AnyMemory
     from agent.tools.context import ToolContext
 
 MATCHES = 10
@@ -109,7 +109,7 @@ def _hundredths(number: float) -> float:
     return math.floor(number * 100 + 0.5) / 100
 
 
-def memory_of(context: ToolContext) -> Memory:
+def memory_of(context: ToolContext) -> AnyMemory:
     """Give the memory of the run; raises `ToolError` where it has none."""
     if context.memory is None:
         raise ToolError("memory is off in this run", hint="Go on without it.")

@@ -8,12 +8,15 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from agent.journal.events import Event
-from agent.memory import Memory
+from agent.memory import Hit, Layers, Memory, Origin, ReservedKey, Turn
 from agent.run.steps import STEPS, Steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from agent.memory.upkeep import Upkeep
+    from agent.types import Report
 
 QUESTION = "How old is Hesk Light?"
 _WITHOUT = """
@@ -43,6 +46,63 @@ async def test_a_run_leaves_facts_and_steps_and_the_next_is_given_them(
     again = await ask(QUESTION, model=answering, memory=True)
     (request, *_) = [event for event in events(again) if event.type == "model.request"]
     assert "[fact]" in request.data["messages"][-1]["content"]
+
+
+class Shelf:
+    """Another engine: it knows one thing, keeps turns and runs in lists, and has no jobs."""
+
+    def __init__(self) -> None:
+        self.said: list[Turn] = []
+        self.runs: list[Report] = []
+        self.closed = False
+        self._housekeeping = Memory.open(":memory:")
+
+    def layers(self, question: str, session: str | None = None) -> Layers:
+        return Layers(recalled=(Hit(1, None, "The keeper knows the year", "note", 1.0),))
+
+    def search(self, query: str, limit: int = 10, kinds: Any = None) -> list[Hit]:
+        return list(self.layers(query).recalled)
+
+    def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
+        return {}
+
+    def remember(self, key: str, value: Any, *, origin: Origin | None = None) -> int:
+        raise ReservedKey("this shelf is full")
+
+    def append_turn(self, session: str, role: str, text: str) -> None:
+        self.said.append(Turn(role, text))
+
+    def turns(self, session: str, limit: int = 30) -> list[Turn]:
+        return self.said[-limit:]
+
+    def latest_session(self) -> str | None:
+        return None
+
+    def upkeep(self, session: str) -> Upkeep:
+        return self._housekeeping.upkeep(session)
+
+    def record_run(
+        self, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
+    ) -> list[int]:
+        self.runs.append(report)
+        return []
+
+    def close(self) -> None:
+        self.closed = True
+        self._housekeeping.close()
+
+
+async def test_a_run_takes_any_engine_that_has_the_methods(
+    ask: Any, answering: str, events: Any
+) -> None:
+    shelf = Shelf()
+    report = await ask(QUESTION, model=answering, memory=shelf)
+    (request, *_) = [event for event in events(report) if event.type == "model.request"]
+    assert "The keeper knows the year" in request.data["messages"][-1]["content"]
+    assert [turn.role for turn in shelf.said] == ["user", "assistant"]
+    assert [run.run for run in shelf.runs] == [report.run]
+    assert not shelf.closed, "whoever opened it closes it"
+    shelf.close()
 
 
 def test_a_run_without_memory_loads_no_database(script: Callable[..., str], tmp_path: Path) -> None:
