@@ -35,8 +35,9 @@ class LiveView:
         self._started = time.monotonic()
         self._speech = Speech()
         self._spinner = Spinner("dots")
+        self._console = Console(stderr=True)
         self._live = Live(
-            console=Console(stderr=True),
+            console=self._console,
             get_renderable=self._view,
             refresh_per_second=8,
             transient=True,
@@ -75,7 +76,7 @@ class LiveView:
         status = f" {self._doing} · {self._sources} sources · {elapsed:.0f} s{cost}"
         self._spinner.update(text=Text(status, style="bold"))
         past: list[Any] = [Text(f"  {line}", style="dim", no_wrap=True) for line in self._lines]
-        if words := self._speech.last_words(self._live.console.width - _MARGIN):
+        if words := self._speech.last_words(self._console.width - _MARGIN):
             past.append(Text(f"  {words}", style="italic", no_wrap=True))
         return Group(*past, self._spinner)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agent.journal import Event
 
 _THOUGHT = re.compile(r"<</?THINK>>")
-_CALL = re.compile(r"<<TOOL:.*?(?:>>|$)|<<[A-Z/]*$|<$", re.DOTALL)
+_CALL = re.compile(r"<<TOOL:.*?(?:>>|$)|<<[A-Z/]*>?$|<$", re.DOTALL)
 
 
 class Speech:

@@ -39,7 +39,7 @@ def delta(text, place="0/1", *, anew=False):
 
 def test_a_person_sees_the_last_words_without_tags():
     speech = Speech()
-    for piece in ("<<THINK>>The lamp", " was lit.<</TH", "INK>>I read. <<TOO", "L:READ:u>>"):
+    for piece in ("<<THINK>>The lamp", " was lit.<</TH", "INK>", ">I read. <<TOO", "L:READ:u>>"):
         speech.note(delta(piece))
         assert "<<" not in speech.last_words(80)
     assert speech.last_words(80) == "The lamp was lit. I read."
