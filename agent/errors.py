@@ -75,7 +75,10 @@ class ReplayDiverged(ResearchError):
     """A replayed run asks what its record does not hold; the message shows the difference."""
 
     exit_code = 8
-    hint = "The prompts or tools have changed since; `--model NAME` replays the web alone."
+    hint = (
+        "The prompts or tools have changed since, or the record has (`research verify` tells); "
+        "`--model NAME` replays the web alone."
+    )
 
 
 class JournalError(ResearchError):
