@@ -138,4 +138,5 @@ async def _model(settings: Options) -> Finding:
             reply = await model.reply("Answer with one word.", [Message("user", "Say ok.")])
     except ResearchError as error:
         return Finding("model", well=False, seen=str(error), mend=error.hint)
-    return Finding("model", well=True, seen=f"{reply.model} answers")
+    abilities = f"{'functions' if where.native else 'text tags'}{', pictures' * where.sees}"
+    return Finding("model", well=True, seen=f"{reply.model} answers ({abilities})")
