@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from agent.config import private_folder
 from agent.errors import InternalError, ModelError, ResearchError
 from agent.evidence import Evidence
-from agent.guard import Budget, Redactor, Secrets, secrets_of
-from agent.guides import BROWSING, CITING
+from agent.guard import Redactor, Secrets, secrets_of
 from agent.journal import Journal, Runs
 from agent.journal.writer import utc_now
 from agent.loop import LoopResult
@@ -32,6 +31,7 @@ from agent.run.branches import Branches
 from agent.run.discreet import DiscreetModel
 from agent.run.known import with_what_is_known
 from agent.run.left_open import LeftOpen
+from agent.run.means import budget_of, guides_of, limits_of
 from agent.run.models import with_fallbacks
 from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
 from agent.run.person import on_record, person
@@ -39,7 +39,7 @@ from agent.run.question import Before, session_of
 from agent.run.steps import Steps
 from agent.run.values import add_values, schema_of
 from agent.run.web import open_remote_model, open_web
-from agent.tools import Limits, Registry, ToolContext
+from agent.tools import Registry, ToolContext
 from agent.tools.families import tools_for
 from agent.tools.mending import Mender
 from agent.tools.specs import tool_specs
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from agent.planner.side_by_side import Begin
     from agent.run.past import Past
     from agent.types import Report
+    from agent.values import Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ async def execute(question: str, options: Options, given: Given) -> Report:
     runs = Runs(data)
     if options.keep_days is not None:
         runs.remove_older(timedelta(days=options.keep_days), utc_now())
-    run = _Run(question, options, given, runs)
+    run = _Run(question, options, given, runs, schema_of(options))
     try:
         return await run.to_report(local, where)
     finally:
@@ -92,7 +93,9 @@ async def execute(question: str, options: Options, given: Given) -> Report:
 class _Run:
     """The parts of one run while it lasts."""
 
-    def __init__(self, question: str, options: Options, given: Given, runs: Runs) -> None:
+    def __init__(
+        self, question: str, options: Options, given: Given, runs: Runs, schema: Schema | None
+    ) -> None:
         past = given.past
         self._question = question
         self._options = options
@@ -107,8 +110,8 @@ class _Run:
         self._record = past.record(self._write) if past else self._write
         self._evidence = past.evidence() if past else Evidence()
         self._environ = os.environ if given.config else {}
-        self._schema = schema_of(options)
-        self._budget = _budget(options)
+        self._schema = schema
+        self._budget = budget_of(options)
         self._steps = Steps()
         self._journal.listen(self._ledger.note)
         self._journal.listen(self._steps.note)
@@ -164,7 +167,7 @@ class _Run:
             registry,
             native=natively(model),
             depth=self._options.depth,
-            guides=self._guides(context),
+            guides=guides_of(self._options, context),
         )
         if natively(model):
             model.offer(system, tool_specs(registry))
@@ -255,21 +258,12 @@ class _Run:
         )
         return report
 
-    def _guides(self, context: ToolContext) -> list[str]:
-        """What the run needs to be told from its beginning: about the page and files before it."""
-        page = context.web is not None and context.web.page is not None
-        cited = page or bool(self._options.file)
-        return [*([BROWSING] if page else []), *([CITING] if cited else [])]
-
     def _context(self) -> ToolContext:
         seconds = self._options.timeout
         return ToolContext(
             question=self._question,
             evidence=self._evidence,
-            limits=Limits(
-                max_sources=self._options.max_sources or self._options.effort.sources,
-                engines=self._options.effort.engines,
-            ),
+            limits=limits_of(self._options),
             record=self._record,
             keep=self._folder.keep,
             secrets=self._secrets(),
@@ -333,14 +327,6 @@ class _Run:
 
     def _write(self, kind: str, place: str = "", **data: Any) -> None:
         self._journal.write(kind, place, **self._redactor.value(data))
-
-
-def _budget(options: Options) -> Budget:
-    """What may be spent: what the person says, else what the depth does."""
-    effort = options.effort
-    most = options.max_steps or effort.steps
-    of_parts = None if options.max_steps else effort.parts_steps
-    return Budget(most, options.budget, options.timeout, parts_steps=of_parts)
 
 
 def _internal(error: Exception) -> InternalError:

@@ -118,6 +118,7 @@ def test_a_bad_schema_is_named_with_a_hint(run, tmp_path, text, said):
     done = run("When?", "--schema", str(path), "--no-memory")
     assert done.returncode == 2
     assert said in done.stderr
+    assert not any((tmp_path / "data").glob("runs/*"))
 
 
 def test_a_schema_that_is_not_there_is_named(run):

@@ -1,0 +1,34 @@
+"""What a run may spend and is told from its beginning: by the person, else by its depth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.guard import Budget
+from agent.guides import BROWSING, CITING
+from agent.tools import Limits
+
+if TYPE_CHECKING:
+    from agent.config import Options
+    from agent.tools import ToolContext
+
+
+def budget_of(options: Options) -> Budget:
+    """Steps, dollars and seconds: what the person says, else what the depth does."""
+    effort = options.effort
+    most = options.max_steps or effort.steps
+    of_parts = None if options.max_steps else effort.parts_steps
+    return Budget(most, options.budget, options.timeout, parts_steps=of_parts)
+
+
+def limits_of(options: Options) -> Limits:
+    """Bounds on tools: what the person says, else what the depth does."""
+    most = options.max_sources or options.effort.sources
+    return Limits(max_sources=most, engines=options.effort.engines)
+
+
+def guides_of(options: Options, context: ToolContext) -> list[str]:
+    """Name the guides that are needed at once: for the page and the files before the person."""
+    page = context.web is not None and context.web.page is not None
+    cited = page or bool(options.file)
+    return [*([BROWSING] if page else []), *([CITING] if cited else [])]
