@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 K = 60
 # One site's pages beyond these come after the other sites' (engines themselves show two or three).
 MOST_OF_A_SITE = 3
-# Mirrors have the same title and the same words in the snippet; shorter snippets prove nothing.
+# Mirrors have the same title and nearly the same words in the snippet: of ten, one or two may
+# differ (a date, another cut). Shorter snippets prove nothing.
 _TELLING_WORDS = 10
+_SAME_WORDS = 0.8
 
 
 def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchResult, ...]:
@@ -30,11 +32,11 @@ def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchRe
     """
     scores: dict[str, float] = {}
     best: dict[str, SearchResult] = {}
-    mirrors: dict[tuple[str, ...], str] = {}
+    mirrors = _Mirrors()
     for results in lists:
         seen: set[str] = set()
         for rank, result in enumerate(results, 1):
-            key = mirrors.setdefault(_print_of(result), same_page_key(result.url))
+            key = mirrors.key_of(result)
             best[key] = _fold(best[key], result) if key in best else result
             if key not in seen:
                 scores[key] = scores.get(key, 0.0) + 1 / (K + rank)
@@ -44,12 +46,31 @@ def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchRe
     return tuple(replace(result, rank=n) for n, result in enumerate(chosen[:limit], 1))
 
 
-def _print_of(result: SearchResult) -> tuple[str, ...]:
-    """What mirrors have in common: title and snippet; the address itself where that says little."""
-    said = words(result.snippet)
-    if len(said) < _TELLING_WORDS:
-        return (same_page_key(result.url),)
-    return (*words(result.title), "|", *said)
+class _Mirrors:
+    """Knows pages that were met before under another address, by their title and snippet."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self._titled: dict[tuple[str, ...], list[tuple[frozenset[str], str]]] = {}
+
+    def key_of(self, result: SearchResult) -> str:
+        """Give the key of the first page that this one is a copy of, its own where it is none."""
+        own = same_page_key(result.url)
+        if own in self._known:
+            return self._known[own]
+        said = frozenset(words(result.snippet))
+        twins = self._titled.setdefault(tuple(words(result.title)), [])
+        key = next((k for other, k in twins if _alike(said, other)), own)
+        self._known[own] = key
+        twins.append((said, key))
+        return key
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two snippets say the same, but for where they are cut and a date before them."""
+    if min(len(one), len(other)) < _TELLING_WORDS:
+        return False
+    return len(one & other) >= _SAME_WORDS * len(one | other)
 
 
 def _fold(first: SearchResult, other: SearchResult) -> SearchResult:

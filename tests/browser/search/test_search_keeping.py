@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from browser.errors import SearchError
 from browser.search import SearchCache, build_providers
+from browser.search.chain import LIFETIME_OF_NEWS, lifetime_of
 from browser.search.merge import merge
 from browser.search.pace import Pace
 from browser.search.rests import Rests
@@ -158,3 +161,23 @@ async def test_turns_lie_an_interval_apart_and_far_ones_are_not_waited_for() -> 
     assert await pace.turn("a", 60.0, patience=1.0) == 0.0
     assert await pace.turn("b", 60.0, patience=1.0) == 0.0
     assert await pace.turn("a", 60.0, patience=1.0) == pytest.approx(60.0, abs=1.0)
+
+
+def test_copies_whose_snippets_differ_in_a_date_or_a_cut_are_folded() -> None:
+    said = "the lock keeper opened the gates of port elm again after a long winter of repairs"
+    title = "Lock opens"
+    first = SearchResult("https://post.example/lock", title, said)
+    copy = SearchResult("https://mirror.example/lock", title, f"May 2024 {said}")
+    told = "the mayor opened the gates of port elm again after a short summer of strikes by crews"
+    other = SearchResult("https://else.example/", title, told)
+    merged = merge([(first, other), (copy,)], 10)
+    assert [hit.url for hit in merged] == ["https://post.example/lock", "https://else.example/"]
+
+
+def test_answers_about_the_last_days_are_kept_for_minutes_only() -> None:
+    engine = build_providers(["arxiv"])[0]
+    today = datetime.now(UTC).date()
+    recent = replace(QUERY, since=(today - timedelta(days=2)).isoformat())
+    assert lifetime_of(engine, QUERY) == engine.lifetime
+    assert lifetime_of(engine, recent) == LIFETIME_OF_NEWS
+    assert lifetime_of(engine, replace(QUERY, since="2001-01-01")) == engine.lifetime
