@@ -1,7 +1,7 @@
 """Measure claim checking, in code alone: `python tests/bench/claims.py [DATA] [-v]`.
 
 DATA is a folder with `citations.jsonl` (claim, doc, label, how) and `docs.jsonl` (id, text).
-Without it only the frozen paraphrases of the tests are measured; -v prints every claim.
+Without it only the paraphrases of the tests are measured; -v prints every claim.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ def main() -> None:
     for folder in folders:
         pages = {d["id"]: d["text"] for d in read(folder / "docs.jsonl")}
         measure("citations", [(c, pages[c["doc"]]) for c in read(folder / "citations.jsonl")])
-    pages = {p["page"]: p["text"] for p in read(PARAPHRASES / "paraphrase_pages.jsonl")}
-    pairs = read(PARAPHRASES / "paraphrases.jsonl")
-    measure("paraphrases", [({**c, "how": c["kind"]}, pages[c["page"]]) for c in pairs])
+    for name, of_pages in (("paraphrases", "paraphrase_pages"), ("varied", "varied_pages")):
+        pages = {p["page"]: p["text"] for p in read(PARAPHRASES / f"{of_pages}.jsonl")}
+        pairs = read(PARAPHRASES / f"{name}.jsonl")
+        measure(name, [({**c, "how": c["kind"]}, pages[c["page"]]) for c in pairs])
 
 
 def read(path: Path) -> list[dict[str, Any]]:
