@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
+from agent.memory.errors import ReservedKey
 from agent.memory.kinds import NAMED, UNSEARCHED
 from agent.memory.retrieval.ranking import ASKS, NAMES_TIME
 from agent.memory.terms import index_terms, kind_term, memory_terms
@@ -70,3 +72,19 @@ def _terms(draft: Draft) -> str:
 
 def _traits(text: str) -> int:
     return ASKS * text.rstrip().endswith("?") | NAMES_TIME * bool(_NAMES_TIME.search(text))
+
+
+def check_key(key: str) -> None:
+    """Refuse keys that belong to the engine; raises `ReservedKey`."""
+    if not key:
+        raise ReservedKey("a memory needs a key")
+    if key.startswith(("_", "session_")):
+        raise ReservedKey(f"the key {key!r} belongs to the engine")
+
+
+def seconds(at: datetime | str | float | None) -> float | None:
+    """Give a moment as seconds since the epoch; a naive time is UTC."""
+    if at is None or isinstance(at, int | float):
+        return at
+    moment = datetime.fromisoformat(at) if isinstance(at, str) else at
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

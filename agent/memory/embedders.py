@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from agent.models.providers import PROVIDERS, endpoint
@@ -9,7 +10,8 @@ from agent.models.providers import PROVIDERS, endpoint
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agent.memory.embeddings import Embedder
+    from agent.memory.embeddings import Embedder, Vectors
+    from agent.memory.store import Store
 
 LOCAL = "local"
 
@@ -32,3 +34,14 @@ def embedder_of(
     named = any(name.startswith(f"{provider.prefix}/") for provider in PROVIDERS)
     where = endpoint(name, None if named else base_url, environ)
     return EndpointEmbedder(where.model, where.base_url, where.key, proxy)
+
+
+def vectors_of(store: Store, model: Embedder | str | None) -> Vectors | None:
+    """Keep a model's vectors in a store; a name is that of a model, None for none."""
+    if isinstance(model, str):
+        model = embedder_of(model, None, os.environ)
+    if model is None:
+        return None
+    from agent.memory.embeddings import Vectors  # noqa: PLC0415 - few ask for one
+
+    return Vectors(store, model)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import time
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from agent.memory.errors import ReservedKey
 from agent.memory.jsvalues import well_formed
 from agent.memory.kinds import NOTE, REMEMBERED, expand
 from agent.memory.types import Origin, Turn
 from agent.memory.values import pack, unpack
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
     from types import TracebackType
 
     from agent.memory.control import Control
     from agent.memory.conversations import Conversations
-    from agent.memory.embeddings import Embedder, Vectors
+    from agent.memory.embeddings import Embedder
     from agent.memory.entries import Entries
     from agent.memory.rewording import Unworded
     from agent.memory.store import Store
@@ -70,12 +69,13 @@ class Memory:
         Raises `MemoryUnavailable`, and `UsageError` for a name that nobody has.
         """
         from agent.memory.conversations import Conversations  # noqa: PLC0415 - loads SQLAlchemy
+        from agent.memory.embedders import vectors_of  # noqa: PLC0415
         from agent.memory.entries import Entries  # noqa: PLC0415
         from agent.memory.store import Store  # noqa: PLC0415
 
         store = Store.open(place)
         number = store.namespace(namespace)
-        entries = Entries(store, number, _vectors(store, embeddings))
+        entries = Entries(store, number, vectors_of(store, embeddings))
         return cls(store, number, entries, Conversations(store, number))
 
     def __enter__(self) -> Self:
@@ -108,11 +108,11 @@ class Memory:
         `at` says when it happened (a naive time is UTC), `source` where: memories with the same
         source, or close in time, form a session. Kind `memory` is what `remember` writes.
         """
-        from agent.memory.drafts import Draft  # noqa: PLC0415
+        from agent.memory.drafts import Draft, seconds  # noqa: PLC0415
 
         if kind == REMEMBERED:
             return self.remember(key or "", text, origin=origin)
-        when, origin = _seconds(at), origin or Origin()
+        when, origin = seconds(at), origin or Origin()
         draft = Draft(well_formed(text), kind, key, at=when, source=source, origin=origin)
         return self._entries.add([draft])[0]
 
@@ -121,9 +121,9 @@ class Memory:
 
         Raises `ReservedKey` for keys that belong to the engine.
         """
-        from agent.memory.drafts import Draft  # noqa: PLC0415
+        from agent.memory.drafts import Draft, check_key  # noqa: PLC0415
 
-        _check_key(key)
+        check_key(key)
         text, packed = pack(value)
         return self._entries.put(Draft(text, REMEMBERED, key, packed, origin=origin or Origin()))
 
@@ -283,30 +283,3 @@ class Memory:
         from agent.memory.exchange import load  # noqa: PLC0415
 
         load(self._entries, self._conversations, storage, session)
-
-
-def _vectors(store: Store, model: Embedder | str | None) -> Vectors | None:
-    """Bring in a model for embeddings, if one is asked for."""
-    if isinstance(model, str):
-        from agent.memory.embedders import embedder_of  # noqa: PLC0415 - few ask for one
-
-        model = embedder_of(model, None, os.environ)
-    if model is None:
-        return None
-    from agent.memory.embeddings import Vectors  # noqa: PLC0415 - as above
-
-    return Vectors(store, model)
-
-
-def _check_key(key: str) -> None:
-    if not key:
-        raise ReservedKey("a memory needs a key")
-    if key.startswith(("_", "session_")):
-        raise ReservedKey(f"the key {key!r} belongs to the engine")
-
-
-def _seconds(at: datetime | str | float | None) -> float | None:
-    if at is None or isinstance(at, int | float):
-        return at
-    moment = datetime.fromisoformat(at) if isinstance(at, str) else at
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
