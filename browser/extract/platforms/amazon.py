@@ -24,7 +24,10 @@ _PRICE = (
     "#corePrice_feature_div .a-offscreen, #corePriceDisplay_desktop_feature_div .a-offscreen,"
     " .priceToPay .a-offscreen, #priceblock_ourprice, #priceblock_dealprice, #price, #kindle-price"
 )
-_LIST_PRICE = ".basisPrice .a-offscreen, .priceBlockStrikePriceString"
+_LIST_PRICE = (
+    ".basisPrice .a-offscreen, .a-text-price[data-a-strike] .a-offscreen,"
+    " .priceBlockStrikePriceString"
+)
 _STARS = "#acrPopover .a-icon-alt, [data-hook=rating-out-of-text], .a-icon-star .a-icon-alt"
 _ROWS = "[id^=productDetails_] tr, #productOverview_feature_div tr, .prodDetTable tr"
 _DETAILS = "[id^=detailBullets] li > span"
@@ -61,7 +64,8 @@ class Amazon(Platform):
             counts=counts(ratings=source.text("#acrCustomerReviewText") or None),
             fields=fields(
                 price=price, list_price=source.text(_LIST_PRICE),
-                rating=_stars(source.text(_STARS)),
+                rating=_stars(source.text(_STARS) or source.attr("#acrPopover", "title")
+                              or source.text("#averageCustomerReviews span")),
                 availability=source.text("#availability span, #outOfStock .a-color-price"),
                 seller=source.text("#sellerProfileTriggerId, #merchant-info a"), **_details(source),
             ),

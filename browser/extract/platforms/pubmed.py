@@ -52,7 +52,7 @@ def _article(source: Source, title: str) -> Record:
         fields=fields(
             journal=meta.get("citation_journal_title") or meta.get("citation_publisher"),
             doi=meta.get("citation_doi") or source.text(".identifier.doi .id-link"),
-            pmc=source.text(".identifier.pmc .id-link"), citation=cited,
+            pmc=source.text(".identifier.pmc .id-link") or _archived(source), citation=cited,
             types=_joined(source, "#publication-types .keyword-actions-trigger"),
             mesh=_joined(source, "#mesh-terms .keyword-actions-trigger"),
             affiliation=source.text(".affiliations .item-list li"),
@@ -62,6 +62,11 @@ def _article(source: Source, title: str) -> Record:
         tags=tuple(w.strip(" .") for w in _KEYWORDS.sub("", words).split(";") if w.strip(" .")),
         items=tuple(_reference(source, node) for node in source.all("#references ol > li")),
     )  # fmt: skip
+
+
+def _archived(source: Source) -> str:
+    """The number of an article in the archive of full texts, by its address."""
+    return next((part for part in source.path if re.fullmatch(r"PMC\d+", part)), "")
 
 
 def _abstract(source: Source) -> str:

@@ -56,7 +56,7 @@ def _old(source: Source) -> Record | None:
 def _old_post(source: Source, post: etree._Element) -> Record:
     author, marks = account(post.get("data-author")), (post.get("class") or "").split()
     return Record(
-        "reddit", "post", f"{_SITE}{post.get('data-permalink')}", author=author, handle=author,
+        "reddit", "post", _place(post.get("data-permalink")), author=author, handle=author,
         id=_bare(post.get("data-fullname")) or next(iter(source.path[3:4]), None),
         title=source.text("a.title", post), text=source.body(source.first(".usertext-body", post)),
         published=iso_date(source.attr("time", "datetime", post)),
@@ -77,7 +77,7 @@ def _old_comment(source: Source, thing: etree._Element) -> Record:
     parent = next(outer, None)
     entry, author = source.first(".entry", thing), account(thing.get("data-author"))
     return Record(
-        "reddit", "comment", f"{_SITE}{thing.get('data-permalink')}",
+        "reddit", "comment", _place(thing.get("data-permalink")),
         id=_bare(thing.get("data-fullname")),
         text=source.body(source.first(".usertext-body", entry)), author=author, handle=author,
         published=iso_date(source.attr("time", "datetime", entry)),
@@ -99,7 +99,7 @@ def _element_post(source: Source, post: etree._Element) -> Record:
     author = account(post.get("author"))
     body = source.first("[slot=text-body], [property='schema:articleBody']", post)
     return Record(
-        "reddit", "post", f"{_SITE}{post.get('permalink')}", id=_bare(post.get("id")),
+        "reddit", "post", _place(post.get("permalink")), id=_bare(post.get("id")),
         title=post.get("post-title") or source.text("h1"), text=source.body(body), author=author,
         handle=author, published=iso_date(post.get("created-timestamp") or ""),
         counts=counts(points=post.get("score"), comments=post.get("comment-count")),
@@ -117,7 +117,7 @@ def _element_post(source: Source, post: etree._Element) -> Record:
 def _element_comment(source: Source, node: etree._Element) -> Record:
     author = account(node.get("author"))
     return Record(
-        "reddit", "comment", f"{_SITE}{node.get('permalink')}", id=_bare(node.get("thingid")),
+        "reddit", "comment", _place(node.get("permalink")), id=_bare(node.get("thingid")),
         text=source.body(source.first("[slot=comment]", node)), author=author, handle=author,
         published=iso_date(source.attr("time", "datetime", node)),
         parent=_bare(node.get("parentid")), counts=counts(points=node.get("score")),
@@ -162,6 +162,10 @@ def _block_comments(source: Source) -> Iterator[Record]:
 def _account(source: Source, node: etree._Element) -> str | None:
     found = source.attr("a[href^='/user/'], a[href*='reddit.com/user/']", "href", node)
     return found.rstrip("/").rpartition("/user/")[2] or None
+
+
+def _place(path: str | None) -> str:
+    return f"{_SITE}{path}" if path else ""
 
 
 def _bare(fullname: str | None) -> str | None:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from browser.extract.dates import iso_date
+from browser.extract.jsonld import text_of
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.embedded import variable
 from browser.extract.platforms.numbers import counts
+from browser.extract.platforms.postings import author_of, date_of, node_of, words_of
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import fields
 from browser.extract.platforms.youtube_pages import from_microdata, listed, shown_video
@@ -68,13 +70,16 @@ def _from_state(state: dict[str, Any], source: Source) -> Record:
     pictures = (video.get("thumbnail") or {}).get("thumbnails") or []
     owner = micro.get("ownerProfileUrl") or source.attr("[itemprop=author] [itemprop=url]", "href")
     live, status = micro.get("liveBroadcastDetails") or {}, state.get("playabilityStatus") or {}
+    node = node_of(source, "VideoObject")
     playable = status.get("status") in (None, "OK")
     return Record(
         "youtube", "short" if source.path[:1] == ("shorts",) else "video",
-        f"{_WATCH}{video['videoId']}", id=video["videoId"], title=video.get("title"),
-        text=video.get("shortDescription") or "",
-        author=video.get("author"), handle=_handle(owner),
-        published=iso_date(micro.get("publishDate") or micro.get("uploadDate") or ""),
+        f"{_WATCH}{video['videoId']}", id=video["videoId"], handle=_handle(owner),
+        title=video.get("title") or text_of(node.get("name")) or None,
+        text=video.get("shortDescription") or words_of(node, "description"),
+        author=video.get("author") or author_of(node)[0],
+        published=iso_date(micro.get("publishDate") or micro.get("uploadDate") or "")
+        or date_of(node, "uploadDate", "datePublished"),
         counts=counts(views=video.get("viewCount"), likes=micro.get("likeCount"),
                       seconds=video.get("lengthSeconds")),
         fields=fields(

@@ -78,6 +78,7 @@ def test_an_article_of_the_full_text_archive() -> None:
     paper = parsed("https://pmc.ncbi.nlm.nih.gov/articles/PMC7777/", page)
 
     assert (paper.id, paper.published, paper.text) == ("PMC7777", "2024-05", "Eels move.")
+    assert paper.fields == {"pmc": "PMC7777"}
     assert paper.links == (Link("https://pmc.ncbi.nlm.nih.gov/articles/PMC7777/pdf/1.pdf", "PDF"),)
 
 
@@ -88,6 +89,7 @@ def test_an_article_of_the_full_text_archive() -> None:
         ("2020/05/21", "2020-05-21"),
         ("2020 May 21", "2020-05-21"),
         ("2020 May", "2020-05"),
+        ("2012 Nov 26", "2012-11-26"),
         ("2020/5", "2020-05"),
         ("2020", "2020"),
         ("soon", None),

@@ -123,3 +123,12 @@ def test_comments_of_deleted_accounts_on_both_pages() -> None:
         assert [(c.id, c.author, c.handle) for c in post.items] == [("c1", None, None)]
     edited = parsed("https://old.reddit.com/r/boats/comments/a1/t/", old).items[0].modified
     assert edited == "2024-05-04T08:00:00+00:00"
+
+
+def test_posts_without_an_address_have_none() -> None:
+    page = "<shreddit-post post-title=First author=ann></shreddit-post><shreddit-post post-title=Second></shreddit-post>"
+    listing = parsed("https://www.reddit.com/r/boats/", page)
+    assert [(post.title, post.url, post.author) for post in listing.items] == [
+        ("First", "", "ann"),
+        ("Second", "", None),
+    ]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from browser.extract.platforms import parse_platform
 from browser.types import Link
 from tests.browser.extract.platforms.reading import parsed
 
@@ -91,4 +92,25 @@ def test_a_timeline_and_a_page_that_is_gone() -> None:
     assert (record.kind, record.fields) == (
         "unavailable",
         {"reason": "Hmm...this page doesn’t exist."},
+    )
+
+
+def test_an_article_without_a_post_around_it_and_a_card_alone() -> None:
+    page = """<meta property="og:title" content="X 上的 Ann：“Tides” / X"><div data-testid=twitter-article-title>Tides</div><div data-testid=twitterArticleRichTextView><p>They rise.</p></div>"""
+    article = parsed("https://x.com/ann/status/7", page)
+    assert (article.kind, article.id, article.title, article.text) == (
+        "article",
+        "7",
+        "Tides",
+        "They rise.",
+    )
+    assert (article.handle, article.author) == ("ann", None)
+
+    card = """<meta property="og:title" content="Ann Rower (@ann) on X"><meta property="og:description" content="“High tide at noon.”"><meta property="og:image" content="https://pbs.example/media/1.jpg">"""
+    post = parsed("https://x.com/ann/status/8", card)
+    assert (post.kind, post.text, post.author) == ("post", "High tide at noon.", "Ann Rower")
+    assert post.media == ("https://pbs.example/media/1.jpg",)
+    assert (
+        parse_platform("https://x.com/ann/status/8", "<meta property='og:title' content='X'>")
+        is None
     )

@@ -163,3 +163,20 @@ def test_a_channel_with_its_videos_and_a_page_of_results() -> None:
     results = f"<title>knots - YouTube</title><script>var ytInitialData = {json.dumps({'contents': [row]})};</script>"
     listing = parsed("https://www.youtube.com/results?search_query=knots", results)
     assert (listing.kind, listing.title, len(listing.items)) == ("listing", "knots", 1)
+
+
+def test_what_the_players_state_lacks_is_taken_from_the_pages_declaration() -> None:
+    node = {
+        "@type": "VideoObject",
+        "name": "Knots",
+        "author": "Ann",
+        "description": "On ropes.",
+        "uploadDate": "2026-01-15T08:00:00-08:00",
+    }
+    more = f'<script type="application/ld+json">{json.dumps(node)}</script><transcript-segment-view-model><div class=ytwTranscriptSegmentViewModelTimestamp>0:04</div><span role=text>Take the rope.</span></transcript-segment-view-model>'
+    video = parsed(
+        "https://www.youtube.com/watch?v=v1", _page({"videoDetails": {"videoId": "v1"}}, more)
+    )
+    assert (video.title, video.author, video.text) == ("Knots", "Ann", "On ropes.")
+    assert video.published == "2026-01-15T08:00:00-08:00"
+    assert [(line.text, line.counts) for line in video.items] == [("Take the rope.", {"second": 4})]
