@@ -35,7 +35,8 @@ _PLAIN = {
     "material": "material", "telephone": "telephone", "openingHours": "opening_hours",
     "priceRange": "price_range", "validThrough": "until", "employmentType": "employment",
     "operatingSystem": "system", "softwareVersion": "version", "episodeNumber": "episode",
-    "alternateName": "also_called", "keywords": "keywords", "numberOfSeasons": "seasons", "numberOfPages": "pages", "inLanguage": "language",
+    "alternateName": "also_called", "keywords": "keywords",
+    "numberOfSeasons": "seasons", "numberOfPages": "pages", "inLanguage": "language",
 }  # fmt: skip
 # Properties that hold people, organisations or other things with names.
 _NAMED = {
