@@ -8,16 +8,17 @@ from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from lxml import etree
+
 from browser.extract.asides import is_aside, is_dateline, is_title, is_trail, opens_related
 from browser.extract.shape import reads_on, without_teasers
 from browser.extract.shingles import shingles, word_list
+from browser.extract.tree import remove
 from browser.text import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
-
-    from lxml import etree
 
     from browser.extract.blocks import Block, Walk
     from browser.extract.metadata import Metadata
@@ -38,6 +39,7 @@ _THIN = 0.15
 _SHORTEST_BODY = 40
 # An article of more blocks is none: the extractor would take seconds over an index.
 _MOST_BLOCKS = 5_000
+_WEIGHT = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
 # A byline may stand below a first paragraph or two that sum the article up.
 _STANDFIRST = 3
 # Prose begins at so many words; what is shorter is a label.
@@ -63,10 +65,18 @@ def content_blocks(walk: Walk, root: etree._Element, meta: Metadata) -> list[Blo
         if _is_bare(content):
             return _trim(content, meta.title)
     rest = content if meta.is_article else without_teasers(content)
+    _lighten(root, walk.regions.frames())
     body = _body(rest, root, meta)
     if _is_article(rest, body, declared=meta.is_article):
         return body
     return content if meta.is_article or not reads_on(content) else _trim(rest, meta.title)
+
+
+def _lighten(root: etree._Element, frames: Sequence[etree._Element]) -> None:
+    """Take out what is no content anyway: an extractor copies the tree several times over."""
+    for frame in frames:
+        remove(frame)
+    etree.strip_elements(root, *_WEIGHT, with_tail=False)
 
 
 def _is_clean(content: Sequence[Block]) -> bool:

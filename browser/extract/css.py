@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from browser.extract.selectors import Selector, compile_selector
@@ -30,6 +31,8 @@ _VIEWPORT = 1280.0
 _EM = 16.0
 # Style elements beyond this are generated; their rules are not worth the time.
 _LONGEST_SHEET = 600_000
+# Declarations up to this length come again, on the page and on the next one of its site.
+_LONGEST_KEPT = 400
 # Rules tried on elements, all told: a large page takes 100,000, a hostile one has no end.
 _MOST_MATCHES = 2_000_000
 
@@ -45,7 +48,15 @@ class Rule:
 
 
 def parse_declarations(style: str) -> tuple[Declarations, Declarations]:
-    """Read `a: b; c: d !important` into watched normal and important declarations, lower-case."""
+    """Read `a: b; c: d !important` into watched normal and important declarations, lower-case.
+
+    What is given back may be given again: it is not to be changed.
+    """
+    return _declared(style) if len(style) <= _LONGEST_KEPT else _declared.__wrapped__(style)
+
+
+@lru_cache(maxsize=8_192)
+def _declared(style: str) -> tuple[Declarations, Declarations]:
     normal: Declarations = {}
     important: Declarations = {}
     for part in style.split(";"):
@@ -74,7 +85,7 @@ def parse_sheet(text: str, names: frozenset[str], start: int = 0) -> list[Rule]:
         if not normal and not important:
             continue
         for part in parts:
-            if selector := compile_selector(part):
+            if selector := compile_selector(part.strip()):
                 rules.append(Rule(selector, normal, important, start + len(rules)))
     return rules
 
@@ -92,14 +103,16 @@ class Cascade:
 
     def rules_for(self, element: etree._Element) -> Iterator[Rule]:
         """The rules whose selector matches."""
-        rules: list[Rule] = []
-        for key in _keys(element):
-            if key in self._by_key:
-                rules += self._by_key[key]
-        if rules:
+        keys = _keys(element)
+        tried = [rule for key in keys if key in self._by_key for rule in self._by_key[key]]
+        if not tried:
+            return
+        self._left -= len(tried)
+        carried = frozenset(keys)
+        rules = [rule for rule in tried if rule.selector.own <= carried]
+        if rules and self._left > 0:
             line = self._line(element)
-            self._left -= len(rules)
-            for rule in rules if self._left > 0 else ():
+            for rule in rules:
                 if rule.selector.needs <= line and rule.selector.matches(element):
                     yield rule
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from browser.extract.colors import Color, indistinct, parse_color
 from browser.extract.css import Cascade, parse_sheet
 from browser.extract.invisible import hides, hides_own_text, resets
-from browser.extract.tree import raw_text
+from browser.extract.tree import raw_text, remove
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +126,7 @@ class _View:
         declared = self._cascade.declared(element)
         if _is_unseen(element) or hides(declared):
             if not self._is_page(element):
-                _remove(element)
+                remove(element)
         elif (hides_own_text(declared) or self._is_camouflaged(element)) and not self._is_page(
             element
         ):
@@ -165,16 +165,3 @@ class _View:
             if values and not all(value in {"none", "transparent", "inherit"} for value in values):
                 return parse_color(" ".join(values))
         return None if self._foreign else _WHITE
-
-
-def _remove(element: etree._Element) -> None:
-    parent = element.getparent()
-    if parent is None:
-        return
-    if tail := element.tail:
-        previous = element.getprevious()
-        if previous is None:
-            parent.text = (parent.text or "") + tail
-        else:
-            previous.tail = (previous.tail or "") + tail
-    parent.remove(element)

@@ -38,6 +38,7 @@ _ALL = 0.95
 class Region:
     """A subtree that looks like a frame, by its `mark`: a tag or role (`hard`), or a class."""
 
+    node: etree._Element
     parent: int
     mark: str
     hard: bool
@@ -65,7 +66,7 @@ class Regions:
             self._rescue(node.tag)
         hard = _hard_mark(node)
         if mark := hard or _soft_mark(node):
-            self._regions.append(Region(self.current, mark, bool(hard)))
+            self._regions.append(Region(node, self.current, mark, bool(hard)))
             self._open.append((node, len(self._regions) - 1))
 
     def leave(self, node: etree._Element) -> None:
@@ -89,6 +90,14 @@ class Regions:
                 return True
             number = region.parent
         return False
+
+    def frames(self) -> list[etree._Element]:
+        """The subtrees that stand apart from the content, outermost ones only."""
+        return [
+            region.node
+            for number, region in enumerate(self._regions)
+            if self.is_frame(number) and not self.is_frame(region.parent)
+        ]
 
     def _is_most(self, region: Region) -> bool:
         """Many small boxes of one class are the content as one large box is: a list's entries."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ _PART = re.compile(
 )
 # Selectors are written by hand or by tools, four or five compounds long at most.
 _MOST_STEPS = 21
+# What is longer was not written to be matched; most come again on the next page of a site.
+_LONGEST_KEPT = 1_000
 _STEP = re.compile(r"\s*([>+~])\s*|\s+")
 
 
@@ -46,11 +49,16 @@ class Compound:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Compounds from right to left, each but the first with the combinator on its right."""
+    """Compounds from right to left, each but the first with the combinator on its right.
+
+    `own` is what the subject must carry of tags, `.class` and `#id` names, `needs` what its
+    ancestors must: sets by which most elements drop out.
+    """
 
     subject: Compound
     context: tuple[tuple[str, Compound], ...]
     specificity: tuple[int, int, int]
+    own: frozenset[str]
     needs: frozenset[str]
 
     @property
@@ -65,6 +73,11 @@ class Selector:
 
 def compile_selector(text: str) -> Selector | None:
     """Compile one selector; None for pseudo-classes, pseudo-elements and what is not understood."""
+    return _compiled(text) if len(text) <= _LONGEST_KEPT else None
+
+
+@lru_cache(maxsize=8_192)
+def _compiled(text: str) -> Selector | None:
     steps = _STEP.split(text.strip())
     if "~" in steps or len(steps) > _MOST_STEPS:
         return None
@@ -79,7 +92,8 @@ def compile_selector(text: str) -> Selector | None:
         sum(len(c.classes) + len(c.attributes) for c in known),
         sum(bool(c.tag) for c in known),
     )
-    return Selector(known[-1], context, specificity, _needs(context))
+    own = frozenset(_names(known[-1]))
+    return Selector(known[-1], context, specificity, own, _needs(context))
 
 
 def _compound(text: str) -> Compound | None:

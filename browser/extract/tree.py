@@ -55,6 +55,20 @@ def _mend_head(root: etree._Element) -> None:
         body.insert(place, element)
 
 
+def remove(element: etree._Element) -> None:
+    """Take an element out of its tree; the text behind it stays."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    if tail := element.tail:
+        previous = element.getprevious()
+        if previous is None:
+            parent.text = (parent.text or "") + tail
+        else:
+            previous.tail = (previous.tail or "") + tail
+    parent.remove(element)
+
+
 def raw_text(element: etree._Element) -> str:
     """All text in an element, as it stands."""
     return "".join(map(str, element.itertext()))
