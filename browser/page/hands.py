@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser.errors import ActionError
-from browser.page import actions
+from browser.page import actions, library
 from browser.page.deadline import within
 from browser.page.listbox import choose_shown
 from browser.page.live import ACT_SECONDS, Live
@@ -27,16 +27,6 @@ if TYPE_CHECKING:
 
 DOWNLOAD_SECONDS = 50.0
 FIRST_BYTE_SECONDS = 5.0  # for a server that makes the file when it is asked
-# The page hears of a scroll with the next frame, which a loaded machine draws late and a tab in the
-# background never: 250 ms are given to it.
-_SCROLL = """async (element, [pages, to]) => {
-  const at = element ?? document.scrollingElement ?? document.documentElement;
-  if (to === 'top') at.scrollTo({top: 0, behavior: 'instant'});
-  else if (to === 'bottom') at.scrollTo({top: at.scrollHeight, behavior: 'instant'});
-  else at.scrollBy({top: pages * (element ? at.clientHeight : innerHeight), behavior: 'instant'});
-  const frame = () => new Promise((done) => requestAnimationFrame(done));
-  await Promise.race([frame().then(frame), new Promise((done) => setTimeout(done, 250))]);
-}"""
 
 
 class Hands(Live):
@@ -177,16 +167,21 @@ class Hands(Live):
     async def scroll(
         self, pages: float = 1.0, ref: str | None = None, *, to: str | None = None
     ) -> ActionOutcome:
-        """Scroll by screens (negative: up), or to `top`, `bottom` or a text; `ref`: an element."""
+        """Scroll by screens (negative: up), or to `top`, `bottom` or a text.
+
+        With `ref` that element scrolls, or what scrolls around it.
+        """
         if to is not None and to not in {"top", "bottom"}:
             return await self.act_on_page(f"scrolled to {to!r}", lambda: self._to_text(to))
         if ref is None:
+            asked = {"element": None, "pages": pages, "to": to}
             return await self.act_on_page(
-                "scrolled", lambda: self.page.evaluate(f"a => ({_SCROLL})(null, a)", [pages, to])
+                "scrolled", lambda: library.call(self.page.main_frame, "scroll", asked)
             )
 
         async def perform(target: Target) -> None:
-            await target.element.evaluate(_SCROLL, [pages, to])
+            asked = {"element": target.element, "pages": pages, "to": to}
+            await library.call(target.frame, "scroll", asked)
 
         return await self.act("scrolled", perform, ref)
 

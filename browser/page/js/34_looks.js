@@ -85,6 +85,15 @@ const drawingOf = (svg, actionableShapes) => {
   return told.slice(0, SHAPES_SHOWN).join('; ') + more;
 };
 
+// `scrolls, 100 of 2400 pixels`: what a list of its own shows, and that there is more.
+const SCROLLS_FROM = 40;
+const scrollsOf = (element, style) => {
+  if (!/auto|scroll/.test(style.overflowY) || element === document.body || element === document.documentElement) return '';
+  if (element.clientHeight < SCROLLS_FROM || element.scrollHeight < element.clientHeight * 1.2 || element.tagName === 'TEXTAREA' || element.tagName === 'SELECT') return '';
+  const from = Math.round(element.scrollTop);
+  return `scrolls, ${from} to ${from + element.clientHeight} of ${element.scrollHeight} pixels`;
+};
+
 // An empty box that a person sees by its colour or border: a swatch, a bar, a block, a place to drop.
 const BOX_FROM = 5, BOX_TO = 200, FRAME_FROM = 30;
 const boxOf = (element, style, look, rect) => {

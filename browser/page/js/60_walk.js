@@ -113,6 +113,11 @@ class Walk {
     if (block) this.boundary();
     this.structure(element, role, job, leave);
     if (block) leave.push(() => this.boundary());
+    const scrolls = style.visibility === 'visible' ? scrollsOf(element, style) : '';
+    if (scrolls) {
+      this.lines.piece({ i: scrolls, drawn: scrolls });
+      this.boundary();
+    }
     const done = this.control(element, role, style, look, job, leave);
     for (const step of leave) stack.push({ leave: step });
     if (!done) this.descend(element, style, look, stack);

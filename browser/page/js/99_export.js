@@ -16,7 +16,7 @@ watchNewTabs();
 
 const library = {
   walk: (options) => asJSON(walk(options)),
-  take, arm, aim, quietIn, context, html, consent, wall, challenge, answerChallenge, textEnds, selectText, refsOfText, suspects, adopt, drawMarks, unmark, register,
+  take, arm, aim, quietIn, context, html, consent, wall, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, suspects, adopt, drawMarks, unmark, register,
   note: () => lastNote,
 };
 library.frameNumber = frameNumber;

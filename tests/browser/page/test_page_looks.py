@@ -144,3 +144,25 @@ async def test_text_that_nothing_says_can_be_clicked_gets_a_ref_by_finding_it(sh
     tab = await show("<ul><li>Tea <b>3 tins</b><li>Coffee</ul>")
     assert await tab.find("Coffee") == ' - Coffee\n[e1 text: Coffee] in "Tea 3 tins Coffee"'
     assert (await tab.click("e1")).did.startswith("clicked [e1]")
+
+
+ROWS = "".join(f"<p>row {n}</p>" for n in range(60))
+
+
+async def test_a_list_that_scrolls_by_itself_says_so_and_scrolls_from_what_is_in_it(show):
+    tab = await show(
+        f"<div style='height:120px;overflow:auto;font:10px/20px x'><button>Top</button>{ROWS}</div>"
+    )
+    snapshot = await tab.snapshot()
+    assert snapshot.text.startswith("(scrolls, 0 to 120 of ")
+    await tab.scroll(1, ref(snapshot, "button Top"))
+    assert "(scrolls, 120 to 240 of " in (await tab.snapshot()).text
+
+
+async def test_where_the_page_stands_still_what_lies_in_its_middle_scrolls(show):
+    tab = await show(
+        f"<style>body{{margin:0;height:100vh;overflow:hidden}}</style><main style='height:100vh;overflow:auto'>{ROWS}</main>"
+    )
+    await tab.snapshot()
+    await tab.scroll(to="bottom")
+    assert "(scrolls, 0 to" not in (await tab.snapshot()).text

@@ -1,0 +1,23 @@
+// Scrolls an element, what scrolls around it, or the page; where the page stands still, its middle.
+const FRAME_MS = 250; // the next frame tells the page; a loaded machine draws late, a tab in the background never
+
+const rolls = (element) => element.scrollHeight > element.clientHeight + 1
+  && (element.tagName === 'TEXTAREA' || /auto|scroll/.test(getComputedStyle(element).overflowY));
+
+const scrollerOf = (element) => {
+  const root = document.scrollingElement ?? document.documentElement;
+  const pageRolls = root.scrollHeight > innerHeight + 1;
+  let at = element ?? (pageRolls ? root : document.elementFromPoint(innerWidth / 2, innerHeight / 2));
+  while (at && at !== root && !rolls(at)) at = composedParent(at);
+  return at ?? root;
+};
+
+const scroll = async ({ element, pages, to }) => {
+  const at = scrollerOf(element);
+  const screen = at === document.scrollingElement ? innerHeight : at.clientHeight;
+  if (to === 'top') at.scrollTo({ top: 0, behavior: 'instant' });
+  else if (to === 'bottom') at.scrollTo({ top: at.scrollHeight, behavior: 'instant' });
+  else at.scrollBy({ top: pages * screen, behavior: 'instant' });
+  const frame = () => new Promise((done) => { requestAnimationFrame(done); });
+  await Promise.race([frame().then(frame), new Promise((done) => { setTimeout(done, FRAME_MS); })]);
+};
