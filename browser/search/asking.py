@@ -32,10 +32,18 @@ async def ask(
     attempts: list[SearchAttempt] = []
     for asked in _forms(query):
         result = await chain.search(asked, several=several, fresh=fresh)
-        attempts += result.attempts
+        attempts += (_told(attempt, asked, query) for attempt in result.attempts)
         if result.results or not result.answered:
             break
     return ChainResult(result.results, tuple(attempts))
+
+
+def _told(attempt: SearchAttempt, asked: SearchQuery, query: SearchQuery) -> SearchAttempt:
+    """Say in the trail which language was asked for, where nobody had named it."""
+    if asked.lang == query.lang:
+        return attempt
+    detail = f"{attempt.detail}; pages in {asked.lang}".removeprefix("; ")
+    return replace(attempt, detail=detail)
 
 
 def _forms(query: SearchQuery) -> Iterator[SearchQuery]:

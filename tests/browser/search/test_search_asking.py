@@ -132,6 +132,7 @@ async def test_where_nothing_is_found_other_forms_are_asked_and_the_trail_has_th
         ('"Port Elm" regiert', None),
     ]
     assert [attempt.outcome for attempt in result.attempts] == [Outcome.EMPTY] * 3 + [Outcome.OK]
+    assert [attempt.detail for attempt in result.attempts] == ["pages in de", "", "", ""]
     assert [hit.url for hit in result.results] == ["https://a.example/"]
 
 

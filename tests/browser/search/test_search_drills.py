@@ -37,6 +37,8 @@ DRILLS = {
     "consent": (Reply("", 302, {"Location": "/consent"}), Outcome.BLOCKED),
 }
 MINUTE = 60
+OWN = "mine"
+"""An engine that a person declares."""
 
 
 def chain_of(
@@ -47,8 +49,12 @@ def chain_of(
     engines.replies["/next"] = Reply(results_page("tavily"))
     engines.replies["/consent"] = Reply(CONSENT)
     path = "/engine/search" if engine == "searxng" else "/engine"
+    own = Declaration(OWN, engines.url("/engine?q={query}"))
     providers = build_providers(
-        [engine, "after"], urls={engine: engines.url(path)}, keys={engine: "k"}, declared=[after]
+        [engine, "after"],
+        urls={engine: engines.url(path)} if engine != OWN else {},
+        keys={engine: "k"},
+        declared=[after, own],
     )
     deadline = 0.5 if engines.replies[path].hangs else 8.0
     return open_chain(providers, cache=cache, deadline=deadline)
@@ -63,7 +69,7 @@ def cache(tmp_path: Path) -> SearchCache:
     return SearchCache(tmp_path / "cache.db")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", [*ENGINES, OWN])
 @pytest.mark.parametrize("drill", DRILLS)
 async def test_failure_is_named_and_the_next_engine_answers(
     engine: str, drill: str, engines: StandIn, open_chain: Callable[..., Chain], cache: SearchCache
