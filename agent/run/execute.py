@@ -10,13 +10,12 @@ import traceback
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent.config import private_folder
 from agent.errors import InternalError, ModelError, ResearchError
 from agent.evidence import Evidence
-from agent.guard import Redactor, Secrets, secrets_of
+from agent.guard import Redactor, secrets_of
 from agent.journal import Journal, Runs
 from agent.journal.writer import utc_now
 from agent.loop import LoopResult
@@ -31,7 +30,8 @@ from agent.run.branches import Branches
 from agent.run.discreet import DiscreetModel
 from agent.run.known import with_what_is_known
 from agent.run.left_open import LeftOpen
-from agent.run.means import budget_of, guides_of, limits_of
+from agent.run.means import budget_of, guides_of, limits_of, private_tokens
+from agent.run.memory import leave, open_memory
 from agent.run.models import with_fallbacks
 from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
 from agent.run.person import on_record, person
@@ -149,7 +149,9 @@ class _Run:
     ) -> Report:
         context = self._context()
         stack.callback(context.close)
-        context.memory = await self._memory(stack, context)
+        context.memory = await open_memory(
+            stack, context, self._options, self._environ, self._given.memory
+        )
         session = await context.in_memory_thread(
             session_of, self._options, self._folder.id, context.memory
         )
@@ -200,7 +202,7 @@ class _Run:
             await add_values(report, result.text, self._schema, self._evidence, work)
         await self._remember(opening, report.answer)
         self._close(report)
-        await self._leave(opening, report)
+        await leave(opening, report, self._steps.lines())
         await after_answer(opening, work, self._record, report, self._steps.lines())
         return report
 
@@ -266,7 +268,7 @@ class _Run:
             limits=limits_of(self._options),
             record=self._record,
             keep=self._folder.keep,
-            secrets=self._secrets(),
+            secrets=private_tokens(self._question, os.environ),
             redactor=self._redactor,
             run=self._folder.id,
             files=self._options.file,
@@ -275,44 +277,10 @@ class _Run:
             deadline=time.monotonic() + seconds if seconds else None,
         )
 
-    def _secrets(self) -> Secrets:
-        secrets = Secrets(self._question)
-        secrets.add_environment(os.environ)
-        return secrets
-
-    async def _memory(self, stack: AsyncExitStack, context: ToolContext) -> AnyMemory | None:
-        if not self._options.memory:
-            return None
-        if self._given.memory is not None:
-            return self._given.memory
-        # A run without memory does not load it.
-        from agent.memory import Memory  # noqa: PLC0415
-        from agent.memory.embedders import embedder_of  # noqa: PLC0415
-
-        set_ = self._options
-        embedder = embedder_of(set_.embeddings, set_.base_url, self._environ, set_.proxy)
-        opening = partial(Memory.open, embeddings=embedder)
-        memory = await context.in_memory_thread(opening, set_.memory_place, set_.namespace)
-        stack.push_async_callback(context.in_memory_thread, memory.close)
-        if self._options.wiki_folder.is_dir():
-            from agent.memory.wiki import Folder, Wiki  # noqa: PLC0415 - few runs have one
-
-            context.wiki = Wiki(Folder(self._options.wiki_folder))
-        return memory
-
     async def _remember(self, opening: Opening, answer: str | None) -> None:
         """Keep question and answer in the conversation; None where there is no answer."""
         resumed = self._given.past is not None
         await keep_turns(opening, self._question, answer, resumed=resumed)
-
-    async def _leave(self, opening: Opening, report: Report) -> None:
-        """Keep what the run found out: its outcome, facts, sources, and what worked."""
-        context = opening.context
-        if context.memory is None:
-            return
-        used = [hit.id for hit in opening.layers.recalled] if opening.layers else []
-        record = context.memory.record_run
-        await context.in_memory_thread(record, report, self._steps.lines(), used)
 
     def _close(self, report: Report) -> Report:
         self._journal.write("run.finished", report=report.model_dump(mode="json"))

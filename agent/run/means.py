@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.guard import Budget
+from agent.guard import Budget, Secrets
 from agent.guides import BROWSING, CITING
 from agent.tools import Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from agent.config import Options
     from agent.tools import ToolContext
 
@@ -32,3 +34,10 @@ def guides_of(options: Options, context: ToolContext) -> list[str]:
     page = context.web is not None and context.web.page is not None
     cited = page or bool(options.file)
     return [*([BROWSING] if page else []), *([CITING] if cited else [])]
+
+
+def private_tokens(question: str, environ: Mapping[str, str]) -> Secrets:
+    """Know what of the environment must not leave; what stands in the question may."""
+    secrets = Secrets(question)
+    secrets.add_environment(environ)
+    return secrets
