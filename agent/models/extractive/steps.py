@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from agent.depth import STANDARD
 from agent.models.extractive.controls import brought_text
 from agent.models.extractive.hits import promising
 from agent.models.extractive.hops import follow_ups
@@ -64,10 +63,9 @@ def read_results(found: Findings) -> list[Call]:
 def search_on(found: Findings) -> list[Call]:
     """Ask for the next hop, or in other words."""
     rounds = found.notes.rounds("WEB_SEARCH")
-    broad = found.effort.searches > STANDARD.searches
-    if not 0 < rounds < found.effort.searches or is_live(found.notes):
+    if not 0 < rounds < found.effort.searches or found.sure or is_live(found.notes):
         return []
-    if not broad and (found.sure or (rounds >= ENOUGH and found.open.none)):
+    if rounds >= ENOUGH and found.open.none:
         return []
     wanted = follow_ups(found.ranking)
     if rounds == 1 and (found.thin or not found.question.names):
