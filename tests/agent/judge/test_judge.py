@@ -87,3 +87,11 @@ async def test_the_words_that_the_judge_quotes_are_the_source_s_quote(evidence):
     decided = await judge(asker, "judge", open_claims(ANSWER, evidence), evidence)
     [source] = check_answer(ANSWER, evidence, decided).sources
     assert "after four years of work" in source.quotes
+
+
+async def test_the_judge_is_told_whose_page_a_passage_stands_on(evidence):
+    model = Says("1: supported")
+    asker = Asker(model, judge_system(), Budget(), lambda *_, **__: None)
+    await judge(asker, "judge", open_claims(ANSWER, evidence), evidence)
+    [(_, [request])] = model.asked
+    assert "(Pier) It carried its first trains" in request

@@ -1,40 +1,38 @@
-"""Tools as functions: what a model needs to call them, and no more."""
+"""Tools as functions: each with its fields and types, and nothing that says nothing."""
 
 from __future__ import annotations
 
-from pydantic import Field
+import json
 
-from agent.tools import Registry
-from agent.tools.registry import Params, Tool
+import pytest
+
+from agent.evidence import Evidence
+from agent.guard import Secrets
+from agent.tools import Limits, Registry, ToolContext
+from agent.tools.families import tools_for
 from agent.tools.specs import tool_specs
 
 
-class Given(Params):
-    """Words about the class."""
-
-    title: str = Field(description="Its name.")
-    site: str | None = None
-    limit: int = Field(10, ge=1)
+@pytest.fixture
+def registry():
+    context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str, Secrets("q"))
+    return Registry(tools_for(context))
 
 
-def test_a_schema_says_names_types_and_bounds_and_leaves_the_rest_out():
-    tool = Tool("FIND", "Finds.", Given, None)
-    [spec] = tool_specs(Registry([tool]))
-    assert spec["function"]["parameters"] == {
-        "type": "object",
-        "properties": {
-            "title": {"type": "string", "description": "Its name."},
-            "site": {"type": "string"},
-            "limit": {"type": "integer", "minimum": 1, "default": 10},
-        },
-        "required": ["title"],
-    }
+def test_every_field_keeps_its_type_and_loses_its_padding(registry):
+    for spec in tool_specs(registry):
+        function = spec["function"]
+        fields = function["parameters"]["properties"]
+        tool = registry.get(function["name"])
+        assert set(fields) == set(tool.params.model_fields if tool.params else ())
+        for field in fields.values():
+            assert {"type", "enum"} & set(field), (function["name"], field)
+            assert "title" not in field
+        assert "null" not in json.dumps(fields)
 
 
-def test_a_function_of_the_caller_takes_anything():
-    async def weigh(param: str) -> str:
-        """Weigh it."""
-        return param
-
-    [spec] = tool_specs(Registry().with_functions({"weigh": weigh}))
-    assert spec["function"]["parameters"]["additionalProperties"]
+def test_of_two_tools_that_do_the_same_one_is_told_of_and_both_can_be_called(registry):
+    told = {spec["function"]["name"] for spec in tool_specs(registry)}
+    assert "READ" in told
+    assert "FETCH_URL" not in told
+    assert registry.get("FETCH_URL") is not None
