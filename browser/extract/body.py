@@ -68,11 +68,15 @@ def _unpacked(body: bytes) -> bytes:
     return content
 
 
+def may_be_platform(url: str) -> bool:
+    """Whether a platform can be there at all: none lives at an address or a bare name."""
+    name = host(url)
+    return "." in name and ":" not in name and not name.rpartition(".")[2].isdigit()
+
+
 def on_platform(document: Document, body: bytes, url: str) -> Document:
     """Complete a document from the record of its page, where that is one of a known platform."""
-    # No platform lives at an address or a bare name: nothing to import for those.
-    name = host(url)
-    if "." not in name or ":" in name or name.rpartition(".")[2].isdigit():
+    if not may_be_platform(url):
         return document
     from browser.extract.platforms.notes import with_platform  # noqa: PLC0415 - 0.05 s
 

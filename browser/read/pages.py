@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from browser.errors import BrowserError, DeadlineExceeded, ExtractError, Refused
 from browser.extract import extract_body
-from browser.extract.body import on_platform
+from browser.extract.body import may_be_platform, on_platform
 from browser.extract.charset import decode
 from browser.read.front import document_of_rendered
 from browser.read.headers import described
@@ -59,7 +59,8 @@ async def read_rendered(tab: Tab) -> Page:
 
     html = await rendered_html(tab)
     url = tab.url
-    document = await asyncio.to_thread(_document_of_live, html, await tab.html(), url)
+    whole = await tab.html() if may_be_platform(url) else ""
+    document = await asyncio.to_thread(_document_of_live, html, whole, url)
     wall = find_wall(None, url, url, html, document)
     return Page(
         requested_url=url, url=url, via="browser",
