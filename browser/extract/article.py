@@ -36,7 +36,9 @@ _HALF = 0.5
 # With less than this share of the page's prose an extractor has missed the body.
 _THIN = 0.15
 # An article's body has at least so many words; with fewer the extractor has missed it.
-_SHORTEST_BODY = 40
+_SHORTEST_BODY = 25
+# An article that holds others and has fewer words itself only leads them in, as of a live blog.
+_LONGEST_LEAD = 40
 # An article of more blocks is none: the extractor would take seconds over an index.
 _MOST_BLOCKS = 5_000
 _WEIGHT = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
@@ -183,16 +185,19 @@ def _fill(blocks: Sequence[Block], found: Sequence[bool]) -> list[bool]:
     before = list(accumulate(found, max))
     after = list(accumulate(reversed(found), max))[::-1]
     return [
-        keep or _belongs(block, parents, between=inside and outside)
+        keep or _belongs(block, parents, after=inside, before=outside)
         for block, keep, inside, outside in zip(blocks, found, before, after, strict=True)
     ]
 
 
-def _belongs(block: Block, parents: set[etree._Element | None], *, between: bool) -> bool:
+def _belongs(
+    block: Block, parents: set[etree._Element | None], *, after: bool, before: bool
+) -> bool:
+    """Whether a block `after` a kept one, `before` a kept one, or both, is of the body, too."""
     if block.kind in {"table", "code"}:
-        return between or block.node.getparent() in parents
-    if not between:
-        return False
+        return (after and before) or block.node.getparent() in parents
+    if not before or not (after or _is_prose(block)):
+        return False  # what follows the body is about something else; what opens it may be missed
     if block.kind == "caption" or block.node.tag == "figure":
         return False
     return block.link_density <= _LINKY and block.node.getparent() in parents
@@ -208,7 +213,7 @@ def _one_article(blocks: list[Block]) -> list[Block]:
     return [
         block
         for block, chain in zip(blocks, chains, strict=True)
-        if all(words[outer] < _SHORTEST_BODY for outer in chain[1:])
+        if all(words[outer] < _LONGEST_LEAD for outer in chain[1:])
     ]
 
 

@@ -93,3 +93,24 @@ def test_a_body_that_the_extractor_misses_is_read_without_teasers() -> None:
     text = extract(f"<div>{links}<div>{body}</div><div>{teasers()}</div></div>", URL).text
     assert all(line in text for line in PROSE)
     assert not any(line in text for _, line in TEASERS)
+
+
+ARTICLE = "<meta property='og:type' content='article'>"
+
+
+def test_a_short_article_beside_longer_boxes_is_the_body() -> None:
+    short = "The keeper of the lock was given a medal on the mole by the mayor, who said that few had served the town so well and so long as she."
+    boxes = "".join(
+        f"<div class=box><h4>Guide {n}</h4><p>{line}</p></div>" for n, line in enumerate(PROSE)
+    )
+    page = f"{ARTICLE}<h1>A medal</h1><article><div class=entry-content><p>{short}</p></div></article>{boxes}"
+    assert short in extract(page, URL).text
+
+
+def test_a_live_blog_keeps_its_entries() -> None:
+    entries = "".join(
+        f"<article><h3>1{n}:00</h3><p>{line}</p></article>" for n, line in enumerate(PROSE)
+    )
+    lead = "<p>We follow the works in the harbour all day long, with reports from the mole, from the town hall and from the ferry office.</p>"
+    text = extract(f"{ARTICLE}<article><h1>Live</h1>{lead}{entries}</article>", URL).text
+    assert all(line in text for line in PROSE)
