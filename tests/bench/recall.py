@@ -70,7 +70,7 @@ def recall(path: Path, scratch: Path) -> bool:
     print(f"by words: {_told(words)} {_mark(good)}")
     held = _mean([_held_out(talks, talk) for talk in talks])
     print(f"weights tuned without the conversation measured: {_told(held)}")
-    return good and _consolidated(talks, words) and _embedded(talks)
+    return good and _consolidated(talks, words) and _embedded(talks) and _proven(talks)
 
 
 def _consolidated(talks: Sequence[Talk], before: tuple[float, float]) -> bool:
@@ -85,6 +85,28 @@ def _consolidated(talks: Sequence[Talk], before: tuple[float, float]) -> bool:
     )
     print(f"consolidated: {_told(linked)}, without associations {_told(alone)} {_mark(good)}")
     return good
+
+
+def _proven(talks: Sequence[Talk]) -> bool:
+    """Let every other question's evidence have served a verified answer; measure both halves.
+
+    What served together is found together when the question comes again, and questions that were
+    never asked lose nothing by it.
+    """
+    for talk in talks:
+        ids = {turn: id_ for id_, turn in talk.turns.items()}
+        for _, gold in talk.questions[::2]:
+            talk.memory.reinforce([ids[turn] for turn in gold])
+    halves = []
+    for name, first in (("asked before", 0), ("never asked", 1)):
+        on, off = (
+            _mean([_score(talk, associations=linked)[first::2] for talk in talks])
+            for linked in (True, False)
+        )
+        halves.append(all(now >= then for now, then in zip(on, off, strict=True)))
+        told = f"{_told(on)}, without associations {_told(off)}"
+        print(f"questions {name}: {told} {_mark(halves[-1])}")
+    return all(halves)
 
 
 def _embedded(talks: Sequence[Talk]) -> bool:
