@@ -1,4 +1,4 @@
-"""A model that repeats no secret, whole or in pieces, whatever it was shown."""
+"""A model that says no secret, whole or in pieces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class DiscreetModel:
-    """Asks a model, and takes the secrets out of what it is asked and of what it says."""
+    """Asks a model, and takes the secrets out of what it says.
+
+    What it is asked holds none: they are taken out of messages and results where these begin.
+    """
 
     def __init__(self, model: Model, redactor: Redactor) -> None:
         self.name = model.name

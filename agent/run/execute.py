@@ -283,6 +283,8 @@ class _Run:
         await keep_turns(opening, self._question, answer, resumed=resumed)
 
     def _close(self, report: Report) -> Report:
+        if report.error is not None:  # some providers repeat the key that they refuse
+            report.error.message = self._redactor.text(report.error.message)
         self._journal.write("run.finished", report=report.model_dump(mode="json"))
         self._folder.write_report(report.to_json())
         if report.status in FINAL:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agent.guard import Redactor, secrets_of
 from agent.guard.redact import MARK, spellings
+from tests.agent.models.wire import OpenAIProvider, running
 
 CANARIES = [
     *(f"sk-proj-{n}aB3dE5gH7jK9mN1pQ" for n in range(10)),
@@ -102,6 +103,20 @@ def streamed(text, size, secrets=CANARIES):
         pieces(text[at : at + size])
     pieces.end()
     return "".join(heard)
+
+
+async def test_a_provider_that_repeats_the_key_it_refuses_gives_nothing_away(
+    ask, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "none.toml"))
+    with running(OpenAIProvider, "/v1") as provider:
+        provider.fails(401, f"Incorrect API key provided: {CANARY}.")
+        report = await ask(model="openai/gpt-4.1", base_url=provider.url, config=True)
+    assert provider.requests[0]["authorization"] == f"Bearer {CANARY}"
+    assert MARK in report.error.message
+    kept = b"".join(p.read_bytes() for p in (tmp_path / "data").rglob("*") if p.is_file())
+    assert CANARY.encode() not in kept + report.to_json().encode()
 
 
 CANARY = "sk-live-4f9A2bQ77xTz41bLw"
