@@ -50,7 +50,9 @@ async def test_the_page_in_view_is_cited_by_what_its_record_says(ask, script, fr
     chrome, tab = front
     await tab.goto(ITEM)
     results = []
-    model = script("<<TOOL:PAGE_CONTEXT>>", "<<TOOL:READ>>", "The oldest of them was built in 1829. [S1]")
+    model = script(
+        "<<TOOL:PAGE_CONTEXT>>", "<<TOOL:READ>>", "The oldest of them was built in 1829. [S1]"
+    )
     report = await ask(
         "When was the oldest of the boats built?",
         model=model,
