@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.errors import ResearchError
+from agent.errors import ReplayDiverged, ResearchError
 from agent.guard import fit_opening
 from agent.loop import Loop, LoopResult
 from agent.memory import jsvalues as js
@@ -76,6 +76,8 @@ class SideBySide:
             result = await loop.run(messages)
             if self.finish is not None:
                 result = await self.finish(loop, messages, result)
+        except ReplayDiverged:
+            raise
         except ResearchError as error:
             return LoopResult(f"Failed: {error}")
         return LoopResult(result.text or NO_RESPONSE, result.limit)

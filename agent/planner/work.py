@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.asking import Asker
 from agent.depth import STANDARD, Effort
-from agent.errors import ResearchError
+from agent.errors import ReplayDiverged, ResearchError
 from agent.guard import LimitReached, Repetition, Window, fit_opening
 from agent.guard.window import WINDOW
 from agent.guides import Guides
@@ -170,6 +170,8 @@ class Work:
         try:
             async with asyncio.timeout(self.budget.seconds_left(reserve=not final)):
                 return (await asker.ask(place, messages)).text
+        except ReplayDiverged:
+            raise
         except (ResearchError, LimitReached, TimeoutError) as error:
             self.record("note", place, text=f"{place} failed: {error or 'timeout'}")
             return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.asking import Asker
-from agent.errors import ResearchError
+from agent.errors import ReplayDiverged, ResearchError
 from agent.evidence.placed import placed
 from agent.messages import prompt
 from agent.models import Message, Task, takes
@@ -58,6 +58,8 @@ class Filling:
         try:
             async with asyncio.timeout(self.budget.seconds_left(reserve=False)):
                 return await self._asked(asker, messages)
+        except ReplayDiverged:
+            raise
         except (ResearchError, TimeoutError) as error:
             self.record("note", VALUES, text=f"the values were not filled in: {error or 'timeout'}")
             return Filled(notes=[f"/: {error or 'no time was left'}"])

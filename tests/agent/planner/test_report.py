@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from agent.errors import ReplayDiverged
 from agent.journal import Runs
+from agent.models import ModelReply
 from agent.planner.report import Written, put_together, read_outline
 from agent.run.record import RunRecord
 from agent.run.replay import replay
@@ -86,6 +88,14 @@ async def test_a_report_replays_byte_for_byte(ask, writer, tmp_path):
     record = RunRecord.read(Runs(tmp_path / "data").find(report.run))
     again = await replay(record)
     assert again.model_dump(exclude={"elapsed_s"}) == report.model_dump(exclude={"elapsed_s"})
+
+
+async def test_a_replay_whose_frame_would_be_asked_otherwise_says_so(ask, writer, tmp_path):
+    report = await ask(QUESTION, model=writer, report=True)
+    record = RunRecord.read(Runs(tmp_path / "data").find(report.run))
+    record.replies["1/2"] = ModelReply("It was first lit on 1 November 1828. [S1001]")
+    with pytest.raises(ReplayDiverged):
+        await replay(record)
 
 
 async def test_the_keyless_model_writes_what_it_read_in_sections(ask):
