@@ -48,6 +48,8 @@ def told(event: Event, verbose: int) -> list[str]:
         lines.append(f"thinks: {data['text']}")
     if verbose and event.type == "model.reply":
         lines.append(f"{data['model']}: {data['output_tokens']} tokens in {data['ms']} ms")
+    if verbose and event.type == "call.mended":
+        lines.append(f"{data['name']} was not written as asked; read all the same ({data['tier']})")
     if verbose > 1 and event.type == "tool.result":
         lines.append(f"{data['name']} gave {data['data']}")
     return [_one_line(text) for text in lines if text]

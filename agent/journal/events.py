@@ -5,8 +5,8 @@ version of this schema, `seq` from 0, `at` UTC, `place` (`subtask/step/call`) na
 apart from when it finished, `hash` is SHA-256 over the line without it, `prev` the hash before it.
 
 Types: run.started · message.user · model.request · model.reply · model.failed · thought ·
-tool.intent · tool.result · page.open · search.attempt · source.added · policy.refused · note ·
-answer.draft · answer.verified · run.interrupted · run.finished.
+tool.intent · call.mended · tool.result · page.open · search.attempt · source.added ·
+policy.refused · note · answer.draft · answer.verified · run.interrupted · run.finished.
 
 A `model.delta` (a piece of a reply; `anew`: what came so far is void) is told as it happens and not
 kept: `model.reply` has the whole.
