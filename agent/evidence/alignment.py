@@ -127,6 +127,8 @@ def forms_on_page(term: str, ground: Ground) -> dict[str, float]:
 def _is_kin(one: str, other: str) -> bool:
     """Whether two roots with the same beginning belong together: `relat` and `relation`."""
     shorter, longer = sorted((one, other), key=len)
+    if longer == f"{shorter}less":
+        return False
     if longer.startswith(shorter) and len(longer) - len(shorter) <= 4:
         return True
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= _KIN_RATIO

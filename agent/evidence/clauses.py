@@ -46,6 +46,7 @@ _BREAKS = frozenset(
 )
 _SUBJECTS = frozenset({"he", "she", "it", "they"})
 _RELATIVE = frozenset({"which", "who"})
+_DUTIES = frozenset({"required", "obliged", "necessary", "compulsory", "mandatory"})
 _NOT = frozenset({"not", "nicht"})
 _OPENING = AUXILIARIES | PRONOUNS | ARTICLES | NEGATORS
 """Roots with which a clause goes on after `and`."""
@@ -99,7 +100,7 @@ def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
             continue
         part = _completed(part, said)
         yield from whole_clause(_with_subject(part, subject), supposed=supposed)
-        subject, said = subject or subject_of(part), part
+        subject, said = subject or subject_of(part), part or said
         noun = [t for t in part if is_content(t)][-1:] or noun
         part = list(noun) if token.form in _RELATIVE else []
         part += [token] if token.form in EXCEPTIONS else []
@@ -123,11 +124,17 @@ def _completed(part: list[Token], said: list[Token]) -> list[Token]:
 
 def subject_of(tokens: Sequence[Token]) -> list[Token]:
     """Give the words of meaning before a sentence's first auxiliary or denial, at most three."""
-    head = itertools.takewhile(lambda t: t.root not in AUXILIARIES | NEGATORS, tokens)
+    head = itertools.takewhile(lambda t: not _is_said(t), tokens)
     words = [token for token in head if token.kind != "punct"]
     if not words or words[0].form in _SUBJECTS:
         return []
     return [token for token in words if is_content(token)][:SUBJECT]
+
+
+def _is_said(token: Token) -> bool:
+    """Whether a token is where a sentence's subject has ended, as far as its form tells."""
+    past = token.raw.islower() and token.form.endswith("ed")
+    return past or token.root in AUXILIARIES | NEGATORS | DENIALS
 
 
 def _with_subject(part: list[Token], subject: list[Token]) -> list[Token]:
@@ -145,9 +152,9 @@ def whole_clause(tokens: Sequence[Token], *, supposed: bool = False) -> Iterator
             count = sum(_denies(root, place, i) for place, root in denials)
             content.setdefault(token.root, count % 2 == 1)
     if content:
-        limits = [t for i, t in enumerate(words) if not _no_longer(words, i)]
+        limits = [t for i, t in enumerate(words) if not _no_longer(words, i) and t.form != "others"]
         limited = not _LIMITS.isdisjoint([t.root for t in limits] + [t.form for t in limits])
-        limited = limited or _outdoes(words)
+        limited = limited or _outdoes(words) or _frees(words)
         refers = words[0].form in _SUBJECTS
         heads = tuple(_heads(words, denials))
         things = tuple(_things(words, denials))
@@ -159,6 +166,15 @@ def _no_longer(words: Sequence[Token], i: int) -> bool:
     """Whether `longer` denies (`are no longer accepted`) and does not compare."""
     before = [token.root for token in words[max(0, i - 2) : i]]
     return words[i].form == "longer" and before[-1:] == ["no"] and before[0] in AUXILIARIES
+
+
+def _frees(words: Sequence[Token]) -> bool:
+    """Whether something need not be (`do not have to`, `not required`): that denies a duty only."""
+    forms = [token.form for token in words]
+    for one, two, three in zip(forms, forms[1:], [*forms[2:], ""], strict=False):
+        if one == "not" and (two in _DUTIES or (two in {"have", "need"} and three == "to")):
+            return True
+    return ("need", "not") in itertools.pairwise(forms)
 
 
 def _outdoes(words: Sequence[Token]) -> bool:

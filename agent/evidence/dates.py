@@ -120,7 +120,7 @@ def _around_month(tokens: Sequence[Token], i: int) -> tuple[Date | None, set[int
 def _is_dated(tokens: Sequence[Token], i: int) -> bool:
     """Whether a month alone is one: `in May`; `May` and `March` elsewhere may be other words."""
     other_word = tokens[i].root in {"may", "march"}
-    return not other_word or (i > 0 and tokens[i - 1].form in _BEFORE_YEAR | {"of"})
+    return not other_word or (i > 0 and tokens[i - 1].form in _BEFORE_YEAR | {"of", "to", "from"})
 
 
 def _year_at(tokens: Sequence[Token], i: int) -> Date | None:

@@ -10,7 +10,7 @@ from agent.evidence.findings import Finding, contradicts
 from agent.evidence.hooks import SAYS, Hook, find_hooks
 from agent.evidence.name_check import kin, known
 from agent.evidence.thesaurus import synonyms
-from agent.evidence.vocabulary import FUNCTION
+from agent.evidence.vocabulary import FUNCTION, NEGATORS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,12 @@ _SUBJECTS = frozenset({"he", "she", "it", "they"})
 
 
 def check_hooks(claim: Sentence, ground: Ground) -> Finding | None:
-    """Find a deed, part or tie of the claim's name that the page gives to another name."""
+    """Find a deed, part or tie of the claim's name that the page gives to another name.
+
+    A claim that denies something says nothing of who else does it.
+    """
+    if not NEGATORS.isdisjoint(claim.roots):
+        return None
     theirs = [
         (statement, hook)
         for statement in ground.statements

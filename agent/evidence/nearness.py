@@ -10,8 +10,6 @@ from agent.evidence.thesaurus import synonyms
 from agent.evidence.units import read_unit
 from agent.evidence.vocabulary import FUNCTION
 
-_ENDS = frozenset({";", ".", ","})
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
@@ -24,6 +22,9 @@ if TYPE_CHECKING:
 
 CLEARLY = 1.5
 """How much nearer another value must be to be the one that was asked for."""
+
+APART_WORDS = 14
+"""Tokens within which a word may belong to the claim's own value: half a long sentence."""
 
 HALF = 4
 """Words of distance at which a word of the question counts half."""
@@ -69,7 +70,7 @@ def beside_other(
     them, or neither, tells nothing.
     """
     values = [*own, *others]
-    mine = {root for place in own for root in _beside(place, values, statement, BESIDE + 2)}
+    mine = {root for place in own for root in _beside(place, values, statement, APART_WORDS, ";.")}
     for place in others:
         theirs = _beside(place, values, statement, BESIDE)
         if claim & (theirs - mine) and not claim & (mine - theirs):
@@ -77,14 +78,16 @@ def beside_other(
     return None
 
 
-def _beside(place: int, values: Sequence[int], statement: Statement, reach: int) -> frozenset[str]:
+def _beside(
+    place: int, values: Sequence[int], statement: Statement, reach: int, ends: str = ",;."
+) -> frozenset[str]:
     """Roots next to a value, up to the next value of its kind or the clause's end."""
     tokens = statement.sentence.tokens
     found: set[str] = set()
     for step in (-1, 1):
         i = place + step
         for _ in range(reach):
-            if not 0 <= i < len(tokens) or i in values or tokens[i].form in _ENDS:
+            if not 0 <= i < len(tokens) or i in values or tokens[i].form in ends:
                 break
             found.add(tokens[i].root)
             i += step

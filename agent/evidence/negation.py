@@ -132,13 +132,50 @@ def _opposed(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement
     for side in theirs:
         likeness = _compare(mine, forms, side.clause, weights)
         share = likeness.weight / total
-        if likeness.neutral:
+        if likeness.neutral or (side.whole and _has_both(mine, side.clause)):
             continue
         if likeness.opposed < OPPOSED:
             agreeing = max(agreeing, share)
-        elif share > against and likeness.words >= 2 and _answers(mine, side):
+        elif share > against and _tells(likeness, mine, side, theirs, ground):
             against, found = share, side.statement
     return found if against >= COVERED and against > agreeing + LEVEL else None
+
+
+def _has_both(mine: Clause, other: Clause) -> bool:
+    """Whether a clause has a word of the claim's and its contrary: it sets two things apart."""
+    return any(opposites(root) & other.content.keys() for root in mine.content)
+
+
+def _tells(
+    likeness: _Likeness, mine: Clause, side: _Side, theirs: Sequence[_Side], ground: Ground
+) -> bool:
+    """Whether a clause of the other polarity may be set against the claim's."""
+    if likeness.words < 2 or not _answers(mine, side):
+        return False
+    plain = {root for root in mine.content if _plain(root, ground)}
+    least = min(2, len(plain))
+    return len(plain & likeness.met) >= least and not _also_agrees(mine, side, theirs, ground)
+
+
+def _plain(root: str, ground: Ground) -> bool:
+    """Whether a word is neither the page's topic nor one that says next to nothing."""
+    return root not in LIGHT and root not in DENIALS and not is_topic((root,), ground)
+
+
+def _also_agrees(mine: Clause, side: _Side, theirs: Sequence[_Side], ground: Ground) -> bool:
+    """Whether another clause of the same statement says what the claim does of a thing it names.
+
+    `The herons grew in number, those on the lake declined` sets two things against each other.
+    """
+    poles = {r for r in mine.content if opposites(r) & side.clause.content.keys()}
+    others = [s for s in theirs if s.statement is side.statement and s.clause is not side.clause]
+    for other in others if poles else ():
+        theirs_too = other.clause.content.keys()
+        met = {r for r in mine.content if forms_on_page(r, ground).keys() & theirs_too}
+        plain = {r for r in met - poles if _plain(r, ground)}
+        if poles & met and plain and not other.clause.denials and not other.whole:
+            return True
+    return False
 
 
 def _answers(mine: Clause, side: _Side) -> bool:
@@ -146,7 +183,7 @@ def _answers(mine: Clause, side: _Side) -> bool:
     if not mine.denials:
         return not side.whole
     one, other = set(mine.denials), set(side.clause.denials)
-    return not side.denies or one < other or other < one
+    return not side.denies or bool(other and (one < other or other < one))
 
 
 def _weight(root: str, ground: Ground) -> float:
@@ -161,13 +198,14 @@ def _weight(root: str, ground: Ground) -> float:
 class _Likeness(NamedTuple):
     """What two clauses share: its weight, how many words, and the share on which they disagree.
 
-    `neutral` says that one denies what the other does not speak of.
+    `neutral` says that one denies what the other does not speak of; `met` are the words of both.
     """
 
     weight: float
     words: int
     opposed: float
     neutral: bool
+    met: frozenset[str]
 
 
 def _compare(
@@ -201,7 +239,11 @@ def _compare(
     limited = (mine.limited or other.limited) and not NEGATORS.isdisjoint(denied)
     decided = shared and contrary_sense and not limited
     return _Likeness(
-        shared, words, opposed / shared if decided else 0.0, not _heads_met(mine, other, met)
+        shared,
+        words,
+        opposed / shared if decided else 0.0,
+        not _heads_met(mine, other, met),
+        frozenset(met),
     )
 
 

@@ -29,34 +29,35 @@ _CONTRACTIONS = {
 
 # Forms that no stemmer brings back, as `lemma: forms`.
 _IRREGULAR = """
-arise: arose arisen; bear: bore borne; beat: beaten; become: became; begin: began begun; bite: bit
-bitten; blow: blew blown; break: broke broken; bring: brought; build: built; burn: burnt; buy:
-bought; catch: caught; choose: chose chosen; come: came; creep: crept; deal: dealt; die: died
-dying dies; dig: dug; draw: drew drawn; dream: dreamt; drink: drank drunk; drive: drove driven;
-eat: ate eaten; fall: fell fallen; feed: fed; feel: felt; fight: fought; find: found; flee: fled;
-fly: flew flown flies; forbid: forbade forbidden; forget: forgot forgotten; freeze: froze frozen;
-get: got gotten; give: gave given; go: went gone goes; grow: grew grown; hang: hung; have: had has
-having; hear: heard; hide: hid hidden; hold: held; uphold: upheld; withhold: withheld; outgrow:
-outgrew; overcome: overcame; overrun: overran; rebuild: rebuilt; rewrite: rewrote rewritten;
-resell: resold; mislead: misled; keep: kept; know: knew known; lay: laid; lead: led; learn:
-learnt; leave: left; lend: lent; lie: lying lain; light: lit; lose: lost; make: made; mean: meant;
-meet: met; pay: paid; prove: proven; ride: rode ridden; ring: rang rung; rise: rose risen; run:
-ran; say: said; see: saw seen; seek: sought; sell: sold; send: sent; shake: shook shaken; shine:
-shone; shoot: shot; show: shown; shrink: shrank shrunk; sing: sang sung; sink: sank sunk; sit:
-sat; sleep: slept; speak: spoke spoken; spell: spelt; spend: spent; spin: spun; stand: stood;
-steal: stole stolen; stick: stuck; strike: struck stricken; swear: swore sworn; swim: swam swum;
-take: took taken; teach: taught; tear: tore torn; tell: told; think: thought; throw: threw thrown;
-undergo: underwent undergone; understand: understood; wake: woke woken; wear: wore worn; weave:
-wove woven; win: won; withdraw: withdrew withdrawn; write: wrote written; overthrow: overthrew
-overthrown; undertake: undertook undertaken; oversee: oversaw overseen; flood: flooding; man: men;
-woman: women; child: children; foot: feet; tooth: teeth; mouse: mice; goose: geese; leaf: leaves;
-wolf: wolves; wife: wives; knife: knives; half: halves; datum: data; crisis: crises; phenomenon:
-phenomena; species: specie; analysis: analyses; basis: bases; long: length longer longest; high:
-height higher highest; wide: width; deep: depth; strong: strength; hot: heat; large: larger
-largest; big: bigger biggest; small: smaller smallest; fast: faster fastest; slow: slower slowest;
-old: older oldest elder; young: younger youngest; early: earlier earliest; late: later latest;
-great: greater greatest; good: better best; bad: worse worst; dead: death deaths; sale: sales;
-succeed: success successful successor; choice: choices; grow: growth; born: birth
+low: lower lowest; arise: arose arisen; bear: bore borne; beat: beaten; become: became; begin:
+began begun; bite: bit bitten; blow: blew blown; break: broke broken; bring: brought; build:
+built; burn: burnt; buy: bought; catch: caught; choose: chose chosen; come: came; creep: crept;
+deal: dealt; die: died dying dies; dig: dug; draw: drew drawn; dream: dreamt; drink: drank drunk;
+drive: drove driven; eat: ate eaten; fall: fell fallen; feed: fed; feel: felt; fight: fought;
+find: found; flee: fled; fly: flew flown flies; forbid: forbade forbidden; forget: forgot
+forgotten; freeze: froze frozen; get: got gotten; give: gave given; go: went gone goes; grow: grew
+grown; hang: hung; have: had has having; hear: heard; hide: hid hidden; hold: held; uphold:
+upheld; withhold: withheld; outgrow: outgrew; overcome: overcame; overrun: overran; rebuild:
+rebuilt; rewrite: rewrote rewritten; resell: resold; mislead: misled; keep: kept; know: knew
+known; lay: laid; lead: led; learn: learnt; leave: left; lend: lent; lie: lying lain; light: lit;
+lose: lost; make: made; mean: meant; meet: met; pay: paid; prove: proven; ride: rode ridden; ring:
+rang rung; rise: rose risen; run: ran; say: said; see: saw seen; seek: sought; sell: sold; send:
+sent; shake: shook shaken; shine: shone; shoot: shot; show: shown; shrink: shrank shrunk; sing:
+sang sung; sink: sank sunk; sit: sat; sleep: slept; speak: spoke spoken; spell: spelt; spend:
+spent; spin: spun; stand: stood; steal: stole stolen; stick: stuck; strike: struck stricken;
+swear: swore sworn; swim: swam swum; take: took taken; teach: taught; tear: tore torn; tell: told;
+think: thought; throw: threw thrown; undergo: underwent undergone; understand: understood; wake:
+woke woken; wear: wore worn; weave: wove woven; win: won; withdraw: withdrew withdrawn; write:
+wrote written; overthrow: overthrew overthrown; undertake: undertook undertaken; oversee: oversaw
+overseen; flood: flooding; man: men; woman: women; child: children; foot: feet; tooth: teeth;
+mouse: mice; goose: geese; leaf: leaves; wolf: wolves; wife: wives; knife: knives; half: halves;
+datum: data; crisis: crises; phenomenon: phenomena; species: specie; analysis: analyses; basis:
+bases; long: length longer longest; high: height higher highest; wide: width; deep: depth; strong:
+strength; hot: heat; large: larger largest; big: bigger biggest; small: smaller smallest; fast:
+faster fastest; slow: slower slowest; old: older oldest elder; young: younger youngest; early:
+earlier earliest; late: later latest; great: greater greatest; good: better best; bad: worse
+worst; dead: death deaths; sale: sales; succeed: success successful successor; choice: choices;
+grow: growth; born: birth
 """
 
 

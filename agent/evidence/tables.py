@@ -10,13 +10,19 @@ from agent.evidence.alignment import forms_on_page
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.normalise import tokenise, words_of
 from agent.evidence.passages import HEADING_SEPARATOR
-from agent.evidence.vocabulary import FUNCTION, NEGATORS
+from agent.evidence.vocabulary import FUNCTION, NEGATORS, root_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent.evidence.figures import Figure
     from agent.evidence.statements import Ground, Sentence, Statement
+
+COUNTABLE = 12
+"""A number up to here stands in a claim for many reasons; its column must be named."""
+
+PLACES = root_set("place rank position pos")
+"""What heads the column that an ordinal is of: `finished third`."""
 
 _CELLS = " | "
 
@@ -99,14 +105,16 @@ def _foreign(claim: Sentence, row: Row, rows: Sequence[Row], key: int) -> str | 
         if _holds(claim.roots, own):
             continue
         others = {other.cells[column] for other in rows} - set(row.cells)
-        if any(_holds(claim.roots, cell) and _tells(cell) for cell in others):
+        headed = not set(row.header[column]).isdisjoint(claim.roots)
+        if any(_holds(claim.roots, cell) and (headed or _tells(cell)) for cell in others):
             return " ".join(own)
     return None
 
 
 def _tells(cell: Cell) -> bool:
-    """Whether a cell found in a claim was taken from the table: no lone little word or digit."""
-    return any(root not in FUNCTION and root not in "0123" for root in cell)
+    """Whether a cell found in a claim was taken from the table: no lone little word or number."""
+    little = len(cell) == 1 and cell[0].isdigit() and float(cell[0]) <= COUNTABLE
+    return not little and any(root not in FUNCTION for root in cell)
 
 
 def _columns(row: Row, key: int) -> Iterator[int]:
@@ -117,6 +125,7 @@ def _other_figure(claim: Sentence, row: Row, ground: Ground) -> str | None:
     """Find a figure of the claim whose noun heads a column in which the row has another."""
     for figure in claim.figures:
         nouns = {form for noun in figure.nouns for form in forms_on_page(noun, ground)}
+        nouns |= PLACES if figure.unit is not None and figure.unit.dimension == "rank" else set()
         for header, cell in zip(row.header, row.cells, strict=True):
             named = not (nouns | figure.nouns).isdisjoint(header)
             if named and len(cell) == 1 and not _says(figure, cell[0]):
@@ -125,6 +134,7 @@ def _other_figure(claim: Sentence, row: Row, ground: Ground) -> str | None:
 
 
 def _says(figure: Figure, cell: str) -> bool:
+    figure = figure._replace(unit=None)
     if not cell.replace(".", "").isdigit():
         return True
     other = figure._replace(value=float(cell), bound="exact")
