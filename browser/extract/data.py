@@ -7,6 +7,7 @@ import io
 import json
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from browser.extract.plain import extract_plain
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # Rows beyond this are data to compute with, not to read.
 _MOST_ROWS = 20_000
+# No table has a row as long as this; a line of nothing but commas is made to burst.
+_LONGEST_LINE = 1_000_000
 
 
 def extract_json(text: str, url: str, name: str) -> Document:
@@ -48,13 +51,15 @@ def extract_json(text: str, url: str, name: str) -> Document:
 
 def extract_csv(text: str, url: str, name: str) -> Document:
     """Read CSV or TSV as one table; the delimiter is found by looking."""
+    if max(map(len, text.splitlines()), default=0) > _LONGEST_LINE:
+        return replace(extract_plain(text, url, name), kind="csv", notes=("not CSV: as text",))
     try:
         rows = list(_rows(text))
     except csv.Error:
         return replace(
             extract_plain(text, url, name), kind="csv", notes=("not valid CSV: as text",)
         )
-    notes = (f"the first {_MOST_ROWS} of {len(rows)} rows",) if len(rows) > _MOST_ROWS else ()
+    notes = (f"the first {_MOST_ROWS} rows",) if len(rows) > _MOST_ROWS else ()
     table = Table(rows=tuple(rows[:_MOST_ROWS]))
     return Document(
         url=url, title=name, text=table_text(table), markdown=table_markdown(table) if rows else "",
@@ -66,9 +71,9 @@ def _rows(text: str) -> Iterator[tuple[str, ...]]:
     dialect: csv.Dialect | type[csv.Dialect] = csv.excel
     with suppress(csv.Error):  # one column, or none that repeats: commas, then
         dialect = csv.Sniffer().sniff(text[:4096], delimiters=",;\t|")
-    for row in csv.reader(io.StringIO(text, newline=None), dialect):
-        if row:
-            yield tuple(clean(" ".join(cell.split())) for cell in row)
+    reader = csv.reader(io.StringIO(text, newline=None), dialect)
+    for row in islice(filter(None, reader), _MOST_ROWS + 1):
+        yield tuple(clean(" ".join(cell.split())) for cell in row)
 
 
 def _leaves(value: object, path: str) -> Iterator[str]:

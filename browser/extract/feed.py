@@ -10,7 +10,7 @@ from browser.errors import ExtractError
 from browser.extract.blocks import walk
 from browser.extract.dates import iso_date
 from browser.extract.render import render_text
-from browser.extract.tree import parse_html, text_content
+from browser.extract.tree import bounded, parse_html, text_content
 from browser.net.url import join
 from browser.text import clean
 from browser.types import Document, Link
@@ -62,7 +62,8 @@ def _parse(text: str) -> etree._Element:
         remove_pis=True,
     )
     try:
-        root = etree.fromstring(text.lstrip("\ufeff \r\n\t").encode("utf-8", "replace"), parser)
+        data = bounded(text.lstrip("\ufeff \r\n\t")).encode("utf-8", "replace")
+        root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         message = f"not readable as XML: {error}"
         raise ExtractError(message) from error

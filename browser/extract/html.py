@@ -12,7 +12,7 @@ from browser.extract.hidden import strip_hidden
 from browser.extract.links import read_links
 from browser.extract.metadata import read_metadata
 from browser.extract.render import render_markdown, render_text
-from browser.extract.tree import parse_html
+from browser.extract.tree import MOST_TAGS, parse_html
 from browser.net.url import join
 from browser.text import language_of
 from browser.types import Document
@@ -31,6 +31,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     Raises ExtractError where the input holds no element at all.
     """
     root = parse_html(html, content_type)
+    tags = html.count(b"<") if isinstance(html, bytes) else html.count("<")
     # Held to the end: an element that nobody holds is made anew each time it is met.
     elements = list(root.iter())
     strip_hidden(root, elements)
@@ -58,6 +59,9 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
         links=links,
         tables=tuple(block.table for block in blocks if block.table is not None),
         controls=controls,
+        notes=("only its beginning was read: it has far too many tags",)
+        if tags > MOST_TAGS
+        else (),
         license=meta.license,
     )
 

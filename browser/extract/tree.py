@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import islice
+
 from lxml import etree, html
 
 from browser.errors import ExtractError
@@ -10,6 +13,11 @@ from browser.text import clean
 
 # Elements as trafilatura wants them, without the Python call an element that lxml.html makes.
 _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)
+
+MOST_TAGS = 150_000
+"""Each takes some 500 bytes of memory once it is read: a packed body of nothing but tags would
+take gigabytes. The longest articles and lists have 60,000."""
+_TAG = re.compile("<")
 
 _OF_HEAD = frozenset(("title", "meta", "link", "script", "style", "base", "noscript", "template"))
 
@@ -20,7 +28,7 @@ def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
     Bytes are decoded by BOM, the header's charset, the page's own meta, then by guess.
     Raises ExtractError where nothing at all can be made of the input.
     """
-    text = decode(page, content_type) if isinstance(page, bytes) else page
+    text = bounded(decode(page, content_type) if isinstance(page, bytes) else page)
     data = text.replace("\x00", "").encode("utf-8", "replace")
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, collect_ids=False
@@ -36,6 +44,14 @@ def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
         raise ExtractError(message)
     _mend_head(root)
     return root
+
+
+def bounded(text: str) -> str:
+    """Cut markup off where it has more tags than a page anyone reads; all others are whole."""
+    if text.count("<") <= MOST_TAGS:
+        return text
+    last = next(islice(_TAG.finditer(text), MOST_TAGS, None))
+    return text[: last.start()]
 
 
 def _mend_head(root: etree._Element) -> None:

@@ -69,6 +69,8 @@ def test_documents_that_burst_take_neither_memory_nor_time(tmp_path: Path) -> No
         "parts.zip": countless_parts(),
         "laughs.docx": docx(f"{paragraph('a')}<w:p>&l9;</w:p>", prolog=_BILLION),
         "mail.eml": deep_mail(),
+        "wide.csv": b"a," * 5_000_000,
+        "tags.xml": b"<r>" + b"<a/>" * 2_000_000 + b"</r>",
     }
     (tmp_path / "first").write_bytes(docx(paragraph("small")))
     for name, body in bombs.items():
@@ -96,6 +98,13 @@ def test_entities_in_word_files_neither_grow_nor_reach_files(prolog: str, name: 
 def test_parts_that_pack_too_well_are_refused() -> None:
     with pytest.raises(TooLarge):
         extract_body(docx("<w:p/>" * 1_000_000), "", "https://e.org/x.docx")
+
+
+def test_a_page_of_nothing_but_tags_is_read_from_its_beginning() -> None:
+    document = extract_body(b"<p>x" * 400_000, "text/html", "https://e.org/")
+    assert document.text.startswith("x\n\nx")
+    assert len(document.text) < 600_000
+    assert "beginning" in document.notes[0]
 
 
 def deep_mail() -> bytes:
