@@ -34,22 +34,29 @@ _LINE = re.compile(
 _QUOTED = re.compile(r"[\"“](.+?)[\"”]")
 
 
-class Verdicts:
-    """A judge that has decided already: gives its verdicts by claim."""
+Case = tuple[str, str]
+"""A claim, and the ids of the passages that it cites."""
 
-    def __init__(self, decided: Mapping[str, Verdict] | None = None) -> None:
+
+class Verdicts:
+    """A judge that has decided already: gives its verdicts by claim and what the claim cites.
+
+    The same sentence with another citation is another question.
+    """
+
+    def __init__(self, decided: Mapping[Case, Verdict] | None = None) -> None:
         self._decided = dict(decided or {})
 
-    def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict | None:  # noqa: ARG002
-        """Give the verdict on a claim, from whatever passages it was made; None for none."""
-        return self._decided.get(claim)
+    def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict | None:
+        """Give the verdict on a claim that cites these passages; None for none."""
+        return self._decided.get(_case(claim, passages))
 
     @classmethod
     def of_rows(cls, rows: Sequence[Mapping[str, str]]) -> Verdicts:
         """Take verdicts back from the record."""
         return cls(
             {
-                row["claim"]: Verdict(
+                (row["claim"], row.get("cited", "")): Verdict(
                     VerdictState(row["state"]), row["quote"], row["reason"], "judge"
                 )
                 for row in rows
@@ -59,19 +66,33 @@ class Verdicts:
     def rows(self) -> list[dict[str, str]]:
         """The verdicts as the record keeps them."""
         return [
-            {"claim": claim, "state": v.state.value, "quote": v.quote, "reason": v.reason}
-            for claim, v in self._decided.items()
+            {
+                "claim": claim,
+                "cited": cited,
+                "state": v.state.value,
+                "quote": v.quote,
+                "reason": v.reason,
+            }
+            for (claim, cited), v in self._decided.items()
         ]
 
     def without_decided(
         self, claims: Mapping[str, Sequence[Passage]]
     ) -> dict[str, Sequence[Passage]]:
         """Leave out the claims that are decided already."""
-        return {claim: cited for claim, cited in claims.items() if claim not in self._decided}
+        return {
+            claim: cited
+            for claim, cited in claims.items()
+            if _case(claim, cited) not in self._decided
+        }
 
     def joined(self, other: Verdicts) -> Verdicts:
         """Add the verdicts of another round."""
         return Verdicts({**self._decided, **other._decided})
+
+
+def _case(claim: str, passages: Sequence[Passage]) -> Case:
+    return claim, " ".join(passage.id for passage in passages)
 
 
 class _Docket:
@@ -96,7 +117,8 @@ async def judge(
 ) -> Verdicts:
     """Ask a model about claims; what it does not answer stays undecided. Raises `ModelError`."""
     reply = await asker.ask(place, [Message("user", _request(claims, evidence))])
-    return Verdicts(_read(reply.text, list(claims)))
+    decided = _read(reply.text, list(claims))
+    return Verdicts({_case(claim, claims[claim]): v for claim, v in decided.items()})
 
 
 def judge_system() -> str:

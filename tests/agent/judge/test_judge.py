@@ -9,7 +9,7 @@ import pytest
 from agent.asking import Asker
 from agent.evidence import Evidence, check_answer
 from agent.guard import Budget
-from agent.judge import judge, judge_system, open_claims
+from agent.judge import Verdicts, judge, judge_system, open_claims
 from agent.models import ModelReply
 from agent.types import VerdictState
 from browser.types import Document, Outcome, Page
@@ -95,3 +95,13 @@ async def test_the_judge_is_told_whose_page_a_passage_stands_on(evidence):
     await judge(asker, "judge", open_claims(ANSWER, evidence), evidence)
     [(_, [request])] = model.asked
     assert "(Pier) It carried its first trains" in request
+
+
+async def test_a_claim_with_another_citation_is_judged_anew(evidence):
+    asker = Asker(Says("1: undecided"), judge_system(), Budget(), lambda *_, **__: None)
+    open_ones = open_claims("It took until 1894 to open to trains. [S1¶1]", evidence)
+    decided = await judge(asker, "judge", open_ones, evidence)
+    assert decided.without_decided(open_ones) == {}
+    mended = open_claims("It took until 1894 to open to trains. [S1¶2]", evidence)
+    assert decided.without_decided(mended) == mended != {}
+    assert Verdicts.of_rows(decided.rows()).rows() == decided.rows()
