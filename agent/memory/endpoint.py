@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from agent.memory.errors import EmbeddingFailed
+from browser.net.transport import certificates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,7 @@ class EndpointEmbedder:
             proxy=proxy,
             timeout=SECONDS,
             trust_env=False,
+            verify=certificates(),
         )
         self._failed = False
 
