@@ -73,9 +73,7 @@ def test_a_killed_run_goes_on_to_the_same_answer_and_repeats_nothing(
 ):
     killed(kind, nth)
     done = run("resume", "--json")
-    if "ended before it asked its model" in done.stderr:
-        assert kind == "run.started"
-        return
+    assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["status"] == "answered", done.stderr
     assert "first lit on 1 November 1829. [1]" in report["answer"]
