@@ -87,6 +87,11 @@ class Web:
     left_open: str = ""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
+    @property
+    def takes_walls_down(self) -> bool:
+        """Whether a person or a solver can take down a captcha in the browser."""
+        return self.in_sight or self.solver is not None
+
     async def read_tab(self) -> Page:
         """Read the page that is open, as it stands now: our own tab, else the person's."""
         if self.tab is None and self.page is not None:

@@ -36,6 +36,9 @@ _WALL_ADVICE = {
 }
 
 
+_SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
+
+
 class SearchParams(Params):
     """`since` is an ISO date; `site` a domain; `lang` two letters, of the pages wanted."""
 
@@ -153,6 +156,8 @@ def read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolRes
         "shown": shown if shown < len(source.passages) else None,
         **_extras(page, page.document),
     }
+    if page.outcome in _SOLVABLE and context.web and context.web.takes_walls_down:
+        data["advice"] = "OPEN it: there the check can be taken down"
     if params.query:
         data["pages"] = _pages(context, block)
         data["links"] = _related_links(page.document, params.query)

@@ -65,6 +65,14 @@ async def test_a_wall_is_taken_down_and_the_page_behind_it_shown(walled, pages, 
     assert service.tasks[0]["websiteKey"] == "6Lwall"
 
 
+async def test_reading_a_wall_says_that_it_can_be_taken_down(walled, pages, service):
+    read = f"<<TOOL:READ:{pages.base}/wall>>"
+    with_one, _ = await walled(read, solver=f"2captcha={service.url}")
+    without, _ = await walled(read)
+    assert with_one[0]["data"]["advice"].startswith("OPEN it")
+    assert "advice" not in without[0]["data"]
+
+
 async def test_a_captcha_in_a_form_is_solved_when_asked_for(walled, pages, service):
     results, _ = await walled(
         f"<<TOOL:OPEN:{pages.base}/form>>",
