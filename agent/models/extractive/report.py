@@ -48,6 +48,7 @@ def report(found: Findings) -> str:
 def _worth_saying(found: Findings) -> Iterator[Sentence]:
     """The sentences that bear on the question, best first, each thing once for a page."""
     scored = found.ranking.scored
+    names = _name_stems(found)
     said: list[Sentence] = []
     for each in scored:
         sentence = each.sentence
@@ -55,6 +56,8 @@ def _worth_saying(found: Findings) -> Iterator[Sentence]:
             break
         if sentence.is_row and each.score < ROW_WORTH_SAYING * scored[0].score:
             continue
+        if names and not any(map(sentence.speaks_of, names)):
+            continue  # on another thing, in words like those of the question
         again = any(s.source == sentence.source and _alike(s, sentence) for s in said)
         if sentence.is_whole and not again:
             said.append(sentence)
@@ -62,7 +65,7 @@ def _worth_saying(found: Findings) -> Iterator[Sentence]:
 
 
 def _sections(found: Findings, worth: list[Sentence]) -> Iterator[tuple[str, list[Sentence]]]:
-    """Headings and sentences, the best first section first; a sentence stands in one of them."""
+    """Headings and sentences, pages on what is asked about first; a sentence stands in one."""
     names = found.question.telling_names
     topics = [(name, name_stems(name)) for name in names] if len(names) > 1 else []
     groups: dict[str, list[Sentence]] = {}
@@ -70,8 +73,19 @@ def _sections(found: Findings, worth: list[Sentence]) -> Iterator[tuple[str, lis
         of = [name for name, stems in topics if sentence.speaks_of(stems)]
         heading = of[0] if len(of) == 1 else bare_title(sentence.title) or "Other pages"
         groups.setdefault(heading, []).append(sentence)
-    for heading, group in itertools.islice(groups.items(), found.effort.sections):
+    about = _name_stems(found)
+    ordered = sorted(groups.items(), key=lambda section: not _on(section[1], about))
+    for heading, group in ordered[: found.effort.sections]:
         yield heading, sorted(group[:SENTENCES], key=_place)
+
+
+def _name_stems(found: Findings) -> list[frozenset[str]]:
+    return [name_stems(name) for name in found.question.telling_names]
+
+
+def _on(group: list[Sentence], names: list[frozenset[str]]) -> bool:
+    """Whether sentences stand on a page that is called by one of the names."""
+    return any(name <= sentence.title_stems for name in names for sentence in group)
 
 
 def _contested(worth: Iterable[Sentence]) -> str:
