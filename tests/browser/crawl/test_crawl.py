@@ -1,7 +1,5 @@
 """Crawling a section: sitemaps, links, limits, and what is sought first."""
 
-
-
 from __future__ import annotations
 
 import gzip
