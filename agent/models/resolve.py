@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from agent.depth import STANDARD
+from agent.errors import UsageError
 from agent.models.providers import default_model, endpoint
 
 if TYPE_CHECKING:
@@ -55,6 +59,17 @@ def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
     from agent.models.extractive import ExtractiveModel  # noqa: PLC0415 - only where used
 
     return ExtractiveModel(effort)
+
+
+def get_ready(where: Endpoint) -> None:
+    """Load the client of an endpoint beside what goes on: disks are waited for meanwhile."""
+
+    def load() -> None:
+        # What cannot be imported is told when the model is made.
+        with suppress(UsageError):
+            import_module(f"agent.models.{where.api}")
+
+    threading.Thread(target=load, daemon=True).start()
 
 
 def remote_model(where: Endpoint, proxy: str | None) -> Model:

@@ -21,7 +21,7 @@ from agent.journal.writer import utc_now
 from agent.loop import LoopResult
 from agent.messages import system_prompt
 from agent.models import natively, sees
-from agent.models.resolve import endpoint_of, local_model
+from agent.models.resolve import endpoint_of, get_ready, local_model
 from agent.opening import Opening
 from agent.planner import Work
 from agent.review import Gate, SectionGate
@@ -79,6 +79,8 @@ async def execute(question: str, options: Options, given: Given) -> Report:
     data = private_folder(options.data)
     environ = os.environ if given.config else {}
     where = None if given.model else endpoint_of(options.model, options.base_url, environ, options)
+    if where is not None:
+        get_ready(where)
     local = given.model or (None if where else local_model(options.model, options.effort))
     runs = Runs(data)
     if options.keep_days is not None:
