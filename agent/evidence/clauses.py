@@ -17,6 +17,7 @@ from agent.evidence.vocabulary import (
     EXCEPTIONS,
     FUNCTION,
     NEGATORS,
+    NOBODY,
     PRONOUNS,
     SHORT_REACH,
     VERBAL,
@@ -242,7 +243,7 @@ def _compares(words: Sequence[Token], i: int) -> bool:
 
 def _denies(denial: str, place: int, i: int) -> bool:
     """Whether a word of denial at `place` reaches the word at `i` of its clause."""
-    if denial in DENIALS - DENYING_NOUNS:
+    if denial in NOBODY or denial in DENIALS - DENYING_NOUNS:
         return True
     return place < i and (denial not in SHORT_REACH or i <= place + SHORT)
 

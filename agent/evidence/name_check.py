@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent.evidence.alignment import ANTECEDENT, PRONOUNS, Alignment
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.slots import corroborated, find_rival, name_roots, plain_words
-from agent.evidence.vocabulary import PREPOSITIONS, root_set
+from agent.evidence.vocabulary import NEGATORS, PREPOSITIONS, root_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,8 +77,11 @@ _ORIGINS = frozenset({"by", "from", "of"})
 def check_names(claim: Sentence, ground: Ground) -> Finding | None:
     """Find the first name of a claim in whose place the page has another one."""
     values = [_mentions(ground, i) for i in range(len(ground.statements))]
+    denies = not NEGATORS.isdisjoint(claim.roots)
     for name in claim.names:
         absent = not known(name, ground)
+        if denies and not absent:
+            continue
         if not ground.is_name(name) or (not absent and is_topic(name.roots, ground)):
             continue
         others = [root for root in plain_words(claim) if root not in name.roots]

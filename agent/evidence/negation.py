@@ -47,6 +47,9 @@ def check_negation(claim: Sentence, ground: Ground) -> Finding | None:
     """Find a clause of the claim that says the contrary of a clause of the page."""
     prose = (s for s in ground.statements if _states(s))
     theirs = [side for statement in prose for side in _sides(statement, ground)]
+    missing = _missing_thing(claim, theirs)
+    if missing:
+        return contradicts((missing,), f"the page says the contrary: “{missing.quote}”")
     for mine in clauses(claim.tokens):
         if len(mine.content) < 2 or mine.supposed or not CONTRASTS.isdisjoint(claim.roots):
             continue
@@ -55,6 +58,16 @@ def check_negation(claim: Sentence, ground: Ground) -> Finding | None:
         if found:
             return contradicts((found,), f"the page says the contrary: “{found.quote}”")
     return None
+
+
+def _missing_thing(claim: Sentence, theirs: Sequence[_Side]) -> Statement | None:
+    """Find that there is none of what a claim says there is, and no more: `There is a lift`."""
+    if not claim.words or claim.words[0].form != "there" or not NEGATORS.isdisjoint(claim.roots):
+        return None
+    return next(
+        (s.statement for s in theirs for head in s.clause.heads if head and head == claim.content),
+        None,
+    )
 
 
 def _may_be_same(mine: Clause, side: _Side, claim: Sentence, ground: Ground) -> bool:

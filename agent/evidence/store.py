@@ -73,9 +73,11 @@ class Evidence:
 
     Loops that run side by side each have a part, with numbers of its own: what a source is called
     never depends on which loop was faster. Any source can be looked up from any part.
+    `question` is what it was all read for.
     """
 
-    def __init__(self, first: int = 1, known: _Known | None = None) -> None:
+    def __init__(self, question: str = "", *, first: int = 1, known: _Known | None = None) -> None:
+        self.question = question
         self._next = first
         self._sources: list[Source] = []
         self._known = known or _Known()
@@ -87,7 +89,9 @@ class Evidence:
         if not number:
             return self
         if number not in self._parts:
-            self._parts[number] = Evidence(number * BLOCK + 1, self._known.branched())
+            self._parts[number] = Evidence(
+                self.question, first=number * BLOCK + 1, known=self._known.branched()
+            )
         return self._parts[number]
 
     @property

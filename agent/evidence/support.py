@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from agent.evidence.fragments import for_a_reader, in_full
 from agent.evidence.quotes import nearest_quote
 from agent.evidence.verify import verify_claim
 from agent.types import Verdict, VerdictState
@@ -55,14 +56,22 @@ class SupportFinder:
         self, sentence: str, passages: Sequence[Passage], references: Iterable[Reference]
     ) -> Verdict:
         """Verify against the cited passages, then against the rest of the cited sources."""
-        verdict = verify_claim(sentence, passages)
+        claim = in_full(sentence, self._evidence.question)
+        verdict = verify_claim(claim, passages)
         if verdict.state is VerdictState.SUPPORTED:
             return verdict
         for source in dict.fromkeys(reference.source for reference in references):
-            elsewhere = verify_claim(sentence, self._best(sentence, source))
+            elsewhere = verify_claim(claim, self._best(sentence, source))
             if elsewhere.state is VerdictState.SUPPORTED:
                 return replace(elsewhere, reason=f"{elsewhere.reason} ({elsewhere.passage})")
-        return verify_claim(sentence, passages, self._judge)
+        return verify_claim(
+            claim, passages, self._asked_as(for_a_reader(sentence, self._evidence.question))
+        )
+
+    def _asked_as(self, claim: str) -> Judge | None:
+        """Give the judge a claim that can be understood without the answer around it."""
+        judge = self._judge
+        return (lambda _, passages: judge(claim, passages)) if judge else None
 
     def _uncited(self, sentence: str, unknown: Sequence[str]) -> Support:
         """Look for a read passage that carries a sentence without a marker word for word."""

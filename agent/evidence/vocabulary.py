@@ -50,6 +50,9 @@ NEGATORS = root_set(
     nicht kein keine keinen keinem keiner nie niemals niemand nichts ohne weder kaum"""
 )
 
+NOBODY = root_set("nobody nothing nowhere none niemand nichts")
+"""Negators that deny their whole clause, wherever they stand: `it is sent to nobody`."""
+
 VERBAL = root_set("not never cannot hardly barely scarcely nicht nie niemals kaum")
 """Negators that deny the verb after them; the others deny a noun."""
 

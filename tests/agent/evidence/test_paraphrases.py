@@ -2,7 +2,7 @@
 
 `paraphrases` was written before the verifier and is frozen. `varied` has pages of many sorts
 (encyclopedia, news, products, abstracts, tables, terms, lives, travel, medicine, software, firms,
-German); it was written in six parts, each measured once before the verifier was fitted to it.
+German); it was written in seven parts, each measured once before the verifier was fitted to it.
 """
 
 from __future__ import annotations
