@@ -65,7 +65,8 @@ async def mended(ask: Ask, skill: Skill, turn: TurnDone, now_ms: int) -> Skill |
         f"Instruction “{skill['name']}”: {js.to_string(skill.get('instruction', ''))}\n\n"
         f"The person wrote:\n{_own_words(turn)}"
     )
-    said = _cut(loose_object(await ask(BETTER_SKILL, prompt(BETTER_SKILL), request)).get("instruction"))
+    reply = await ask(BETTER_SKILL, prompt(BETTER_SKILL), request)
+    said = _cut(loose_object(reply).get("instruction"))
     if not said:
         return None
     fresh = {"instruction": said, "score": SKILL_SCORE, "updatedAt": now_ms, "repairCount": 1}
