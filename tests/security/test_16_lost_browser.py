@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,50 +31,69 @@ def pages() -> Iterator[Pages]:
         yield served
 
 
-def parent_of(pid: str) -> str:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+@dataclass(frozen=True)
+class Process:
+    """A process, as /proc tells of it; `started` counts from the machine's start."""
+
+    pid: int
+    parent: int
+    started: int
+    line: str
 
 
-def descendants() -> dict[int, str]:
-    """Processes below this one, with their command lines."""
-    found = {str(os.getpid()): ""}
-    for path in sorted(Path("/proc").glob("[0-9]*"), key=lambda path: int(path.name)):
-        try:
-            if parent_of(path.name) in found:
-                found[path.name] = (path / "cmdline").read_text().replace("\0", " ")
-        except FileNotFoundError:
-            continue  # it ended meanwhile
-    return {int(pid): line for pid, line in found.items() if line}
+def processes() -> dict[int, Process]:
+    found: dict[int, Process] = {}
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it ended meanwhile
+            fields = (path / "stat").read_text().rpartition(")")[2].split()
+            line = (path / "cmdline").read_text().replace("\0", " ")
+            found[int(path.name)] = Process(int(path.name), int(fields[1]), int(fields[19]), line)
+    return found
 
 
-def browsers() -> list[int]:
-    return [
-        pid
-        for pid, line in descendants().items()
-        if "--remote-debugging-pipe" in line and "--type=" not in line
+def newest_browser() -> int:
+    """The browser that this process started last: of the run under test."""
+    every = processes()
+
+    def is_ours(process: Process | None) -> bool:
+        return process is not None and (
+            process.parent == os.getpid() or is_ours(every.get(process.parent))
+        )
+
+    ours = [
+        process
+        for process in every.values()
+        if "--remote-debugging-pipe" in process.line
+        and "--type=" not in process.line
+        and is_ours(process)
     ]
+    return max(ours, key=lambda process: process.started).pid
 
 
-def renderers() -> list[int]:
-    return [
-        pid
-        for pid, line in descendants().items()
-        if "--type=renderer" in line and "--extension-process" not in line
-    ]
+def renderers(browser: int) -> list[int]:
+    every = processes()
+
+    def is_below(process: Process | None) -> bool:
+        return process is not None and (
+            process.parent == browser or is_below(every.get(process.parent))
+        )
+
+    rendering = [p for p in every.values() if "--type=renderer" in p.line and is_below(p)]
+    return [process.pid for process in rendering]
 
 
 async def killed(_: str) -> str:
-    kill(browsers()[-1])
+    kill(newest_browser())
     return "killed"
 
 
 async def stopped(_: str) -> str:
-    stop(browsers()[-1])
+    stop(newest_browser())
     return "stopped"
 
 
 async def crashed(_: str) -> str:
-    for pid in renderers():
+    for pid in renderers(newest_browser()):
         kill(pid)
     return "crashed"
 
