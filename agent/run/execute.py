@@ -110,7 +110,7 @@ class _Run:
         self._ledger.run = self._folder.id
         self._redactor = Redactor(secrets_of(os.environ))
         self._record = past.record(self._write) if past else self._write
-        self._evidence = past.evidence() if past else Evidence()
+        self._evidence = past.evidence() if past else Evidence(question)
         self._environ = os.environ if given.config else {}
         self._schema = schema
         self._budget = budget_of(options)

@@ -137,7 +137,7 @@ class RunRecord:
 
     def evidence(self) -> Evidence:
         """The sources of the run, as they were numbered."""
-        evidence = Evidence()
+        evidence = Evidence(self.question)
         for event in self.events:
             if event.type == "source.added":
                 loop = evidence.part(event.data["n"] // BLOCK)
