@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 
     from browser.extract.blocks import Block
 
-# A byline is a line; what is longer speaks of something.
+# A byline is a line; what is longer speaks of something, and so does a sentence of this length.
 _LONGEST = 30
+_SENTENCE = 6
 _PROSE = 25
 # Lines looked at before and after the title; after them the body has begun.
 _BEFORE, _AFTER = 4, 12
@@ -38,6 +40,7 @@ _BY = re.compile(
     rf"(?:^|[\s|·•—–-])(?i:by|von|par|por|di|text[oe]?:|autor(?:in)?:|author:)\s+({_NAMES})"
 )
 _WHOLE_NAME = re.compile(_NAME)
+_ENDS = re.compile(r"[^\W\d_]{3}[.!?…][\"”’)]*\s*$|\d{4}[.!?]\s*$")
 _PARTS = re.compile(r"\s*[|·•—–/\n]\s*|,\s+(?=[^\W\d_])")
 _PERSON_LINK = re.compile(
     r"/(?:authors?|autor(?:en|in)?|by|people|profile|user|u|staff|contributor)/|/@"
@@ -60,7 +63,7 @@ class Byline:
 def read_byline(blocks: Sequence[Block], title: str) -> Byline:
     """Read author and dates from the lines around the title, and dated lines below the body."""
     place = _title_place(blocks, title)
-    near = list(_near(blocks, place))
+    near = [block for block in _near(blocks, place) if not _is_entry(block, blocks)]
     dated = [(block.text, date) for block in near if (date := _date_of(block))]
     dated += [
         (block.text, date)
@@ -85,15 +88,29 @@ def _near(blocks: Sequence[Block], place: int) -> Iterator[Block]:
     """Short lines, those after the title first; two paragraphs after it the body has begun."""
     paragraphs = 0
     for block in blocks[place + 1 : place + 1 + _AFTER]:
-        if count_words(block.text) > _LONGEST:
+        if _is_prose(block.text):
             paragraphs += 1
             if paragraphs == 2:
                 break
         else:
             yield block
     for block in reversed(blocks[max(0, place - _BEFORE) : place]):
-        if count_words(block.text) <= _LONGEST:
+        if not _is_prose(block.text):
             yield block
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a text speaks of something: it is long, or a sentence that names no maker."""
+    length = count_words(text)
+    says_of_itself = _DATED.match(text) or _BY.match(text)
+    is_sentence = _ENDS.search(text) is not None and not says_of_itself
+    return length > _LONGEST or (length > _SENTENCE and is_sentence)
+
+
+def _is_entry(block: Block, blocks: Sequence[Block]) -> bool:
+    """Whether a heading is one of several days, as those of a log or a live blog are."""
+    days = (b for b in blocks if b.kind == "heading" and _date_of(b))
+    return block.kind == "heading" and len(list(itertools.islice(days, 2))) > 1
 
 
 def _date_of(block: Block) -> str | None:

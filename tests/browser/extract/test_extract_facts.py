@@ -140,3 +140,16 @@ def test_pieces_that_style_sets_apart_are_apart() -> None:
     text = extract(page, "https://e.org/").text
     assert "Magazin Politik" in text
     assert "Hello there" in text
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<p>The channel was first dredged on 3 May 1893.</p>",
+        "<p>Tables by Ada Holm hang in the harbour office today.</p>",
+        "<h2>2 November 1893</h2><p>Quiet.</p><h2>18 November 1893</h2><p>Late.</p>",
+    ],
+)
+def test_what_a_page_speaks_of_did_not_make_it(around: str) -> None:
+    document = read(around)
+    assert (document.author, document.published) == (None, None)
