@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 TARGETS_MISSED = 8
 RUNS = 200
+# A source names the five questions that it served last; which these are changes the length.
+ROTATION = 1.02
 QUESTIONS = (
     ("When was Hesk Light first lit?", "Hesk Light was first lit when?"),
     ("Who is the curator of the Net Loft Museum?", "Net Loft Museum: who is the curator?"),
@@ -102,7 +104,7 @@ def main() -> int:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(one.counts.items()))
         print(f"round {number}: {kinds}; {one.injected:,} characters for all questions")
     first, last = found[min(1, len(found) - 1)], found[-1]
-    good = first.counts == last.counts and last.injected <= first.injected
+    good = first.counts == last.counts and last.injected <= ROTATION * first.injected
     clean = not any(one.twice or one.prompts for one in found)
     print(f"{runs} runs: {'nothing piles up' if good and clean else 'MISSED'}")
     for text in [text for one in found for text in (*one.twice, *one.prompts)][:5]:
