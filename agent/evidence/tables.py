@@ -124,13 +124,20 @@ def _columns(row: Row, key: int) -> Iterator[int]:
 def _other_figure(claim: Sentence, row: Row, ground: Ground) -> str | None:
     """Find a figure of the claim whose noun heads a column in which the row has another."""
     for figure in claim.figures:
-        nouns = {form for noun in figure.nouns for form in forms_on_page(noun, ground)}
-        nouns |= PLACES if figure.unit is not None and figure.unit.dimension == "rank" else set()
+        nouns = _heading(figure, ground)
         for header, cell in zip(row.header, row.cells, strict=True):
-            named = not (nouns | figure.nouns).isdisjoint(header)
+            named = not nouns.isdisjoint(header)
             if named and len(cell) == 1 and not _says(figure, cell[0]):
                 return cell[0]
     return None
+
+
+def _heading(figure: Figure, ground: Ground) -> frozenset[str]:
+    """Give the words that head a figure's column; the `first boat` is no number of boats."""
+    if figure.unit is not None and figure.unit.dimension == "rank":
+        return PLACES
+    forms = (form for noun in figure.nouns for form in forms_on_page(noun, ground))
+    return figure.nouns | frozenset(forms)
 
 
 def _says(figure: Figure, cell: str) -> bool:
