@@ -66,9 +66,16 @@ class LiveView:
             self._live.start()
         self._speech.note(event)
         self._lines = [*self._lines, *told(event, self._verbose)][-_LINES:]
-        self._doing = _doing(event) or self._doing
+        self._now(_doing(event))
         self._sources += event.type == "source.added"
         self._usd += event.data.get("usd", 0.0) if event.type == "model.reply" else 0.0
+
+    def _now(self, doing: str) -> None:
+        """Show at once that something else is being done, however short it is."""
+        if doing and doing != self._doing:
+            self._doing = doing
+            if self._live.is_started:
+                self._live.refresh()
 
     def _view(self) -> Group:
         elapsed = time.monotonic() - self._started
