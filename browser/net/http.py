@@ -37,6 +37,8 @@ MAX_BYTES = 24 * 1024 * 1024
 # Chromium gives up after 20; honest chains have at most four or five.
 _MAX_REDIRECTS = 10
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+PER_HOST, OVERALL = 6, 48
+"""Requests under way at once: what a browser asks one host, and what one machine has use for."""
 _KEEPING_METHOD = frozenset({307, 308})
 # A redirect's body is read to keep the connection; one that is longer than a courtesy is not.
 _REDIRECT_BYTES = 64 * 1024
@@ -119,8 +121,8 @@ class HttpClient:
         *,
         timeout: float = 20.0,
         retries: int = 2,
-        per_host: int = 6,
-        overall: int = 48,
+        per_host: int = PER_HOST,
+        overall: int = OVERALL,
         cache: Path | None = None,
         fresh: bool = False,
     ) -> None:

@@ -10,6 +10,7 @@ import ssl
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Final
+from zlib import crc32
 
 import httpx
 
@@ -25,8 +26,11 @@ PLACE: Final = "urchin.cache"
 AGE: Final = "urchin.age"
 """The response extension that tells a cached page's age (s); 0 where the server confirmed it."""
 
-# One pool per client: as many as the limits above it let through at once, kept for a page's while.
-_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30.0)
+# A client keeps as many connections as the limits above it let through at once, for a page's while.
+# httpcore looks at each connection of a pool, and at all of them again for each idle one, at every
+# request: eight pools of eight, a host always in the same, halve the time that 200 pages take us.
+_POOLS = 8
+_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30.0)
 
 
 class EgressTransport(httpx.AsyncBaseTransport):
@@ -38,11 +42,11 @@ class EgressTransport(httpx.AsyncBaseTransport):
 
     def __init__(self, proxy_url: str) -> None:
         self._proxy_url = proxy_url
-        self._by_scheme: dict[str, httpx.AsyncHTTPTransport] = {}
+        self._pools: dict[tuple[str, int], httpx.AsyncHTTPTransport] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request. Raises what httpx raises; `typed_errors` makes it ours."""
-        response = await self._transport(request.url.scheme).handle_async_request(request)
+        response = await self._pool(request.url).handle_async_request(request)
         if response.headers.get(VERDICT) is None:
             return response
         await response.aclose()
@@ -50,19 +54,20 @@ class EgressTransport(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Close all connections."""
-        for transport in self._by_scheme.values():
-            await transport.aclose()
+        for pool in self._pools.values():
+            await pool.aclose()
 
-    def _transport(self, scheme: str) -> httpx.AsyncHTTPTransport:
-        if scheme not in self._by_scheme:
-            secure = scheme == "https"
-            self._by_scheme[scheme] = httpx.AsyncHTTPTransport(
+    def _pool(self, url: httpx.URL) -> httpx.AsyncHTTPTransport:
+        place = url.scheme, crc32(url.netloc) % _POOLS
+        if place not in self._pools:
+            secure = url.scheme == "https"
+            self._pools[place] = httpx.AsyncHTTPTransport(
                 verify=certificates() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
                 proxy=self._proxy_url,
                 http2=secure,
                 limits=_LIMITS,
             )
-        return self._by_scheme[scheme]
+        return self._pools[place]
 
 
 class Session:
