@@ -6,13 +6,11 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent.evidence.denials import find_denials
 from agent.evidence.vocabulary import (
     ARTICLES,
     AUXILIARIES,
     DENIALS,
-    DENIALS_BEFORE_FROM,
-    DENIALS_BEFORE_ING,
-    DENIALS_BEFORE_TO,
     DENYING_NOUNS,
     EXCEPTIONS,
     FUNCTION,
@@ -47,7 +45,11 @@ _BREAKS = frozenset(
 )
 _SUBJECTS = frozenset({"he", "she", "it", "they"})
 _RELATIVE = frozenset({"which", "who"})
-_DUTIES = frozenset({"required", "obliged", "necessary", "compulsory", "mandatory"})
+_DUTIES = frozenset(
+    "required obliged necessary needed compulsory mandatory erforderlich notwendig notig".split()
+)
+_BINDING = frozenset({"must", "need", "needs", "needed", "muss", "mussen"})
+_PERMITTING = frozenset({"may", "can", "could", "able", "possible", "kann", "konnen", "darf"})
 _NOT = frozenset({"not", "nicht"})
 _OPENING = AUXILIARIES | PRONOUNS | ARTICLES | NEGATORS
 """Roots with which a clause goes on after `and`."""
@@ -55,7 +57,6 @@ _OPENING = AUXILIARIES | PRONOUNS | ARTICLES | NEGATORS
 _SUPPOSING = frozenset({"if", "whether", "unless"})
 _LISTING = frozenset({"and", "or", "und", "oder"})
 _JOINING = frozenset({"and", "or", "nor", "und", "oder"})
-_SCANT = frozenset({"little", "few"})
 _MARKS = frozenset({",", ";", ":", "(", ")", "\u2026"})
 
 # A negation beside one of these is a comparison or a limit (`no longer span`, `not until 1990`,
@@ -74,6 +75,8 @@ class Clause:
     `refers` says that its subject is a pronoun, `supposed` that it is only a condition or a
     question (`if …`, `whether …`). `heads` are, for each `not` or `no`, the words it stands right
     before, one of which is what it denies; `things` all that there is said to be none of.
+    `frees` says that it denies no more than a duty, `binds` and `permits` that it states a duty or
+    a permission; `beyond` are the words after `than`.
     """
 
     content: Mapping[str, bool]
@@ -83,6 +86,10 @@ class Clause:
     supposed: bool
     heads: tuple[frozenset[str], ...]
     things: tuple[frozenset[str], ...]
+    frees: bool
+    binds: bool
+    permits: bool
+    beyond: frozenset[str]
 
 
 def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
@@ -118,7 +125,9 @@ def _completed(part: list[Token], said: list[Token]) -> list[Token]:
     words = [token for token in part if token.kind != "punct"]
     if words and (words[0].form in EXCEPTIONS or words[0].form in _NOT) and len(words) <= SHORT:
         return [*said, *words]
-    if len(words) < 2 or words[-1].form != "not" or words[-2].root not in AUXILIARIES:
+    if len(words) < 2 or words[-1].form not in _NOT or len(words) > SHORT:
+        return part
+    if words[-1].form == "not" and words[-2].root not in AUXILIARIES:
         return part
     return [*words, *itertools.dropwhile(lambda t: t.root not in AUXILIARIES, said)]
 
@@ -146,21 +155,42 @@ def _with_subject(part: list[Token], subject: list[Token]) -> list[Token]:
 def whole_clause(tokens: Sequence[Token], *, supposed: bool = False) -> Iterator[Clause]:
     """Read some tokens as one clause; none where they carry no meaning."""
     words = [token for token in tokens if token.kind != "punct"]
-    denials = list(_denials(words))
+    denials = list(find_denials(words))
     content: dict[str, bool] = {}
     for i, token in enumerate(words):
         if is_content(token) or _compares(words, i):
             count = sum(_denies(root, place, i) for place, root in denials)
             content.setdefault(token.root, count % 2 == 1)
     if content:
-        limits = [t for i, t in enumerate(words) if not _no_longer(words, i) and t.form != "others"]
+        limits = [t for i, t in enumerate(words) if not _no_limit(words, i)]
         limited = not _LIMITS.isdisjoint([t.root for t in limits] + [t.form for t in limits])
-        limited = limited or _outdoes(words) or _frees(words)
         refers = words[0].form in _SUBJECTS
         heads = tuple(_heads(words, denials))
         things = tuple(_things(words, denials))
         denied = tuple(root for _, root in denials)
-        yield Clause(content, denied, limited, refers, supposed, heads, things)
+        forms = {token.form for token in words}
+        than = itertools.dropwhile(lambda t: t.form != "than", words)
+        yield Clause(
+            content,
+            denied,
+            limited or _outdoes(words),
+            refers,
+            supposed,
+            heads,
+            things,
+            frees=_frees(words),
+            binds=not forms.isdisjoint(_DUTIES | _BINDING),
+            permits=not forms.isdisjoint(_PERMITTING),
+            beyond=frozenset(t.root for t in than if is_content(t)),
+        )
+
+
+def _no_limit(words: Sequence[Token], i: int) -> bool:
+    """Whether a word sets no limit: `others`, `no longer`, `later` without `than`."""
+    if words[i].form in {"later", "earlier", "other"}:
+        before, after = words[max(0, i - 1) : i], words[i + 1 : i + 2]
+        return not any(t.form == "than" or t.root in NEGATORS for t in (*before, *after))
+    return words[i].form == "others" or _no_longer(words, i)
 
 
 def _no_longer(words: Sequence[Token], i: int) -> bool:
@@ -173,7 +203,7 @@ def _frees(words: Sequence[Token]) -> bool:
     """Whether something need not be (`do not have to`, `not required`): that denies a duty only."""
     forms = [token.form for token in words]
     for one, two, three in zip(forms, forms[1:], [*forms[2:], ""], strict=False):
-        if one == "not" and (two in _DUTIES or (two in {"have", "need"} and three == "to")):
+        if one in _NOT and (two in _DUTIES or (two in {"have", "need"} and three == "to")):
             return True
     return ("need", "not") in itertools.pairwise(forms)
 
@@ -246,39 +276,3 @@ def _denies(denial: str, place: int, i: int) -> bool:
     if denial in NOBODY or denial in DENIALS - DENYING_NOUNS:
         return True
     return place < i and (denial not in SHORT_REACH or i <= place + SHORT)
-
-
-def _denials(tokens: Sequence[Token]) -> Iterator[tuple[int, str]]:
-    """Find the words that deny, with their places."""
-    neither = any(token.form == "neither" for token in tokens)
-    for i, token in enumerate(tokens):
-        if (
-            (token.root in NEGATORS and not (token.form == "nor" and neither))
-            or (token.root in DENIALS and not _opens_as_noun(tokens, i))
-            or (token.root in DENIALS_BEFORE_TO and _infinitive(tokens[i + 1 : i + 3]))
-            or (token.root in DENIALS_BEFORE_ING and _gerund(tokens[i + 1 : i + 2]))
-            or (token.root in DENIALS_BEFORE_FROM and _keeps_from(tokens[i + 1 :]))
-            or token.form in EXCEPTIONS
-            or (token.raw in _SCANT and (i == 0 or tokens[i - 1].form != "a"))
-        ):
-            yield i, token.root
-
-
-def _opens_as_noun(tokens: Sequence[Token], i: int) -> bool:
-    """Whether a word of denial is what the clause speaks of: `Cancelling costs a fee`."""
-    return i == 0 and tokens[i].form.endswith("ing")
-
-
-def _keeps_from(after: Sequence[Token]) -> bool:
-    return any(token.form == "from" for token in after[:SHORT])
-
-
-def _infinitive(after: Sequence[Token]) -> bool:
-    """Whether an infinitive follows: `(failed) to come`, not `(declined) to 79 per cent`."""
-    return [t.form for t in after[:1]] == ["to"] and any(
-        t.kind == "word" and t.root not in ARTICLES and t.raw.islower() for t in after[1:]
-    )
-
-
-def _gerund(after: Sequence[Token]) -> bool:
-    return any(token.form.endswith("ing") for token in after)

@@ -27,6 +27,9 @@ COUNTABLE = 12
 CROSSED = 0.4
 """Share of the claim's other words in the statement in which its figure stands beside others."""
 
+LONG = 4
+"""Digits of a number that another number has in another order by no accident."""
+
 EARLIER = root_set("from than before earlier previous previously former ago prior last had since")
 
 DERIVED_FROM = 8
@@ -81,6 +84,9 @@ def check_figures(claim: Sentence, ground: Ground, alignment: Alignment) -> Find
     ranged = _other_range(claim, ground)
     if ranged:
         return ranged
+    missed = _near_miss(claim, ground)
+    if missed:
+        return missed
     values = [statement.sentence.figures for statement in ground.statements]
     for figure in claim.figures:
         if _derived(figure, ground) or _confirmed(figure, claim, ground):
@@ -105,6 +111,23 @@ def _other_range(claim: Sentence, ground: Ground) -> Finding | None:
             continue
         for statement, other in theirs:
             if mine.low == other.low or mine.high == other.high:
+                return against(ground, statement.place, other.place, claim, mine.place)
+    return None
+
+
+def _near_miss(claim: Sentence, ground: Ground) -> Finding | None:
+    """Find a long number of the page with the digits of a claim's in another order.
+
+    Two such numbers are hardly those of two things, so nothing else need agree.
+    """
+    theirs = [(s, f) for s in ground.statements for f in s.sentence.figures]
+    for mine in claim.figures:
+        digits = f"{mine.value:.10g}".strip("0")
+        if len(digits) < LONG or any(mine.says(f) or mine.rounds(f) for _, f in theirs):
+            continue
+        for statement, other in theirs:
+            same = sorted(f"{other.value:.10g}".strip("0")) == sorted(digits)
+            if same and mine.unit == other.unit and not _derived(mine, ground):
                 return against(ground, statement.place, other.place, claim, mine.place)
     return None
 

@@ -5,21 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.evidence.alignment import SYNONYM, forms_on_page
+from agent.evidence.alignment import forms_on_page
 from agent.evidence.clauses import Clause, clauses, subject_of, whole_clause
+from agent.evidence.figure_check import COUNTABLE
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.name_check import is_topic
+from agent.evidence.polarity import PERMISSION, Likeness, compare
 from agent.evidence.thesaurus import opposites
-from agent.evidence.vocabulary import DENIALS, DENYING_NOUNS, NEGATORS, root_set
+from agent.evidence.vocabulary import DENIALS, NEGATORS, root_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from collections.abc import Set as AbstractSet
 
     from agent.evidence.statements import Ground, Sentence, Statement
 
 COVERED = 0.6
 """Share of a clause's weight that a clause of the page must have to speak of the same thing."""
+
+CLOSE = 0.45
+"""The same where the claim speaks of all that the clause says, and of more."""
+
+ELSEWHERE = 0.4
+"""What a word counts that stands in another clause of the same statement."""
 
 OPPOSED = 0.2
 """Share of what two clauses have in common that must be denied in one of them: the predicate."""
@@ -29,7 +36,9 @@ TOPIC_SHARE = 0.3
 
 LIGHT = root_set(
     """people person somebody someone anybody anyone everybody those thing stay remain become get
-    turn keep seem way kind sort part several everywhere anywhere all every always"""
+    turn keep seem way kind sort part several everywhere anywhere all every always later still
+    again ever eventually today now currently officially actually simply announce say state report
+    take make happen go come need fur noch schon immer"""
 )
 """Words that name no more than a subject or a state; what is said of it stands beside them."""
 
@@ -54,7 +63,11 @@ def check_negation(claim: Sentence, ground: Ground) -> Finding | None:
         if len(mine.content) < 2 or mine.supposed or not CONTRASTS.isdisjoint(claim.roots):
             continue
         same = [side for side in theirs if _may_be_same(mine, side, claim, ground)]
-        found = _opposed(mine, same, ground) or _denied_thing(mine, same, ground)
+        found = (
+            _opposed(mine, same, ground)
+            or _denied_thing(mine, same, ground)
+            or _counted_none(claim, same, ground)
+        )
         if found:
             return contradicts((found,), f"the page says the contrary: “{found.quote}”")
     return None
@@ -103,6 +116,25 @@ def _denied_thing(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Stat
     return None
 
 
+def _counted_none(claim: Sentence, theirs: Sequence[_Side], ground: Ground) -> Statement | None:
+    """Find that there is none of what a claim counts: `three children`, `had no children`."""
+    few = [f for f in claim.figures if 0 < f.value <= COUNTABLE and not f.unit]
+    counted = [figure.nouns for figure in few]
+    if not NEGATORS.isdisjoint(claim.roots):
+        return None
+    for side in theirs:
+        none = [
+            noun for noun in counted if any(thing == noun & thing for thing in side.clause.things)
+        ]
+        content = side.statement.sentence.content
+        others = [root for root in claim.content if _plain(root, ground) and root.isalpha()]
+        rest = [root for root in others if not any(root in noun for noun in none)]
+        met = [root for root in rest if forms_on_page(root, ground).keys() & content]
+        if none and rest and len(met) >= COVERED * len(rest) and not side.whole:
+            return side.statement
+    return None
+
+
 class _Side(NamedTuple):
     """A clause of the page in its statement, or (`whole`) all of a statement that denies nothing.
 
@@ -140,33 +172,80 @@ def _opposed(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement
     forms = {root: forms_on_page(root, ground) for root in mine.content}
     weights = {root: _weight(root, ground) for root in mine.content}
     total = sum(weights.values()) or 1.0
-    against = agreeing = 0.0
+    subject = next((root for root in mine.content if _plain(root, ground)), "")
+    agreeing: dict[bool, float] = {True: 0.0, False: 0.0}
+    against = 0.0
     found: Statement | None = None
+    about = False
+    told: list[Statement] = []
     for side in theirs:
-        likeness = _compare(mine, forms, side.clause, weights)
-        share = likeness.weight / total
-        if likeness.neutral or (side.whole and _has_both(mine, side.clause)):
+        likeness = compare(mine, forms, side.clause, weights)
+        share = likeness.weight / (total - _permitted(mine, side.clause, likeness, weights))
+        if likeness.neutral or (side.whole and _has_both(forms, side.clause)):
             continue
+        same_subject = subject in likeness.met or side.clause.refers
         if likeness.opposed < OPPOSED:
-            agreeing = max(agreeing, share)
-        elif share > against and _tells(likeness, mine, side, theirs, ground):
-            against, found = share, side.statement
-    return found if against >= COVERED and against > agreeing + LEVEL else None
+            agreeing[same_subject] = max(agreeing[same_subject], share)
+            told += [side.statement] if subject in likeness.met and share >= CLOSE else []
+            continue
+        share += _besides(likeness, side, forms, weights) / total
+        if share > against and _tells(likeness, mine, side, theirs, ground):
+            against, found, about = share, side.statement, subject in likeness.met
+            least = CLOSE if _is_all(side.clause, likeness) else COVERED
+            found = found if share >= least else None
+    if found in told and not about:
+        return None
+    agrees = agreeing[True] if about else max(agreeing.values())
+    return found if against > agrees + LEVEL else None
 
 
-def _has_both(mine: Clause, other: Clause) -> bool:
-    """Whether a clause has a word of the claim's and its contrary: it sets two things apart."""
-    return any(opposites(root) & other.content.keys() for root in mine.content)
+def _permitted(
+    mine: Clause, other: Clause, likeness: Likeness, weights: Mapping[str, float]
+) -> float:
+    """Weight of the deed that a claim says may be done, of which the page says `not allowed`."""
+    if not mine.permits or not any(head & PERMISSION for head in other.heads):
+        return 0.0
+    return max((w for root, w in weights.items() if root not in likeness.met), default=0.0)
+
+
+def _besides(
+    likeness: Likeness,
+    side: _Side,
+    forms: Mapping[str, Mapping[str, float]],
+    weights: Mapping[str, float],
+) -> float:
+    """Weight of the claim's other words that stand in the other clauses of a side's statement."""
+    content = side.statement.sentence.content
+    rest = [root for root, known in forms.items() if known.keys() & content]
+    return sum(ELSEWHERE * weights[root] for root in rest if root not in likeness.met)
+
+
+def _is_all(other: Clause, likeness: Likeness) -> bool:
+    """Whether the claim has a word, or its contrary, for all that a clause of the page says."""
+    return len(other.content) == likeness.words
+
+
+def _has_both(forms: Mapping[str, Mapping[str, float]], other: Clause) -> bool:
+    """Whether a clause has a word of the claim's, or what it may be, and the contrary of one.
+
+    It sets two things apart: `the fire destroyed the barn but spared the house`.
+    """
+    return any(
+        opposites(form) & other.content.keys()
+        for root, known in forms.items()
+        for form in (root, *known)
+    )
 
 
 def _tells(
-    likeness: _Likeness, mine: Clause, side: _Side, theirs: Sequence[_Side], ground: Ground
+    likeness: Likeness, mine: Clause, side: _Side, theirs: Sequence[_Side], ground: Ground
 ) -> bool:
     """Whether a clause of the other polarity may be set against the claim's."""
-    if likeness.words < 2 or not _answers(mine, side):
+    allowed = mine.permits and any(head & PERMISSION for head in side.clause.heads)
+    if likeness.words + allowed < 2 or not _answers(mine, side):
         return False
     plain = {root for root in mine.content if _plain(root, ground)}
-    least = min(2, len(plain))
+    least = 1 if allowed else min(2, len(plain))
     return len(plain & likeness.met) >= least and not _also_agrees(mine, side, theirs, ground)
 
 
@@ -196,6 +275,10 @@ def _answers(mine: Clause, side: _Side) -> bool:
     if not mine.denials:
         return not side.whole
     one, other = set(mine.denials), set(side.clause.denials)
+    if not one - {root for root in one if opposites(root) & side.clause.content.keys()}:
+        return not side.whole
+    if other == {"without"} and one <= DENIALS:
+        return True
     return not side.denies or bool(other and (one < other or other < one))
 
 
@@ -206,65 +289,3 @@ def _weight(root: str, ground: Ground) -> float:
     if root in LIGHT:
         return TOPIC_SHARE
     return ground.weight(root) * (TOPIC_SHARE if is_topic((root,), ground) else 1.0)
-
-
-class _Likeness(NamedTuple):
-    """What two clauses share: its weight, how many words, and the share on which they disagree.
-
-    `neutral` says that one denies what the other does not speak of; `met` are the words of both.
-    """
-
-    weight: float
-    words: int
-    opposed: float
-    neutral: bool
-    met: frozenset[str]
-
-
-def _compare(
-    mine: Clause,
-    forms: Mapping[str, Mapping[str, float]],
-    other: Clause,
-    weights: Mapping[str, float],
-) -> _Likeness:
-    shared = opposed = 0.0
-    words = flips = 0
-    met: set[str] = set()
-    denied = [*mine.denials, *other.denials]
-    for root, known in forms.items():
-        theirs = max(sorted(known.keys() & other.content.keys()), key=known.__getitem__, default="")
-        contrary = min(opposites(root) & other.content.keys(), default="")
-        if contrary and known.get(theirs, 0.0) < 1:
-            differ = _own(mine, root) == _own(other, contrary)
-            denied = [word for word in denied if word not in {root, contrary}]
-            flips += 1
-            strength = SYNONYM
-        elif theirs:
-            strength = known[theirs]
-            differ = mine.content[root] != other.content[theirs]
-        else:
-            continue
-        met |= {root, theirs or contrary}
-        words += 1
-        shared += strength * weights[root]
-        opposed += strength * weights[root] if differ else 0.0
-    contrary_sense = (len(denied) + flips) % 2 == 1
-    limited = (mine.limited or other.limited) and not NEGATORS.isdisjoint(denied)
-    decided = shared and contrary_sense and not limited
-    return _Likeness(
-        shared,
-        words,
-        opposed / shared if decided else 0.0,
-        not _heads_met(mine, other, met),
-        frozenset(met),
-    )
-
-
-def _heads_met(mine: Clause, other: Clause, met: AbstractSet[str]) -> bool:
-    """Whether what is denied in one clause is spoken of in the other: not just its surroundings."""
-    return all(not head.isdisjoint(met) for head in (*mine.heads, *other.heads) if head)
-
-
-def _own(clause: Clause, root: str) -> bool:
-    """Whether a word is denied in its clause by others than itself: `not rejected`."""
-    return clause.content[root] != (root in DENIALS - DENYING_NOUNS)

@@ -56,8 +56,8 @@ bases; long: length longer longest; high: height higher highest; wide: width; de
 strength; hot: heat; large: larger largest; big: bigger biggest; small: smaller smallest; fast:
 faster fastest; slow: slower slowest; old: older oldest elder; young: younger youngest; early:
 earlier earliest; late: later latest; great: greater greatest; good: better best; bad: worse
-worst; dead: death deaths; sale: sales; succeed: success successful successor; choice: choices;
-grow: growth; born: birth
+worst; dead: death deaths; sale: sales; succeed: success successful successfully successor;
+choice: choices; grow: growth; born: birth
 """
 
 

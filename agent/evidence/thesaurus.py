@@ -8,9 +8,14 @@ stand in `words/`, read when the first claim is checked.
 from __future__ import annotations
 
 import functools
+import itertools
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from agent.evidence.spelling import root
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SHORTEST_BASE = 4
 """Letters of a word that `un` turns round; `unit` and `under` are no such words."""
@@ -62,14 +67,22 @@ def _synonyms() -> dict[str, frozenset[str]]:
 @functools.cache
 def _opposites() -> dict[str, frozenset[str]]:
     table: dict[str, set[str]] = {}
-    for first, *others in _groups("opposites"):
-        for other in others:
-            table.setdefault(first, set()).add(other)
-            table.setdefault(other, set()).add(first)
+    for one, other in _facing():
+        table.setdefault(one, set()).add(other)
+        table.setdefault(other, set()).add(one)
     for group in _groups("exclusive"):
         for word in group:
             table.setdefault(word, set()).update(set(group) - {word})
     return _frozen(table)
+
+
+def _facing() -> Iterator[tuple[str, str]]:
+    """Read the opposites: each word before the stroke with each word after it, as roots."""
+    for line in _lines("opposites"):
+        left, _, right = line.partition(" / ")
+        for one, other in itertools.product(left.split(), right.split()):
+            if root(one) != root(other):
+                yield root(one), root(other)
 
 
 def _groups(name: str) -> list[list[str]]:

@@ -63,6 +63,12 @@ DENIALS = root_set(
 )
 """Words that deny what they govern, as `not` does: `lacked a roof`, `was banned`."""
 
+CEASING = root_set(
+    """remove drop stop end abolish cease suspend discontinue withdraw scrap retire expire abandon
+    abgeschafft eingestellt beendet"""
+)
+"""Words after which something is no longer so, which a denial may say of it in turn."""
+
 DENYING_NOUNS = root_set("lack absence unable impossible")
 """Of these, those that deny only what follows: `a lack of morality`."""
 
@@ -77,6 +83,9 @@ DENIALS_BEFORE_ING = root_set("stop cease avoid quit abandon")
 
 DENIALS_BEFORE_FROM = root_set("save spare rescue protect keep stop prevent")
 """Verbs that deny what comes after `from`: `saved it from demolition`."""
+
+DENIALS_BEFORE_SUPPORT = root_set("drop remove end withdraw discontinue cease")
+"""Verbs that deny the support which they govern: `dropped support for`."""
 
 EXCEPTIONS = frozenset({"except", "excepting", "excluding", "ausser"})
 """Words after which the contrary is true of what is named."""

@@ -1,0 +1,113 @@
+"""How two clauses compare: what they share, and whether one affirms what the other denies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.evidence.alignment import SYNONYM
+from agent.evidence.thesaurus import opposites
+from agent.evidence.vocabulary import CEASING, DENIALS, DENYING_NOUNS, NEGATORS, root_set
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
+
+    from agent.evidence.clauses import Clause
+
+PERMISSION = root_set("allow permit possible able erlaubt gestattet moglich")
+"""Words that say no more than `may` or `can`, which stand for them in another clause."""
+
+CONTRARY = 1.5
+"""What a word at least weighs of which the other clause has the contrary."""
+
+
+class Likeness(NamedTuple):
+    """What two clauses share: its weight, how many words, and the share on which they disagree.
+
+    `neutral` says that one denies what the other does not speak of; `met` are the words of both.
+    """
+
+    weight: float
+    words: int
+    opposed: float
+    neutral: bool
+    met: frozenset[str]
+
+
+def compare(
+    mine: Clause,
+    forms: Mapping[str, Mapping[str, float]],
+    other: Clause,
+    weights: Mapping[str, float],
+) -> Likeness:
+    """Hold a clause against another; `forms` and `weights` are those of the first one's roots."""
+    shared = opposed = 0.0
+    words = flips = 0
+    met: set[str] = set()
+    denied = [*mine.denials, *other.denials]
+    for root, known in forms.items():
+        theirs = max(sorted(known.keys() & other.content.keys()), key=known.__getitem__, default="")
+        contrary = min(opposites(root) & other.content.keys(), default="")
+        if contrary and known.get(theirs, 0.0) < 1:
+            differ = _own(mine, root) == _own(other, contrary)
+            denied = [word for word in denied if word not in {root, contrary}]
+            flips += 1
+            strength = SYNONYM
+        elif theirs:
+            strength = known[theirs]
+            differ = mine.content[root] != other.content[theirs]
+            if theirs in DENIALS and theirs != root and root not in DENIALS:
+                # What may stand for a word of denial denies as it does: `ends`, `is cancelled`.
+                denied = [word for word in denied if word != theirs]
+                differ = False
+        else:
+            continue
+        met |= {root, theirs or contrary}
+        words += 1
+        weight = strength * (max(weights[root], CONTRARY) if contrary else weights[root])
+        shared += weight
+        opposed += weight if differ else 0.0
+    aside = bool(flips) and set(other.denials) == {"without"} and not _heads_met(mine, other, met)
+    if aside:
+        denied.remove("without")
+    contrary_sense = (len(denied) + flips) % 2 == 1
+    limited = _limited(mine, other) and not NEGATORS.isdisjoint(denied)
+    turned = bool(flips) and _turned(mine, other)
+    ceased = _ceased(mine, other, met) or _ceased(other, mine, met)
+    decided = shared and contrary_sense and not limited and not turned and not ceased
+    return Likeness(
+        shared,
+        words,
+        opposed / shared if decided else 0.0,
+        not aside and not _heads_met(mine, other, met),
+        frozenset(met),
+    )
+
+
+def _heads_met(mine: Clause, other: Clause, met: AbstractSet[str]) -> bool:
+    """Whether what is denied in one clause is spoken of in the other: not just its surroundings."""
+    allowed = met | (PERMISSION if mine.permits or other.permits else frozenset())
+    return all(not head.isdisjoint(allowed) for head in (*mine.heads, *other.heads) if head)
+
+
+def _limited(mine: Clause, other: Clause) -> bool:
+    """Whether a clause denies no more than a limit, or a duty of which the other does not speak."""
+    freed = (mine.frees and not other.binds) or (other.frees and not mine.binds)
+    return mine.limited or other.limited or freed
+
+
+def _ceased(denying: Clause, other: Clause, met: AbstractSet[str]) -> bool:
+    """Whether one clause denies what the other says has come to an end: `dropped`, `no longer`."""
+    ended = CEASING & other.content.keys() - met
+    return bool(denying.denials) and not other.denials and bool(ended)
+
+
+def _turned(mine: Clause, other: Clause) -> bool:
+    """Whether two comparisons have changed sides: `A is higher than B`, `B is lower than A`."""
+    ahead = mine.content.keys() - mine.beyond
+    return bool(mine.beyond and other.beyond) and not other.beyond.isdisjoint(ahead)
+
+
+def _own(clause: Clause, root: str) -> bool:
+    """Whether a word is denied in its clause by others than itself: `not rejected`."""
+    return clause.content[root] != (root in DENIALS - DENYING_NOUNS)
