@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from browser.errors import SearchError
-
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 # Seconds to wait while another process writes: its writes take milliseconds.
@@ -19,17 +19,20 @@ _FAST = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
 def open_store(path: Path | None, schema: str) -> sqlite3.Connection:
     """Open (or make) a store; in memory without a path. A damaged file is made anew.
 
-    Raises `SearchError` where the folder or the file cannot be written.
+    Where folder or file cannot be written the store is in memory, and lasts as long as the run.
     """
     try:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         return _opened(path, schema)
-    except (OSError, sqlite3.Error) as error:
-        raise SearchError(
-            f"cannot open {path}: {error}",
-            hint="Choose a data folder that can be written with --data-dir DIR.",
-        ) from error
+    except (OSError, sqlite3.Error):
+        return _connected(None, schema)
+
+
+def write(db: sqlite3.Connection, statement: str, values: Sequence[object] = ()) -> None:
+    """Change a store; what a full disk keeps out of it costs no more than a second asking."""
+    with suppress(sqlite3.OperationalError):
+        db.execute(statement, values)
 
 
 def _opened(path: Path | None, schema: str) -> sqlite3.Connection:
