@@ -55,6 +55,9 @@ _OPENING = AUXILIARIES | PRONOUNS | ARTICLES | NEGATORS
 """Roots with which a clause goes on after `and`."""
 
 _SUPPOSING = frozenset({"if", "whether", "unless"})
+_OPINING = root_set("consider regard deem believe think know")
+"""Verbs whose denial is that of what they say: `is not considered rare`."""
+
 _LISTING = frozenset({"and", "or", "und", "oder"})
 _JOINING = frozenset({"and", "or", "nor", "und", "oder"})
 _MARKS = frozenset({",", ";", ":", "(", ")", "\u2026"})
@@ -249,6 +252,7 @@ def _heads(words: Sequence[Token], denials: Sequence[tuple[int, str]]) -> Iterat
         after = itertools.dropwhile(lambda t: not is_content(t), words[place + 1 :])
         phrase = list(itertools.takewhile(_in_phrase, after))
         verbs = 1 + max((i for i, t in enumerate(phrase) if t.form in _JOINING), default=-1)
+        verbs += bool(phrase[verbs:]) and phrase[verbs].root in _OPINING
         own = phrase[: verbs + 1] if root in VERBAL else phrase
         yield frozenset(token.root for token in own if is_content(token))
 

@@ -12,7 +12,7 @@ from agent.evidence.findings import Finding, contradicts
 from agent.evidence.name_check import is_topic
 from agent.evidence.polarity import PERMISSION, Likeness, compare
 from agent.evidence.thesaurus import opposites
-from agent.evidence.vocabulary import DENIALS, NEGATORS, root_set
+from agent.evidence.vocabulary import DENIALS, NEGATORS, PERSONS, root_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,7 +96,8 @@ def _names(sentence: Sentence, ground: Ground) -> set[str]:
 
 def _states(statement: Statement) -> bool:
     roots = statement.sentence.roots
-    return statement.passage.kind != "table" and CONTRASTS.isdisjoint(roots)
+    contrasts = not CONTRASTS.isdisjoint(roots) and "expect" not in roots
+    return statement.passage.kind != "table" and not contrasts
 
 
 def _denied_thing(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement | None:
@@ -202,10 +203,16 @@ def _opposed(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement
 def _permitted(
     mine: Clause, other: Clause, likeness: Likeness, weights: Mapping[str, float]
 ) -> float:
-    """Weight of the deed that a claim says may be done, of which the page says `not allowed`."""
-    if not mine.permits or not any(head & PERMISSION for head in other.heads):
+    """Weight of the claim's deed or doer that a clause need not have to deny it."""
+    if not _denies_all(mine, other):
         return 0.0
     return max((w for root, w in weights.items() if root not in likeness.met), default=0.0)
+
+
+def _denies_all(mine: Clause, other: Clause) -> bool:
+    """Whether a clause need not have the claim's deed or doer: `is not allowed`, `nobody was`."""
+    barred = mine.permits and any(head & PERMISSION for head in other.heads)
+    return barred or not PERSONS.isdisjoint(other.denials)
 
 
 def _besides(
@@ -241,7 +248,7 @@ def _tells(
     likeness: Likeness, mine: Clause, side: _Side, theirs: Sequence[_Side], ground: Ground
 ) -> bool:
     """Whether a clause of the other polarity may be set against the claim's."""
-    allowed = mine.permits and any(head & PERMISSION for head in side.clause.heads)
+    allowed = _denies_all(mine, side.clause)
     if likeness.words + allowed < 2 or not _answers(mine, side):
         return False
     plain = {root for root in mine.content if _plain(root, ground)}

@@ -56,9 +56,9 @@ def compare(
         elif theirs:
             strength = known[theirs]
             differ = mine.content[root] != other.content[theirs]
-            if theirs in DENIALS and theirs != root and root not in DENIALS:
+            if theirs != root and (theirs in DENIALS) != (root in DENIALS):
                 # What may stand for a word of denial denies as it does: `ends`, `is cancelled`.
-                denied = [word for word in denied if word != theirs]
+                denied = [word for word in denied if word not in {root, theirs}]
                 differ = False
         else:
             continue
@@ -70,15 +70,15 @@ def compare(
     aside = bool(flips) and set(other.denials) == {"without"} and not _heads_met(mine, other, met)
     if aside:
         denied.remove("without")
-    contrary_sense = (len(denied) + flips) % 2 == 1
+    turned = _turned(mine, other, contrary=bool(flips))
+    contrary_sense = (len(denied) + flips + turned) % 2 == 1
     limited = _limited(mine, other) and not NEGATORS.isdisjoint(denied)
-    turned = bool(flips) and _turned(mine, other)
     ceased = _ceased(mine, other, met) or _ceased(other, mine, met)
-    decided = shared and contrary_sense and not limited and not turned and not ceased
+    decided = shared and contrary_sense and not limited and not ceased
     return Likeness(
         shared,
         words,
-        opposed / shared if decided else 0.0,
+        (1.0 if turned else opposed / shared) if decided else 0.0,
         not aside and not _heads_met(mine, other, met),
         frozenset(met),
     )
@@ -98,14 +98,20 @@ def _limited(mine: Clause, other: Clause) -> bool:
 
 def _ceased(denying: Clause, other: Clause, met: AbstractSet[str]) -> bool:
     """Whether one clause denies what the other says has come to an end: `dropped`, `no longer`."""
-    ended = CEASING & other.content.keys() - met
+    rest = other.content.keys() - met
+    ended = CEASING & rest or any(root.startswith("un") for root in rest)
     return bool(denying.denials) and not other.denials and bool(ended)
 
 
-def _turned(mine: Clause, other: Clause) -> bool:
-    """Whether two comparisons have changed sides: `A is higher than B`, `B is lower than A`."""
-    ahead = mine.content.keys() - mine.beyond
-    return bool(mine.beyond and other.beyond) and not other.beyond.isdisjoint(ahead)
+def _turned(mine: Clause, other: Clause, *, contrary: bool) -> bool:
+    """Whether two comparisons have changed sides: `A is higher than B`, `B is lower than A`.
+
+    With the contrary word (`contrary`) one side that is named in both will do.
+    """
+    one = not other.beyond.isdisjoint(mine.content.keys() - mine.beyond)
+    two = not mine.beyond.isdisjoint(other.content.keys() - other.beyond)
+    both_compare = bool(mine.beyond and other.beyond)
+    return both_compare and ((one or two) if contrary else (one and two))
 
 
 def _own(clause: Clause, root: str) -> bool:

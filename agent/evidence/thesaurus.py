@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
 _SHORTEST_BASE = 4
 """Letters of a word that `un` turns round; `unit` and `under` are no such words."""
 
+_PREFIXES = ("in", "im", "ir", "il", "non")
+_ABLE = "abl"
+"""The end that the stemmer takes from the longer of `suitable` and `unsuitable`."""
+
+_QUALITY = re.compile(r"(?:abl|ibl|ient|ect|ular)$")
+"""Ends of roots that these prefixes turn round: `impassable`, `incorrect`; not `improve`."""
+
 _NONE: frozenset[str] = frozenset()
 
 
@@ -28,11 +36,18 @@ def synonyms(word: str) -> frozenset[str]:
     return _synonyms().get(word) or frozenset((word,))
 
 
+@functools.lru_cache(maxsize=16_384)
 def opposites(word: str) -> frozenset[str]:
     """Roots that say the contrary of this root."""
-    plain = {f"un{word}"} if len(word) >= _SHORTEST_BASE else set()
-    if word.startswith("un") and len(word) >= 2 + _SHORTEST_BASE:
-        plain.add(word[2:])
+    plain: set[str] = set()
+    for prefix in ("un", *_PREFIXES):
+        bare = word.removeprefix(prefix)
+        if bare != word and len(bare) >= _SHORTEST_BASE:
+            plain |= {bare, f"{bare}{_ABLE}"} if prefix == "un" else {f"{bare}{_ABLE}"}
+        if len(word) >= _SHORTEST_BASE and (prefix == "un" or _QUALITY.search(word)):
+            plain |= {f"{prefix}{word}", f"{prefix}{word.removesuffix(_ABLE)}"}
+        if bare != word and _QUALITY.search(word):
+            plain.add(bare)
     return _opposites().get(word, _NONE) | plain
 
 

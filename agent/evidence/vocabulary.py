@@ -47,13 +47,16 @@ FUNCTION = ARTICLES | AUXILIARIES | PRONOUNS | PREPOSITIONS | CONJUNCTIONS
 
 NEGATORS = root_set(
     """not no never none nobody nothing nowhere neither nor without hardly barely scarcely cannot
-    nicht kein keine keinen keinem keiner nie niemals niemand nichts ohne weder kaum"""
+    non nicht kein keine keinen keinem keiner nie niemals niemand nichts ohne weder kaum"""
 )
 
 NOBODY = root_set("nobody nothing nowhere none niemand nichts")
 """Negators that deny their whole clause, wherever they stand: `it is sent to nobody`."""
 
-VERBAL = root_set("not never cannot hardly barely scarcely nicht nie niemals kaum")
+PERSONS = root_set("nobody niemand")
+"""Negators that stand for whoever a claim says it of."""
+
+VERBAL = root_set("not non never cannot hardly barely scarcely nicht nie niemals kaum")
 """Negators that deny the verb after them; the others deny a noun."""
 
 DENIALS = root_set(
@@ -65,14 +68,14 @@ DENIALS = root_set(
 
 CEASING = root_set(
     """remove drop stop end abolish cease suspend discontinue withdraw scrap retire expire abandon
-    abgeschafft eingestellt beendet"""
+    free empty vacant gone zero abgeschafft eingestellt beendet"""
 )
-"""Words after which something is no longer so, which a denial may say of it in turn."""
+"""Words by which something is no longer so or not there, as a denial may say in turn."""
 
 DENYING_NOUNS = root_set("lack absence unable impossible")
 """Of these, those that deny only what follows: `a lack of morality`."""
 
-SHORT_REACH = DENYING_NOUNS | root_set("without nor")
+SHORT_REACH = DENYING_NOUNS | root_set("without nor non")
 """Words of denial that reach only the next noun phrase."""
 
 DENIALS_BEFORE_TO = root_set("fail decline neglect forget cease omit refuse")
