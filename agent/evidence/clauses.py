@@ -46,7 +46,8 @@ _BREAKS = frozenset(
 _SUBJECTS = frozenset({"he", "she", "it", "they"})
 _RELATIVE = frozenset({"which", "who"})
 _DUTIES = frozenset(
-    "required obliged necessary needed compulsory mandatory erforderlich notwendig notig".split()
+    """require requires required obliged necessary needed compulsory mandatory erforderlich
+    notwendig notig""".split()
 )
 _BINDING = frozenset({"must", "need", "needs", "needed", "muss", "mussen"})
 _PERMITTING = frozenset({"may", "can", "could", "able", "possible", "kann", "konnen", "darf"})

@@ -187,14 +187,15 @@ def _opposed(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement
         same_subject = subject in likeness.met or side.clause.refers
         if likeness.opposed < OPPOSED:
             agreeing[same_subject] = max(agreeing[same_subject], share)
-            told += [side.statement] if subject in likeness.met and share >= CLOSE else []
+            contrary = any(opposites(root) & side.clause.content.keys() for root in mine.content)
+            told += [side.statement] if contrary and share >= CLOSE else []
             continue
         share += _besides(likeness, side, forms, weights) / total
         if share > against and _tells(likeness, mine, side, theirs, ground):
             against, found, about = share, side.statement, subject in likeness.met
             least = CLOSE if _is_all(side.clause, likeness) else COVERED
             found = found if share >= least else None
-    if found in told and not about:
+    if found in told:
         return None
     agrees = agreeing[True] if about else max(agreeing.values())
     return found if against > agrees + LEVEL else None

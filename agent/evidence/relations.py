@@ -48,13 +48,14 @@ class Relation(NamedTuple):
 def find_relations(sentence: Sentence) -> Iterator[Relation]:
     """Read the relations of a sentence: `A beat B`, `B was beaten by A`, `A, which beat B`."""
     for i, first in enumerate(sentence.names):
-        after = sentence.tokens[_end_of_subject(first, sentence) :][:_LONGEST]
+        start = _end_of_subject(first, sentence)
+        after = sentence.tokens[start:][:_LONGEST]
         after = after[1:] if after and after[0].form == "," else after
         be = bool(after) and after[0].form in _BE
         passive = be or [token.form for token in after[1:2]] == ["by"]
         verbs = deed_of(after[1:] if be else after) if _acts(first, sentence) else frozenset()
         for second in sentence.names[i + 1 :] if verbs else ():
-            between = [t.form for t in after[: second.place - first.place]]
+            between = [t.form for t in sentence.tokens[start : second.place]]
             if second.place - first.place > _LONGEST or not _STOPS.isdisjoint(between):
                 break
             if not passive or second.role == "by":

@@ -31,7 +31,8 @@ _CONTRACTIONS = {
 _IRREGULAR = """
 low: lower lowest; arise: arose arisen; bear: bore borne; beat: beaten; become: became; begin:
 began begun; bite: bit bitten; breed: bred; blow: blew blown; break: broke broken; bring: brought;
-build: built; burn: burnt; buy: bought; catch: caught; choose: chose chosen; come: came; creep: crept;
+build: built; burn: burnt; buy: bought; catch: caught; choose: chose chosen; come: came;
+creep: crept;
 deal: dealt; die: died dying dies; dig: dug; draw: drew drawn; dream: dreamt; drink: drank drunk;
 drive: drove driven; eat: ate eaten; fall: fell fallen; feed: fed; feel: felt; fight: fought;
 find: found; flee: fled; fly: flew flown flies; forbid: forbade forbidden; forget: forgot
