@@ -117,3 +117,9 @@ class ActionError(SessionError):
     """The element is there, but the action did not go through."""
 
     hint = "Look at the SNAPSHOT again; something may cover the element."
+
+
+class ElementLeft(ActionError):
+    """The page drew the element anew between finding it and acting on it: nothing was done."""
+
+    hint = "Take a new SNAPSHOT: the page keeps drawing itself anew."

@@ -38,12 +38,14 @@ Finish = Callable[[], ToolResult]
 class ClickParams(Params):
     """`count` 2 is a double click; `dialog` answers a question that the page asks.
 
-    `x` and `y` are pixels from the element's corner, for pictures and canvases.
+    `x` and `y` are pixels from the element's corner, for pictures and canvases. `hold` keeps a key
+    down, as where several are chosen.
     """
 
     ref: str
     button: Literal["left", "right", "middle"] = "left"
     count: int = Field(1, ge=1, le=3)
+    hold: Literal["Alt", "Control", "Meta", "Shift"] | None = None
     dialog: str | None = None
     x: float | None = None
     y: float | None = None
@@ -206,7 +208,12 @@ ACTING_TOOLS = (
         "clicks.",
         ClickParams,
         lambda tab, p: tab.click(
-            p.ref, button=p.button, count=p.count, at=_offset(p), dialog=p.dialog
+            p.ref,
+            button=p.button,
+            count=p.count,
+            at=_offset(p),
+            hold=p.hold,
+            dialog=p.dialog,
         ),
     ),
     _tool(

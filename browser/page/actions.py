@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser.errors import ActionError
+from browser.errors import ActionError, ElementLeft
 from browser.page import library
 from browser.page.deadline import first_line
 
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     from browser.page.refs import Target
 
 Button = Literal["left", "middle", "right"]
+Held = Literal["Alt", "Control", "Meta", "Shift"]
 Offset = tuple[float, float] | None
 """Pixels from an element's left and top edge; negative ones from its right and bottom edge."""
 
 POINTER_MS = 1_000  # an element that is covered or moving for longer will not come free by itself
 RETRY_SECONDS = 0.05
+DRAG_STEPS = 10
+DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
 KEYS_AT_MOST = 120  # longer texts are put in at once; key handlers matter for what is short
 _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range number".split())
 _KIND = (
@@ -54,11 +57,12 @@ async def click(
     button: Button = "left",
     count: int = 1,
     offset: Offset = None,
+    hold: Held | None = None,
 ) -> None:
     """Click where the element can be hit, or at an offset in pixels from its corner.
 
     Whether the element is at rest and free is asked here: Playwright would count animation frames,
-    of which a tab in the background has none.
+    of which a tab in the background has none. `hold` is a key held down meanwhile.
     """
     spot = await _aim(target, offset)
     if spot.get("direct"):
@@ -68,7 +72,12 @@ async def click(
     position: Position = {"x": spot["x"] - left, "y": spot["y"] - top}
     try:
         await target.element.click(
-            button=button, click_count=count, position=position, force=True, timeout=POINTER_MS
+            button=button,
+            click_count=count,
+            position=position,
+            modifiers=[hold] if hold else None,
+            force=True,
+            timeout=POINTER_MS,
         )
     except PlaywrightError as error:
         raise _why_not(error) from error
@@ -82,6 +91,8 @@ async def _aim(target: Target, offset: Offset = None) -> dict[str, Any]:
         spot: dict[str, Any] = await library.call(target.frame, "aim", question)
         if "why" not in spot:
             return spot
+        if spot.get("left"):
+            raise ElementLeft(str(spot["why"]))
         if not spot.get("wait") or time.monotonic() > until:
             raise ActionError(str(spot["why"]))
         await asyncio.sleep(RETRY_SECONDS)
@@ -162,13 +173,23 @@ async def hover(page: Page, target: Target, offset: Offset = None) -> None:
 
 
 async def drag(page: Page, start: tuple[float, float], to: tuple[float, float]) -> None:
-    """Drag from a point of the viewport to another, in steps that handlers see."""
-    x, y = start
+    """Drag from a point of the viewport to another, in steps that handlers see.
+
+    A tab in the background answers a step once a second: there the way is cut short. The button
+    is let go whatever happens, or the next press would go on dragging.
+    """
+    (x, y), (left, top) = start, (to[0] - start[0], to[1] - start[1])
     await page.mouse.move(x, y)
     await page.mouse.down()
-    await page.mouse.move((x + to[0]) / 2, (y + to[1]) / 2, steps=4)
-    await page.mouse.move(*to, steps=6)
-    await page.mouse.up()
+    until = time.monotonic() + DRAG_SECONDS
+    try:
+        for step in range(1, DRAG_STEPS):
+            if time.monotonic() < until:
+                await page.mouse.move(x + left * step / DRAG_STEPS, y + top * step / DRAG_STEPS)
+        for _ in range(2):  # the first may still wait in line with the last step
+            await page.mouse.move(*to)
+    finally:
+        await page.mouse.up()
 
 
 async def point_of(
@@ -187,6 +208,8 @@ async def point_of(
 
 
 def _why_not(error: PlaywrightError) -> ActionError:
+    if "not attached to the DOM" in error.message:
+        return ElementLeft("it left the page")
     for sign, reason in _REASONS:
         if sign in error.message:
             return ActionError(reason)

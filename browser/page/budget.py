@@ -122,7 +122,7 @@ def _factor(line: Line) -> float:
 
 def _bonus(line: Line) -> float:
     bonus = _HEADING if line.kind.startswith("h") else 0.0
-    if any(not what.startswith(("link", "clickable")) for what in line.refs.values()):
+    if any(not what.startswith(("link", "clickable", "hoverable")) for what in line.refs.values()):
         bonus += _CONTROL
     return bonus * _factor(line)
 

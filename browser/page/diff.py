@@ -23,8 +23,8 @@ _GONE_SHOWN = 3  # of a run of lines that went, the first few say which
 def changes(before: View | None, after: View, budget: int, query: str | None) -> str:
     """Describe the change between two views: a diff, or the new snapshot where that is shorter.
 
-    `+` lines are new, `-` lines are gone, `~` lines changed; an empty string says that nothing
-    visible changed.
+    `+` lines are new, `-` lines are gone, `~` lines changed, `>` lines moved below another one; an
+    empty string says that nothing visible changed.
     """
     snapshot, _ = snapshot_of(after, budget, query)
     if before is None or before.url.split("#")[0] != after.url.split("#")[0]:
@@ -41,19 +41,34 @@ def changes(before: View | None, after: View, budget: int, query: str | None) ->
 
 def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
     out: list[str] = []
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    moved = _moved(old, new, steps)
+    for tag, i1, i2, j1, j2 in steps:
         if tag == "equal":
             continue
         if tag == "replace" and j2 - j1 == i2 - i1:
             out += [f"~ {_changed(a, b)}" for a, b in zip(old[i1:i2], new[j1:j2], strict=True)]
             continue
-        out += [f"+ {text}" for text in new[j1:j2]]
-        gone = [f"- {text[:80]}" for text in old[i1:i2]]
+        for at in range(j1, j2):
+            above = f" (now below: {new[at - 1].strip()[:60]})" if at else " (now first)"
+            out.append(f"> {new[at].strip()}{above}" if new[at] in moved else f"+ {new[at]}")
+        gone = [f"- {text[:80]}" for text in old[i1:i2] if text not in moved]
         out += gone[:_GONE_SHOWN]
         if len(gone) > _GONE_SHOWN:
             out.append(f"- ({len(gone) - _GONE_SHOWN} more lines went)")
     return out
+
+
+def _moved(
+    old: Sequence[str], new: Sequence[str], steps: Sequence[tuple[str, int, int, int, int]]
+) -> frozenset[str]:
+    """Lines with a control that went at one place and came at another, as they were."""
+    apart = [
+        step for step in steps if step[0] != "equal" and step[2] - step[1] != step[4] - step[3]
+    ]
+    gone = {text for _, i1, i2, _, _ in apart for text in old[i1:i2]}
+    came = {text for _, _, _, j1, j2 in apart for text in new[j1:j2]}
+    return frozenset(text for text in gone & came if "[" in text)
 
 
 def _changed(old: str, new: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Download
 
-    from browser.page.actions import Button, Offset
+    from browser.page.actions import Button, Held, Offset
     from browser.page.refs import Target
     from browser.page.transfer import Kept
     from browser.types import ActionOutcome
@@ -43,18 +43,21 @@ class Hands(Live):
         button: Button = "left",
         count: int = 1,
         at: Offset = None,
+        hold: Held | None = None,
         dialog: str | None = None,
     ) -> ActionOutcome:
         """Click an element, `at` an offset in pixels from its corner where that matters.
 
-        `dialog` answers a question it asks: "accept", "dismiss" (the default) or a text.
+        `hold` is a key that is down meanwhile. `dialog` answers a question it asks: "accept",
+        "dismiss" (the default) or a text.
         """
 
         async def perform(target: Target) -> None:
-            await actions.click(target, button=button, count=count, offset=at)
+            await actions.click(target, button=button, count=count, offset=at, hold=hold)
 
         did = {1: "clicked", 2: "double-clicked"}.get(count, f"clicked {count} times")
-        return await self.act(f"right-{did}" if button == "right" else did, perform, ref, dialog)
+        did = f"right-{did}" if button == "right" else did
+        return await self.act(f"{hold}-{did}" if hold else did, perform, ref, dialog)
 
     async def click_at(self, x: float, y: float) -> ActionOutcome:
         """Click at a point of the viewport, in CSS pixels as on the screenshot."""

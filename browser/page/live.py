@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser.errors import BrowserGone, ConnectFailed, PageCrashed, Refused
+from browser.errors import BrowserGone, ConnectFailed, ElementLeft, PageCrashed, Refused
 from browser.net.proxy import REFUSED, VERDICT
 from browser.page import library
 from browser.page.budget import DEFAULT_BUDGET
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 6.0  # the walk stops itself at 2.5; a script that never ends is given up after this
 WALK_SHARE = 0.5  # of a look's time that may be spent walking; the rest is for before and after
 ACT_SECONDS = 10.0
+TRIES = 5  # on a page that draws itself anew all the time
 OPEN_SECONDS = 20.0
 ARRIVE_SHARE = 0.7  # of an opening's time a document may take; the rest is for looking at it
 
@@ -131,7 +132,7 @@ class Live:
         what = f"{did} [{ref}] {before.refs.get(ref, '')}".rstrip()
 
         async def do() -> None:
-            await perform(target)
+            await _again_if_it_left(perform, target, lambda: target_of(self.frames, ref))
 
         return await self._done(what, do, before)
 
@@ -166,3 +167,19 @@ class Live:
             self.events.add(f"the title is now: {after.title}")
         text = changes(before, after, DEFAULT_BUDGET, self._query)
         return ActionOutcome(did, text, self.page.url, self.events.drain())
+
+
+async def _again_if_it_left(
+    perform: Callable[[Target], Awaitable[None]],
+    target: Target,
+    find: Callable[[], Awaitable[Target]],
+) -> None:
+    """Find an element again that was drawn anew before the action reached it."""
+    for _ in range(TRIES - 1):
+        try:
+            await perform(target)
+        except ElementLeft:
+            target = await find()
+        else:
+            return
+    await perform(target)

@@ -115,6 +115,23 @@ TASKS: dict[str, tuple[str, ...]] = {
         call("DRAG", ref="{{ref:9:00}}", to="{{ref:10:00}}"),
         type_into("Name", "Tide") + click("Create"),
     ),
+    "megamenu": (
+        call("HOVER", ref="{{ref:hoverable: Sport}}"),
+        call("HOVER", ref="{{ref:hoverable: Snow}}"),
+        click("Sleds"),
+    ),
+    "merging": (click("alder") + click("cedar", hold="Control") + click("Merge"),),
+    "orders": (
+        call("SCROLL", pages=40),
+        call("HOVER", ref="{{ref:Order 405}}"),
+        click("colour gold"),
+    ),
+    "watching": (click("Buy@€39"),),
+    "filemenu": (
+        click("notes.txt", button="right"),
+        call("HOVER", ref="{{ref:Move to}}"),
+        click("Archive"),
+    ),
     "dropdown": (call("SELECT", ref="{{ref:combobox}}", value="Unst"),),
 }
 

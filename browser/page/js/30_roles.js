@@ -91,6 +91,9 @@ const attributeName = (element) => {
 
 const spare = (element) => squash(element.getAttribute('title')) || squash(element.getAttribute('alt'));
 
+// What a page that knows no roles calls the one of its things that is chosen.
+const CHOSEN = /(?:^|\s)(?:sel|current|highlighted|on)(?=\s|$)|(?:^|[\s_-])(?:selected|active|chosen|marked|picked|checked)(?=\s|$)/;
+
 const statesOf = (element, role) => {
   const states = [];
   const aria = (name) => element.getAttribute('aria-' + name)?.toLowerCase();
@@ -110,6 +113,7 @@ const statesOf = (element, role) => {
   if (element.required || aria('required') === 'true') states.push('required');
   if ((element.readOnly && EDITABLE.has(role)) || aria('readonly') === 'true') states.push('readonly');
   if (aria('invalid') === 'true' || (element.matches(':user-invalid'))) states.push('invalid');
+  if (!role && CHOSEN.test(element.className)) states.push('selected');
   if (element.getRootNode().activeElement === element) states.push('focused');
   return states;
 };

@@ -26,7 +26,7 @@ const AREA_FROM = 60; // pixels, from which on the point that is clicked may mat
 const measures = (element, style) => {
   const box = element.getBoundingClientRect();
   const loose = style.position === 'absolute' || style.position === 'fixed';
-  if (!loose && !(box.width >= AREA_FROM && box.height >= AREA_FROM)) return [];
+  if (!loose && Math.max(box.width, box.height) < AREA_FROM) return [];
   if (!loose) return [sizeOf(box)];
   return [sizeOf(box), `at ${Math.round(box.left)},${Math.round(box.top)}`, withinWhat(element.offsetParent)].filter(Boolean);
 };

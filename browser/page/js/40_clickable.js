@@ -89,10 +89,13 @@ const delegatedTargets = () => {
     }
     if (selectors.length && LISTS.test(owner.tagName)) lists.add(owner);
     if (!selectors.length && isRoot(owner) && sourcesOf(owner).some((source) => ASKS_BLINDLY.test(source))) addButtonLike(targets);
-    if (!selectors.length && !isRoot(owner) && !frameworkRoot(owner, pressListeners(owner))) addLeaves(owner, targets);
+    if (!isRoot(owner) && (!selectors.length || sourcesOf(owner).some((source) => ASKS_WORDS.test(source))) && !frameworkRoot(owner, pressListeners(owner))) addLeaves(owner, targets);
   }
   return targets;
 };
+
+// Who compares the words of what was pressed means what has words of its own.
+const ASKS_WORDS = /\b(?:textContent|innerText)[\w.()]*\s*[!=]==?|[!=]==?\s*[\w.]*\b(?:textContent|innerText)\b/;
 
 // A listener at the root that looks up what was pressed in a table of its own says nothing of it. Then
 // what looks like a button counts as one: a few words with a frame or a ground of their own.

@@ -66,7 +66,7 @@ const fromCorner = (box, [x, y]) => ({
 // Gives { x, y } from the element's corner, { direct } for a control that has no place of its own, or
 // { why } with `wait` where waiting may help.
 const aim = ({ element, offset }) => {
-  if (!element.isConnected) return { why: 'it left the page' };
+  if (!element.isConnected) return { why: 'it left the page', left: true };
   if (element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true') {
     return { why: 'it is disabled', wait: true };
   }

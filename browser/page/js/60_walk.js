@@ -30,6 +30,7 @@ class Walk {
     suspected = [];
     places = new Map();
     this.delegated = delegatedTargets();
+    this.hovered = hoverOwners();
     this.lines = new Lines({ chars: options.chars, until: performance.now() + options.ms });
     this.covered = hitTester();
     this.range = document.createRange();
@@ -178,7 +179,7 @@ class Walk {
     if (tag === 'IFRAME' || tag === 'FRAME') return this.frame(element, style, look);
     if (tag === 'IMG' || role === 'img') this.image(element, style, look);
     if (tag === 'svg') this.drawing(element, job);
-    const why = style.visibility === 'visible' ? actionable(element, role, style, job.cursor, this.delegated) : '';
+    const why = style.visibility === 'visible' ? actionable(element, role, style, job.cursor, this.delegated) || (this.hovered.has(element) ? 'hover' : '') : '';
     if (!why && BOXES.has(tag)) this.box(element, style, job.look);
     if (!why && !(tag === 'PROGRESS' || tag === 'METER')) return tag === 'IMG' || (tag === 'OPTION' && !WIDGETS.has(role));
     const rect = element.getBoundingClientRect();
@@ -192,7 +193,7 @@ class Walk {
 
   describePiece(element, role, why, style, look, rect) {
     if (why !== 'widget' && holdsAnother(element, rect)) return null;
-    const piece = { r: register(element), k: role || (why === 'widget' ? '' : 'clickable') };
+    const piece = { r: register(element), k: role || ({ widget: '', hover: 'hoverable' }[why] ?? 'clickable') };
     const value = valueOf(element, role);
     const states = statesOf(element, role);
     if (value) piece.v = value.slice(0, VALUE_LIMIT);

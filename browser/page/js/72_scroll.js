@@ -9,7 +9,21 @@ const scrollerOf = (element) => {
   const pageRolls = root.scrollHeight > innerHeight + 1;
   let at = element ?? (pageRolls ? root : document.elementFromPoint(innerWidth / 2, innerHeight / 2));
   while (at && at !== root && !rolls(at)) at = composedParent(at);
+  if (!element && !pageRolls && (!at || at === root)) return largestRoller() ?? root;
   return at ?? root;
+};
+
+// Of a page that stands still as a whole, the largest list that rolls in it.
+const ELEMENTS_ASKED = 5000;
+const largestRoller = () => {
+  let largest = null, area = 0, asked = 0;
+  const rest = [document.body];
+  for (let at = rest.pop(); at && asked < ELEMENTS_ASKED; at = rest.pop(), asked += 1) {
+    const size = at.clientWidth * at.clientHeight;
+    if (size > area && rolls(at)) [largest, area] = [at, size];
+    rest.push(...at.children, ...(shadowOf(at)?.children ?? []));
+  }
+  return largest;
 };
 
 const scroll = async ({ element, pages, to }) => {

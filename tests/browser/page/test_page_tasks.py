@@ -53,6 +53,39 @@ async def test_a_handle_is_dragged_by_an_offset(show):
     assert "90" in outcome.changes
 
 
+async def test_a_tab_behind_another_is_dragged_in_time_and_the_button_let_go(show):
+    tab = await show("""<div id=h style="width:20px;height:20px;position:absolute;left:0;background:blue"></div>
+        <p id=o style="margin-top:60px">0</p><script>let on = false; h.onmousedown = () => { on = true };
+        onmousemove = e => { if (on) { h.style.left = e.clientX - 10 + 'px'; o.textContent = Math.round(e.clientX - 10) } };
+        onmouseup = () => { on = false; document.title = 'let go' }</script>""")
+    handle = ref(await tab.snapshot(), "clickable")
+    await show("<p>in front</p>")
+    await tab.drag(handle, by=(90, 0))
+    outcome = await tab.drag(handle, by=(60, 0))
+    assert "150" in outcome.changes
+    assert tab.title == "let go"
+
+
+async def test_a_line_that_moved_is_told_with_its_new_place(show):
+    names = ("Ann", "Bo", "Di", "Ed", "Flo", "Gus", "Hal", "Ina", "Cy")
+    rows = "".join(f"<li><button>{name}</button></li>" for name in names)
+    tab = await show(f"""<ul id=u>{rows}</ul>
+        <button id=m>Move</button><script>m.onclick = () => u.append(u.firstElementChild)</script>""")
+    outcome = await tab.click(ref(await tab.snapshot(), "button Move"))
+    moved = [line for line in outcome.changes.splitlines() if line.startswith(">")]
+    assert len(moved) == 1
+    assert "Ann" in moved[0]
+    assert "now below: - [" in moved[0]
+    assert "Cy" in moved[0]
+
+
+async def test_the_chosen_one_of_plain_things_is_told(show):
+    tab = await show("""<style>.active{background:#def}</style><div id=t><b>Day</b><b>Week</b></div><script>
+        t.onclick = e => { for (const b of t.children) b.classList.toggle('active', b === e.target) }</script>""")
+    outcome = await tab.click(ref(await tab.snapshot(), "clickable Week"))
+    assert "Week, selected" in outcome.changes
+
+
 async def test_a_modal_is_answered(show):
     tab = await show("""<button onclick="m.showModal()">Delete</button>
         <dialog id=m>Sure? <button onclick="m.close(); o.textContent = 'deleted'">Yes</button></dialog><p id=o></p>""")
