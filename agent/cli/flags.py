@@ -56,7 +56,11 @@ _RUN = (
     (("--searxng-url",), {"metavar": "URL", "help": "Where a SearXNG is."}),
     (
         ("--search-url",),
-        {"metavar": "NAME=URL", "multiple": True, "help": "Where one is reached; {query}: your own."},
+        {
+            "metavar": "NAME=URL",
+            "multiple": True,
+            "help": "Where one is reached; {query}: yours.",
+        },
     ),
     (("--site",), {"metavar": "DOMAIN", "help": "Search only this site."}),
     (("--since",), {"metavar": "DATE", "help": "Search only what is newer."}),
