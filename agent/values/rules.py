@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from agent.evidence.dates import find_dates
 from agent.evidence.figures import find_figures
-from agent.evidence.normalise import tokenise
+from agent.evidence.normalise import tokenise, words_of
+from agent.evidence.units import Unit, unit_named
 from agent.models.extractive.names import name_stems, names
 from agent.values.holding import stands_in
 from agent.values.schema import pointer
@@ -93,13 +94,20 @@ def _number(field: Field, sentence: str, question: str) -> float | int | None:
     tokens = tokenise(sentence)
     wants_year = "year" in _spelt_out(field).lower()
     years = [float(d.exact_year) for d in find_dates(tokens) if d.exact_year is not None]
-    figures = [figure.value for figure in find_figures(tokens)]
+    wanted = _units(field)
+    figures = [f.value for f in find_figures(tokens) if not wanted or f.unit in wanted]
     found = [value for value in (years if wants_year else figures) if not _is_in(value, question)]
     whole = [value for value in found if field.kind == "number" or value == int(value)]
     # Two figures in one sentence: which of them is meant, rules cannot tell.
     if len(set(whole)) != 1:
         return None
     return int(whole[0]) if whole[0] == int(whole[0]) else whole[0]
+
+
+def _units(field: Field) -> frozenset[Unit]:
+    """The units that a field names, as `height_m` and `weight in kilograms` do; often none."""
+    said = words_of(tokenise(f"{_spelt_out(field)} {field.said}"))
+    return frozenset(unit for token in said if (unit := unit_named(token.root)))
 
 
 def _is_in(value: float, question: str) -> bool:

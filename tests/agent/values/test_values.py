@@ -99,6 +99,7 @@ async def test_the_keyless_model_fills_in_what_a_sentence_plainly_says(ask):
     report = await ask(schema=LIGHT)
     assert report.data["first_lit"] == "1829-11-01"
     assert report.data["engineer"] == "Gideon Thorsby"
+    assert report.data["height_m"] == 34  # no number of lighthouses
     assert {value.verdict.value for value in report.values} == {"supported"}
 
 
