@@ -42,7 +42,8 @@ def _asks(question: str) -> bool:
 
 def _has_no_verb(sentence: str) -> bool:
     words = words_of(tokenise(sentence))
-    if not words or len(words) > LONGEST or words[0].root in _TAKEN_UP:
+    row = sentence.lstrip().startswith("|")  # of a table: it says whose its cells are
+    if row or not words or len(words) > LONGEST or words[0].root in _TAKEN_UP:
         return False
     if len(words) <= FEW and not words[-1].form.endswith("ed"):
         return True

@@ -56,3 +56,10 @@ def test_the_judge_is_told_the_question_where_the_answer_takes_it_up(checked) ->
 
     assert checked("They were Skarholmers. [S1¶2]", SAILORS, judge).decided_by == "judge"
     assert asked == [f"{SAILORS} They were Skarholmers."]
+
+
+def test_a_row_of_a_table_says_whose_its_cells_are(make_page) -> None:
+    evidence = Evidence("What is the fee of Brack?")
+    evidence.add(make_page("| Island | Fee |\n| --- | --- |\n| Brack | 12 crowns |"))
+    [sentence] = check_answer("| Brack | 12 crowns | [S1¶1]", evidence).sentences
+    assert sentence.verdict is VerdictState.SUPPORTED
