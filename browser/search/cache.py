@@ -9,7 +9,7 @@ from dataclasses import asdict
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from browser.search.store import open_store, write
+from browser.search.store import open_store
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
@@ -53,14 +53,12 @@ class SearchCache:
             return
         now = self._clock()
         rows = json.dumps([asdict(result) for result in page.results], ensure_ascii=False)
-        write(
-            self._db,
+        self._db.execute(
             "INSERT OR REPLACE INTO answer VALUES (?, ?, ?)",
             (_key(identity, query), now + lifetime, rows),
         )
-        write(self._db, "DELETE FROM answer WHERE until <= ?", (now,))
-        write(
-            self._db,
+        self._db.execute("DELETE FROM answer WHERE until <= ?", (now,))
+        self._db.execute(
             "DELETE FROM answer WHERE key IN (SELECT key FROM answer ORDER BY until DESC"
             " LIMIT -1 OFFSET ?)",
             (MOST,),

@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from browser.search.store import open_store, write
+from browser.search.store import open_store
 from browser.types import Outcome
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Rests:
         """Learn from an answer: an honest one ends all rests, a failure begins or lengthens one."""
         first = _FIRST_REST.get(page.outcome)
         if first is None:
-            write(self._db, "DELETE FROM rest WHERE provider = ?", (identity,))
+            self._db.execute("DELETE FROM rest WHERE provider = ?", (identity,))
             return
         last = self._last(identity)
         times = 1
@@ -82,8 +82,7 @@ class Rests:
             # Two that were asked at once and failed are one failure.
             times = last.times + (last.until <= self._clock())
         seconds = _seconds(page, first, times)
-        write(
-            self._db,
+        self._db.execute(
             "INSERT OR REPLACE INTO rest VALUES (?, ?, ?, ?)",
             (identity, self._clock() + seconds, page.outcome.value, times),
         )

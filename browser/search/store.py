@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 # Seconds to wait while another process writes: its writes take milliseconds.
@@ -27,12 +25,6 @@ def open_store(path: Path | None, schema: str) -> sqlite3.Connection:
         return _opened(path, schema)
     except (OSError, sqlite3.Error):
         return _connected(None, schema)
-
-
-def write(db: sqlite3.Connection, statement: str, values: Sequence[object] = ()) -> None:
-    """Change a store; what a full disk keeps out of it costs no more than a second asking."""
-    with suppress(sqlite3.OperationalError):
-        db.execute(statement, values)
 
 
 def _opened(path: Path | None, schema: str) -> sqlite3.Connection:
