@@ -7,7 +7,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from agent.config import options
-from agent.run.execute import Given, execute
+from agent.run.execute import execute
+from agent.run.given import Given
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

@@ -8,7 +8,7 @@ import sys
 import time
 import traceback
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,7 @@ from agent.guard import Redactor, secrets_of
 from agent.journal import Journal, Runs
 from agent.journal.writer import utc_now
 from agent.loop import LoopResult
-from agent.messages import system_prompt
-from agent.models import natively, sees
+from agent.models import sees
 from agent.models.resolve import endpoint_of, get_ready, local_model
 from agent.opening import Opening
 from agent.planner import Work
@@ -30,9 +29,9 @@ from agent.run.branches import Branches
 from agent.run.discreet import DiscreetModel
 from agent.run.known import with_what_is_known
 from agent.run.left_open import LeftOpen
-from agent.run.means import budget_of, guides_of, limits_of, private_tokens
+from agent.run.means import budget_of, instructed, limits_of, private_tokens
 from agent.run.memory import leave, open_memory
-from agent.run.models import with_fallbacks
+from agent.run.models import open_model, with_fallbacks
 from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
 from agent.run.person import on_record, person
 from agent.run.question import Before, session_of
@@ -42,36 +41,18 @@ from agent.run.web import open_remote_model, open_web
 from agent.tools import Registry, ToolContext
 from agent.tools.families import tools_for
 from agent.tools.mending import Mender
-from agent.tools.specs import tool_specs
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from agent.config import Options
-    from agent.journal import Event, RunFolder
+    from agent.journal import RunFolder
     from agent.judge import Verdicts
     from agent.loop import Caller
-    from agent.memory import AnyMemory
     from agent.models import Message, Model
     from agent.models.providers import Endpoint
     from agent.planner.side_by_side import Begin
-    from agent.run.past import Past
+    from agent.run.given import Given
     from agent.types import Report
     from agent.values import Schema
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What a caller brings beside the settings; None where the settings decide."""
-
-    model: Model | None = None
-    memory: AnyMemory | None = None
-    tools: dict[str, Callable[[str], Awaitable[Any]]] = field(default_factory=dict)
-    on_event: Callable[[Event], None] | None = None
-    approve: Callable[[str], Awaitable[bool]] | None = None
-    ask: Callable[[str], Awaitable[str]] | None = None
-    config: bool = False
-    past: Past | None = None
 
 
 async def execute(question: str, options: Options, given: Given) -> Report:
@@ -151,55 +132,65 @@ class _Run:
     ) -> Report:
         context = self._context()
         stack.callback(context.close)
+        options = self._options
         context.memory = await open_memory(
-            stack, context, self._options, self._environ, self._given.memory
+            stack, context, options, self._environ, self._given.memory
         )
         session = await context.in_memory_thread(
-            session_of, self._options, self._folder.id, context.memory
+            session_of, options, self._folder.id, context.memory
         )
         self._started(local.name if local else where.name if where else "", session)
-        past = self._given.past
-        if past is None or past.live:
-            context.web = await stack.enter_async_context(
-                open_web(self._options, self._options.data, self._environ)
-            )
-        model = local or await open_remote_model(stack, where, self._options.proxy)
-        model = await with_fallbacks(stack, model, self._options, self._environ, self._passed_over)
-        context.vision = self._options.vision and sees(model)
-        registry = Registry(tools_for(context)).with_functions(self._given.tools)
-        system = system_prompt(
-            registry,
-            native=natively(model),
-            depth=self._options.depth,
-            guides=guides_of(self._options, context),
-        )
-        if natively(model):
-            model.offer(system, tool_specs(registry))
-        left = LeftOpen(self._folder, self._write, self._options.storage_state)
-        calls: Caller = Branches(registry, context, left, past.left_open() if past else {})
-        model = DiscreetModel(model, self._redactor)
-        if past is not None:
-            model, calls = past.model(model), past.calls(calls, self._journal)
-        context.mender = Mender(model, self._budget, self._record)
+        if self._given.past is None or self._given.past.live:
+            opened = open_web(options, options.data, self._environ)
+            context.web = await stack.enter_async_context(opened)
+        model = local or await open_remote_model(stack, where, options.proxy)
+        model = await with_fallbacks(stack, model, options, self._environ, self._passed_over)
         opening = Opening(context, session, now_ms)
-        begin = self._begin(opening, Before(self._options, context))
-        work = Work(
+        work = self._work = self._begun(model, opening)
+        judge = await self._judge(stack, work.model)
+        gate = Gate(work, self._evidence, self._record, judge)
+        result = await self._result(work, opening, gate)
+        return await self._handed_over(result, gate.verdicts, opening, work)
+
+    def _begun(self, model: Model, opening: Opening) -> Work:
+        """Give the model its tools and instructions, and the work that it is to do."""
+        context, options = opening.context, self._options
+        context.vision = options.vision and sees(model)
+        registry = Registry(tools_for(context)).with_functions(self._given.tools)
+        system = instructed(model, registry, options, context)
+        model, calls = self._on_record(model, registry, context)
+        context.mender = Mender(model, self._budget, self._record)
+        return Work(
             model,
             calls,
             self._budget,
             system,
             self._record,
-            begin,
-            effort=self._options.effort,
-            as_report=self._options.report,
+            self._begin(opening, Before(options, context)),
+            effort=options.effort,
+            as_report=options.report,
             guided=True,
-            context_window=self._options.context_window,
+            context_window=options.context_window,
             objections=SectionGate(self._evidence, self._record),
         )
-        self._work = work
-        gate = Gate(work, self._evidence, self._record, await self._judge(stack, model))
-        result = await self._result(work, opening, gate)
-        report = self._finished(result, gate.verdicts)
+
+    def _on_record(
+        self, model: Model, registry: Registry, context: ToolContext
+    ) -> tuple[Model, Caller]:
+        """Let nothing pass that is not to be told; what is on record is not done again."""
+        past = self._given.past
+        left = LeftOpen(self._folder, self._write, self._options.storage_state)
+        calls: Caller = Branches(registry, context, left, past.left_open() if past else {})
+        model = DiscreetModel(model, self._redactor)
+        if past is None:
+            return model, calls
+        return past.model(model), past.calls(calls, self._journal)
+
+    async def _handed_over(
+        self, result: LoopResult, verdicts: Verdicts, opening: Opening, work: Work
+    ) -> Report:
+        """Report the answer; keep what the run leaves behind only after that."""
+        report = self._finished(result, verdicts)
         if self._schema is not None:
             await add_values(report, result.text, self._schema, self._evidence, work)
         await self._remember(opening, report.answer)
@@ -210,13 +201,10 @@ class _Run:
 
     async def _judge(self, stack: AsyncExitStack, model: Model) -> Model:
         """The model that decides what code leaves open: the one named, or the run's own."""
-        if self._options.judge is None:
+        options = self._options
+        if options.judge is None:
             return model
-        set_ = self._options
-        where = endpoint_of(set_.judge, set_.base_url, self._environ, set_)
-        if where is None:
-            return local_model(self._options.judge)
-        return await open_remote_model(stack, where, self._options.proxy)
+        return await open_model(stack, options.judge, options, self._environ, options.base_url)
 
     async def _result(self, work: Work, opening: Opening, gate: Gate) -> LoopResult:
         """Work to the answer; where the model fails, the question is kept all the same."""

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 from agent.guard import Budget, Secrets
 from agent.guides import BROWSING, CITING
+from agent.messages import system_prompt
+from agent.models import natively
 from agent.tools import Limits
+from agent.tools.specs import tool_specs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agent.config import Options
-    from agent.tools import ToolContext
+    from agent.models import Model
+    from agent.tools import Registry, ToolContext
 
 
 def budget_of(options: Options) -> Budget:
@@ -29,7 +33,17 @@ def limits_of(options: Options) -> Limits:
     return Limits(max_sources=most, engines=options.effort.engines)
 
 
-def guides_of(options: Options, context: ToolContext) -> list[str]:
+def instructed(model: Model, registry: Registry, options: Options, context: ToolContext) -> str:
+    """Give the system prompt; a model that calls functions is offered the tools as such."""
+    system = system_prompt(
+        registry, native=natively(model), depth=options.depth, guides=_guides(options, context)
+    )
+    if natively(model):
+        model.offer(system, tool_specs(registry))
+    return system
+
+
+def _guides(options: Options, context: ToolContext) -> list[str]:
     """Name the guides that are needed at once: for the page and the files before the person."""
     page = context.web is not None and context.web.page is not None
     cited = page or bool(options.file)

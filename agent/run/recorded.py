@@ -9,7 +9,8 @@ from agent.config import options
 from agent.journal import Journal
 from agent.journal.writer import utc_now
 from agent.opening import MAIN
-from agent.run.execute import Given, execute
+from agent.run.execute import execute
+from agent.run.given import Given
 from agent.run.same_web import SameWeb
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from agent.journal import Journal
 from agent.loop import request_digest
 from agent.models import Streaming, sees, takes
 from agent.protocol import CallResult
-from agent.run.execute import Given, execute
+from agent.run.execute import execute
+from agent.run.given import Given
 from agent.run.left_open import left_open
 from agent.run.outcome import FINAL
 from agent.run.person import nobody
