@@ -33,7 +33,7 @@ def tend(upkeep):
 
     async def run(replies, **turn):
         async def ask(name, system, request):
-            heard.append((name, request))
+            heard.append((system, request))
             return json.dumps(replies[name])
 
         async def in_thread(function, *args):
@@ -100,7 +100,9 @@ def failing_skill(upkeep, **more):
 async def test_a_skill_that_fails_is_rewritten_once(upkeep, tend):
     failing_skill(upkeep)
     reply = {"instruction": "Answer in one word where the question allows it."}
-    await tend({"better-skill": reply}, shown=("short",), learns=True)
+    [(system, request)] = await tend({"better-skill": reply}, shown=("short",), learns=True)
+    assert "Answer in one word." in request
+    assert '{"instruction":' in system
     [skill] = upkeep.skills()
     assert skill["instruction"] == reply["instruction"]
     assert (skill["score"], skill["repairCount"]) == (50, 1)
