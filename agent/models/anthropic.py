@@ -9,7 +9,7 @@ import httpx2
 from agent.errors import ModelError, UsageError
 from agent.models.anthropic_form import Gathered, request, whole
 from agent.models.failures import GARBAGE, UNREACHED, Failure, seconds_to_wait
-from agent.models.remote import CONNECT_SECONDS, HTTP_ERRORS, RemoteModel, Said, connection
+from agent.models.remote import HTTP_ERRORS, RemoteModel, Said, came_at_once, client_settings
 from agent.models.retry import BACKOFF
 
 try:
@@ -42,14 +42,9 @@ class AnthropicModel(RemoteModel):
         super().__init__(where, backoff=backoff)
         old = where.model.startswith("claude-3-") and not where.model.startswith("claude-3-7")
         self._longest = LONGEST_REPLY_OF_OLD if old else LONGEST_REPLY
-        self._client = AsyncAnthropic(
-            api_key=where.key or "none",
-            # The client adds the version to the path by itself.
-            base_url=where.base_url.rstrip("/").removesuffix("/v1"),
-            max_retries=0,
-            timeout=anthropic.Timeout(where.patience, connect=CONNECT_SECONDS),
-            http_client=anthropic.DefaultAsyncHttpxClient(**connection(where, proxy)),
-        )
+        # The client adds the version to the path by itself.
+        base_url = where.base_url.rstrip("/").removesuffix("/v1")
+        self._client = AsyncAnthropic(base_url=base_url, **client_settings(anthropic, where, proxy))
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -75,7 +70,7 @@ class AnthropicModel(RemoteModel):
         if heard is None:
             return whole(await self._client.messages.create(**form))
         stream = await self._client.messages.create(**form, stream=True)
-        if "json" in stream.response.headers.get("content-type", ""):
+        if came_at_once(stream):
             return whole(Reply.model_validate_json(await stream.response.aread()))
         gathered = Gathered()
         async with stream:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import UsageError
 from agent.models.failures import GARBAGE, UNREACHED, Failure, seconds_to_wait
-from agent.models.openai_form import Gathered, Row, rows, whole
+from agent.models.openai_form import STREAMED, Gathered, request, whole
 from agent.models.remote import RemoteModel
 from agent.models.retry import BACKOFF
 
@@ -62,15 +62,12 @@ class LiteLLMModel(RemoteModel):
                 os.environ[name] = value
 
     async def _ask(self, asked: Asked, heard: Hearing | None) -> Said:
-        messages = rows(asked, sees=self.sees)
+        form = request(asked, sees=self.sees)
         try:
             if heard is None:
-                return whole(await self._create(messages, asked))
+                return whole(await self._create(form))
             gathered = Gathered()
-            stream = await self._create(
-                messages, asked, stream=True, stream_options={"include_usage": True}
-            )
-            async for chunk in stream:
+            async for chunk in await self._create({**form, **STREAMED}):
                 heard(gathered.add(chunk))
             return gathered.said()
         except openai.APITimeoutError as error:
@@ -80,17 +77,15 @@ class LiteLLMModel(RemoteModel):
         except GARBAGE as error:
             raise self._failed(Failure(UNREACHED, f"no reply in its answer: {error}")) from error
 
-    async def _create(self, messages: list[Row], asked: Asked, **more: Any) -> Any:
+    async def _create(self, form: dict[str, Any]) -> Any:
         return await litellm.acompletion(
             model=self.where.model,
-            messages=messages,
-            tools=list(asked.tools) or None,
+            **form,
             api_base=self.where.base_url or None,
             api_key=self.where.key,
             timeout=self.where.patience,
             num_retries=0,
             max_retries=0,
-            **more,
         )
 
 

@@ -11,8 +11,8 @@ from openai.types.chat import ChatCompletion
 
 from agent.errors import UsageError
 from agent.models.failures import GARBAGE, UNREACHED, Failure, seconds_to_wait
-from agent.models.openai_form import Gathered, Row, rows, whole
-from agent.models.remote import CONNECT_SECONDS, HTTP_ERRORS, RemoteModel, Said, connection
+from agent.models.openai_form import STREAMED, Gathered, request, whole
+from agent.models.remote import HTTP_ERRORS, RemoteModel, Said, came_at_once, client_settings
 from agent.models.retry import BACKOFF
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _STREAM = re.compile(r"stream", re.IGNORECASE)
 _UNSUPPORTED = frozenset({400, 404, 415, 422, 501})
 """How endpoints answer that do not know a parameter."""
-_WITH_USAGE = {"include_usage": True}
 
 
 class OpenAIModel(RemoteModel):
@@ -35,23 +34,18 @@ class OpenAIModel(RemoteModel):
         super().__init__(where, backoff=backoff)
         self._model = where.model
         self._streams = True
-        self._client = AsyncOpenAI(
-            api_key=where.key or "none",
-            base_url=where.base_url,
-            max_retries=0,
-            timeout=openai.Timeout(where.patience, connect=CONNECT_SECONDS),
-            http_client=openai.DefaultAsyncHttpxClient(**connection(where, proxy)),
-        )
+        settings = client_settings(openai, where, proxy)
+        self._client = AsyncOpenAI(base_url=where.base_url, **settings)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.close()
 
     async def _ask(self, asked: Asked, heard: Hearing | None) -> Said:
-        messages = rows(asked, sees=self.sees)
+        form = request(asked, sees=self.sees)
         try:
             self._model = self._model or await self._first_model()
-            return await self._answer(messages, asked, heard)
+            return await self._answer({"model": self._model, **form}, heard)
         except openai.APITimeoutError as error:
             raise self._silent() from error
         except openai.APIStatusError as error:
@@ -63,19 +57,19 @@ class OpenAIModel(RemoteModel):
         except GARBAGE as error:
             raise self._failed(Failure(UNREACHED, f"no reply in its answer: {error}")) from error
 
-    async def _answer(self, messages: list[Row], asked: Asked, heard: Hearing | None) -> Said:
+    async def _answer(self, form: dict[str, Any], heard: Hearing | None) -> Said:
         if heard is not None and self._streams:
             try:
-                return await self._streamed(messages, asked, heard)
+                return await self._streamed(form, heard)
             except openai.APIStatusError as error:
                 if error.status_code not in _UNSUPPORTED or not _STREAM.search(said(error)):
                     raise
                 self._streams = False
-        return whole(await self._create(messages, asked))
+        return whole(await self._client.chat.completions.create(**form))
 
-    async def _streamed(self, messages: list[Row], asked: Asked, heard: Hearing) -> Said:
-        stream = await self._create(messages, asked, stream=True, stream_options=_WITH_USAGE)
-        if _came_at_once(stream):
+    async def _streamed(self, form: dict[str, Any], heard: Hearing) -> Said:
+        stream = await self._client.chat.completions.create(**form, **STREAMED)
+        if came_at_once(stream):
             self._streams = False
             return whole(ChatCompletion.model_validate_json(await stream.response.aread()))
         gathered = Gathered()
@@ -83,14 +77,6 @@ class OpenAIModel(RemoteModel):
             async for chunk in stream:
                 heard(gathered.add(chunk))
         return gathered.said()
-
-    async def _create(self, messages: list[Row], asked: Asked, **more: Any) -> Any:
-        return await self._client.chat.completions.create(
-            model=self._model,
-            messages=messages,  # type: ignore[arg-type] # the form is made elsewhere
-            tools=asked.tools or openai.omit,  # type: ignore[arg-type] # as above
-            **more,
-        )
 
     async def _first_model(self) -> str:
         listed = await self._client.models.list()
@@ -110,8 +96,3 @@ def said(error: openai.APIError) -> str:
     body = error.body
     message = body.get("message") if isinstance(body, dict) else None
     return str(message or error or type(error).__name__)
-
-
-def _came_at_once(stream: Any) -> bool:
-    """Whether an endpoint that was asked to stream gave the whole reply instead."""
-    return "json" in stream.response.headers.get("content-type", "")

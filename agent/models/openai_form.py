@@ -1,4 +1,4 @@
-"""The OpenAI wire form: conversations as messages, completions and chunks as what was said."""
+"""The OpenAI wire form: requests out, completions and chunks in."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from agent.protocol.native import NativeCall, Turn
 
 Row = dict[str, Any]
+STREAMED: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
+"""What a call adds that is to be answered in pieces."""
 
 
-def rows(asked: Asked, *, sees: bool) -> list[Row]:
-    """Write a conversation; natively where tools are offered, and with pictures for who `sees`."""
-    system: list[Row] = [{"role": "system", "content": asked.system}] if asked.system else []
-    if not asked.tools:
-        said = [_row(m.role, m.content, m.images if sees else ()) for m in asked.messages]
-        return [*system, *said]
-    turns = as_turns(asked.messages, first_fields(asked.tools))
-    return [*system, *(row for turn in turns for row in _native(turn, sees=sees))]
+def request(asked: Asked, *, sees: bool) -> dict[str, Any]:
+    """Write a call but for the model's name; with pictures for a model that `sees`."""
+    form: dict[str, Any] = {"messages": _messages(asked, sees=sees)}
+    if asked.tools:
+        form["tools"] = list(asked.tools)
+    return form
 
 
 def first_fields(tools: Sequence[Row]) -> dict[str, str]:
@@ -94,6 +94,15 @@ class Gathered:
         if call.function is not None:
             known[0] = known[0] or call.function.name or ""
             known[1] += call.function.arguments or ""
+
+
+def _messages(asked: Asked, *, sees: bool) -> list[Row]:
+    system: list[Row] = [{"role": "system", "content": asked.system}] if asked.system else []
+    if not asked.tools:
+        said = [_row(m.role, m.content, m.images if sees else ()) for m in asked.messages]
+        return [*system, *said]
+    turns = as_turns(asked.messages, first_fields(asked.tools))
+    return [*system, *(row for turn in turns for row in _native(turn, sees=sees))]
 
 
 def _native(turn: Turn, *, sees: bool) -> list[Row]:

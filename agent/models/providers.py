@@ -1,4 +1,4 @@
-"""Providers that speak the OpenAI protocol: where they are, which key they want."""
+"""Providers of models: where they are, which protocol they speak, which key they want."""
 
 from __future__ import annotations
 

@@ -130,16 +130,26 @@ class RemoteModel(ABC):
         return ModelReply(text, usage, model)
 
 
-def connection(where: Endpoint, proxy: str | None) -> dict[str, Any]:
-    """Give the settings of a client's connections: the guarded way out, and whom we trust.
+def client_settings(library: Any, where: Endpoint, proxy: str | None) -> dict[str, Any]:
+    """Give the settings of a client of the official libraries, which are made from one mould.
 
-    `proxy` is None for a direct connection. They are for the HTTP client that a provider's own
-    library brings, whichever that is.
+    `library` is the module, which brings an HTTP client of its own; `proxy` is None for a direct
+    connection. Retries are ours; the way out is guarded, and we say whom we trust.
     """
     secure = not where.base_url.startswith("http:")
     return {
-        "proxy": proxy,
-        "trust_env": False,
-        "verify": certificates() if secure else False,
-        "follow_redirects": False,
+        "api_key": where.key or "none",
+        "max_retries": 0,
+        "timeout": library.Timeout(where.patience, connect=CONNECT_SECONDS),
+        "http_client": library.DefaultAsyncHttpxClient(
+            proxy=proxy,
+            trust_env=False,
+            verify=certificates() if secure else False,
+            follow_redirects=False,
+        ),
     }
+
+
+def came_at_once(stream: Any) -> bool:
+    """Tell whether an endpoint that was asked to stream gave the whole reply instead."""
+    return "json" in stream.response.headers.get("content-type", "")

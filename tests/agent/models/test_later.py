@@ -31,8 +31,12 @@ async def test_it_is_opened_once_and_has_what_it_was_offered_before(provider):
     await model.aclose()
 
 
-async def test_one_that_was_never_needed_has_nothing_to_close():
-    async def opening():
-        raise AssertionError
+async def test_one_that_was_never_needed_is_not_opened_to_be_closed():
+    where, opened = endpoint("openai/gpt-4.1", None, {}), []
 
-    await LaterModel(endpoint("openai/gpt-4.1", None, {}), opening).aclose()
+    async def opening():
+        opened.append(OpenAIModel(where))
+        return opened[-1]
+
+    await LaterModel(where, opening).aclose()
+    assert opened == []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,7 +33,7 @@ class Answer:
 
 
 @dataclass
-class Provider:
+class Provider(ABC):
     """What the two have in common; `streams` says whether it knows how to."""
 
     url: str
@@ -68,8 +69,9 @@ class Provider:
             )
         return answer
 
+    @abstractmethod
     def stream_of(self, body: dict[str, Any], asked: dict[str, Any]) -> list[str]:
-        raise NotImplementedError
+        """Write a whole answer as the events of a stream."""
 
 
 class OpenAIProvider(Provider):
