@@ -84,11 +84,19 @@ def _facts(entries: Entries, report: Report) -> Iterator[Draft]:
     cited = {source.n: source for source in report.sources}
     for sentence in report.sentences:
         sources = [cited[n] for n in sentence.citations if n in cited]
-        if sentence.verdict is VerdictState.SUPPORTED and sources:
-            text = _MARKER.sub("", sentence.text).strip()
+        text = _MARKER.sub("", sentence.text).strip()
+        row = text.startswith("|")  # of a table: without its header it tells nothing
+        if sentence.verdict is VerdictState.SUPPORTED and sources and not row:
             key = content_key(text)
             facts = {"sources": _known_too(entries, key, [_citation(s) for s in sources])}
-            yield _draft(report, kinds.FACT, key, text, url=sources[0].url, value=facts)
+            said = _with_subject(text, sources[0].title)
+            yield _draft(report, kinds.FACT, key, said, url=sources[0].url, value=facts)
+
+
+def _with_subject(text: str, title: str) -> str:
+    """Put the page's title before a sentence that does not say what it speaks of."""
+    named = set(index_terms(title)) & set(index_terms(text))
+    return text if named or not title else f"{title}: {text}"
 
 
 def _known_too(entries: Entries, key: str, new: list[dict[str, Any]]) -> list[dict[str, Any]]:

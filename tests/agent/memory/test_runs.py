@@ -53,6 +53,19 @@ def test_a_failed_run_leaves_nothing(memory: Memory, clock: Report) -> None:
     assert memory.record_run(clock.model_copy(update={"status": "failed"}), STEPS) == []
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Jan Novak built the clock in 1792.", ["Jan Novak built the clock in 1792."]),
+        ("It was built in 1792.", ["The clock: It was built in 1792."]),
+        ("| Novak | 1792 |", []),
+    ],
+)
+def test_a_fact_says_what_it_speaks_of(memory: Memory, said: str, kept: list[str]) -> None:
+    memory.record_run(_report("r1", "When was the tower clock built?", said))
+    assert [hit.text for hit in memory.search("1792", kinds=["fact"])] == kept
+
+
 def test_an_unsupported_sentence_is_no_fact(memory: Memory, clock: Report) -> None:
     clock.sentences[0].verdict = VerdictState.UNDECIDED
     memory.record_run(clock)
@@ -137,4 +150,4 @@ def test_facts_that_carried_one_answer_find_each_other(memory: Memory, clock: Re
     question = "What did Novak build?"
     linked = [hit.text for hit in memory.search(question, kinds=["fact"])]
     alone = [hit.text for hit in memory.search(question, kinds=["fact"], associations=False)]
-    assert linked == [*alone, "It strikes 156 times a day."]
+    assert linked == [*alone, "The clock: It strikes 156 times a day."]
