@@ -11,11 +11,21 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext, Web
     from agent.tools.registry import Tool
 
-_LOOKING: Final = frozenset(
-    {"SNAPSHOT", "FIND", "SCREENSHOT", "PAGE_CONTEXT", "READ", "TABS", "WAIT", "SCROLL"}
+LOOKING: Final = frozenset(
+    {
+        "SNAPSHOT",
+        "FIND",
+        "SCREENSHOT",
+        "PAGE_CONTEXT",
+        "READ",
+        "TABS",
+        "WAIT",
+        "SCROLL",
+        "SOLVE_CAPTCHA",
+    }
 )
-_ACTING: Final = frozenset(
-    {"CLICK", "TYPE", "SELECT", "PRESS", "HOVER", "DRAG", "BACK", "UPLOAD", "DOWNLOAD"}
+ACTING: Final = frozenset(
+    {"CLICK", "TYPE", "SELECT", "PRESS", "HOVER", "DRAG", "HIGHLIGHT", "BACK", "UPLOAD", "DOWNLOAD"}
 )
 
 
@@ -32,10 +42,10 @@ async def reopened(context: ToolContext, tool: Tool, arguments: Any) -> None:
         web.left_open = ""
         return
     elsewhere: str = getattr(arguments, "url", "")
-    if tool.name not in _LOOKING | _ACTING or elsewhere:
+    if tool.name not in LOOKING | ACTING or elsewhere:
         return
     told = await _opened(context, web)
-    if tool.name in _ACTING or getattr(arguments, "ref", None):
+    if tool.name in ACTING or getattr(arguments, "ref", None):
         raise ToolError(told, hint="SNAPSHOT shows the page with new refs.")
 
 
