@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.messages import prompt
+from agent.protocol.results import failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +42,7 @@ class Guides:
 
     def after(self, results: Sequence[CallResult]) -> str:
         """Give what explains these results and was not given yet; empty where there is nothing."""
-        good = [result for result in results if not _failed(result)]
+        good = [result for result in results if not failed(result.data)]
         names = [name for name in self._due if any(map(_ABOUT[name], good))]
         return "\n\n".join(f"<guide>\n{self._due.pop(name)}\n</guide>" for name in names)
 
@@ -53,7 +54,3 @@ _ABOUT: dict[str, Callable[[CallResult], bool]] = {
     MEMORY: lambda result: result.name in _REMEMBERING,
     RESEARCH: lambda result: result.name == "WEB_SEARCH",
 }
-
-
-def _failed(result: CallResult) -> bool:
-    return isinstance(result.data, dict) and "error" in result.data

@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from agent.export.record import Record
+from agent.protocol.results import failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,8 +92,7 @@ def _side(record: Record) -> Side:
 
 def _step(event: Event) -> str:
     data = event.data
-    failed = isinstance(data["data"], dict) and "error" in data["data"]
-    return f"{data['name']} {data['param']}".strip() + (" (failed)" if failed else "")
+    return f"{data['name']} {data['param']}".strip() + " (failed)" * failed(data["data"])
 
 
 def _changed(before: Record, after: Record) -> tuple[str, ...]:

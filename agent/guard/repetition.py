@@ -9,13 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from agent.guard.budget import LimitReached
-from agent.protocol.results import to_json
+from agent.protocol.results import failed, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,10 +95,10 @@ class Repetition:
         return self._say(Circle.THINKING if self._thinking >= self.limits.thinking else None)
 
     def _one(self, call: ToolCall, result: CallResult) -> Circle | None:
-        failed = isinstance(result.data, Mapping) and bool(result.data.get("error"))
-        self._failed[call.name] = self._failed[call.name] + 1 if failed else 0
+        nothing = failed(result.data)
+        self._failed[call.name] = self._failed[call.name] + 1 if nothing else 0
         digest = _digest(call.name, result)
-        fresh = digest not in self._seen and not failed
+        fresh = digest not in self._seen and not nothing
         self._seen.add(digest)
         if fresh:
             # What was repeated before something changed says nothing about what comes now.

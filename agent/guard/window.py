@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from agent.memory import jsvalues as js
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -43,12 +45,12 @@ _PAGE = re.compile(r"^\[Tool result for (?:OPEN|SNAPSHOT|CLICK|TYPE|SELECT|PRESS
 def fit_opening(messages: Sequence[Message], limit: int = CONTEXT_CHARS) -> list[Message]:
     """Trim what a run begins with, oldest first; the last two messages never."""
     fitted = list(messages)
-    total = sum(_units(message.content) for message in fitted)
+    total = sum(js.length(message.content) for message in fitted)
     for index in range(len(fitted) - 2):
         if total <= limit:
             break
         shorter = replace(fitted[index], content=_first(fitted[index].content) + _MARK)
-        total -= _units(fitted[index].content) - _units(shorter.content)
+        total -= js.length(fitted[index].content) - js.length(shorter.content)
         fitted[index] = shorter
     return fitted
 
@@ -150,9 +152,4 @@ def _outline(section: re.Match[str]) -> str:
 
 def _first(text: str) -> str:
     """Cut at 200 UTF-16 units, as the reference engine counts; half a pair is dropped."""
-    raw = text.encode("utf-16-le", "surrogatepass")[: 2 * _KEPT]
-    return raw.decode("utf-16-le", "ignore")
-
-
-def _units(text: str) -> int:
-    return len(text) + sum(char > "\uffff" for char in text)
+    return js.well_formed(js.cut(text, _KEPT))

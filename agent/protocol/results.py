@@ -51,6 +51,11 @@ def format_results(results: list[CallResult]) -> str:
     return js.trim("".join(_format(result) for result in results))
 
 
+def failed(data: Any) -> bool:
+    """Tell by the data of a result whether the call failed."""
+    return isinstance(data, Mapping) and js.truthy(data.get("error"))
+
+
 def to_json(data: Any) -> str:
     """Serialise as JavaScript would.
 
@@ -68,7 +73,7 @@ def _format(result: CallResult) -> str:
     lines = [f"[Tool result for {result.name}]: {inert(body)}\n"]
     if result.web:
         lines.append(f'<web source="{result.label}">\n{inert(result.web)}\n</web>\n')
-    if isinstance(result.data, Mapping) and js.truthy(result.data.get("error")):
+    if failed(result.data):
         lines.append(f"\n[HINT: {result.hint or DEFAULT_HINT}]\n")
     return "".join(lines)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from agent.protocol.results import failed
+
 if TYPE_CHECKING:
     from agent.journal import Event
 
@@ -23,7 +25,11 @@ class Steps:
 
     def note(self, event: Event) -> None:
         """Take up a tool's result; the same call twice is one step."""
-        if event.type != "tool.result" or event.data["name"] not in TOLD or _failed(event):
+        if (
+            event.type != "tool.result"
+            or event.data["name"] not in TOLD
+            or failed(event.data["data"])
+        ):
             return
         asked = _asked(event.data["param"], TOLD[event.data["name"]])
         if asked:
@@ -32,11 +38,6 @@ class Steps:
     def lines(self) -> tuple[str, ...]:
         """Give the steps so far, one line each."""
         return tuple(self._taken)[:STEPS]
-
-
-def _failed(event: Event) -> bool:
-    data = event.data["data"]
-    return isinstance(data, dict) and "error" in data
 
 
 def _asked(param: str, field: str) -> str:

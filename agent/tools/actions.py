@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.tools.page import NoParams, look, open_tab
-from agent.tools.registry import Params, Risk, Tool, ToolResult
+from agent.tools.page import look, open_tab
+from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
 from agent.tools.sight import picture_of, with_picture
 from agent.tools.sources import listed, register
 from agent.tools.walls import taken_down

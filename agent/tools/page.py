@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.tools.registry import Params, Tool, ToolResult
+from agent.tools.registry import NoParams, Params, Tool, ToolResult
 from agent.tools.sight import picture_of, with_picture
 from agent.tools.sources import register
 from agent.tools.walls import taken_down
@@ -50,10 +50,6 @@ class TabsParams(Params):
 
     switch: str | None = None
     close: str | None = None
-
-
-class NoParams(Params):
-    """Nothing."""
 
 
 async def open_page(context: ToolContext, params: OpenParams) -> Finish:

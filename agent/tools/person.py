@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Ask = Callable[[str], Awaitable[str]]
 """Question to answer, empty where none came."""
 PATIENCE_SECONDS = 600.0
-"""Who has not answered after ten minutes is not coming; the run then goes on without."""
+"""Who has not answered, or taken a wall down, after ten minutes is not coming."""
 _GO_ON = "Take the likeliest reading, and say in the answer which one that is."
 
 

@@ -30,6 +30,10 @@ class Params(BaseModel):
     model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
 
 
+class NoParams(Params):
+    """Nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """What a call gives: JSON data for the first line, and web text below it.

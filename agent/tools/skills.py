@@ -10,7 +10,7 @@ from pydantic import Field
 from agent.errors import ToolError
 from agent.memory.layers import SKILL_SCORE
 from agent.tools.memory import memory_of
-from agent.tools.registry import Params, Risk, Tool, ToolResult
+from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
 
 if TYPE_CHECKING:
     from agent.memory.upkeep import Upkeep
@@ -27,10 +27,6 @@ class LearnSkillParams(Params):
 
     name: str = Field(min_length=1, max_length=LONGEST_NAME)
     instruction: str = Field(min_length=1, max_length=LONGEST_SKILL)
-
-
-class NoParams(Params):
-    """Nothing."""
 
 
 class ForgetSkillParams(Params):

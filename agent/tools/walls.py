@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.tools.registry import Params, Risk, Tool, ToolResult
-from agent.tools.web import web_of
+from agent.tools.person import PATIENCE_SECONDS
+from agent.tools.registry import NoParams, Risk, Tool, ToolResult
+from agent.tools.web import SOLVABLE, web_of
 from browser.solvers import SolverFailed
 from browser.types import Outcome
 
@@ -16,15 +17,12 @@ if TYPE_CHECKING:
     from browser.page.tab import Tab
     from browser.types import Challenge
 
-PERSON_SECONDS = 600.0
-"""A person may be at another window; after ten minutes nobody will come."""
 SOLVER_SECONDS = 120.0
 _FOR_A_PERSON = {
     Outcome.CAPTCHA: "solved its captcha",
     Outcome.BOT_CHECK: "passed its check",
     Outcome.LOGIN: "logged in",
 }
-_FOR_A_SOLVER = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ async def taken_down(context: ToolContext, tab: Tab) -> bool:
     web = web_of(context)
     if web.in_sight and context.approve is not None:
         return await _by_person(context, tab)
-    if web.solver is not None and await tab.wall() in _FOR_A_SOLVER:
+    if web.solver is not None and await tab.wall() in SOLVABLE:
         return (await solved(context, tab)).outcome is Outcome.OK
     return False
 
@@ -88,12 +86,8 @@ async def _by_person(context: ToolContext, tab: Tab) -> bool:
     done = _FOR_A_PERSON.get(await tab.wall())
     if done is None or context.approve is None:
         return False
-    context.wait_longer(PERSON_SECONDS)
+    context.wait_longer(PATIENCE_SECONDS)
     return await context.approve(f"go on at {tab.url} once you have {done} in the browser window")
-
-
-class NoParams(Params):
-    """Nothing."""
 
 
 _NEXT = {

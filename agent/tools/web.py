@@ -36,7 +36,8 @@ _WALL_ADVICE = {
 }
 
 
-_SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
+SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
+"""Walls that a solver of captchas may take down."""
 
 
 class SearchParams(Params):
@@ -156,7 +157,7 @@ def read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolRes
         "shown": shown if shown < len(source.passages) else None,
         **_extras(page, page.document),
     }
-    if page.outcome in _SOLVABLE and context.web and context.web.takes_walls_down:
+    if page.outcome in SOLVABLE and context.web and context.web.takes_walls_down:
         data["advice"] = "OPEN it: there the check can be taken down"
     if params.query:
         data["pages"] = _pages(context, block)

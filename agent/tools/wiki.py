@@ -13,7 +13,7 @@ from pydantic import AliasChoices, Field
 from agent.errors import ToolError
 from agent.memory.wiki import Relation, get, search
 from agent.memory.wiki.relations import TYPES
-from agent.tools.registry import Params, Risk, Tool, ToolResult
+from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
 
 if TYPE_CHECKING:
     from agent.memory.wiki import Wiki
@@ -36,10 +36,6 @@ class Window(Params):
     path: str
     start: int = 1
     lines: int = Field(120, ge=1, le=500)
-
-
-class Nothing(Params):
-    """No parameters."""
 
 
 class Entry(Params):
@@ -77,13 +73,13 @@ async def memory_get(context: ToolContext, asked: Window) -> ToolResult:
     return ToolResult(data, web=data.pop("content"), label="wiki")
 
 
-async def wiki_lint(context: ToolContext, _: Nothing) -> ToolResult:
+async def wiki_lint(context: ToolContext, _: NoParams) -> ToolResult:
     """Find what is wrong."""
     found = await context.in_memory_thread(wiki_of(context).lint)
     return ToolResult({"findings": len(found), "shown": [asdict(f) for f in found[:_LISTED]]})
 
 
-async def wiki_update_index(context: ToolContext, _: Nothing) -> ToolResult:
+async def wiki_update_index(context: ToolContext, _: NoParams) -> ToolResult:
     """Write index, brief and gaps anew."""
     return await _changed(context, wiki_of(context).update_index)
 
@@ -118,8 +114,8 @@ def wiki_of(context: ToolContext) -> Wiki:
 WIKI_TOOLS = (
     Tool("memory_search", "finds files of the wiki.", Search, memory_search),
     Tool("memory_get", "reads lines of one.", Window, memory_get),
-    Tool("wiki_lint", "checks the wiki.", Nothing, wiki_lint),
-    Tool("wiki_update_index", "renews its index.", Nothing, wiki_update_index, Risk.WRITE),
+    Tool("wiki_lint", "checks the wiki.", NoParams, wiki_lint),
+    Tool("wiki_update_index", "renews its index.", NoParams, wiki_update_index, Risk.WRITE),
     Tool("wiki_append_log", "adds to its log.", Entry, wiki_append_log, Risk.WRITE),
     Tool(
         "wiki_record_relationship",
