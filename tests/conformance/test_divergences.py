@@ -10,17 +10,10 @@ import pytest
 from agent.guard import Budget
 from agent.models import Message, ModelReply
 from agent.planner import Work
+from tests.conformance.dialogue import observed, run
 from tests.conformance.run_case import run_case
 
 SKILL = {"name": "short", "instruction": "be brief", "score": 60}
-
-
-async def run(*script, tools=None, **case):
-    return await run_case({"input": "q", "script": list(script), "tools": tools or {}, **case})
-
-
-def last_message(result, call=-1):
-    return result["llm_calls"][call]["messages"][-1]["content"]
 
 
 async def test_every_think_stripped():
@@ -40,20 +33,20 @@ async def test_balanced_params():
 
 async def test_robust_results():
     result = await run("<<TOOL:U>>", "ok", tools={"U": {"__undefined": True}})
-    assert last_message(result) == "[Tool result for U]: null"
+    assert observed(result) == "[Tool result for U]: null"
 
 
 async def test_own_names_only():
     result = await run("<<TOOL:toString>><<TOOL:RECALL:constructor>>", "ok")
-    assert '{"error":"Unknown tool: toString"}' in last_message(result)
-    assert '"value":"Nothing saved under this key."' in last_message(result)
+    assert '{"error":"Unknown tool: toString"}' in observed(result)
+    assert '"value":"Nothing saved under this key."' in observed(result)
 
 
 @pytest.mark.parametrize("key", ["_convCount", "session_1"])
 async def test_reserved_keys(key):
     call = json.dumps({"key": key, "value": "x"})
     result = await run(f"<<TOOL:REMEMBER:{call}>>", "ok")
-    assert "belongs to the engine" in last_message(result)
+    assert "belongs to the engine" in observed(result)
     assert result["storage_after"]["urchinMemory"] == {"_convCount": "1"}
 
 
@@ -69,7 +62,7 @@ async def test_no_lost_updates():
 async def test_wrap_up():
     result = await run("<<TOOL:P>>", "what is known", tools={"P": {}}, maxSteps=1)
     assert result["answer"] == "what is known"
-    assert "Limit reached: steps" in last_message(result)
+    assert "Limit reached: steps" in observed(result)
 
 
 async def test_answer_in_memory():
@@ -194,7 +187,7 @@ async def test_parallel_subtasks():
 
 async def test_cap_per_tool():
     result = await run("<<TOOL:BIG>>", "ok", tools={"BIG": {"t": "z" * 5_000}})
-    body = last_message(result).removeprefix("[Tool result for BIG]: ")
+    body = observed(result).removeprefix("[Tool result for BIG]: ")
     assert len(body) <= 3_000
     assert json.loads(body)["t"].endswith("…[truncated]")
 
