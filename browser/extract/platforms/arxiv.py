@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.citations import cited_authors
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 from browser.extract.tree import text_content
 from browser.types import Link
@@ -72,10 +72,7 @@ def _listing(source: Source) -> Record | None:
                strict=False)  # fmt: skip
     items = [_row(source, head, body) for head, body in rows]
     items += [_result(source, node) for node in source.all("li.arxiv-result")]
-    title = source.text("h1") or source.text("title")
-    return (
-        Record("arxiv", "listing", source.url, title=title, items=tuple(items)) if items else None
-    )
+    return listing("arxiv", source.url, items, source.text("h1") or source.text("title"))
 
 
 def _row(source: Source, head: etree._Element, body: etree._Element) -> Record:

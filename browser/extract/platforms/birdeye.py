@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
 
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.embedded import objects
 from browser.extract.platforms.numbers import counts
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 from browser.extract.platforms.times import moment
 from browser.extract.platforms.tokens import is_address, shown_page, socials
@@ -37,8 +36,7 @@ class Birdeye(Platform):
         if address:
             kind = next((_KINDS[part] for part in source.path if part in _KINDS), "token")
             return shown_page(source, self.name, kind, address)
-        items = tuple(_token(node, chain) for node in found.values())
-        return Record(self.name, "listing", source.url, items=items) if items else None
+        return listing(self.name, source.url, (_token(node, chain) for node in found.values()))
 
 
 def _is_token(node: dict[str, Any]) -> bool:
@@ -46,10 +44,8 @@ def _is_token(node: dict[str, Any]) -> bool:
 
 
 def _chain(source: Source) -> str:
-    named = parse_qs(source.query).get("chain")
-    if named:
-        return named[0]
-    return source.path[0] if source.path[1:2] == ("token",) else "solana"
+    in_path = source.path[0] if source.path[1:2] == ("token",) else "solana"
+    return source.parameter("chain") or in_path
 
 
 def _token(node: dict[str, Any], chain: str) -> Record:

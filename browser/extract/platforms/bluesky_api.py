@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.numbers import counts
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 from browser.types import Link
 
@@ -23,8 +23,7 @@ def from_api(source: Source) -> Record | None:
     data: dict[str, Any] = source.json if isinstance(source.json, dict) else {}
     if "feed" in data or "posts" in data:
         rows = data.get("feed") or data.get("posts") or []
-        items = tuple(post for row in rows if (post := _thread(row)))
-        return Record("bluesky", "listing", source.url, items=items) if items else None
+        return listing("bluesky", source.url, filter(None, map(_thread, rows)))
     if "followersCount" in data and "handle" in data:
         return _profile(data)
     return _thread(data.get("thread", data))

@@ -24,7 +24,7 @@ def cited_paper(source: Source, platform: str) -> Record | None:
     if not title:
         return None
     return Record(
-        platform, "paper", source.canonical, id=source.query.partition("id=")[2] or None,
+        platform, "paper", source.canonical, id=source.parameter("id") or None,
         title=title, text=source.meta.get("citation_abstract", ""), published=cited_date(source),
         author=", ".join(cited_authors(source)) or None, links=cited_pdf(source),
         fields=fields(venue=source.meta.get("citation_conference_title"),

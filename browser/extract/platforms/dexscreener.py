@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.embedded import variable, walk
 from browser.extract.platforms.numbers import counts
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 from browser.extract.platforms.times import moment
 from browser.extract.platforms.tokens import shown_page
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from lxml import etree
 
     from browser.extract.platforms.source import Source
-
 
 _LABELS = {"price usd": "price_usd", "pair created": "age", "txns": "transactions",
            "makers": "makers", "5m": "price change m5", "1h": "price change h1",
@@ -45,13 +44,11 @@ class DexScreener(Platform):
         found = tuple(_pair(pair) for pair in pairs if isinstance(pair, dict) and "chainId" in pair)
         if len(found) == 1:
             return found[0]
-        if found:
-            return Record(self.name, "listing", source.url, items=found)
         if data is not None:
-            return None
-        rows = _rows(source)
-        if rows:
-            return Record(self.name, "listing", source.url, items=rows)
+            return listing(self.name, source.url, found)
+        rows = (_row(source, node) for node in source.all("a.ds-dex-table-row[href]"))
+        if table := listing(self.name, source.url, rows):
+            return table
         return _page(source) if len(source.path) == 2 else None
 
 
@@ -112,12 +109,8 @@ def _page(source: Source) -> Record | None:
     )  # fmt: skip
 
 
-def _rows(source: Source) -> tuple[Record, ...]:
-    """The rows of a list of pairs, as the page draws them."""
-    return tuple(_row(source, node) for node in source.all("a.ds-dex-table-row[href]"))
-
-
 def _row(source: Source, node: etree._Element) -> Record:
+    """A row of a list of pairs, as the page draws it."""
     path = (node.get("href") or "").strip("/").split("/")
     said = {
         name: source.text(f".ds-dex-table-row-col-{css}", node) for css, name in _COLUMNS.items()

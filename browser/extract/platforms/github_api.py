@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.numbers import counts
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ def from_api(source: Source) -> Record | None:
     data = source.json
     rows = data.get("items") if isinstance(data, dict) and "items" in data else data
     if isinstance(rows, list):
-        items = tuple(record for row in rows if (record := _record(row)))
-        return Record("github", "listing", source.url, items=items) if items else None
+        return listing("github", source.url, filter(None, map(_record, rows)))
     return _record(rows)
 
 

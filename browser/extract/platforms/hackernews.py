@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browser.extract.platforms.base import Platform
-from browser.extract.platforms.hackernews_api import from_api
+from browser.extract.platforms.hackernews_api import ITEM, from_api
 from browser.extract.platforms.numbers import counts, number
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 from browser.extract.tree import text_content
 from browser.types import Link
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from browser.extract.platforms.source import Source
 
-_ITEM = "https://news.ycombinator.com/item?id="
 _TITLE = ".titleline > a, a.storylink, td.title > a:not(.morelink)"
 _COMMENTS = re.compile(r"(\d+)\s*comments?")
 # The site indents replies by a spacer picture of so many pixels a level.
@@ -39,19 +39,12 @@ class HackerNews(Platform):
         rows = source.all("tr.athing:not(.comtr)")
         stories = [_story(source, row) for row in rows if source.first(_TITLE, row) is not None]
         if source.path[:1] != ("item",) and source.first(".comment-tree, .fatitem") is None:
-            title = source.text("title")
-            listing = Record(self.name, "listing", source.url, title=title, items=tuple(stories))
-            return listing if stories else None
+            return listing(self.name, source.url, stories, source.text("title"))
         comments = tuple(_comments(source))
         if not stories:
             return _one_comment(source, comments)
-        item = stories[0]
-        return Record(
-            self.name, item.kind, item.url, id=item.id, title=item.title,
-            text=source.body(source.first(".fatitem .toptext")) or _text_of_old(source),
-            author=item.author, handle=item.handle, published=item.published, counts=item.counts,
-            fields=item.fields, links=item.links, items=(*_options(source), *comments),
-        )  # fmt: skip
+        text = source.body(source.first(".fatitem .toptext")) or _text_of_old(source)
+        return replace(stories[0], text=text, items=(*_options(source), *comments))
 
 
 def _story(source: Source, row: etree._Element) -> Record:
@@ -59,7 +52,7 @@ def _story(source: Source, row: etree._Element) -> Record:
     line = below if below is not None else row
     user = source.text(".hnuser", line) or None
     target, title = source.link(_TITLE, row), source.text(_TITLE, row)
-    own = f"{_ITEM}{row.get('id')}"
+    own = f"{ITEM}{row.get('id')}"
     comments, said = _COMMENTS.search(text_content(line)), _PREFIX.match(title)
     # Only job advertisements have neither a poster nor points; only polls have options.
     kind = "story" if user or source.first(".score", line) is not None else "job"
@@ -107,14 +100,10 @@ def _one_comment(source: Source, replies: tuple[Record, ...]) -> Record | None:
     row = source.first(".fatitem tr.athing")
     if row is None:
         return None
-    comment, parent = _comment(source, row), source.link(".par a, .navs a[href^='item']", row)
-    return Record(
-        "hackernews", "comment", comment.url, id=comment.id, text=comment.text,
-        author=comment.author, handle=comment.author, published=comment.published,
-        parent=parent.rpartition("id=")[2].partition("#")[0] or None, counts=comment.counts,
-        fields=fields(story=source.text(".onstory a", row), state=comment.fields.get("state"),
-                      story_url=source.link(".onstory a", row)), items=replies,
-    )  # fmt: skip
+    answered = source.link(".par a, .navs a[href^='item']", row).rpartition("id=")[2]
+    comment = _comment(source, row, answered.partition("#")[0] or None)
+    story = fields(story=source.text(".onstory a", row), story_url=source.link(".onstory a", row))
+    return replace(comment, fields={**story, **comment.fields}, items=replies)
 
 
 def _comments(source: Source) -> list[Record]:
@@ -135,7 +124,7 @@ def _comment(source: Source, row: etree._Element, parent: str | None = None) -> 
     gone = source.text(".comment", row).strip(" []") if words is None else ""
     state = "dead" if "[dead]" in source.text(".comhead", row) else gone
     return Record(
-        "hackernews", "comment", f"{_ITEM}{name}", id=name, author=user, handle=user,
+        "hackernews", "comment", f"{ITEM}{name}", id=name, author=user, handle=user,
         text=source.body(words), published=_age(source, row), parent=parent,
         counts=counts(points=source.text(".score", row) or None), fields=fields(state=state),
     )  # fmt: skip

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.numbers import counts
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import Source, fields
 from browser.extract.platforms.times import moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ITEM = "https://news.ycombinator.com/item?id="
+ITEM: Final = "https://news.ycombinator.com/item?id="
+"""What stands before an item's number in its address."""
 
 
 def from_api(source: Source) -> Record | None:
     """Read an item with the replies that came with it, or a page of hits."""
     data = source.json
     if isinstance(data, dict) and isinstance(data.get("hits"), list):
-        items = tuple(_item(hit) for hit in data["hits"] if "objectID" in hit)
-        return Record("hackernews", "listing", source.url, items=items) if items else None
+        hits = (_item(hit) for hit in data["hits"] if "objectID" in hit)
+        return listing("hackernews", source.url, hits)
     if not isinstance(data, dict) or "id" not in data:
         return None
-    head, replies = _item(data), tuple(_replies(data))
-    return Record(
-        "hackernews", head.kind, head.url, id=head.id, title=head.title, text=head.text,
-        author=head.author, handle=head.handle, published=head.published, parent=head.parent,
-        counts=head.counts, fields=head.fields, items=replies,
-    )  # fmt: skip
+    return replace(_item(data), items=tuple(_replies(data)))
 
 
 def _replies(data: dict[str, Any]) -> Iterator[Record]:
@@ -48,7 +45,7 @@ def _item(data: dict[str, Any]) -> Record:
     state = "deleted" if data.get("deleted") else "dead" if data.get("dead") else None
     return Record(
         "hackernews", data.get("type") or ("comment" if data.get("comment_text") else "story"),
-        f"{_ITEM}{name}", id=name, title=data.get("title"), text=Source("", "").body(text),
+        f"{ITEM}{name}", id=name, title=data.get("title"), text=Source("", "").body(text),
         author=author, handle=author, parent=str(parent) if parent else None,
         published=moment(data.get("time")) or iso_date(data.get("created_at") or ""),
         counts=counts(points=data.get("score", data.get("points")),

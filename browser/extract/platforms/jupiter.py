@@ -8,7 +8,7 @@ from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.embedded import objects
 from browser.extract.platforms.numbers import counts
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 from browser.extract.platforms.tokens import is_address, shown_page, socials
 
@@ -35,8 +35,7 @@ class Jupiter(Platform):
             return _token(found.get(address) or next(iter(found.values())))
         if address:
             return shown_page(source, self.name, "token", address, _LABELS)
-        items = tuple(_token(node) for node in found.values())
-        return Record(self.name, "listing", source.url, items=items) if items else None
+        return listing(self.name, source.url, (_token(node) for node in found.values()))
 
 
 def _is_token(node: dict[str, Any]) -> bool:
@@ -45,7 +44,6 @@ def _is_token(node: dict[str, Any]) -> bool:
 
 def _token(node: dict[str, Any]) -> Record:
     day, first = node.get("stats24h") or {}, node.get("firstPool") or {}
-    verified = node.get("isVerified")
     return Record(
         "jupiter", "token", f"https://jup.ag/tokens/{node['id']}", id=node["id"],
         title=node.get("name"), handle=node.get("dev"),
@@ -59,7 +57,7 @@ def _token(node: dict[str, Any]) -> Record:
             buy_volume_24h=day.get("buyVolume"), sell_volume_24h=day.get("sellVolume"),
             supply=node.get("totalSupply"), circulating_supply=node.get("circSupply"),
             decimals=node.get("decimals"), organic_score=node.get("organicScore"),
-            verified=str(verified).lower() if isinstance(verified, bool) else None,
+            verified=node.get("isVerified"),
         ),
         tags=tuple(node.get("tags") or ()), links=socials(node, "website", "twitter", "telegram"),
         media=(node["icon"],) if node.get("icon") else (),
@@ -85,10 +83,9 @@ def _prices(source: Source) -> Record | None:
     """Prices by token: `{MINT: {usdPrice}}`, before that `{data: {MINT: {price}}}`."""
     data = source.json.get("data", source.json) if isinstance(source.json, dict) else {}
     rows = [(mint, row) for mint, row in data.items() if is_address(mint) and isinstance(row, dict)]
-    items = tuple(
+    return listing("jupiter", source.url, (
         Record("jupiter", "price", f"https://jup.ag/tokens/{mint}", id=mint,
                fields=fields(price_usd=row.get("usdPrice", row.get("price")),
                              price_change_24h=row.get("priceChange24h")))
         for mint, row in rows
-    )  # fmt: skip
-    return Record("jupiter", "listing", source.url, items=items) if items else None
+    ))  # fmt: skip

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.jsonld import names, text_of
 from browser.extract.platforms.numbers import counts
-from browser.extract.platforms.postings import date_of, node_of, statistics
+from browser.extract.platforms.postings import date_of, first_node, node_of, statistics
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import fields
 
@@ -29,7 +29,7 @@ def read_card(source: Source, kind: str) -> Record | None:
     known = source.first(".top-card-layout, .topcard, .top-card__title") is not None
     if not title or not (node or known):
         return None
-    place = node.get("address") or _first(node.get("jobLocation")).get("address")
+    place = node.get("address") or first_node(node.get("jobLocation")).get("address")
     return Record(
         "linkedin", kind, source.canonical, title=title, id=source.path[-1],
         text=source.body(source.first(_ABOUT)) or text_of(node.get("description")),
@@ -37,7 +37,7 @@ def read_card(source: Source, kind: str) -> Record | None:
         handle=source.path[-1] if kind != "job" else None, published=date_of(node, "datePosted"),
         counts=statistics(node)
         or counts(followers=source.text(".top-card__subline-item--followers") or None,
-                  employees=_first(node.get("numberOfEmployees")).get("value")),
+                  employees=first_node(node.get("numberOfEmployees")).get("value")),
         fields=fields(
             headline=source.text(".top-card-layout__headline, .topcard__flavor"),
             place=_place(place) or source.text(".top-card__subline-item, .topcard__flavor--bullet"),
@@ -49,13 +49,9 @@ def read_card(source: Source, kind: str) -> Record | None:
     )  # fmt: skip
 
 
-def _first(value: Any) -> dict[str, Any]:
-    item = value[0] if isinstance(value, list) and value else value
-    return item if isinstance(item, dict) else {}
-
-
 def _place(address: Any) -> str:
     parts = (
-        _first(address).get(key) for key in ("addressLocality", "addressRegion", "addressCountry")
+        first_node(address).get(key)
+        for key in ("addressLocality", "addressRegion", "addressCountry")
     )
     return ", ".join(text for part in parts if (text := text_of(part)))

@@ -83,11 +83,8 @@ def _reply(source: Source, node: etree._Element) -> Record:
 
 def _from_meta(source: Source) -> Record | None:
     meta = source.meta
-    text, title, kind = (
-        meta.get("og:description", ""),
-        meta.get("og:title", ""),
-        meta.get("og:type"),
-    )
+    text, title = meta.get("og:description", ""), meta.get("og:title", "")
+    kind = meta.get("og:type")
     handle, name = meta.get("profile:username"), title.partition(" (")[0] or None
     if kind == "profile" and title:
         return Record("mastodon", "profile", source.canonical, id=source.path[-1], text=text,

@@ -63,7 +63,7 @@ class Medium(Platform):
             ),
             fields=fields(
                 description=meta.get("og:description"),
-                free=str(not locked).lower() if isinstance(locked, bool) else None,
+                free=not locked if isinstance(locked, bool) else None,
                 publication=(post.get("collection") or {}).get("name"),
             ),
             tags=tuple(t["displayTitle"] for t in post.get("tags") or [] if "displayTitle" in t),

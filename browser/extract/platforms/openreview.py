@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.citations import cited_paper
 from browser.extract.platforms.embedded import objects
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 from browser.extract.platforms.times import moment
 from browser.net.url import join
@@ -23,8 +23,6 @@ _SITE = "https://openreview.net"
 _OWN = frozenset(
     ("title", "abstract", "authors", "authorids", "keywords", "pdf", "_bibtex", "html")
 )
-
-
 # Ratings come with a few words; what is longer was written to be read.
 _LONGEST_VALUE = 80
 
@@ -47,9 +45,9 @@ class OpenReview(Platform):
         replies = tuple(_reply(note) for note in notes.values() if note["forum"] != note["id"])
         if len(heads) == 1:
             return _paper(heads[0], replies)
-        items = tuple(_paper(note, ()) for note in heads) or replies
-        if items:
-            return Record(self.name, "listing", source.url, items=items)
+        papers = tuple(_paper(note, ()) for note in heads)
+        if found := listing(self.name, source.url, papers or replies):
+            return found
         return cited_paper(source, self.name) if source.json is None else None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.citations import cited_authors, cited_date, cited_pdf, partial_date
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 from browser.extract.tree import text_content
 
@@ -35,9 +35,9 @@ class PubMed(Platform):
         title = source.meta.get("citation_title") or source.text("h1.heading-title")
         if title:
             return _article(source, title)
-        items = tuple(_row(source, node) for node in source.all("article.full-docsum"))
+        rows = (_row(source, node) for node in source.all("article.full-docsum"))
         asked = source.attr("input[name=term]", "value") or source.text("title")
-        return Record(self.name, "listing", source.url, title=asked, items=items) if items else None
+        return listing(self.name, source.url, rows, asked)
 
 
 def _article(source: Source, title: str) -> Record:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.embedded import objects
 from browser.extract.platforms.numbers import counts
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 from browser.extract.platforms.times import moment
 from browser.extract.platforms.tokens import is_address, shown_page, socials
@@ -40,14 +40,12 @@ class PumpFun(Platform):
             return _coin(coins.get(mint) or next(iter(coins.values())))
         if mint:
             return shown_page(source, self.name, "token", mint, _LABELS)
-        items = tuple(_coin(node) for node in coins.values())
-        return Record(self.name, "listing", source.url, items=items) if items else None
+        return listing(self.name, source.url, map(_coin, coins.values()))
 
 
 def _coin(node: dict[str, Any]) -> Record:
     mint = node["mint"]
     replies = [_reply(reply) for reply in node.get("replies") or [] if isinstance(reply, dict)]
-    complete = node.get("complete")
     return Record(
         "pump.fun", "token", f"https://pump.fun/coin/{mint}", id=mint, title=node.get("name"),
         text=node.get("description") or "", author=node.get("username") or None,
@@ -57,11 +55,10 @@ def _coin(node: dict[str, Any]) -> Record:
             chain="solana", symbol=node.get("symbol"), market_cap_usd=node.get("usd_market_cap"),
             market_cap_sol=node.get("market_cap"), supply=node.get("total_supply"),
             bonding_curve=node.get("bonding_curve"),
-            complete=str(complete).lower() if isinstance(complete, bool) else None,
+            complete=node.get("complete"), live=node.get("is_currently_live"),
             pool=node.get("pump_swap_pool") or node.get("raydium_pool"),
             king_of_the_hill=moment(node.get("king_of_the_hill_timestamp")),
             last_trade=moment(node.get("last_trade_timestamp")), ath=node.get("ath_market_cap"),
-            live=str(node["is_currently_live"]).lower() if "is_currently_live" in node else None,
         ),
         links=socials(node, "website", "twitter", "telegram"),
         media=(node["image_uri"],) if node.get("image_uri") else (), items=tuple(replies),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
 
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.embedded import objects
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 from browser.extract.platforms.times import moment
 from browser.extract.platforms.tokens import is_address, shown_page
@@ -36,9 +36,8 @@ class Raydium(Platform):
         pools = {node["id"]: node for node in objects(source, "id", "mintA", "mintB")}
         if len(pools) == 1:
             return _pool(next(iter(pools.values())))
-        if pools:
-            items = tuple(_pool(node) for node in pools.values())
-            return Record(self.name, "listing", source.url, items=items)
+        if found := listing(self.name, source.url, map(_pool, pools.values())):
+            return found
         return _page(source) if source.json is None else None
 
 
@@ -66,14 +65,8 @@ def _symbol(mint: dict[str, Any]) -> str:
 
 
 def _page(source: Source) -> Record | None:
-    asked = {name: values[0] for name, values in parse_qs(source.query).items()}
-    pool = next((asked[name] for name in _POOL if is_address(asked.get(name, ""))), "")
+    pool = next((said for name in _POOL if is_address(said := source.parameter(name))), "")
     kind = "swap" if source.path[:1] == ("swap",) else "pool"
     record = shown_page(source, "raydium", kind, pool, _LABELS)
-    if record is None:
-        return None
-    tokens = fields(input=asked.get(_INPUT), output=asked.get(_OUTPUT))
-    return Record(
-        "raydium", kind, source.url, id=record.id, title=record.title, text=record.text,
-        fields={**tokens, **record.fields},
-    )  # fmt: skip
+    tokens = fields(input=source.parameter(_INPUT), output=source.parameter(_OUTPUT))
+    return replace(record, fields={**tokens, **record.fields}) if record else None

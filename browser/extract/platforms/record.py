@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from browser.types import Link, Table
 
@@ -40,3 +40,11 @@ class Record:
     media: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     items: tuple[Record, ...] = ()
+
+
+def listing(
+    platform: str, url: str, items: Iterable[Record], title: str | None = None
+) -> Record | None:
+    """A page that lists things, as a record whose items they are; None where it lists nothing."""
+    found = tuple(items)
+    return Record(platform, "listing", url, title=title, items=found) if found else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.numbers import counts
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.reddit_pages import account, read_page
 from browser.extract.platforms.source import Source, fields
 from browser.extract.platforms.times import moment
@@ -41,8 +41,7 @@ class Reddit(Platform):
             return replace(posts[0], items=tuple(comments))
         if not posts and len(comments) == 1:
             return comments[0]
-        items = tuple(posts or comments)
-        return Record("reddit", "listing", source.url, items=items) if items else None
+        return listing(self.name, source.url, posts or comments)
 
 
 def _things(data: Any) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.numbers import counts, number
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import Source, fields
 from browser.net.url import strip_tracking
 
@@ -40,9 +40,7 @@ def account(name: str | None) -> str | None:
 def _listing(source: Source) -> Record | None:
     posts = [_old_post(source, node) for node in source.all(_OLD_POST)]
     posts = posts or [_element_post(source, node) for node in source.all("shreddit-post")]
-    title = source.text("title")
-    listing = Record("reddit", "listing", source.url, title=title, items=tuple(posts))
-    return listing if posts else None
+    return listing("reddit", source.url, posts, source.text("title"))
 
 
 def _old(source: Source) -> Record | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs
 
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.numbers import counts
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 from browser.extract.tree import text_content
 from browser.types import Link
@@ -41,12 +40,10 @@ class Scholar(Platform):
         """Read a page of results or a person's profile; `items` are the papers."""
         if source.text("#gsc_prf_in"):
             return _profile(source)
-        papers = tuple(_paper(source, node) for node in source.all(".gs_ri")
-                       if source.first(".gs_rt", node) is not None)  # fmt: skip
+        papers = (_paper(source, node) for node in source.all(".gs_ri")
+                  if source.first(".gs_rt", node) is not None)  # fmt: skip
         title = source.attr("input[name=q]", "value") or source.text("title")
-        return (
-            Record(self.name, "listing", source.url, title=title, items=papers) if papers else None
-        )
+        return listing(self.name, source.url, papers, title)
 
 
 def _paper(source: Source, node: etree._Element) -> Record:
@@ -54,7 +51,7 @@ def _paper(source: Source, node: etree._Element) -> Record:
     target = source.link(".gs_rt a", node)
     cites = source.first(".gs_fl a[href*='cites=']", node)
     cluster = _CLUSTER.search(cites.get("href") or "") if cites is not None else None
-    cited = _CITED.search("".join(map(str, cites.itertext()))) if cites is not None else None
+    cited = _CITED.search(text_content(cites)) if cites is not None else None
     year = _YEAR.findall(venue)
     outer = node.getparent()
     pdf = source.link(".gs_ggs a, .gs_or_ggsm a", outer) if outer is not None else ""
@@ -74,7 +71,7 @@ def _profile(source: Source) -> Record:
     said = dict(zip(_TOTALS, totals, strict=False))
     return Record(
         "google-scholar", "profile", source.url, title=source.text("#gsc_prf_in"),
-        id=next(iter(parse_qs(source.query).get("user", [])), None),
+        id=source.parameter("user") or None,
         author=source.text("#gsc_prf_in"), text=source.text(".gsc_prf_il"),
         counts=counts(**said), tags=tuple(text_content(e) for e in source.all("#gsc_prf_int a")),
         items=tuple(_work(source, row) for row in source.all("tr.gsc_a_tr")),

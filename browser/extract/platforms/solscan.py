@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.numbers import counts, number
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 from browser.extract.platforms.times import moment
 from browser.extract.platforms.tokens import is_address, is_signature, shown_page
@@ -61,8 +61,7 @@ class Solscan(Platform):
 def _from_api(data: Any, url: str) -> Record | None:
     node = data.get("data") if isinstance(data, dict) else None
     if isinstance(node, list):
-        items = tuple(record for row in node if (record := _entry(row)))
-        return Record("solscan", "listing", url, items=items) if items else None
+        return listing("solscan", url, filter(None, map(_entry, node)))
     return _entry(node)
 
 

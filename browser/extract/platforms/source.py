@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import parse_qs
 
 from lxml.cssselect import CSSSelector
 
@@ -32,6 +33,10 @@ class Source:
         self.path = tuple(part for part in (parsed.path if parsed else "").split("/") if part)
         self.query = parsed.query.lstrip("?") if parsed else ""
         self._content = content
+
+    def parameter(self, name: str) -> str:
+        """The first value of a parameter of the address; empty where it has none of that name."""
+        return next(iter(parse_qs(self.query).get(name, [])), "")
 
     @functools.cached_property
     def json(self) -> Any:
@@ -107,8 +112,12 @@ class Source:
 
 
 def fields(**values: object) -> dict[str, str]:
-    """Fields by name as text, those that are absent or empty left out."""
-    return {name: str(value) for name, value in values.items() if value not in (None, "", [])}
+    """Fields by name as text, those that are absent or empty left out; `true` and `false`."""
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in values.items()
+        if value not in (None, "", [])
+    }
 
 
 def _find(css: str, node: etree._Element) -> list[etree._Element]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.numbers import counts
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import Source, fields
 from browser.extract.platforms.times import moment
 from browser.extract.tree import raw_text
@@ -36,22 +37,19 @@ class StackExchange(Platform):
         """Read a question page, a list of questions, or an API reply."""
         if isinstance(source.json, dict) and "items" in source.json:
             items = tuple(_from_api(item) for item in source.json["items"])
-            listing = Record(self.name, "listing", source.url, items=items)
-            return items[0] if len(items) == 1 else listing
+            return items[0] if len(items) == 1 else listing(self.name, source.url, items)
         question = source.first("#question")
         title = source.text("#question-header h1, h1[itemprop=name]")
         if question is None or not title:
             return _listing(source)
         head = _post(source, question, "question")
         answers = source.attr("#answers-header [data-answercount]", "data-answercount") or None
-        return Record(
-            self.name, "question", source.canonical, title=title, text=head.text,
-            id=question.get("data-questionid"), author=head.author, handle=head.handle,
+        return replace(
+            head, url=source.canonical, title=title, id=question.get("data-questionid"),
             published=head.published or iso_date(source.attr(_ASKED, "datetime")),
-            modified=head.modified,
             counts={**head.counts, **counts(views=source.attr("[title^=Viewed]", "title") or None,
                                             answers=answers)},
-            fields=fields(**head.fields, notice=source.text(_NOTICE, question)),
+            fields={**head.fields, **fields(notice=source.text(_NOTICE, question))},
             tags=tuple(raw_text(e).strip() for e in source.all(".post-tag", question)),
             items=(*head.items, *(_post(source, n, "answer") for n in source.all(".answer"))),
         )  # fmt: skip
@@ -106,10 +104,8 @@ def _utc(title: str) -> str | None:
 
 def _listing(source: Source) -> Record | None:
     rows = source.all(".s-post-summary")
-    items = tuple(_summary(source, row) for row in rows if source.text("h3 a", row))
-    title = source.text("title")
-    listing = Record("stackexchange", "listing", source.url, title=title, items=items)
-    return listing if items else None
+    items = (_summary(source, row) for row in rows if source.text("h3 a", row))
+    return listing("stackexchange", source.url, items, source.text("title"))
 
 
 def _summary(source: Source, row: etree._Element) -> Record:

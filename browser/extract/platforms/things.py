@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 from browser.extract.jsonld import names, text_of
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.numbers import counts
-from browser.extract.platforms.postings import author_of, date_of, node_of, words_of
+from browser.extract.platforms.postings import (
+    author_of,
+    date_of,
+    first_node,
+    node_of,
+    words_of,
+)
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import fields
 
@@ -64,8 +70,8 @@ class Things(Platform):
         title = text_of(node.get("name"))
         if not title:
             return None
-        rating, offer = _first(node.get("aggregateRating")), _first(node.get("offers"))
-        place = _first(node.get("location"))
+        rating, offer = first_node(node.get("aggregateRating")), first_node(node.get("offers"))
+        place = first_node(node.get("location"))
         return Record(
             self.name, KINDS[kind], source.canonical, title=title, text=_text(node),
             author=author_of(node)[0], published=date_of(node, "datePublished", "releaseDate"),
@@ -74,7 +80,7 @@ class Things(Platform):
                 **fields(
                     rating=rating.get("ratingValue"), best_rating=rating.get("bestRating"),
                     place=text_of(place.get("name")), address=_address(place or node),
-                    calories=text_of(_first(node.get("nutrition")).get("calories")),
+                    calories=text_of(first_node(node.get("nutrition")).get("calories")),
                     **{name: ", ".join(names(node.get(key))) for key, name in _NAMED.items()},
                     **{name: _plain(node.get(key)) for key, name in _PLAIN.items()
                        if node.get(key) is not None},
@@ -88,7 +94,7 @@ class Things(Platform):
 
 def _price(offer: dict[str, Any]) -> dict[str, str]:
     """An offer's price, in its own words or those of its specification; of many the span."""
-    said = _first(offer.get("priceSpecification"))
+    said = first_node(offer.get("priceSpecification"))
     low, high = offer.get("lowPrice"), offer.get("highPrice")
     price = next((p for p in (offer.get("price"), said.get("price"), low) if p is not None), None)
     return fields(
@@ -139,8 +145,3 @@ def _steps(value: object) -> list[str]:
         elif step := text_of(item.get("text") if isinstance(item, dict) else item):
             found.append(step)
     return found
-
-
-def _first(value: object) -> dict[str, Any]:
-    item = value[0] if isinstance(value, list) and value else value
-    return item if isinstance(item, dict) else {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
 
 from browser.extract.dates import iso_date
 from browser.extract.jsonld import text_of
@@ -13,14 +12,19 @@ from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.postings import author_of, date_of, node_of, words_of
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import fields
-from browser.extract.platforms.youtube_pages import from_microdata, listed, shown_video
+from browser.extract.platforms.youtube_pages import (
+    WATCH,
+    account,
+    from_microdata,
+    listed,
+    shown_video,
+)
 from browser.extract.platforms.youtube_words import chapters, comments, spoken
 from browser.types import Link
 
 if TYPE_CHECKING:
     from browser.extract.platforms.source import Source
 
-_WATCH = "https://www.youtube.com/watch?v="
 _PLACES = ("shorts", "live", "embed", "v")
 
 
@@ -53,7 +57,7 @@ def _video_of(source: Source) -> str:
         return source.path[0]
     if source.path[:1] and source.path[0] in _PLACES and len(source.path) > 1:
         return source.path[1]
-    return next(iter(parse_qs(source.query).get("v", [])), "")
+    return source.parameter("v")
 
 
 def _unavailable(status: dict[str, Any], source: Source) -> Record:
@@ -74,7 +78,7 @@ def _from_state(state: dict[str, Any], source: Source) -> Record:
     playable = status.get("status") in (None, "OK")
     return Record(
         "youtube", "short" if source.path[:1] == ("shorts",) else "video",
-        f"{_WATCH}{video['videoId']}", id=video["videoId"], handle=_handle(owner),
+        f"{WATCH}{video['videoId']}", id=video["videoId"], handle=account(owner),
         title=video.get("title") or text_of(node.get("name")) or None,
         text=video.get("shortDescription") or words_of(node, "description"),
         author=video.get("author") or author_of(node)[0],
@@ -100,7 +104,3 @@ def _from_state(state: dict[str, Any], source: Source) -> Record:
 
 def _said(flag: object) -> str | None:
     return "true" if flag is True else None
-
-
-def _handle(owner: str | None) -> str | None:
-    return (owner or "").rstrip("/").rpartition("/")[2].lstrip("@") or None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from browser.extract.dates import iso_date
 from browser.extract.platforms.embedded import variable, walk
 from browser.extract.platforms.numbers import counts
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.record import Record, listing
 from browser.extract.platforms.source import fields
 from browser.extract.platforms.times import seconds_of
 from browser.extract.platforms.youtube_words import chapters, comments, spoken, written
@@ -15,7 +15,8 @@ from browser.extract.platforms.youtube_words import chapters, comments, spoken, 
 if TYPE_CHECKING:
     from browser.extract.platforms.source import Source
 
-_WATCH = "https://www.youtube.com/watch?v="
+WATCH: Final = "https://www.youtube.com/watch?v="
+"""What stands before a video's id in its address."""
 _TITLE = "ytd-watch-metadata h1, h1.ytd-watch-metadata, h1.title.ytd-video-primary-info-renderer"
 _OWNER = "ytd-watch-metadata #owner #channel-name a, #upload-info #channel-name a"
 _ABOUT = "#description-inline-expander, #description ytd-text-inline-expander, #description"
@@ -29,11 +30,10 @@ def shown_video(source: Source, video: str) -> Record | None:
     facts = source.text("ytd-watch-info-text #tooltip, tp-yt-paper-tooltip #tooltip")
     views, _, rest = facts.partition("•")
     likes = source.attr("like-button-view-model button, #like-button button", "aria-label")
-    owner = source.attr(_OWNER, "href").rstrip("/").rpartition("/")[2]
     return Record(
-        "youtube", "video", f"{_WATCH}{video}", id=video, title=title,
+        "youtube", "video", f"{WATCH}{video}", id=video, title=title,
         text=source.body(source.first(_ABOUT)), author=source.text(_OWNER) or None,
-        handle=owner.lstrip("@") or None, published=iso_date(rest.partition("•")[0]),
+        handle=account(source.attr(_OWNER, "href")), published=iso_date(rest.partition("•")[0]),
         counts=counts(views=views or None, likes=likes or None),
         items=(*spoken(source), *comments(source)),
     )  # fmt: skip
@@ -50,10 +50,10 @@ def from_microdata(source: Source, wanted: str) -> Record | None:
     if not video or not title or (wanted and video != wanted):
         return None
     shown = source.first("#eow-description, #description yt-formatted-string.content")
-    owner = source.attr("[itemprop=author] [itemprop=url]", "href").rstrip("/").rpartition("/")[2]
     return Record(
-        "youtube", "video", f"{_WATCH}{video}", id=video, title=title,
-        text=source.body(shown) or said("description"), handle=owner.lstrip("@") or None,
+        "youtube", "video", f"{WATCH}{video}", id=video, title=title,
+        text=source.body(shown) or said("description"),
+        handle=account(source.attr("[itemprop=author] [itemprop=url]", "href")),
         author=source.attr("[itemprop=author] [itemprop=name]", "content") or None,
         published=iso_date(said("datePublished")),
         counts=counts(views=said("interactionCount") or None, seconds=seconds_of(said("duration"))),
@@ -73,7 +73,7 @@ def listed(source: Source) -> Record | None:
                   if "channelMetadataRenderer" in n), None)  # fmt: skip
     if about is None:
         title = source.text("title").removesuffix(" - YouTube")
-        return Record("youtube", "listing", source.url, title=title, items=items) if items else None
+        return listing("youtube", source.url, items, title)
     address = about.get("vanityChannelUrl") or about.get("channelUrl") or source.url
     return Record(
         "youtube", "channel", address, id=about.get("externalId"), title=about.get("title"),
@@ -82,10 +82,15 @@ def listed(source: Source) -> Record | None:
     )  # fmt: skip
 
 
+def account(address: str | None) -> str | None:
+    """The account in a channel's address, without its `@`."""
+    return (address or "").rstrip("/").rpartition("/")[2].lstrip("@") or None
+
+
 def _entry(node: dict[str, Any]) -> Record:
     owner = node.get("ownerText") or node.get("longBylineText") or node.get("shortBylineText")
     return Record(
-        "youtube", "video", f"{_WATCH}{node['videoId']}", id=node["videoId"],
+        "youtube", "video", f"{WATCH}{node['videoId']}", id=node["videoId"],
         title=written(node["title"]) or None, text=written(node.get("descriptionSnippet")),
         author=written(owner) or None,
         counts=counts(views=written(node.get("viewCountText")) or None,

@@ -23,7 +23,7 @@ def test_linkedin_article() -> None:
     assert [(c.author, c.text, c.counts) for c in article.items] == [("Bo", "Yes.", {"likes": 6})]
 
 
-def test_a_person_a_company_and_a_job_as_shown_without_an_account() -> None:
+def test_a_person_as_shown_without_an_account() -> None:
     person = ld(
         {
             "@graph": [
@@ -57,6 +57,8 @@ def test_a_person_a_company_and_a_job_as_shown_without_an_account() -> None:
         "studied": "Tide College",
     }
 
+
+def test_a_job_as_shown_without_an_account() -> None:
     job = ld(
         {
             "@type": "JobPosting",

@@ -79,5 +79,5 @@ def test_the_page_carries_the_submission_in_its_state_or_its_meta_elements() -> 
 
     meta = """<meta name=citation_title content="On tides"><meta name=citation_author
     content="Ann Rower"><meta name=citation_online_date content="2024/05/03">"""
-    plain = parsed("https://openreview.net/forum?id=AbC1", meta)
+    plain = parsed("https://openreview.net/forum?noteId=XyZ9&id=AbC1&referrer=x", meta)
     assert (plain.id, plain.author, plain.published) == ("AbC1", "Ann Rower", "2024-05-03")
