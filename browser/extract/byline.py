@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from browser.extract.asides import is_title
 from browser.extract.dates import date_within
+from browser.extract.tree import text_content
 from browser.text import count_words
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _author_of(block: Block) -> str | None:
         (a for a in block.node.iter("a") if _PERSON_LINK.search(a.get("href") or "")), None
     )
     if linked is not None:
-        name = " ".join("".join(map(str, linked.itertext())).split())
+        name = text_content(linked)
         return name if _is_name(name) else None
     if date_within(text):
         return next((part for part in _PARTS.split(block.text) if _is_name(part)), None)

@@ -25,6 +25,7 @@ _SMALL = 1024 * 1024
 _LARGEST_DIRECTORY = 2 * 1024 * 1024
 _END_RECORD = b"PK\x05\x06"
 _RELATIONSHIPS = "{http://schemas.openxmlformats.org/package/2006/relationships}"
+# What zipfile raises on broken files; NotImplementedError on a compression that it does not know.
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError)
 
 

@@ -21,8 +21,16 @@ _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
+_COMMENT = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}annotation"
 _HEADING, _PARAGRAPH, _GRID = f"{_TEXT}h", f"{_TEXT}p", f"{_TABLE}table"
-_AROUND = (f"{_TABLE}table-row", f"{_TEXT}note", f"{_TEXT}tracked-changes", _HEADING, _PARAGRAPH)
+_AROUND = (
+    f"{_TABLE}table-row",
+    f"{_TEXT}note",
+    f"{_TEXT}tracked-changes",
+    _COMMENT,
+    _HEADING,
+    _PARAGRAPH,
+)
 _SIGNS = {f"{_TEXT}s": " ", f"{_TEXT}tab": " ", f"{_TEXT}line-break": "\n"}
 # Empty cells and rows are written once with a count that fills the sheet.
 _MOST_REPEATED = 50
@@ -30,7 +38,10 @@ _MOST_ROWS = 20_000
 
 
 def read_odf(archive: Archive, url: str, name: str, kind: str) -> Document:
-    """Read headings, paragraphs, lists, tables, links and notes. Raises ExtractError if broken."""
+    """Read headings, paragraphs, lists, tables, links and notes; comments are left out.
+
+    Raises ExtractError for a broken file.
+    """
     data = archive.read("content.xml")
     if not data:
         raise ExtractError("the OpenDocument file lacks its text")
@@ -76,7 +87,10 @@ class _Reader:
     def _row(self, element: etree._Element) -> None:
         cells: list[str] = []
         for cell in element:
-            paragraphs = ("".join(_text(p)) for p in cell.iter(_PARAGRAPH))
+            said = (
+                p for p in cell.iter(_PARAGRAPH) if next(p.iterancestors(_COMMENT), None) is None
+            )
+            paragraphs = ("".join(_text(p)) for p in said)
             text = " ".join(filter(None, paragraphs))
             cells += [text] * _repeated(cell, "columns")
         while cells and not cells[-1]:
@@ -98,7 +112,7 @@ def _text(element: etree._Element) -> Iterator[str]:
     for child in element:
         if child.tag in _SIGNS:
             yield _SIGNS[child.tag]
-        elif child.tag not in {f"{_TEXT}note", "{*}annotation"}:
+        elif child.tag not in {f"{_TEXT}note", _COMMENT}:
             yield from _text(child)
         yield child.tail or ""
 

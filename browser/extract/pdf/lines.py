@@ -19,7 +19,6 @@ _CELL_GAP = 0.7
 # Pdfium's mark for a hyphen that only breaks the line.
 _SOFT_HYPHEN = "\ufffe"
 _LINE = re.compile(r"[^\r\n]+")
-_SPACE = re.compile(r"\s+")
 _FLAT = 0.1
 
 

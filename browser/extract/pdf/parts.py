@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -132,11 +131,9 @@ class _Page:
         for column in zip(*grid.rows, strict=True):
             # Columns set side by side that the document has line by line: read down, not across.
             lines = [Line((Cell(text, 0, 0),)) for text in column if text]
-            full = max(len(line.text) for line in lines) * _FULL_LINE
             inner = _Page(self._composer, lines, {})
-            inner._full = full
-            for line in lines:
-                inner._open.append(replace(line))
+            inner._full = max(len(line.text) for line in lines) * _FULL_LINE
+            inner._open = lines
             inner.end()
 
 

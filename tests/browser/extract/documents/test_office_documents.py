@@ -170,6 +170,22 @@ def test_open_document_text_is_read() -> None:
     assert document.kind == "odt"
 
 
+def test_comments_in_open_documents_are_left_out() -> None:
+    comment = """<office:annotation><dc:creator>Bo</dc:creator><text:p>Too deep?</text:p>
+    </office:annotation>"""
+    content = f"""<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+    xmlns:dc="http://purl.org/dc/elements/1.1/"
+    xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+    xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><office:body><office:text>
+    {comment}<text:p>The fairway{comment} is deep.</text:p>
+    <table:table><table:table-row><table:table-cell><text:p>Year</text:p>{comment}</table:table-cell>
+    <table:table-cell><text:p>Depth</text:p></table:table-cell></table:table-row></table:table>
+    </office:text></office:body></office:document-content>"""
+    mimetype = "application/vnd.oasis.opendocument.text"
+    document = read(zipped({"mimetype": mimetype, "content.xml": content}))
+    assert document.text == "The fairway is deep.\n\n| Year | Depth |"
+
+
 @pytest.mark.parametrize(
     ("inside", "word"), [("", "old Office"), ("EncryptedPackage", "encrypted")]
 )
