@@ -1,8 +1,8 @@
 """Embeddings on this machine: all-MiniLM-L6-v2 on onnxruntime, without the framework it comes from.
 
 The weights (8 bits each, computed with in 32) come from a package of the extra `embeddings`, which
-holds nothing else; nothing is downloaded. `wordpieces.txt` is the vocabulary that the model was
-trained with, BERT's (Google, Apache License 2.0).
+holds nothing else, so that the vocabulary lies here: `wordpieces.txt` is BERT's (see NOTICE), which
+the model was trained with. Nothing is downloaded.
 """
 
 from __future__ import annotations
