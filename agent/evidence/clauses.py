@@ -17,7 +17,9 @@ from agent.evidence.vocabulary import (
     NEGATORS,
     NOBODY,
     PRONOUNS,
+    RELATIVE,
     SHORT_REACH,
+    SUBJECT_PRONOUNS,
     VERBAL,
     root_set,
 )
@@ -43,8 +45,6 @@ _BREAKS = frozenset(
     """but aber except ausser excluding while although though because which who whom where whereas
     until before after if unless whether since so when order""".split()
 )
-_SUBJECTS = frozenset({"he", "she", "it", "they"})
-_RELATIVE = frozenset({"which", "who"})
 _DUTIES = frozenset(
     """require requires required obliged necessary needed compulsory mandatory erforderlich
     notwendig notig""".split()
@@ -114,7 +114,7 @@ def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
         yield from whole_clause(_with_subject(part, subject), supposed=supposed)
         subject, said = subject or subject_of(part), part or said
         noun = [t for t in part if is_content(t)][-1:] or noun
-        part = list(noun) if token.form in _RELATIVE else []
+        part = list(noun) if token.form in RELATIVE else []
         part += [token] if token.form in EXCEPTIONS else []
         supposed = token.form in _SUPPOSING or (supposed and token.form in _LISTING)
     part = _completed(part, said)
@@ -140,7 +140,7 @@ def subject_of(tokens: Sequence[Token]) -> list[Token]:
     """Give the words of meaning before a sentence's first auxiliary or denial, at most three."""
     head = itertools.takewhile(lambda t: not _is_said(t), tokens)
     words = [token for token in head if token.kind != "punct"]
-    if not words or words[0].form in _SUBJECTS:
+    if not words or words[0].form in SUBJECT_PRONOUNS:
         return []
     return [token for token in words if is_content(token)][:SUBJECT]
 
@@ -168,7 +168,7 @@ def whole_clause(tokens: Sequence[Token], *, supposed: bool = False) -> Iterator
     if content:
         limits = [t for i, t in enumerate(words) if not _no_limit(words, i)]
         limited = not _LIMITS.isdisjoint([t.root for t in limits] + [t.form for t in limits])
-        refers = words[0].form in _SUBJECTS
+        refers = words[0].form in SUBJECT_PRONOUNS
         heads = tuple(_heads(words, denials))
         things = tuple(_things(words, denials))
         denied = tuple(root for _, root in denials)

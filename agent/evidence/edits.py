@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 from agent.evidence.dates import is_month
 from agent.evidence.findings import Finding, contradicts, supports, undecided
 from agent.evidence.thesaurus import opposites
-from agent.evidence.vocabulary import ARTICLES, FUNCTION, NEGATORS, OPERATORS, root_set
+from agent.evidence.vocabulary import (
+    ARTICLES,
+    FUNCTION,
+    NEGATORS,
+    OPERATORS,
+    SUBJECT_PRONOUNS,
+    root_set,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,9 +36,6 @@ LONGEST_SWAP = 12
 
 LONGEST_DENIAL = 6
 """Words of the page left out with a denial among them; more may be a clause of their own."""
-
-_PRONOUNS = frozenset({"he", "she", "it", "they"})
-"""A name in place of one of these says whom it stands for."""
 
 FREE = ARTICLES | root_set("that also then however therefore indeed moreover furthermore and")
 """Words that come and go without a change of meaning."""
@@ -135,8 +139,8 @@ def _swapped(edit: Edit, ground: Ground) -> bool:
     page = set(_roots(edit.page))
     if any(opposites(root) & page for root in _roots(edit.claim)):
         return True
-    if any(token.form in _PRONOUNS for token in edit.page):
-        return False
+    if any(token.form in SUBJECT_PRONOUNS for token in edit.page):
+        return False  # a name in place of a pronoun says whom it stands for
     named = any(token.raw[:1].isupper() for token in edit.claim)
     long = sum(token.root not in FUNCTION for token in edit.claim) > 1
     taken = any(True for _ in ground.occurrences(_roots(edit.full)))

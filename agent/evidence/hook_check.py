@@ -10,7 +10,7 @@ from agent.evidence.findings import Finding, contradicts
 from agent.evidence.hooks import SAYS, Hook, find_hooks
 from agent.evidence.name_check import kin, known
 from agent.evidence.thesaurus import synonyms
-from agent.evidence.vocabulary import FUNCTION, NEGATORS
+from agent.evidence.vocabulary import FUNCTION, NEGATORS, SUBJECT_PRONOUNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,6 @@ ASCRIBED = 2
 """Words of what is said that must be the same for it to be the same saying."""
 
 _ENDS = frozenset({";", "."})
-_SUBJECTS = frozenset({"he", "she", "it", "they"})
 
 
 def check_hooks(claim: Sentence, ground: Ground) -> Finding | None:
@@ -126,7 +125,7 @@ def _may_be_there(mine: Hook, other: Hook, statement: Statement, ground: Ground)
         if all(_apart(name.place, other.name.place, sentence) for name in own):
             return False
         return beside or (mine.kind != "is" and not _hangs_elsewhere(mine.name, other, sentence))
-    if mine.kind != "does" or _SUBJECTS.isdisjoint(sentence.roots):
+    if mine.kind != "does" or SUBJECT_PRONOUNS.isdisjoint(sentence.roots):
         return False
     earlier = ground.statements[max(0, statement.place - ANTECEDENT) : statement.place]
     return any(mine.name.may_be(name) for s in earlier for name in s.sentence.names)

@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agent.evidence.thesaurus import roles
-from agent.evidence.vocabulary import ARTICLES, FUNCTION, SAYING
+from agent.evidence.vocabulary import ARTICLES, FUNCTION, RELATIVE, SAYING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +36,6 @@ _DOING = frozenset({"subject", "", "after", "before", "since", "until", "as", "t
 _HONORIFICS = frozenset("mr mrs ms dr prof professor sir dame herr frau".split())
 _MARKS = frozenset({";", ":", "(", ")", "."})
 _BE = frozenset("is was are were be been being became remains remained ist war wurde".split())
-_WHO = frozenset({"who", "which"})
 _LINK = {"at": "in", "von": "by", "aus": "from", "into": "to", "bei": "in"}
 _SHORTEST_VERB = 3
 
@@ -106,10 +105,10 @@ def _deeds_after(name: Name, after: Sequence[Token]) -> Iterator[Hook]:
     """Read the deeds of a subject: next to it, in its relative clause, after its apposition."""
     starts = [0]
     if after and after[0].form == ",":
-        starts = [2] if len(after) > 1 and after[1].form in _WHO else []
+        starts = [2] if len(after) > 1 and after[1].form in RELATIVE else []
         close = next((i for i, t in enumerate(after[1:REACH], 1) if t.form == ","), None)
         starts += [close + 1] if close else []
-    elif after and after[0].form in _WHO:
+    elif after and after[0].form in RELATIVE:
         starts = [1]
     for start in starts:
         verbs, place = _deed(after[start : start + REACH])

@@ -23,8 +23,6 @@ _NOT_NAMES = frozenset(
 
 
 _BEFORE_PLACES = frozenset("von aus nach in bei gegen".split())
-
-
 _DEMONYM = re.compile(r"(?:an|ish|es|ese|ench|utch|elsh|ic|ss)$")
 """What the names of peoples end in, as roots: `American`, `Swedish`, `Japanes`, `French`."""
 
@@ -32,9 +30,8 @@ _DEMONYM = re.compile(r"(?:an|ish|es|ese|ench|utch|elsh|ic|ss)$")
 class Name(NamedTuple):
     """A name: its roots in order, as printed, its role, and where it stands.
 
-    `acts` says that a verb in the third person follows: `Bosch supplies`; `qualifies`
-    that a noun or verb does. `role` is `subject` at
-    the head of a clause, else the preposition before it (`by`).
+    `role` is `subject` at the head of a clause, else the preposition before it (`by`). `acts` says
+    that a verb in the third person follows: `Bosch supplies`; `qualifies` that a noun or verb does.
     """
 
     roots: tuple[str, ...]
@@ -152,10 +149,6 @@ def _titled(near: Sequence[Token], distance: int) -> bool:
 
 def _opens(tokens: Sequence[Token], i: int) -> bool:
     return all(token.kind == "punct" for token in tokens[:i]) or tokens[i - 1].form in {".", ":"}
-
-
-def _acronym(token: Token) -> bool:
-    return len(token.raw) > 1 and token.raw.isupper()
 
 
 def _is_ordinary(token: Token, *, opens: bool) -> bool:

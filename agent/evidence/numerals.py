@@ -33,7 +33,6 @@ _ORDINALS = {
         1,
     )
 }
-COUNTS = {"once": 1.0, "twice": 2.0, "thrice": 3.0, "dozen": 12.0}
 
 
 def ordinal(word: str) -> int | None:

@@ -21,6 +21,8 @@ from agent.evidence.vocabulary import (
     NEGATORS,
     PREPOSITIONS,
     QUANTIFIERS,
+    RELATIVE,
+    SUBJECT_PRONOUNS,
 )
 
 if TYPE_CHECKING:
@@ -45,8 +47,6 @@ _TURNS = NEGATORS | HEDGES | QUANTIFIERS | CONDITIONS
 _BE = "⟨be⟩"
 _TOPIC = "⟨topic⟩"
 _BE_FORMS = frozenset("is was are were be been being".split())
-_PRONOUNS = frozenset({"he", "she", "it", "they"})
-_RELATIVE = frozenset({"who", "which", "that"})
 _PARTICIPLES = frozenset(
     """built made held found known written won led run set sold bought taught brought kept told
     sung begun drawn given shown thrown born laid lost paid put sent struck taken worn grown
@@ -84,7 +84,7 @@ def _speaks_of(statement: Statement, ground: Ground) -> bool:
             return True
         head = _subject(earlier.sentence.tokens)
         roots = {token.root for token in head} - ARTICLES
-        if head and head[0].form not in _PRONOUNS and roots:
+        if head and head[0].form not in SUBJECT_PRONOUNS and roots:
             return roots <= ground.topic
     return True
 
@@ -93,7 +93,7 @@ def _line(tokens: Sequence[Token], topic: AbstractSet[str]) -> Line:
     """Give the words of a statement, its subject replaced where it is the topic."""
     subject = _subject(tokens)
     roots = {token.root for token in subject} - ARTICLES
-    pronoun = len(subject) == 1 and subject[0].form in _PRONOUNS
+    pronoun = len(subject) == 1 and subject[0].form in SUBJECT_PRONOUNS
     rest = _words(tokens[len(subject) :])
     if subject and topic and (pronoun or (roots and roots <= topic)):
         return (_TOPIC, *rest)
@@ -210,7 +210,7 @@ def _apposed(subject: Sequence[Token], rest: Sequence[Token]) -> Iterator[Sequen
 def _relatives(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
     """`… by Ann Vale, who studied in Graz` → `Ann Vale studied in Graz`."""
     for i, token in enumerate(tokens[:-1]):
-        if token.form not in {"who", "which"} or i < 2 or tokens[i - 1].form != ",":
+        if token.form not in RELATIVE or i < 2 or tokens[i - 1].form != ",":
             continue
         name = list(itertools.takewhile(_is_name, reversed(tokens[: i - 1])))[::-1]
         if name and tokens[i + 1].kind == "word":
@@ -243,5 +243,5 @@ def _be(token: Token) -> Token:
 
 def _up_to_clause(tokens: Sequence[Token]) -> Sequence[Token]:
     """Cut before the next comma, bracket or relative clause."""
-    marks = {",", ";", ":", "(", ")"} | _RELATIVE
+    marks = {",", ";", ":", "(", ")", "that"} | RELATIVE
     return list(itertools.takewhile(lambda t: t.form not in marks, tokens))

@@ -8,6 +8,7 @@ from agent.evidence.alignment import forms_on_page
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.hooks import deed_of, end_of_name
 from agent.evidence.spelling import root
+from agent.evidence.vocabulary import RELATIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 # The same event told from its two sides: `A sold it to B` is `B bought it from A`.
 _CONVERSE_PAIRS = "buy/sell lend/borrow teach/learn give/receive employ/serve lead/follow"
 
-_WHO = frozenset({"which", "who"})
 _STOPS = frozenset({".", ";"})
 _BE = frozenset({"was", "were", "is", "are", "been", "being", "be"})
 _LONGEST = 14
@@ -90,7 +90,7 @@ def _end_of_subject(name: Name, sentence: Sentence) -> int:
     """Index after a name, and after a relative pronoun that takes it up."""
     end = end_of_name(sentence, name)
     following = [token.form for token in sentence.tokens[end : end + 2]]
-    taken = next((i for i, form in enumerate(following, 1) if form in _WHO), 0)
+    taken = next((i for i, form in enumerate(following, 1) if form in RELATIVE), 0)
     return end + taken
 
 

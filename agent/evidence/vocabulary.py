@@ -26,6 +26,12 @@ PRONOUNS = root_set(
     themselves one er sie es sich sein seine seiner ihr ihre ihrer"""
 )
 
+SUBJECT_PRONOUNS = frozenset({"he", "she", "it", "they"})
+"""Forms that stand for what was named before, as a clause's subject."""
+
+RELATIVE = frozenset({"who", "which"})
+"""Forms with which a relative clause begins, and little else."""
+
 PREPOSITIONS = root_set(
     """of in on at by for with from to into onto upon about over under between among through during
     before after since until till against toward towards across along around near off out up down
@@ -123,8 +129,6 @@ ORDERINGS = root_set(
 """Words that turn a relation round; their loss or gain is never a mere change of style."""
 
 OPERATORS = NEGATORS | DENIALS | HEDGES | QUANTIFIERS | CONDITIONS | ORDERINGS
-
-COMPARATIVES = root_set("more less fewer better worse than before other else")
 
 UNIVERSAL = root_set("all every each always everyone everything entire whole only solely never any")
 

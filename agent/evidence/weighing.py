@@ -69,10 +69,10 @@ class _Weighing:
 
     def _hold(self, sentence: Sentence) -> None:
         """Hold one sentence against the pages that it does not cite."""
-        cited = {n for n, source in self._known() if self._number(source) in sentence.citations}
-        agreeing = {site_of(source.url) for n, source in self._known() if n in cited}
+        carrying = [s for s in self._evidence.sources if self._number(s) in sentence.citations]
+        agreeing = {site_of(source.url) for source in carrying}
         against: set[str] = set()
-        for witness in witnesses(sentence.text, self._evidence, cited):
+        for witness in witnesses(sentence.text, self._evidence, {s.n for s in carrying}):
             site = site_of(witness.source.url)
             (agreeing if witness.agrees else against).add(site)
             if not witness.agrees:
@@ -106,12 +106,9 @@ class _Weighing:
     def _number(self, source: Source) -> int:
         return self._numbers.get((source.url, source.sha256), 0)
 
-    def _known(self) -> list[tuple[int, Source]]:
-        return [(source.n, source) for source in self._evidence.sources]
-
     def _cited(self) -> list[Source]:
         cited = {(s.url, s.sha256) for s in self._checked.sources}
-        return [source for _, source in self._known() if (source.url, source.sha256) in cited]
+        return [s for s in self._evidence.sources if (s.url, s.sha256) in cited]
 
 
 def _coverage(question: str, cited: Iterable[Source], checked: CheckedAnswer) -> float:
