@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browser.search.chain import ChainResult
-from browser.search.languages import language_of
+from browser.search.languages import question_language
 from browser.search.rewrite import is_hard, rewrites
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _told(attempt: SearchAttempt, asked: SearchQuery, query: SearchQuery) -> Sea
 
 def _forms(query: SearchQuery) -> Iterator[SearchQuery]:
     """The query as it is, then the forms in which it may find more."""
-    told = None if query.lang else language_of(query.text)
+    told = None if query.lang else question_language(query.text)
     yield replace(query, lang=query.lang or (None if told == "en" else told))
     if told not in (None, "en"):
         yield query

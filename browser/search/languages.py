@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from browser.text import STOP_WORDS
+from browser.text import SCRIPTS, STOP_WORDS
 
 # The words that a language cannot do without, and those that its questions begin with.
 SMALL_WORDS: dict[str, frozenset[str]] = {
@@ -81,13 +81,6 @@ SMALL_WORDS: dict[str, frozenset[str]] = {
     ),
 }  # fmt: skip
 
-# A script that one language writes, or that is far the most often that language's.
-_SCRIPTS = (
-    ("ja", re.compile(r"[\u3040-\u30ff]")), ("ko", re.compile(r"[\uac00-\ud7af]")),
-    ("zh", re.compile(r"[\u4e00-\u9fff]")), ("el", re.compile(r"[\u0370-\u03ff]")),
-    ("he", re.compile(r"[\u0590-\u05ff]")), ("ar", re.compile(r"[\u0600-\u06ff]")),
-    ("th", re.compile(r"[\u0e00-\u0e7f]")), ("hi", re.compile(r"[\u0900-\u097f]")),
-)  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+")
 # Letters that tell a language from its neighbours; they count as one small word more.
 _LETTERS = {
@@ -98,13 +91,13 @@ _LETTERS = {
 _ENOUGH = 2
 
 
-def language_of(text: str) -> str | None:
-    """The two letters of the language that a text is written in; None where it does not tell.
+def question_language(text: str) -> str | None:
+    """The two letters of the language that a question is asked in; None where it does not tell.
 
     A few names or keywords tell nothing, however foreign they look.
     """
     letters = len(_WORD.findall(text)) and sum(map(str.isalpha, text))
-    for language, script in _SCRIPTS:
+    for language, script in SCRIPTS:
         if letters and len(script.findall(text)) * 3 >= letters:
             return language
     said = [word.casefold() for word in _WORD.findall(text)]

@@ -1,9 +1,14 @@
-"""Which language a text is in: by its script, else by the small words every text is full of."""
+"""Which language running text is in: by its script, else by the small words it is full of.
+
+Questions are too short for this: `browser.search.languages` tells theirs.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+
+from browser.text.scripts import SCRIPTS
 
 # The commonest words of each that are rare in the others.
 _SMALL_WORDS = {
@@ -21,18 +26,7 @@ _OWNERS = {
     word: [language for language, words in _SMALL_WORDS.items() if word in words.split()]
     for word in " ".join(_SMALL_WORDS.values()).split()
 }
-# Scripts that one language in particular is written in; kana before Han, which both use.
-_SCRIPTS = (
-    ("ja", re.compile("[\u3040-\u30ff]")),
-    ("ko", re.compile("[\uac00-\ud7af]")),
-    ("zh", re.compile("[\u4e00-\u9fff]")),
-    ("th", re.compile("[\u0e00-\u0e7f]")),
-    ("el", re.compile("[\u0370-\u03ff]")),
-    ("he", re.compile("[\u0590-\u05ff]")),
-    ("ar", re.compile("[\u0600-\u06ff]")),
-    ("hi", re.compile("[\u0900-\u097f]")),
-    ("ru", re.compile("[\u0400-\u04ff]")),
-)
+_ALL_SCRIPTS = (*SCRIPTS, ("ru", re.compile("[\u0400-\u04ff]")))
 _UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
 _UKRAINIAN_SHARE = 0.02
 _WORD = re.compile(r"[^\W\d_]+")
@@ -46,7 +40,7 @@ _SCRIPT_SHARE = 0.1
 def language_of(text: str) -> str | None:
     """Name a text's language (ISO 639-1) where it is plain; None for short or mixed ones."""
     sample = text[:_LOOKED_AT]
-    for language, script in _SCRIPTS if not sample.isascii() else ():
+    for language, script in _ALL_SCRIPTS if not sample.isascii() else ():
         if len(script.findall(sample)) > _SCRIPT_SHARE * len(sample):
             return _cyrillic(sample) if language == "ru" else language
     words = [word.casefold() for word in _WORD.findall(sample)]

@@ -29,7 +29,7 @@ MOST_PASSAGES = (1 << PASSAGE_BITS) - 1
 # A file changed this shortly before it was indexed may change again within one tick of its clock
 # (FAT counts two seconds); its content is then compared as well.
 _RACY_NS = 2_000_000_000
-_VERSION = 2
+_VERSION = 3
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS file (

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from browser.text import content_words, sentences
+from browser.text.tokens import UNSPACED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 SHORTEST, LONGEST = 500, 1500
 SNIPPET = 320
 
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 def split(text: str) -> Iterator[str]:

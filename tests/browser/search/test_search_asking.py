@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.search.asking import ask
-from browser.search.languages import language_of
+from browser.search.languages import question_language
 from browser.search.rewrite import is_hard, keywords, names, rewrites
 from browser.types import Outcome, SearchPage, SearchQuery
 from tests.browser.search.sources import Fixed, failing, hits
@@ -49,8 +49,8 @@ HARD = "Which river flows past the lighthouse that the engineer of Port Elm drew
         ("", None),
     ],
 )
-def test_the_language_of_a_question(question: str, language: str | None) -> None:
-    assert language_of(question) == language
+def test_the_question_language_a_question(question: str, language: str | None) -> None:
+    assert question_language(question) == language
 
 
 def test_small_words_of_the_questions_own_language_are_no_keywords() -> None:
