@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import tomllib
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from agent.depth import EFFORTS, Depth, Effort
 from agent.errors import UsageError
@@ -84,6 +86,18 @@ class Options(BaseModel):
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return (value,) if isinstance(value, Path) else value
+
+    @field_validator("since")
+    @classmethod
+    def _day(cls, value: str | None) -> str | None:
+        """Take an ISO date; engines would pass over another form without a word."""
+        if value is not None:
+            try:
+                datetime.fromisoformat(value)
+            except ValueError:
+                said = "Input should be a date such as 2025-01-31"
+                raise PydanticCustomError("date", said) from None
+        return value
 
     @property
     def effort(self) -> Effort:

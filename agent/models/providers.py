@@ -84,7 +84,7 @@ class Endpoint:
     """Where a model is asked: `model` is the provider's own name, empty for its first one.
 
     `sees` tells whether it can be shown pictures, `native` whether it is offered tools as
-    functions; `patience` is in seconds of silence.
+    functions; `patience` is in seconds of silence; `needs_key` that it lets nobody in without one.
     """
 
     name: str
@@ -97,6 +97,7 @@ class Endpoint:
     sees: bool = False
     native: bool = False
     patience: float = PATIENCE
+    needs_key: bool = False
 
 
 def default_model(environ: Mapping[str, str]) -> str | None:
@@ -131,15 +132,17 @@ _PRICES_OF_LITELLM = {"bedrock": "aws", "vertex_ai": "google", "gemini": "google
 def _at(
     provider: Provider, name: str, model: str, base_url: str | None, environ: Mapping[str, str]
 ) -> Endpoint:
+    elsewhere = base_url or environ.get(f"{provider.prefix.upper()}_BASE_URL")
     return Endpoint(
         name,
         model,
-        base_url or environ.get(f"{provider.prefix.upper()}_BASE_URL") or provider.base_url,
+        elsewhere or provider.base_url,
         environ.get(provider.key) if provider.key else None,
         provider.key,
         _priced_by(model) if provider.api == "litellm" else provider.prices,
         provider.api,
         native=provider.native,
+        needs_key=provider.key is not None and not elsewhere,
     )
 
 

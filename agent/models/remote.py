@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import httpx2
 
-from agent.errors import ModelUnavailable
+from agent.errors import ModelUnauthorized, ModelUnavailable
 from agent.models.base import Hearing, ModelReply, Usage
 from agent.models.prices import get_ready, priced
 from agent.models.retry import BACKOFF, Transient, retrying
@@ -100,9 +100,18 @@ class RemoteModel(ABC):
             hint="Give a slow model more time with --model-timeout SECONDS.",
         )
 
+    def _keyless(self) -> ModelUnauthorized:
+        """Give the error of a provider that lets nobody in without a key: it need not be asked."""
+        return ModelUnauthorized(
+            f"{self.name} needs a key, and {self.where.key_name} is not set",
+            hint=f"Set {self.where.key_name}, or use --model extractive, which needs none.",
+        )
+
     async def _tried(
         self, system: str, messages: Sequence[Message], heard: Hearing | None
     ) -> ModelReply:
+        if self.where.needs_key and not self.where.key:
+            raise self._keyless()
         asked = Asked(system, messages, self._tools.get(system, ()))
         get_ready(self.where.prices)
         try:

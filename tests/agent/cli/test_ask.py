@@ -58,6 +58,8 @@ def test_exports_are_written_by_their_endings(run, web, answering, tmp_path):
         ([QUESTION, "--corpus", "/no/such/folder"], 2, "cannot read the corpus"),
         ([QUESTION, "--search", "gogle"], 2, "google"),
         ([QUESTION, "--max-steps", "0"], 2, "max-steps"),
+        ([QUESTION, "--since", "yesterday"], 2, "a date such as"),
+        ([QUESTION, "--model", "groq/any"], 7, "GROQ_API_KEY is not set"),
         ([QUESTION, "--export", "x.exe"], 2, "no such format"),
         ([QUESTION, "--file", "/no/such/file"], 2, "cannot read the file"),
         (["-"], 2, "empty"),
