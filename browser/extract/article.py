@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from browser.extract.asides import is_aside, is_dateline, is_title, is_trail, opens_related
+from browser.extract.blocks import LINKY, PROSE_WORDS
 from browser.extract.shape import reads_on, without_teasers
 from browser.extract.shingles import shingles, word_list
 from browser.extract.tree import remove
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from browser.extract.blocks import Block, Walk
     from browser.extract.metadata import Metadata
 
-# A block with more links than this is navigation rather than prose.
-_LINKY = 0.5
 # A page whose content holds at most this share of linky blocks needs no second opinion.
 _CLEAN = 0.05
 # A block is in an extractor's output when this share of its four-word shingles is.
@@ -44,8 +43,6 @@ _MOST_BLOCKS = 5_000
 _WEIGHT = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
 # A byline may stand below a first paragraph or two that sum the article up.
 _STANDFIRST = 3
-# Prose begins at so many words; what is shorter is a label.
-_PROSE_WORDS = 10
 
 
 def content_blocks(walk: Walk, root: etree._Element, meta: Metadata) -> list[Block]:
@@ -90,26 +87,22 @@ def _is_bare(content: Sequence[Block]) -> bool:
     beside = sum(
         count_words(block.text)
         for block in content
-        if block.kind != "heading" and not _is_prose(block)
+        if block.kind != "heading" and not block.is_prose
     )
     return beside <= _CLEAN * sum(count_words(block.text) for block in content)
-
-
-def _is_prose(block: Block) -> bool:
-    return count_words(block.text) >= _PROSE_WORDS and block.link_density <= _LINKY
 
 
 def _is_article(content: Sequence[Block], body: Sequence[Block], *, declared: bool) -> bool:
     words = sum(count_words(block.text) for block in body)
     if declared or words < _SHORTEST_BODY:
         return words >= _SHORTEST_BODY
-    plain = [block for block in content if block.link_density <= _LINKY]
-    share = _MOSTLY if _linked(content) <= _LINKY else _HALF
+    plain = [block for block in content if not block.is_linky]
+    share = _MOSTLY if _linked(content) <= LINKY else _HALF
     return words >= share * sum(count_words(block.text) for block in plain)
 
 
 def _linked(blocks: Sequence[Block]) -> float:
-    linked = sum(len(block.text) for block in blocks if block.link_density > _LINKY)
+    linked = sum(len(block.text) for block in blocks if block.is_linky)
     return linked / max(1, sum(len(block.text) for block in blocks))
 
 
@@ -130,7 +123,7 @@ def _thin(content: Sequence[Block], found: Sequence[bool]) -> bool:
 
 
 def _prose(blocks: Sequence[Block]) -> int:
-    return sum(count_words(block.text) for block in blocks if _is_prose(block))
+    return sum(count_words(block.text) for block in blocks if block.is_prose)
 
 
 def _in_densest(blocks: Sequence[Block]) -> list[bool]:
@@ -138,16 +131,14 @@ def _in_densest(blocks: Sequence[Block]) -> list[bool]:
     scores: Counter[etree._Element] = Counter()
     depths: dict[etree._Element, int] = {}
     for block in blocks:
-        linky = block.link_density > _LINKY
+        linky = block.is_linky
         worth = -len(block.text) if linky else len(block.text)
         line = list(block.node.iterancestors())
         for depth, ancestor in enumerate(reversed(line)):
             scores[ancestor] += worth
             depths[ancestor] = depth
     best = max(scores, key=lambda element: (scores[element], depths[element]))
-    return [
-        block.link_density <= _LINKY and best in set(block.node.iterancestors()) for block in blocks
-    ]
+    return [not block.is_linky and best in set(block.node.iterancestors()) for block in blocks]
 
 
 def _extractor_text(root: etree._Element) -> str:
@@ -196,11 +187,11 @@ def _belongs(
     """Whether a block `after` a kept one, `before` a kept one, or both, is of the body, too."""
     if block.kind in {"table", "code"}:
         return (after and before) or block.node.getparent() in parents
-    if not before or not (after or _is_prose(block)):
+    if not before or not (after or block.is_prose):
         return False  # what follows the body is about something else; what opens it may be missed
     if block.kind == "caption" or block.node.tag == "figure":
         return False
-    return block.link_density <= _LINKY and block.node.getparent() in parents
+    return not block.is_linky and block.node.getparent() in parents
 
 
 def _one_article(blocks: list[Block]) -> list[Block]:
@@ -223,16 +214,16 @@ def _trim(blocks: Sequence[Block], title: str) -> list[Block]:
     for block in blocks:
         if opens_related(block):
             related = True
-        elif related and block.link_density <= _LINKY and _speaks(block):
+        elif related and not block.is_linky and _speaks(block):
             related = False
         aside = is_aside(block) or is_title(block, title)
         aside = aside or (not begun and block.level == 1)
         aside = aside or ((not begun or len(kept) < _STANDFIRST) and is_dateline(block))
-        begun = begun or (not aside and count_words(block.text) >= _PROSE_WORDS)
+        begun = begun or (not aside and count_words(block.text) >= PROSE_WORDS)
         if not (related or aside):
             kept.append(block)
     return kept
 
 
 def _speaks(block: Block) -> bool:
-    return block.kind == "heading" or count_words(block.text) >= _PROSE_WORDS
+    return block.kind == "heading" or count_words(block.text) >= PROSE_WORDS

@@ -50,7 +50,6 @@ _RELATED_CLASS = re.compile(
 _TRAIL = re.compile(r"[^.!?]{1,60}(?: [›»>/] [^.!?]{1,60})+")
 # Small print is short; a paragraph that begins like it is not.
 _LONGEST_SMALL_PRINT = 25
-_LINKY = 0.5
 
 
 def opens_related(block: Block) -> bool:
@@ -66,7 +65,7 @@ def opens_related(block: Block) -> bool:
 def is_aside(block: Block) -> bool:
     """Whether a line is a link to another article, small print, or nothing but links."""
     words = count_words(block.text)
-    linky = block.link_density > _LINKY
+    linky = block.is_linky
     if block.kind in {"table", "code"} or (words > _LONGEST_SMALL_PRINT and not linky):
         return False
     if _RELATED.match(block.text) and (linky or block.kind == "heading"):

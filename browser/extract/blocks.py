@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
@@ -12,7 +12,7 @@ from browser.extract.inline import Inline
 from browser.extract.regions import Regions
 from browser.extract.tables import is_data_table, read_table, table_markdown, table_text
 from browser.extract.tree import raw_text
-from browser.text import clean
+from browser.text import clean, count_words
 
 if TYPE_CHECKING:
     from browser.types import Table
@@ -28,6 +28,10 @@ BLOCKS = frozenset(
     li main menu nav ol p pre search section summary table tbody tfoot thead td th tr ul
     template""".split()
 )
+LINKY: Final = 0.5
+"""A share of links above which a text is navigation."""
+PROSE_WORDS: Final = 10
+"""Prose begins at so many words; what is shorter is a label."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _KINDS = {
     **dict.fromkeys(_HEADINGS, "heading"), "li": "item", "pre": "code", "blockquote": "quote",
@@ -70,6 +74,16 @@ class Block:
     def link_density(self) -> float:
         """The share of the text that is links, 0 to 1."""
         return self.link_chars / max(1, len(self.text))
+
+    @property
+    def is_linky(self) -> bool:
+        """Whether it is navigation rather than prose, by its links."""
+        return self.link_density > LINKY
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it has the length of prose, and few links."""
+        return not self.is_linky and count_words(self.text) >= PROSE_WORDS
 
 
 @dataclass(slots=True)

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from browser.extract.blocks import Block
 
-# Prose begins at so many words; what is shorter is a label.
-_PROSE_WORDS = 10
-_LINKY = 0.5
 # Fewer paragraphs than these are no article, whatever stands around them.
 _FEWEST_PARAGRAPHS = 2
 # An article has more paragraphs than headings; a catalogue has a heading an entry.
@@ -71,7 +68,7 @@ def _runs(blocks: Sequence[Block]) -> Iterator[tuple[int, int, int]]:
 
 def _teaser(blocks: Sequence[Block], at: int) -> int:
     """How many blocks the teaser has that begins here; 0 where none does."""
-    if blocks[at].kind != "heading" or blocks[at].link_density <= _LINKY:
+    if blocks[at].kind != "heading" or not blocks[at].is_linky:
         return 0
     size, words = 1, 0
     while at + size < len(blocks) and blocks[at + size].kind != "heading":
@@ -83,5 +80,4 @@ def _teaser(blocks: Sequence[Block], at: int) -> int:
 
 
 def _is_prose(block: Block) -> bool:
-    short = block.kind in {"heading", "table", "code", "caption"}
-    return not short and block.link_density <= _LINKY and count_words(block.text) >= _PROSE_WORDS
+    return block.is_prose and block.kind not in {"heading", "table", "code", "caption"}

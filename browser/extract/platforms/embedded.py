@@ -20,7 +20,7 @@ _MOST_NODES = 200_000
 def next_data(source: Source) -> Any:
     """The page properties of a Next.js page; None where there are none."""
     script = source.first("script#__NEXT_DATA__")
-    data = _decoded(script.text or "", 0) if script is not None else None
+    data = decoded(script.text or "") if script is not None else None
     return ((data or {}).get("props") or {}).get("pageProps") if isinstance(data, dict) else None
 
 
@@ -32,7 +32,7 @@ def variable(source: Source, name: str) -> Any:
     for script in source.root.iter("script"):
         text = script.text or ""
         if name in text and (match := assigned.search(text)):
-            return _decoded(text, match.end())
+            return decoded(text, match.end())
     return None
 
 
@@ -50,14 +50,14 @@ def _streamed(source: Source) -> Iterator[Any]:
     for script in source.root.iter("script"):
         text = script.text or ""
         for match in _STREAMED.finditer(text):
-            row = _decoded(text, match.end())
+            row = decoded(text, match.end())
             if isinstance(row, list) and len(row) > 1 and isinstance(row[1], str):
                 pieces.append(row[1])
     # A row is `id:value` on a line of its own; what is no JSON (modules, texts) is passed over.
     for line in "".join(pieces).split("\n"):
         value = line.partition(":")[2]
         if value[:1] in ("{", "["):
-            yield _decoded(value, 0)
+            yield decoded(value)
 
 
 def walk(roots: list[Any]) -> Iterator[dict[str, Any]]:
@@ -74,7 +74,8 @@ def walk(roots: list[Any]) -> Iterator[dict[str, Any]]:
             stack.extend(reversed(value))
 
 
-def _decoded(text: str, start: int) -> Any:
+def decoded(text: str, start: int = 0) -> Any:
+    """The JSON value that begins at a place of a text; None where there is none."""
     try:
         return json.JSONDecoder().raw_decode(text.lstrip() if not start else text, start)[0]
     except (ValueError, RecursionError):

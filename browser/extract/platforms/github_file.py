@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from browser.extract.platforms.embedded import walk
+from browser.extract.platforms.embedded import decoded, walk
 from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.record import Record
 from browser.extract.platforms.source import fields
@@ -47,15 +46,10 @@ def read_file(source: Source) -> Record | None:
 
 def _blob(source: Source) -> tuple[dict[str, Any], dict[str, Any]]:
     """The file in the state of the page, and what its header says."""
-    for script in source.all(_STATE):
-        try:
-            state = json.loads(script.text or "")
-        except ValueError:
-            continue
-        for node in walk([state]):
-            if isinstance(node.get("blob"), dict):
-                return node["blob"], node["blob"].get("headerInfo") or {}
-    return {}, {}
+    states = [decoded(script.text or "") for script in source.all(_STATE)]
+    blobs = (node["blob"] for node in walk(states) if isinstance(node.get("blob"), dict))
+    blob: dict[str, Any] = next(blobs, {})
+    return blob, blob.get("headerInfo") or {}
 
 
 def _shown(source: Source) -> str:
