@@ -6,16 +6,16 @@ import json
 import re
 import threading
 from collections import Counter
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from agent.asking import request_digest
 from agent.models import Message
+from tests.crash.loopback import Handler, Server, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     Decide = Callable[["Talk"], str]
 
@@ -74,41 +74,18 @@ class Speaker:
         return self.decide(talk)
 
 
-@contextmanager
-def speaking(decide: Decide) -> Iterator[Speaker]:
+def speaking(decide: Decide) -> AbstractContextManager[Speaker]:
     """Serve a model on 127.0.0.1 until the block ends."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True
-    speaker = Speaker(f"http://127.0.0.1:{server.server_port}/v1", decide)
-    server.speaker = speaker  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield speaker
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return serving(_Handler, lambda url: Speaker(f"{url}/v1", decide))
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(Handler):
+    server: Server[Speaker]
 
-    def log_message(self, *_: Any) -> None:
-        pass
-
-    def handle(self) -> None:
-        with suppress(ConnectionError):  # who asks may be killed
-            super().handle()
-
-    def do_POST(self) -> None:
-        length = int(self.headers["Content-Length"] or -1)
-        raw = self.rfile.read(max(0, length))
-        if len(raw) != length:
-            return  # who asked was killed while asking
-        body = json.loads(raw)
-        text = self.server.speaker.answer(body)  # type: ignore[attr-defined]
-        sent = sum(len(str(m["content"])) for m in body["messages"]) // 4
+    def post(self, body: bytes) -> None:
+        asked = json.loads(body)
+        text = self.server.site.answer(asked)
+        sent = sum(len(str(m["content"])) for m in asked["messages"]) // 4
         choice = {"role": "assistant", "content": text}
         answer = {
             "id": "c1",
@@ -122,9 +99,4 @@ class _Handler(BaseHTTPRequestHandler):
                 "total_tokens": sent + len(text) // 4,
             },
         }
-        raw = json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(raw)))
-        self.end_headers()
-        self.wfile.write(raw)
+        self.send(200, "application/json", json.dumps(answer).encode())

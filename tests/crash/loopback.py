@@ -1,0 +1,80 @@
+"""A server on loopback that runs for the length of a block, whoever asks it may be killed."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+Site = TypeVar("Site")
+
+
+class Server(ThreadingHTTPServer, Generic[Site]):
+    """Serves one `site`, to which the handlers of its requests turn."""
+
+    daemon_threads = True
+    site: Site
+
+
+class Handler(BaseHTTPRequestHandler):
+    """A handler without a log, to whom a client that goes away is nothing."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def handle(self) -> None:
+        """Handle what comes over one connection."""
+        with suppress(ConnectionError):  # who asks may be killed
+            super().handle()
+
+    def do_GET(self) -> None:
+        """Answer by `get`."""
+        self.get()
+
+    def do_POST(self) -> None:
+        """Answer by `post`, where all that was announced has come."""
+        length = int(self.headers["Content-Length"] or -1)
+        body = self.rfile.read(max(0, length))
+        if len(body) == length:  # else who asked was killed while asking
+            self.post(body)
+
+    def get(self) -> None:
+        """Answer a GET; a site that takes none says so."""
+        self.send_error(405)
+
+    def post(self, body: bytes) -> None:
+        """Answer a POST."""
+        raise NotImplementedError
+
+    def send(
+        self, status: int, content_type: str, body: bytes, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Send a whole response."""
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        for key, value in (headers or {}).items():
+            self.send_header(key, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@contextmanager
+def serving(handler: type[Handler], site: Callable[[str], Site]) -> Iterator[Site]:
+    """Serve on 127.0.0.1 until the block ends; `site` makes the site from its base URL."""
+    server = Server[Site](("127.0.0.1", 0), handler)
+    server.site = site(f"http://127.0.0.1:{server.server_port}")
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server.site
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
