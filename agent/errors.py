@@ -17,6 +17,9 @@ ResearchError
 
 from __future__ import annotations
 
+CHECK_FAILED = 8
+"""The exit code of a command that checked something, which did not hold."""
+
 
 class ResearchError(Exception):
     """Base of all errors here. `hint` is one sentence that says what to do."""

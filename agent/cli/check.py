@@ -11,13 +11,12 @@ import click
 from agent.cli.flags import run_flags
 from agent.cli.runs import all_runs
 from agent.cli.say import complain
-from agent.errors import UsageError
+from agent.errors import CHECK_FAILED, UsageError
 from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
     from agent.run.checks import Checked
 
-NOT_HELD = 8
 _FILE = click.Path(path_type=Path)
 
 
@@ -45,7 +44,7 @@ def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) 
         _write(summary, _summary(checks.stem, done).encode())
     if failed:
         complain(f"{len(failed)} of {len(done)} checks do not hold")
-    return NOT_HELD if failed else 0
+    return CHECK_FAILED if failed else 0
 
 
 def _told(one: Checked) -> None:

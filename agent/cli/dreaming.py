@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.memory import memory, opened
+from agent.cli.memory import memory
+from agent.cli.place import Place, opened
 from agent.config import options
 from agent.errors import UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from agent.config import Options
     from agent.memory import Memory
 
@@ -29,7 +28,7 @@ _RUN_ENDED = frozenset({0, 3, 4, 5})
 @click.option("--model", metavar="NAME", help="Has new insights worded by this model.")
 @click.option("--base-url", metavar="URL", help="An OpenAI-compatible endpoint.")
 @click.pass_obj
-def dream(place: tuple[Path, str], seconds: float, model: str | None, base_url: str | None) -> None:
+def dream(place: Place, seconds: float, model: str | None, base_url: str | None) -> None:
     """Consolidate: link, merge, draw insights, retire what is stale."""
     given = {"base_url": base_url} if base_url else {}
     with opened(place) as store:
@@ -46,12 +45,12 @@ def dream(place: tuple[Path, str], seconds: float, model: str | None, base_url: 
 async def _worded(store: Memory, name: str, settings: Options) -> int:
     """Have insights worded; returns how many."""
     from agent.after.insights import word_insights  # noqa: PLC0415 - only where a model is named
-    from agent.models.base import Choosy, Task  # noqa: PLC0415 - as above
+    from agent.models import Task, takes  # noqa: PLC0415 - as above
     from agent.run.models import open_model  # noqa: PLC0415 - as above
 
     async with AsyncExitStack() as stack:
         model = await open_model(stack, name, settings, os.environ, settings.base_url)
-        if isinstance(model, Choosy) and not model.takes(Task.AFTER):
+        if not takes(model, Task.AFTER):
             raise UsageError(f"{model.name} words nothing", hint="Name a language model.")
         return await word_insights(store, model)
 

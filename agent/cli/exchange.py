@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from agent.cli.memory import memory, opened
+from agent.cli.memory import memory
+from agent.cli.place import Place, opened
 from agent.errors import UsageError
 
 _FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
@@ -20,7 +21,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 @click.argument("file", type=_FILE)
 @click.option("--session", default="imported", show_default=True, help="Names the conversation.")
 @click.pass_obj
-def import_(place: tuple[Path, str], file: Path, session: str) -> None:
+def import_(place: Place, file: Path, session: str) -> None:
     """Take over FILE (`-` for standard input); what has the same key goes into the history."""
     storage = _read(file)
     with opened(place) as store:
@@ -32,7 +33,7 @@ def import_(place: tuple[Path, str], file: Path, session: str) -> None:
 @click.argument("file", type=_FILE)
 @click.option("--session", metavar="NAME", help="Whose chat history; the latest unless told.")
 @click.pass_obj
-def export(place: tuple[Path, str], file: Path, session: str | None) -> None:
+def export(place: Place, file: Path, session: str | None) -> None:
     """Write everything to FILE (`-` for standard output), as `import` takes it."""
     with opened(place) as store:
         text = json.dumps(store.export(session), ensure_ascii=False, indent=2) + "\n"

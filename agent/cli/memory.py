@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agent.cli.anywhere import Anywhere
-from agent.cli.runs import data_dir_option
-from agent.config import default_data_dir, options, private_folder
+from agent.cli.place import Place, opened, placed
 from agent.errors import UsageError
 from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from agent.memory import Hit, Memory
 
-CHECK_FAILED = 8
 _LINE = 160  # characters of a memory in a list
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _kinds = click.option(
@@ -29,12 +23,9 @@ _kinds = click.option(
 
 
 @click.group(cls=Anywhere)
-@click.option("--namespace", envvar="RESEARCH_NAMESPACE", default="default", help="Whose memories.")
-@data_dir_option
-@click.pass_context
-def memory(ctx: click.Context, namespace: str, data_dir: Path | None) -> None:
+@placed
+def memory() -> None:
     """Look at, add to and delete what is remembered."""
-    ctx.obj = (data_dir or default_data_dir(), namespace)
 
 
 @memory.command(name="list")
@@ -42,7 +33,7 @@ def memory(ctx: click.Context, namespace: str, data_dir: Path | None) -> None:
 @click.option("--all", "every", is_flag=True, help="What runs left as well, by id.")
 @click.option("-n", "--number", default=100, show_default=True, help="How many, the newest.")
 @click.pass_obj
-def list_(place: tuple[Path, str], kinds: tuple[str, ...], every: bool, number: int) -> None:  # noqa: FBT001 - click's way
+def list_(place: Place, kinds: tuple[str, ...], every: bool, number: int) -> None:  # noqa: FBT001 - click's way
     """List what is remembered by key; --all or --kind for the rest."""
     with opened(place) as store:
         if kinds or every:
@@ -60,7 +51,7 @@ def list_(place: tuple[Path, str], kinds: tuple[str, ...], every: bool, number: 
 @_kinds
 @click.option("-n", "--number", default=10, show_default=True, help="How many.")
 @click.pass_obj
-def search(place: tuple[Path, str], query: str, kinds: tuple[str, ...], number: int) -> None:
+def search(place: Place, query: str, kinds: tuple[str, ...], number: int) -> None:
     """Search what is remembered."""
     with opened(place) as store:
         for hit in store.search(query, number, kinds or None):
@@ -70,7 +61,7 @@ def search(place: tuple[Path, str], query: str, kinds: tuple[str, ...], number: 
 @memory.command()
 @click.argument("key")
 @click.pass_obj
-def show(place: tuple[Path, str], key: str) -> None:
+def show(place: Place, key: str) -> None:
     """Show what is kept under KEY (or an id), and what stood there before."""
     with opened(place) as store:
         value = store.recall(key)
@@ -86,7 +77,7 @@ def show(place: tuple[Path, str], key: str) -> None:
 @click.argument("key")
 @click.argument("value")
 @click.pass_obj
-def remember(place: tuple[Path, str], key: str, value: str) -> None:
+def remember(place: Place, key: str, value: str) -> None:
     """Keep VALUE under KEY."""
     with opened(place) as store:
         store.remember(key, value)
@@ -96,7 +87,7 @@ def remember(place: tuple[Path, str], key: str, value: str) -> None:
 @memory.command()
 @click.argument("key")
 @click.pass_obj
-def forget(place: tuple[Path, str], key: str) -> None:
+def forget(place: Place, key: str) -> None:
     """Delete what is kept under KEY (or an id) for good."""
     with opened(place) as store:
         if not store.forget(key):
@@ -108,7 +99,7 @@ def forget(place: tuple[Path, str], key: str) -> None:
 @click.argument("question")
 @click.option("--session", metavar="NAME", help="As if asked in this conversation.")
 @click.pass_obj
-def preview(place: tuple[Path, str], question: str, session: str | None) -> None:
+def preview(place: Place, question: str, session: str | None) -> None:
     """Show what a run with QUESTION would be given, and why; nothing is asked or changed."""
     from agent.memory.preview import preview as explain  # noqa: PLC0415 - `--help` needs no database
 
@@ -119,7 +110,7 @@ def preview(place: tuple[Path, str], question: str, session: str | None) -> None
 @memory.command()
 @click.option("--html", type=_FILE, metavar="FILE", help="Write it as a picture.")
 @click.pass_obj
-def graph(place: tuple[Path, str], html: Path | None) -> None:
+def graph(place: Place, html: Path | None) -> None:
     """Show how memories are linked: the strongest links, or a picture of all."""
     from agent.memory.picture import page  # noqa: PLC0415 - only here
 
@@ -138,25 +129,12 @@ def graph(place: tuple[Path, str], html: Path | None) -> None:
 @click.option("--namespace", required=True, metavar="NAME", help="Whose memories.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def delete(place: tuple[Path, str], namespace: str, yes: bool) -> None:  # noqa: FBT001 - click's way
+def delete(place: Place, namespace: str, yes: bool) -> None:  # noqa: FBT001 - click's way
     """Delete all that a namespace holds, conversations too, for good."""
     if not yes:
         click.confirm(f"Delete everything in {namespace!r} for good?", abort=True, err=True)
     with opened((place[0], namespace)) as store:
         print(f"deleted {store.control.clear()} memories and conversations")
-
-
-@contextmanager
-def opened(place: tuple[Path, str]) -> Iterator[Memory]:
-    """Open the memory of a data folder and a namespace."""
-    from agent.memory import Memory  # noqa: PLC0415 - `--help` needs no database
-    from agent.memory.embedders import embedder_of  # noqa: PLC0415 - as above
-
-    folder, namespace = place
-    settings = options({"data_dir": private_folder(folder)}, config=True)
-    embedder = embedder_of(settings.embeddings, settings.base_url, os.environ, settings.proxy)
-    with Memory.open(settings.memory_place, namespace, embeddings=embedder) as store:
-        yield store
 
 
 def _by_id(store: Memory, name: str) -> Hit:

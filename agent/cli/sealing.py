@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
-from agent.cli.memory import CHECK_FAILED, memory, opened
+from agent.cli.memory import memory
+from agent.cli.place import Place, opened
 from agent.config import options
+from agent.errors import CHECK_FAILED
 from browser.text.hygiene import clean
 
 _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
@@ -17,7 +19,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 @click.argument("category")
 @click.argument("content")
 @click.pass_obj
-def seal(place: tuple[Path, str], category: str, content: str) -> None:
+def seal(place: Place, category: str, content: str) -> None:
     """Seal a milestone, a decision or an incident: CATEGORY and CONTENT."""
     with opened(place) as store:
         sealed = store.seal(category, content)
@@ -27,7 +29,7 @@ def seal(place: tuple[Path, str], category: str, content: str) -> None:
 @memory.command()
 @click.argument("authority", metavar="URL")
 @click.pass_obj
-def stamp(place: tuple[Path, str], authority: str) -> None:
+def stamp(place: Place, authority: str) -> None:
     """Have the head stamped with the time by the authority at URL (RFC 3161)."""
     with opened(place) as store:
         stamped = store.stamp(authority, proxy=options({}, config=True).proxy)
@@ -38,7 +40,7 @@ def stamp(place: tuple[Path, str], authority: str) -> None:
 @click.option("--head", metavar="HASH", help="A head that was noted before.")
 @click.option("--roots", type=_FILE, metavar="FILE", help="Certificates that vouch for stamps.")
 @click.pass_obj
-def verify(place: tuple[Path, str], head: str | None, roots: Path | None) -> int:
+def verify(place: Place, head: str | None, roots: Path | None) -> int:
     """Check that the sealed log is what was sealed, and when; exit 8 where it is not."""
     with opened(place) as store:
         check = store.verify(head, roots)

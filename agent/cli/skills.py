@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
 
 from agent.cli.anywhere import Anywhere
-from agent.cli.memory import opened
-from agent.cli.runs import data_dir_option
-from agent.config import default_data_dir
+from agent.cli.place import Place, opened, placed
 from agent.errors import UsageError
 from browser.text.hygiene import clean
 
-Place = tuple[Path, str]
 _LINE = 100  # characters of an instruction in a list
 
 
 @click.group(cls=Anywhere)
-@click.option("--namespace", envvar="RESEARCH_NAMESPACE", default="default", help="Whose skills.")
-@data_dir_option
-@click.pass_context
-def skills(ctx: click.Context, namespace: str, data_dir: Path | None) -> None:
+@placed
+def skills() -> None:
     """Look at and delete the instructions that runs are given."""
-    ctx.obj = (data_dir or default_data_dir(), namespace)
 
 
 @skills.command(name="list")

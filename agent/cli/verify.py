@@ -11,12 +11,11 @@ import click
 
 from agent.cli.runs import all_runs, data_dir_option
 from agent.cli.say import complain
+from agent.errors import CHECK_FAILED
 from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
     from agent.export.verify import Verified
-
-NOT_HELD = 8
 
 
 @click.command()
@@ -56,7 +55,7 @@ def verify(
         print(clean("\n".join(told)) if told else _summary(found))
     if told:
         complain(f"{found.run} does not hold: {len(told)} flaw{'s' * (len(told) != 1)}")
-    return NOT_HELD if told else 0
+    return CHECK_FAILED if told else 0
 
 
 def _verified(name: str, data_dir: Path | None, roots: Path | None) -> Verified:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from agent.cli.anywhere import Anywhere
-from agent.cli.memory import CHECK_FAILED, opened
+from agent.cli.place import namespace_option, opened
 from agent.cli.runs import data_dir_option
 from agent.config import default_data_dir, options
-from agent.errors import UsageError
+from agent.errors import CHECK_FAILED, UsageError
 from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ Place = tuple[Path, Path, str]
     metavar="DIR",
     help="Where the wiki is; as settings say, else `wiki` in the data folder.",
 )
-@click.option("--namespace", envvar="RESEARCH_NAMESPACE", default="default", help="Whose memories.")
+@namespace_option
 @data_dir_option
 @click.pass_context
 def wiki(ctx: click.Context, folder: Path | None, namespace: str, data_dir: Path | None) -> None:

@@ -1,0 +1,50 @@
+"""Whose memory a command opens: the data folder and the namespace, and opening it."""
+
+from __future__ import annotations
+
+import functools
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.runs import data_dir_option
+from agent.config import default_data_dir, options, private_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from agent.memory import Memory
+
+Place = tuple[Path, str]
+"""The data folder, the namespace."""
+namespace_option = click.option(
+    "--namespace", envvar="RESEARCH_NAMESPACE", default="default", help="Whose memories."
+)
+
+
+def placed(group: Callable[[], None]) -> Callable[..., None]:
+    """Let a group take a namespace and a data folder; its commands get them as a `Place`."""
+
+    @namespace_option
+    @data_dir_option
+    @click.pass_context
+    def place(ctx: click.Context, namespace: str, data_dir: Path | None) -> None:
+        ctx.obj = (data_dir or default_data_dir(), namespace)
+
+    return functools.update_wrapper(place, group)
+
+
+@contextmanager
+def opened(place: Place) -> Iterator[Memory]:
+    """Open the memory of a data folder and a namespace."""
+    from agent.memory import Memory  # noqa: PLC0415 - `--help` needs no database
+    from agent.memory.embedders import embedder_of  # noqa: PLC0415 - as above
+
+    folder, namespace = place
+    settings = options({"data_dir": private_folder(folder)}, config=True)
+    embedder = embedder_of(settings.embeddings, settings.base_url, os.environ, settings.proxy)
+    with Memory.open(settings.memory_place, namespace, embeddings=embedder) as store:
+        yield store
