@@ -8,7 +8,7 @@ from collections import Counter
 from browser.text import SCRIPTS, STOP_WORDS
 
 # The words that a language cannot do without, and those that its questions begin with.
-SMALL_WORDS: dict[str, frozenset[str]] = {
+_SMALL_WORDS: dict[str, frozenset[str]] = {
     "en": STOP_WORDS,
     "de": frozenset(
         """aber als am an auf aus bei bin bis da das dass dem den denn der des die dies diese
@@ -101,14 +101,19 @@ def question_language(text: str) -> str | None:
         if letters and len(script.findall(text)) * 3 >= letters:
             return language
     said = [word.casefold() for word in _WORD.findall(text)]
-    votes = Counter({name: _votes(name, text.casefold(), said) for name in SMALL_WORDS})
+    votes = Counter({name: _votes(name, text.casefold(), said) for name in _SMALL_WORDS})
     (first, most), (_, next_most) = votes.most_common(2)
     return first if most >= _ENOUGH and most > next_most else None
 
 
+def small_words(question: str) -> frozenset[str]:
+    """The words without a meaning of their own in a question's language; English ones elsewhere."""
+    return _SMALL_WORDS.get(question_language(question) or "en", STOP_WORDS)
+
+
 def _votes(language: str, text: str, said: list[str]) -> int:
     """Small words, and one more for a telling letter elsewhere (`São` is both, and a saint)."""
-    small = [word for word in said if word in SMALL_WORDS[language]]
+    small = [word for word in said if word in _SMALL_WORDS[language]]
     for word in small:
         text = text.replace(word, "", 1)
     lettered = any(letter in text for letter in _LETTERS.get(language, ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from browser.search.languages import SMALL_WORDS, question_language
+from browser.search.languages import small_words
 from browser.text import STOP_WORDS
 
 # Words of questions and requests that no page that answers them needs to have.
@@ -29,7 +29,7 @@ _NAME = re.compile(
 def keywords(question: str, most: int = MOST_WORDS) -> list[str]:
     """Give the words that carry meaning, in order, as they are written; all words if none do."""
     found = list(dict.fromkeys(_WORD.findall(question)))
-    small = SMALL_WORDS.get(question_language(question) or "en", STOP_WORDS)
+    small = small_words(question)
     kept = [word for word in found if not _is_empty(word, small)]
     return (kept or found)[:most]
 
@@ -42,7 +42,7 @@ def quoted(question: str) -> list[str]:
 def names(question: str) -> list[str]:
     """Give names of several words, by their capitals; a question's first word is none by itself."""
     found = []
-    small = SMALL_WORDS.get(question_language(question) or "en", STOP_WORDS)
+    small = small_words(question)
     for name in _NAME.findall(question):
         parts = name.rstrip(".'’-").split()
         while parts and (_is_empty(parts[0], small) or parts[0][0].islower()):
