@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from browser.types import Link
-from tests.browser.extract.platforms.reading import parsed
+from tests.browser.extract.platforms.reading import ld, parsed
 
 
 def test_bluesky_post_from_page_and_api() -> None:
@@ -21,7 +21,7 @@ def test_bluesky_post_from_page_and_api() -> None:
             {"interactionType": "https://schema.org/LikeAction", "userInteractionCount": 3}
         ],
     }
-    page = f'<script type="application/ld+json">{json.dumps(node)}</script>'
+    page = ld(node)
     post = parsed("https://bsky.app/profile/ann.bsky.social/post/3k", page)
     assert (post.id, post.text, post.author, post.handle) == (
         "3k",

@@ -1,15 +1,13 @@
 """News: each field, from small pages written after its markup."""
 
-# ruff: noqa: E501 - markup reads best on one line
-
 from __future__ import annotations
-
-import json
 
 from tests.browser.extract.platforms.reading import ld, parsed
 
+TEXT = "The lock keeper opened the gates again after a long winter of repairs on the canal. " * 4
 
-def test_news_article_and_live_blog() -> None:
+
+def test_an_article() -> None:
     node = {
         "@type": "NewsArticle",
         "headline": "Lock opens",
@@ -19,10 +17,7 @@ def test_news_article_and_live_blog() -> None:
         "keywords": "lock, canal",
         "articleSection": "Local",
     }
-    text = (
-        "The lock keeper opened the gates again after a long winter of repairs on the canal. " * 4
-    )
-    page = f'<script type="application/ld+json">{json.dumps(node)}</script><h1>Lock opens</h1><p>{text}</p>'
+    page = f"{ld(node)}<h1>Lock opens</h1><p>{TEXT}</p>"
     article = parsed("https://post.example/lock", page)
     assert (article.platform, article.title, article.author, article.published) == (
         "news",
@@ -32,6 +27,9 @@ def test_news_article_and_live_blog() -> None:
     )
     assert article.fields == {"publisher": "The Post", "section": "Local", "language": "en"}
     assert article.tags == ("lock", "canal")
+
+
+def test_a_live_blog() -> None:
     live = {
         "@type": "LiveBlogPosting",
         "headline": "Live",
@@ -43,18 +41,14 @@ def test_news_article_and_live_blog() -> None:
             }
         ],
     }
-    blog = parsed(
-        "https://post.example/live",
-        f'<script type="application/ld+json">{json.dumps(live)}</script><p>{text}</p>',
-    )
+    blog = parsed("https://post.example/live", f"{ld(live)}<p>{TEXT}</p>")
     assert (blog.kind, [(u.title, u.text) for u in blog.items]) == (
         "live_blog",
         [("9:00", "Gates move.")],
     )
 
 
-def test_a_live_blog_with_one_update_and_an_article_of_several_authors() -> None:
-    text = "The lock keeper opened the gates again after a long winter of repairs. " * 4
+def test_a_live_blog_with_one_update() -> None:
     live = ld(
         {
             "@type": ["LiveBlogPosting", "NewsArticle"],
@@ -67,10 +61,13 @@ def test_a_live_blog_with_one_update_and_an_article_of_several_authors() -> None
             },
         }
     )
-    blog = parsed("https://post.example/live", f"{live}<h1>Live</h1><p>{text}</p>")
+    blog = parsed("https://post.example/live", f"{live}<h1>Live</h1><p>{TEXT}</p>")
     assert [(u.title, u.text, u.author, u.published) for u in blog.items] == [
         ("9:00", "Gates & moves.", "Bo", "2024-05-03T09:00:00+00:00")
     ]
+
+
+def test_an_article_of_several_authors_behind_a_wall() -> None:
     paid = ld(
         {
             "@type": "NewsArticle",
@@ -81,7 +78,7 @@ def test_a_live_blog_with_one_update_and_an_article_of_several_authors() -> None
             "wordCount": 500,
         }
     )
-    article = parsed("https://post.example/locks", f"{paid}<h1>Locks</h1><p>{text}</p>")
+    article = parsed("https://post.example/locks", f"{paid}<h1>Locks</h1><p>{TEXT}</p>")
     assert (article.fields["free"], article.fields["section"], article.counts) == (
         "false",
         "Local, Water",

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -12,13 +11,13 @@ import pytest
 from tests.browser.extract.platforms.reading import ld, parsed
 
 
-def test_recipes_and_products_of_any_site() -> None:
+def test_a_recipe_with_its_ingredients_and_steps() -> None:
     recipe = {"@type": "Recipe", "name": "Eel soup", "description": "Warm.", "recipeIngredient": ["1 eel", "salt"], "totalTime": "PT1H", "recipeYield": "4", "author": {"name": "Ann"},
               "recipeInstructions": [{"@type": "HowToSection", "itemListElement": [{"@type": "HowToStep", "text": "Boil."}]}, {"@type": "HowToStep", "text": "Eat."}],
               "aggregateRating": {"ratingValue": 4.5, "ratingCount": 12}}  # fmt: skip
     soup = parsed(
         "https://soup.example/eel",
-        f'<script type="application/ld+json">{json.dumps(recipe)}</script>',
+        ld(recipe),
     )
     assert (soup.platform, soup.kind, soup.title, soup.author) == (
         "schema.org",
@@ -29,6 +28,9 @@ def test_recipes_and_products_of_any_site() -> None:
     assert soup.text == "Warm.\n\n- 1 eel\n- salt\n\n- Boil.\n- Eat."
     assert soup.fields == {"rating": "4.5", "total_time": "PT1H", "yield": "4"}
     assert soup.counts == {"ratings": 12}
+
+
+def test_a_product_with_its_price() -> None:
     product = {
         "@type": ["Product"],
         "name": "Rope",
@@ -39,7 +41,7 @@ def test_recipes_and_products_of_any_site() -> None:
     }
     rope = parsed(
         "https://shop.example/rope",
-        f'<script type="application/ld+json">{json.dumps(product)}</script>',
+        ld(product),
     )
     assert rope.fields == {
         "price": "9.90",
@@ -49,7 +51,7 @@ def test_recipes_and_products_of_any_site() -> None:
     }
 
 
-def test_a_film_with_its_people_and_a_series() -> None:
+def test_a_film_with_its_people() -> None:
     film = parsed(
         "https://films.example/tt1",
         ld(
@@ -85,6 +87,9 @@ def test_a_film_with_its_people_and_a_series() -> None:
         "duration": "PT1H52M",
     }
     assert (film.counts, film.media) == ({"ratings": 12345}, ("https://e.org/p.jpg",))
+
+
+def test_a_series() -> None:
     series = parsed(
         "https://films.example/tt2",
         ld({"@type": "TVSeries", "name": "Locks", "numberOfSeasons": 3}),
