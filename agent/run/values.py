@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.types import DataValue, ReportSource
+from agent.evidence.answer import report_source
+from agent.types import DataValue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,9 +13,9 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.evidence import Evidence
     from agent.planner import Work
-    from agent.types import Report
+    from agent.types import Report, ReportSource
     from agent.values import Schema
-    from agent.values.filling import Filled
+    from agent.values.weighing import Weighed
 
 
 def schema_of(options: Options) -> Schema | None:
@@ -45,7 +46,7 @@ async def add_values(
     with_values(report, await filling.fill(report.question, answer), evidence)
 
 
-def with_values(report: Report, filled: Filled, evidence: Evidence) -> Report:
+def with_values(report: Report, filled: Weighed, evidence: Evidence) -> Report:
     """Put the values into a report; sources that only they cite come after its own."""
     report.data, report.data_notes = filled.data, filled.notes
     for value in filled.values:
@@ -72,14 +73,7 @@ def _numbered(report: Report, n: int, evidence: Evidence) -> ReportSource:
     for known in report.sources:
         if (known.url, known.sha256) == (source.url, source.sha256):
             return known
-    added = ReportSource(
-        n=len(report.sources) + 1,
-        url=source.url,
-        title=source.title,
-        fetched_at=source.fetched_at.isoformat(),
-        sha256=source.sha256,
-        via=source.via,
-    )
+    added = report_source(len(report.sources) + 1, source, [])
     report.sources.append(added)
     return added
 

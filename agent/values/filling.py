@@ -32,7 +32,6 @@ EACH = 4
 ROOM = 24_000
 """Characters of passages, about 6,000 tokens: what the answer rests on, and the fields' own."""
 _CITED = re.compile(r"S\d+¶\d+")
-Filled = Weighed
 
 
 @dataclass(slots=True)
@@ -45,10 +44,10 @@ class Filling:
     budget: Budget
     record: Record
 
-    async def fill(self, question: str, answer: str) -> Filled:
+    async def fill(self, question: str, answer: str) -> Weighed:
         """Give the values; `answer` is the model's own text, with the ids of passages."""
         if self.evidence.is_empty:
-            return Filled(notes=["/: nothing was read"])
+            return Weighed(notes=["/: nothing was read"])
         if not takes(self.model, Task.VALUES):
             from agent.values.rules import by_rules  # noqa: PLC0415 - loads the keyless model
 
@@ -62,9 +61,9 @@ class Filling:
             raise
         except (ResearchError, TimeoutError) as error:
             self.record("note", VALUES, text=f"the values were not filled in: {error or 'timeout'}")
-            return Filled(notes=[f"/: {error or 'no time was left'}"])
+            return Weighed(notes=[f"/: {error or 'no time was left'}"])
 
-    async def _asked(self, asker: Asker, messages: list[Message]) -> Filled:
+    async def _asked(self, asker: Asker, messages: list[Message]) -> Weighed:
         reply = (await asker.ask(f"{VALUES}/1", messages)).text
         first = self._weigh(_draft(reply))
         if not first.notes:
@@ -75,7 +74,7 @@ class Filling:
         second = self._weigh(_draft((await asker.ask(f"{VALUES}/2", messages)).text))
         return second if len(second.values) >= len(first.values) else first
 
-    def _weigh(self, draft: Draft) -> Filled:
+    def _weigh(self, draft: Draft) -> Weighed:
         return weighed(draft, self.schema, self.evidence)
 
     def _request(self, question: str, answer: str) -> str:

@@ -10,7 +10,7 @@ from agent.values.holding import held
 from agent.values.schema import pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from agent.evidence import Evidence
     from agent.types import Passage
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Path = tuple[str | int, ...]
 _GONE = object()
-"""An item of a list of which nothing is left."""
+"""Stands in the place of a value that is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +46,67 @@ class Weighed:
     data: Any = None
     values: list[Value] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    left_out: dict[str, str] = field(default_factory=dict)
 
 
 def weighed(draft: Draft, schema: Schema, evidence: Evidence) -> Weighed:
     """Keep the values that have evidence; the others become null, or are absent."""
-    result = Weighed()
-    verdicts = {path: _verdict(path, value, draft, evidence) for path, value in _leaves(draft.data)}
-    empty: list[Path] = []
-    result.data = _rebuilt(draft.data, (), (), verdicts, result, empty)
-    wrong = {where for where, _ in schema.errors(result.data)}
-    for path in empty:
+    sifting = _Sifting(draft, evidence)
+    data = sifting.rebuilt(draft.data, (), ())
+    wrong = {where for where, _ in schema.errors(data)}
+    for path in sifting.empty:
         if pointer(path) in wrong:
-            _remove(result.data, path)
-    said = (f"{where or '/'}: left out: {why}" for where, why in result.left_out.items())
-    still = (f"{where or '/'}: {message}" for where, message in schema.errors(result.data))
-    result.notes = [*said, *still]
-    return result
+            _remove(data, path)
+    said = (f"{where or '/'}: left out: {why}" for where, why in sifting.left_out)
+    still = (f"{where or '/'}: {message}" for where, message in schema.errors(data))
+    return Weighed(data, sifting.values, [*said, *still])
+
+
+class _Sifting:
+    """Builds an instance anew of the values that have evidence.
+
+    `left_out` says where a value stood that has none, and why; `empty` where there is none now.
+    """
+
+    def __init__(self, draft: Draft, evidence: Evidence) -> None:
+        self._draft = draft
+        self._evidence = evidence
+        self.values: list[Value] = []
+        self.left_out: list[tuple[str, str]] = []
+        self.empty: list[Path] = []
+
+    def rebuilt(self, node: Any, old: Path, new: Path) -> Any:
+        """Build a node anew; `old` and `new` are where it stood, and where it does now."""
+        if isinstance(node, dict):
+            built = {
+                key: self.rebuilt(inner, (*old, key), (*new, key)) for key, inner in node.items()
+            }
+            return {key: None if inner is _GONE else inner for key, inner in built.items()}
+        if isinstance(node, list):
+            return self._rebuilt_list(node, old, new)
+        return None if node is None else self._value(node, old, new)
+
+    def _rebuilt_list(self, node: list[Any], old: Path, new: Path) -> list[Any]:
+        items: list[Any] = []
+        for number, inner in enumerate(node):
+            known = len(self.values)
+            place = (*new, len(items))
+            item = self.rebuilt(inner, (*old, number), place)
+            bare = item is _GONE or (isinstance(item, dict) and len(self.values) == known)
+            if not bare:
+                items.append(item)
+            else:
+                self.empty = [path for path in self.empty if path[: len(place)] != place]
+        return items
+
+    def _value(self, value: Any, old: Path, new: Path) -> Any:
+        verdict, passages = _verdict(old, value, self._draft, self._evidence)
+        if verdict.state in (VerdictState.UNCITED, VerdictState.CONTRADICTED):
+            self.left_out.append((pointer(old), verdict.reason))
+            self.empty.append(new)
+            return _GONE
+        sources = tuple(dict.fromkeys(passage.source for passage in passages))
+        self.values.append(Value(pointer(new), value, verdict, sources))
+        return value
 
 
 def _verdict(
@@ -74,67 +118,6 @@ def _verdict(
     said = " ".join(str(part) for part in path if isinstance(part, str))
     titles = [source.title for p in passages if (source := evidence.source(p.source)) is not None]
     return held(value, said, passages, titles), passages
-
-
-def _leaves(node: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    if isinstance(node, dict):
-        for key, inner in node.items():
-            yield from _leaves(inner, (*path, key))
-    elif isinstance(node, list):
-        for number, inner in enumerate(node):
-            yield from _leaves(inner, (*path, number))
-    elif node is not None:
-        yield path, node
-
-
-def _rebuilt(
-    node: Any,
-    old: Path,
-    new: Path,
-    verdicts: Mapping[Path, tuple[Verdict, list[Passage]]],
-    result: Weighed,
-    empty: list[Path],
-) -> Any:
-    """Build the instance anew; `old` and `new` are where the node stood, and where it does now."""
-    if isinstance(node, dict):
-        built = {
-            key: _rebuilt(inner, (*old, key), (*new, key), verdicts, result, empty)
-            for key, inner in node.items()
-        }
-        return {key: None if inner is _GONE else inner for key, inner in built.items()}
-    if isinstance(node, list):
-        return _rebuilt_list(node, old, new, verdicts, result, empty)
-    if node is None:
-        return None
-    verdict, passages = verdicts[old]
-    if verdict.state in (VerdictState.UNCITED, VerdictState.CONTRADICTED):
-        result.left_out[pointer(old)] = verdict.reason
-        empty.append(new)
-        return _GONE
-    sources = tuple(dict.fromkeys(passage.source for passage in passages))
-    result.values.append(Value(pointer(new), node, verdict, sources))
-    return node
-
-
-def _rebuilt_list(
-    node: list[Any],
-    old: Path,
-    new: Path,
-    verdicts: Mapping[Path, tuple[Verdict, list[Passage]]],
-    result: Weighed,
-    empty: list[Path],
-) -> list[Any]:
-    items: list[Any] = []
-    for number, inner in enumerate(node):
-        known = len(result.values)
-        place = (*new, len(items))
-        item = _rebuilt(inner, (*old, number), place, verdicts, result, empty)
-        bare = item is _GONE or (isinstance(item, dict) and len(result.values) == known)
-        if not bare:
-            items.append(item)
-        else:
-            empty[:] = [path for path in empty if path[: len(place)] != place]
-    return items
 
 
 def _remove(data: Any, path: Path) -> None:
