@@ -92,7 +92,7 @@ def _files(record: Record, ending: str) -> Iterator[tuple[str, bytes]]:
     yield "report.html", html.render(path, ending)
     yield "journal.jsonl", record.folder.journal.read_bytes()
     if record.folder.stamp.is_file():
-        yield "head.tsr", record.folder.stamp.read_bytes()
+        yield record.folder.stamp.name, record.folder.stamp.read_bytes()
     yield "pages.warc.gz", warc.render(path, ending)
     for blob in sorted((path / "blobs").iterdir()):
         if _BLOB.fullmatch(blob.name):
@@ -138,8 +138,8 @@ def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             name = entry.filename.partition("/")[2]
             raise ArchiveDamaged(f"{name} in it is damaged: {error}") from error
-    if left < 0:
-        raise ArchiveDamaged(f"unpacked it is larger than {most_bytes >> 20} MB")
+        if left < 0:
+            raise ArchiveDamaged(f"unpacked it is larger than {most_bytes >> 20} MB")
     return RunFolder(target / run)
 
 

@@ -31,7 +31,7 @@ def markdown(report: Report) -> str:
         rows = "\n".join(map(_row, report.values))
         parts.append(f"| value | | sources | verdict | stands in |\n|---|---|---|---|---|\n{rows}")
     if report.data_notes:
-        parts.append("\n".join(f"- {_cell(note)}" for note in report.data_notes))
+        parts.append("\n".join(f"- {cell(note)}" for note in report.data_notes))
     return "\n\n".join(parts)
 
 
@@ -56,7 +56,7 @@ def _row(value: DataValue) -> str:
     cited = "".join(f"[{n}]" for n in value.citations)
     verdict = VERDICTS[value.verdict]
     cells = (value.pointer, json.dumps(value.value, ensure_ascii=False), cited, verdict)
-    return f"| {' | '.join(map(_cell, (*cells, value.quote)))} |"
+    return f"| {' | '.join(map(cell, (*cells, value.quote)))} |"
 
 
 def _html_row(report: Report, value: DataValue) -> str:
@@ -69,5 +69,6 @@ def _html_row(report: Report, value: DataValue) -> str:
     )
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """Write text on one line that ends neither a cell of a Markdown table nor a code span."""
     return " ".join(text.split()).replace("|", "\\|").replace("`", "'")

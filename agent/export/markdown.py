@@ -37,9 +37,9 @@ def _verdicts(report: Report) -> str:
     if not report.sentences:
         return ""
     rows = [
-        f"| {_cell(s.text)} | {', '.join(f'[{n}]' for n in s.citations)} | "
+        f"| {data.cell(s.text)} | {', '.join(f'[{n}]' for n in s.citations)} | "
         f"{'not verified' if s.verdict is VerdictState.UNDECIDED else s.verdict.value} | "
-        f"{_cell(s.reason)} |"
+        f"{data.cell(s.reason)} |"
         for s in report.sentences
     ]
     head = ["## Sentences", "", "| sentence | sources | verdict | why |", "|---|---|---|---|"]
@@ -62,7 +62,7 @@ def _searches(report: Report) -> str:
     if not report.searches:
         return ""
     rows = [
-        f"| {_cell(s.query)} | {s.provider} | {s.outcome} | {s.results} | {s.ms} |"
+        f"| {data.cell(s.query)} | {s.provider} | {s.outcome} | {s.results} | {s.ms} |"
         for s in report.searches
     ]
     head = [
@@ -83,7 +83,7 @@ def _step(event: Event) -> str:
     said = event.data
     failed = said["data"].get("error") if isinstance(said["data"], dict) else None
     outcome = f" — failed: {failed}" if failed else ""
-    return f"- `{event.place}` {said['name']} `{_cell(str(said['param']))}`{outcome}"
+    return f"- `{event.place}` {said['name']} `{data.cell(str(said['param']))}`{outcome}"
 
 
 def _footer(report: Report) -> str:
@@ -94,7 +94,3 @@ def _footer(report: Report) -> str:
         f"{report.elapsed_s:.1f} s with {usage.model}: {usage.input_tokens} tokens in, "
         f"{usage.output_tokens} out, ${usage.usd:.4f}. Run `{report.run}`."
     )
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("`", "'")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agent.types import Conflict, Report
+    from agent.types import ConfidenceParts, Conflict, Report
 
 
 def made_of(report: Report) -> list[str]:
@@ -13,14 +13,24 @@ def made_of(report: Report) -> list[str]:
     if not report.sentences:
         return []
     parts = report.confidence_parts
-    fresh = "" if parts.freshness is None else f"newest source {_age(parts.freshness)} old"
     return [
-        f"{parts.supported:.0%} of it supported",
-        f"{parts.sites} independent site{'s' * (parts.sites != 1)}",
-        "sources agree" if parts.agreement == 1 else f"sources agree by {parts.agreement:.0%}",
-        f"{parts.coverage:.0%} of the question spoken of",
-        *([fresh] if fresh else []),
+        f"{_share(parts.supported)} supported",
+        "one site" if parts.sites == 1 else f"{parts.sites} independent sites",
+        *_agreement(parts),
+        f"speaks of {_share(parts.coverage)} of the question",
+        *([] if parts.freshness is None else [f"newest source {_age(parts.freshness)} old"]),
     ]
+
+
+def _share(value: float) -> str:
+    return "all" if value == 1 else f"{value:.0%}"
+
+
+def _agreement(parts: ConfidenceParts) -> list[str]:
+    """Say how far sources agree, where there are several sites or they do not."""
+    if parts.agreement < 1:
+        return [f"sources agree by {parts.agreement:.0%}"]
+    return ["sources agree"] if parts.sites > 1 else []
 
 
 def terminal(report: Report) -> str:
