@@ -4,9 +4,11 @@ A line of `journal.jsonl` is `{"v", "seq", "at", "type", "place", "data", "prev"
 version of this schema, `seq` from 0, `at` UTC, `place` (`subtask/step/call`) names an effect
 apart from when it finished, `hash` is SHA-256 over the line without it, `prev` the hash before it.
 
-Types: run.started · message.user · model.request · model.reply · model.failed · thought ·
-tool.intent · call.mended · tool.result · page.open · search.attempt · source.added ·
-policy.refused · note · answer.draft · answer.verified · run.interrupted · run.finished.
+Types: run.started · skills.given · plan · model.request · model.reply · model.failed · thought ·
+tool.intent · tool.call · call.mended · tool.result · tool.outcome_unknown · page.open ·
+search.attempt · source.added · policy.refused · guard.noticed · person.asked · person.answered ·
+limit.reached · judge · review · note · answer.draft · answer.verified · run.interrupted ·
+run.crashed · run.finished.
 
 A `model.delta` (a piece of a reply; `anew`: what came so far is void) is told as it happens and not
 kept: `model.reply` has the whole.
