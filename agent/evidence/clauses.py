@@ -160,33 +160,42 @@ def whole_clause(tokens: Sequence[Token], *, supposed: bool = False) -> Iterator
     """Read some tokens as one clause; none where they carry no meaning."""
     words = [token for token in tokens if token.kind != "punct"]
     denials = list(find_denials(words))
+    content = _content(words, denials)
+    if not content:
+        return
+    forms = {token.form for token in words}
+    than = itertools.dropwhile(lambda t: t.form != "than", words)
+    yield Clause(
+        content=content,
+        denials=tuple(root for _, root in denials),
+        limited=_limits(words) or _outdoes(words),
+        refers=words[0].form in SUBJECT_PRONOUNS,
+        supposed=supposed,
+        heads=tuple(_heads(words, denials)),
+        things=tuple(_things(words, denials)),
+        frees=_frees(words),
+        binds=not forms.isdisjoint(_DUTIES | _BINDING),
+        permits=not forms.isdisjoint(_PERMITTING),
+        beyond=frozenset(t.root for t in than if is_content(t)),
+    )
+
+
+def _content(words: Sequence[Token], denials: Sequence[tuple[int, str]]) -> dict[str, bool]:
+    """Give the roots that carry meaning, each with whether it is denied where it stands first."""
     content: dict[str, bool] = {}
     for i, token in enumerate(words):
         if is_content(token) or _compares(words, i):
             count = sum(_denies(root, place, i) for place, root in denials)
             content.setdefault(token.root, count % 2 == 1)
-    if content:
-        limits = [t for i, t in enumerate(words) if not _no_limit(words, i)]
-        limited = not _LIMITS.isdisjoint([t.root for t in limits] + [t.form for t in limits])
-        refers = words[0].form in SUBJECT_PRONOUNS
-        heads = tuple(_heads(words, denials))
-        things = tuple(_things(words, denials))
-        denied = tuple(root for _, root in denials)
-        forms = {token.form for token in words}
-        than = itertools.dropwhile(lambda t: t.form != "than", words)
-        yield Clause(
-            content,
-            denied,
-            limited or _outdoes(words),
-            refers,
-            supposed,
-            heads,
-            things,
-            frees=_frees(words),
-            binds=not forms.isdisjoint(_DUTIES | _BINDING),
-            permits=not forms.isdisjoint(_PERMITTING),
-            beyond=frozenset(t.root for t in than if is_content(t)),
-        )
+    return content
+
+
+def _limits(words: Sequence[Token]) -> bool:
+    """Whether a word sets a limit or compares."""
+    return any(
+        not _LIMITS.isdisjoint({token.root, token.form}) and not _no_limit(words, i)
+        for i, token in enumerate(words)
+    )
 
 
 def _no_limit(words: Sequence[Token], i: int) -> bool:
