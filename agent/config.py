@@ -22,6 +22,8 @@ from agent.errors import UsageError
 APP = "urchin-research"
 MAX_STEPS = 200
 """More is no research, but a loop; circles are noticed long before."""
+CONTEXT_WINDOW = 32_000
+"""Tokens that every model of use takes at once."""
 ENV_PREFIX = "RESEARCH_"
 _LISTS = ("search", "fallback", "file", "allow", "deny", "allow_private", "export", "search_url")
 
@@ -39,7 +41,7 @@ class Options(BaseModel):
     model_sees: bool | None = None
     vision: bool = False
     model_timeout: float = Field(120, gt=0)
-    context_window: int = Field(32_000, ge=16_000)
+    context_window: int = Field(CONTEXT_WINDOW, ge=16_000)
     depth: Depth = "standard"
     report: bool = False
     search: tuple[str, ...] = ()

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    Ask = Callable[[str], Awaitable[str]]
-    Approve = Callable[[str], Awaitable[bool]]
+    from agent.tools.context import Approve
+    from agent.tools.person import Ask
 
 
 def approver() -> Approve | None:

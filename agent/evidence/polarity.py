@@ -41,32 +41,13 @@ def compare(
     weights: Mapping[str, float],
 ) -> Likeness:
     """Hold a clause against another; `forms` and `weights` are those of the first one's roots."""
-    shared = opposed = 0.0
-    words = flips = 0
-    met: set[str] = set()
-    denied = [*mine.denials, *other.denials]
-    for root, known in forms.items():
-        theirs = max(sorted(known.keys() & other.content.keys()), key=known.__getitem__, default="")
-        contrary = min(opposites(root) & other.content.keys(), default="")
-        if contrary and known.get(theirs, 0.0) < 1:
-            differ = _own(mine, root) == _own(other, contrary)
-            denied = [word for word in denied if word not in {root, contrary}]
-            flips += 1
-            strength = SYNONYM
-        elif theirs:
-            strength = known[theirs]
-            differ = mine.content[root] != other.content[theirs]
-            if theirs != root and (theirs in DENIALS) != (root in DENIALS):
-                # What may stand for a word of denial denies as it does: `ends`, `is cancelled`.
-                denied = [word for word in denied if word not in {root, theirs}]
-                differ = False
-        else:
-            continue
-        met |= {root, theirs or contrary}
-        words += 1
-        weight = strength * (max(weights[root], CONTRARY) if contrary else weights[root])
-        shared += weight
-        opposed += weight if differ else 0.0
+    pairs = [pair for root, known in forms.items() if (pair := _pair(mine, other, root, known))]
+    met = frozenset(root for pair in pairs for root in (pair.mine, pair.theirs))
+    shared = sum(pair.weight(weights) for pair in pairs)
+    opposed = sum(pair.weight(weights) for pair in pairs if pair.differ)
+    flips = sum(pair.flips for pair in pairs)
+    settled = {root for pair in pairs for root in pair.settled}
+    denied = [root for root in (*mine.denials, *other.denials) if root not in settled]
     aside = bool(flips) and set(other.denials) == {"without"} and not _heads_met(mine, other, met)
     if aside:
         denied.remove("without")
@@ -77,11 +58,50 @@ def compare(
     decided = shared and contrary_sense and not limited and not ceased
     return Likeness(
         shared,
-        words,
+        len(pairs),
         (1.0 if turned else opposed / shared) if decided else 0.0,
         not aside and not _heads_met(mine, other, met),
-        frozenset(met),
+        met,
     )
+
+
+class _Pair(NamedTuple):
+    """A word of one clause and what stands for it in the other: the same, a synonym, a contrary.
+
+    `flips` says that a contrary turns the sense, `settled` are words of denial that with this
+    deny nothing more.
+    """
+
+    mine: str
+    theirs: str
+    strength: float
+    differ: bool
+    contrary: bool
+    flips: bool = False
+    settled: frozenset[str] = frozenset()
+
+    def weight(self, weights: Mapping[str, float]) -> float:
+        own = weights[self.mine]
+        return self.strength * (max(own, CONTRARY) if self.contrary else own)
+
+
+def _pair(mine: Clause, other: Clause, root: str, known: Mapping[str, float]) -> _Pair | None:
+    theirs = max(sorted(known.keys() & other.content.keys()), key=known.__getitem__, default="")
+    contrary = min(opposites(root) & other.content.keys(), default="")
+    if contrary and known.get(theirs, 0.0) < 1:
+        differ = _own(mine, root) == _own(other, contrary)
+        settled = frozenset({root, contrary})
+        return _Pair(root, theirs or contrary, SYNONYM, differ, True, True, settled)
+    if not theirs:
+        return None
+    strength = known[theirs]
+    if theirs != root and (theirs in DENIALS) != (root in DENIALS):
+        # What may stand for a word of denial denies as it does: `ends`, `is cancelled`.
+        return _Pair(
+            root, theirs, strength, False, bool(contrary), settled=frozenset({root, theirs})
+        )
+    differ = mine.content[root] != other.content[theirs]
+    return _Pair(root, theirs, strength, differ, bool(contrary))
 
 
 def _heads_met(mine: Clause, other: Clause, met: AbstractSet[str]) -> bool:

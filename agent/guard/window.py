@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from agent.config import CONTEXT_WINDOW
 from agent.memory import jsvalues as js
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 CONTEXT_CHARS = 80_000
 """The reference engine's budget for what a run begins with, in UTF-16 units."""
-WINDOW = 32_000
-"""Tokens of a context window that every model of use has; a setting says otherwise."""
 _HIGH_WATER = 3 / 4
 """Of the window: the rest is for the system prompt, the functions and the answer."""
 _LOW_WATER = 1 / 2
@@ -59,8 +58,8 @@ def fit_opening(messages: Sequence[Message], limit: int = CONTEXT_CHARS) -> list
 class Window:
     """The window of one conversation; it remembers what was taken out of which message."""
 
-    high: int = int(WINDOW * _HIGH_WATER)
-    low: int = int(WINDOW * _HIGH_WATER * _LOW_WATER)
+    high: int = int(CONTEXT_WINDOW * _HIGH_WATER)
+    low: int = int(CONTEXT_WINDOW * _HIGH_WATER * _LOW_WATER)
     _cut: dict[int, str] = field(default_factory=dict)
     _sizes: list[int] = field(default_factory=list)
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import sqlalchemy as sa
-
 from agent.memory.catching_up import CatchingUp
-from agent.memory.hits import window
+from agent.memory.hits import rows_of, window
 from agent.memory.retrieval.meaning import reorder
 from agent.memory.retrieval.ranking import WINDOW
-from agent.memory.schema import memories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import sqlalchemy as sa
 
     from agent.memory.embeddings import Vector, Vectors
     from agent.memory.notes import Notes
@@ -26,7 +25,6 @@ NEAREST = 50  # memories that meaning alone brings
 SECONDS = 3.0  # that a search spends on vectors of what is new; a dream does the rest
 Found = list[tuple[float, int]]
 """Scores and ids, best first."""
-_BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
 
 
 class ByMeaning:
@@ -61,8 +59,8 @@ class ByMeaning:
         brought = set(near)
         head = [*found[:REORDERED], *(pair for pair in found[REORDERED:] if pair[1] in brought)]
         wanted = sorted({id_ - by for _, id_ in head for by, _ in WINDOW})
-        rows = connection.execute(_BY_IDS, {"ids": wanted}).all()
-        by_id = {row.id: row for row in rows if row.state == "active"}
+        rows = rows_of(connection, wanted)
+        by_id = {id_: row for id_, row in rows.items() if row.state == "active"}
         head = [pair for pair in head if pair[1] in by_id]
         around = [window(by_id, id_) for _, id_ in head]
         vectors = self._vectors.of(list(dict.fromkeys(t for texts in around for _, t in texts)))

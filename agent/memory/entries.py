@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from agent.memory.drafts import Draft, columns
 from agent.memory.embeddings import digest
 from agent.memory.finding import Finding
-from agent.memory.hits import meaning
+from agent.memory.hits import meaning, rows_of
 from agent.memory.links import Links
 from agent.memory.notes import Notes
 from agent.memory.placing import Place, place
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from agent.memory.store import Store
     from agent.memory.types import Hit
 
-_BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
 _INSERT = memories.insert()
 _BEFORE = (
     sa.select(*memories.c["id", "session", "at", "source"])
@@ -115,14 +114,13 @@ class Entries:
     def by_ids(self, ids: Sequence[int]) -> list[Any]:
         """Read memories in use, in the order of the ids; those that are gone are left out."""
         with self._store.read() as connection:
-            rows = {row.id: row for row in connection.execute(_BY_IDS, {"ids": list(ids)}).all()}
+            rows = rows_of(connection, ids)
         return [rows[id_] for id_ in ids if id_ in rows and rows[id_].state == "active"]
 
     def archive(self, ids: Collection[int]) -> int:
         """Take memories out of use: no search finds them, nothing of them is lost."""
         with self._store.write() as connection:
-            rows = connection.execute(_BY_IDS, {"ids": list(ids)}).all()
-            rows = [row for row in rows if row.state == "active"]
+            rows = [row for row in rows_of(connection, ids).values() if row.state == "active"]
             self._unindex(connection, rows)
             which = memories.c.id.in_([row.id for row in rows])
             connection.execute(memories.update().where(which), {"state": "archived"})

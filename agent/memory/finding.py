@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from agent.memory.hits import hit_of
+from agent.memory.hits import hit_of, rows_of
 from agent.memory.retrieval.following import STARTS, follow
 from agent.memory.retrieval.index import Range
 from agent.memory.retrieval.search import Search
-from agent.memory.schema import memories, namespaces
+from agent.memory.schema import namespaces
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from agent.memory.store import Store
     from agent.memory.types import Hit
 
-_BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
 _LAST = sa.select(namespaces.c.last).where(namespaces.c.id == sa.bindparam("namespace"))
 
 
@@ -58,8 +57,7 @@ class Finding:
             if associations and found:
                 found = self._follow(connection, found, limit, kinds)
             found = found[:limit]
-            ids = [id_ for _, id_ in found]
-            rows = {row.id: row for row in connection.execute(_BY_IDS, {"ids": ids}).all()}
+            rows = rows_of(connection, [id_ for _, id_ in found])
         return [hit_of(rows[id_], score) for score, id_ in found]
 
     def _follow(

@@ -1,16 +1,26 @@
-"""Rows of memories as others see them: hits, and the window around one."""
+"""Rows of memories: read by id, and as others see them: hits, and the window around one."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import sqlalchemy as sa
+
 from agent.memory.kinds import NAMED
 from agent.memory.retrieval.ranking import WINDOW
+from agent.memory.schema import memories
 from agent.memory.types import Hit, Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+_BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
+
+
+def rows_of(connection: sa.Connection, ids: Iterable[int]) -> dict[int, Any]:
+    """Read memories by id, in whatever state; those that are gone are left out."""
+    return {row.id: row for row in connection.execute(_BY_IDS, {"ids": list(ids)})}
 
 
 def window(rows: Mapping[int, Any], memory: int) -> list[tuple[float, str]]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.asking import Asker
+from agent.config import CONTEXT_WINDOW
 from agent.depth import STANDARD, Effort
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard import LimitReached, Repetition, Window, fit_opening
-from agent.guard.window import WINDOW
 from agent.guides import Guides
 from agent.loop import Loop, LoopResult, without_calls
 from agent.memory import jsvalues as js
@@ -62,7 +62,7 @@ class Work:
     guarded: bool = True
     concurrent: int = SIDE_BY_SIDE
     guided: bool = False
-    context_window: int = WINDOW
+    context_window: int = CONTEXT_WINDOW
     messages: list[Message] = field(default_factory=list, init=False)
     _loop: Loop = field(init=False)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from agent.config import CONTEXT_WINDOW
 from agent.depth import EFFORTS
 from agent.errors import JournalError
 from agent.evidence import Evidence
 from agent.evidence.store import BLOCK
-from agent.guard.window import WINDOW
 from agent.journal import read_events
 from agent.judge import JUDGE
 from agent.models import Message, ModelReply, Usage
@@ -23,12 +23,14 @@ from agent.planner.report import CLOSING, OUTLINE
 from agent.protocol import CallResult
 from agent.review import REVIEW
 from agent.tools.mending import MEND
+from agent.tools.sources import RESULTS_ADDED
 from agent.types import ErrorInfo
 from agent.values import VALUES
-from browser.types import Document, Outcome, Page
+from browser.types import Document, Outcome, Page, SearchResult
 
 if TYPE_CHECKING:
     from agent.depth import Effort
+    from agent.evidence.store import Source
     from agent.journal import Event, Journal, RunFolder
 
 
@@ -96,7 +98,7 @@ class RunRecord:
     @property
     def context_window(self) -> int:
         """The window that its conversations were kept in, in tokens."""
-        return int(self.started["options"].get("context_window", WINDOW))
+        return int(self.started["options"].get("context_window", CONTEXT_WINDOW))
 
     @property
     def schema(self) -> dict[str, Any] | None:
@@ -141,9 +143,12 @@ class RunRecord:
         for event in self.events:
             if event.type == "source.added":
                 loop = evidence.part(event.data["n"] // BLOCK)
-                source = loop.add(_page(event.data, self.folder))
-                if source.sha256 != event.data["sha256"]:
-                    raise JournalError(f"the saved text of S{event.data['n']} was changed")
+                _the_same(loop.add(_page(event.data, self.folder)), event.data)
+            elif event.type == RESULTS_ADDED:
+                at = datetime.fromisoformat(event.data["fetched_at"])
+                for row in event.data["results"]:
+                    loop = evidence.part(row["n"] // BLOCK)
+                    _the_same(loop.add_snippet(_result(row), at), row)
         return evidence
 
     def pages(self) -> list[tuple[Page, int]]:
@@ -158,7 +163,8 @@ class RunRecord:
                 for name in ("text", "body"):
                     if event.data[name]:
                         journal.keep(self.folder.blob(event.data[name]))
-                journal.write("source.added", event.place, **event.data)
+            if event.type in ("source.added", RESULTS_ADDED):
+                journal.write(event.type, event.place, **event.data)
 
     def _take(self, event: Event) -> None:
         data = event.data
@@ -215,6 +221,16 @@ class RunRecord:
                 self.elapsed_s = data["report"]["elapsed_s"]
                 error = data["report"].get("error")
                 self.error = ErrorInfo(**error) if error else None
+
+
+def _the_same(source: Source, row: dict[str, Any]) -> None:
+    """Make sure that a source is the one on record; raises `JournalError`."""
+    if source.sha256 != row["sha256"]:
+        raise JournalError(f"the saved text of S{row['n']} was changed")
+
+
+def _result(row: dict[str, Any]) -> SearchResult:
+    return SearchResult(row["url"], row["title"], row["snippet"], published=row["published"])
 
 
 def _page(data: dict[str, Any], folder: RunFolder) -> Page:

@@ -8,7 +8,7 @@ from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from tests.crash.loopback import Handler, Server, serving
+from tests.loopback import Handler, Server, serving
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.asking import request_digest
 from agent.models import Message
-from tests.crash.loopback import Handler, Server, serving
+from tests.loopback import Handler, Server, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable

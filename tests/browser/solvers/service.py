@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
+from tests.loopback import Handler, Server, serving
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 KEY = "a-key-of-the-service"
 TOKEN = "token-from-the-service"
@@ -41,27 +40,14 @@ class Service:
         return {"errorId": 0, "status": "ready", "solution": solution}
 
 
-@contextmanager
-def serve_service() -> Iterator[Service]:
-    service = Service()
+def serve_service() -> AbstractContextManager[Service]:
+    """The service, for the length of a block."""
+    return serving(_Handler, Service)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            body = json.dumps(service.answer(self.path, asked)).encode()
-            self.send_response(200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            return
+class _Handler(Handler):
+    server: Server[Service]
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    service.url = f"http://127.0.0.1:{server.server_address[1]}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield service
-    finally:
-        server.shutdown()
-        server.server_close()
+    def post(self, body: bytes) -> None:
+        answer = self.server.site.answer(self.path, json.loads(body))
+        self.send(200, "application/json", json.dumps(answer).encode())
