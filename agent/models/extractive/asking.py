@@ -29,7 +29,8 @@ GENERIC = frozenset(
     first found occur occurred take taken see seen go went become order one like new need
     able considered refer referred include including besides various different certain where
     another other film movie song band album series book show company older younger earlier later
-    larger longer bigger taller higher better""".split()
+    larger longer bigger taller higher better compare contrast describe explain summarise summarize
+    outline discuss""".split()
 )
 
 _ASKING = re.compile(

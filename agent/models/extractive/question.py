@@ -73,8 +73,9 @@ def variants(question: Question) -> str:
 
 
 def _names_of(text: str) -> list[str]:
-    opening = text.partition(" ")[0]
-    body = text[:1].lower() + text[1:] if opening.casefold() in STOP_WORDS | GENERIC else text
+    opening = text.partition(" ")[0].casefold()
+    asking = opening in STOP_WORDS or stem(opening) in GENERIC
+    body = text[:1].lower() + text[1:] if asking else text
     found = [*quoted(text), *(piece for name in names(body) for piece in pieces(name))]
     return [n for n in dict.fromkeys(found) if name_stems(n)]
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from agent.models.extractive.findings import Findings
 
 WORTH_SAYING, ROW_WORTH_SAYING = 0.5, 0.8
-"""Score of a sentence that a report takes up, as a share of the best one's; a row of a table says
-little by itself, so only those that are nearly the answer come in."""
+"""Score of a sentence that a report takes up, as a share of the best one's on the same of the
+things asked about. A row of a table says little by itself: it must nearly be the answer."""
 SENTENCES = 5
 """Of one section: what a reader takes in at a glance."""
 ALIKE = 0.7
@@ -47,21 +47,26 @@ def report(found: Findings) -> str:
 
 def _worth_saying(found: Findings) -> Iterator[Sentence]:
     """The sentences that bear on the question, best first, each thing once for a page."""
-    scored = found.ranking.scored
-    names = _name_stems(found)
     said: list[Sentence] = []
-    for each in scored:
+    names = _name_stems(found)
+    best: dict[tuple[bool, ...], float] = {}
+    for each in found.ranking.scored:
         sentence = each.sentence
-        if each.score < WORTH_SAYING * scored[0].score:
-            break
-        if sentence.is_row and each.score < ROW_WORTH_SAYING * scored[0].score:
-            continue
-        if names and not any(map(sentence.speaks_of, names)):
+        of = tuple(map(sentence.speaks_of, names))
+        if names and not any(of):
             continue  # on another thing, in words like those of the question
-        again = any(s.source == sentence.source and _alike(s, sentence) for s in said)
-        if sentence.is_whole and not again:
+        enough = ROW_WORTH_SAYING if sentence.is_row else WORTH_SAYING
+        if each.score < enough * best.setdefault(of, each.score):
+            continue
+        if sentence.is_whole and not any(_again(sentence, before) for before in said):
             said.append(sentence)
             yield sentence
+
+
+def _again(sentence: Sentence, before: Sentence) -> bool:
+    """Whether a page says a thing once more, or another, or itself later on, in the same words."""
+    same_page = sentence.source == before.source
+    return sentence.text == before.text or (same_page and _alike(before, sentence))
 
 
 def _sections(found: Findings, worth: list[Sentence]) -> Iterator[tuple[str, list[Sentence]]]:
