@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 NEW_TEXT_CHARS = 2_000
 """Room for the passages that an action brought; READ gives the rest."""
+MOST_SECONDS = 5
+"""A button is held down for at most half of what an action may take."""
 SAID_TWICE = 60
 """Characters from which a text is not shown both where it stands and as a passage."""
 
@@ -39,13 +41,14 @@ class ClickParams(Params):
     """`count` 2 is a double click; `dialog` answers a question that the page asks.
 
     `x` and `y` are pixels from the element's corner, for pictures and canvases. `hold` keeps a key
-    down, as where several are chosen.
+    down, as where several are chosen; `seconds` keeps the button down, as for a long press.
     """
 
     ref: str
     button: Literal["left", "right", "middle"] = "left"
     count: int = Field(1, ge=1, le=3)
     hold: Literal["Alt", "Control", "Meta", "Shift"] | None = None
+    seconds: float = Field(0, ge=0, le=MOST_SECONDS)
     dialog: str | None = None
     x: float | None = None
     y: float | None = None
@@ -205,7 +208,7 @@ def _tool(name: str, told: str, params: type[Params], act: Act, risk: Risk = Ris
 ACTING_TOOLS = (
     _tool(
         "CLICK",
-        "clicks.",
+        "clicks; seconds 2 is a long press.",
         ClickParams,
         lambda tab, p: tab.click(
             p.ref,
@@ -213,6 +216,7 @@ ACTING_TOOLS = (
             count=p.count,
             at=_offset(p),
             hold=p.hold,
+            seconds=p.seconds,
             dialog=p.dialog,
         ),
     ),

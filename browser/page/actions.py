@@ -58,11 +58,13 @@ async def click(
     count: int = 1,
     offset: Offset = None,
     hold: Held | None = None,
+    seconds: float = 0,
 ) -> None:
     """Click where the element can be hit, or at an offset in pixels from its corner.
 
-    Whether the element is at rest and free is asked here: Playwright would count animation frames,
-    of which a tab in the background has none. `hold` is a key held down meanwhile.
+    Whether the element is at rest and free is asked here: Playwright would count animation frames.
+    `hold` is a key held down meanwhile; the button stays
+    down for `seconds`.
     """
     spot = await _aim(target, offset)
     if spot.get("direct"):
@@ -77,7 +79,8 @@ async def click(
             position=position,
             modifiers=[hold] if hold else None,
             force=True,
-            timeout=POINTER_MS,
+            delay=seconds * 1000,
+            timeout=POINTER_MS + seconds * 1000,
         )
     except PlaywrightError as error:
         raise _why_not(error) from error
@@ -175,8 +178,8 @@ async def hover(page: Page, target: Target, offset: Offset = None) -> None:
 async def drag(page: Page, start: tuple[float, float], to: tuple[float, float]) -> None:
     """Drag from a point of the viewport to another, in steps that handlers see.
 
-    A tab in the background answers a step once a second: there the way is cut short. The button
-    is let go whatever happens, or the next press would go on dragging.
+    A page that answers them slowly has its way cut short. The button is let go whatever happens,
+    or the next press would go on dragging.
     """
     (x, y), (left, top) = start, (to[0] - start[0], to[1] - start[1])
     await page.mouse.move(x, y)

@@ -44,19 +44,24 @@ class Hands(Live):
         count: int = 1,
         at: Offset = None,
         hold: Held | None = None,
+        seconds: float = 0,
         dialog: str | None = None,
     ) -> ActionOutcome:
         """Click an element, `at` an offset in pixels from its corner where that matters.
 
-        `hold` is a key that is down meanwhile. `dialog` answers a question it asks: "accept",
+        `hold` is a key that is down meanwhile; the button stays down for `seconds` (a long press).
+        `dialog` answers a question it asks: "accept",
         "dismiss" (the default) or a text.
         """
 
         async def perform(target: Target) -> None:
-            await actions.click(target, button=button, count=count, offset=at, hold=hold)
+            await actions.click(
+                target, button=button, count=count, offset=at, hold=hold, seconds=seconds
+            )
 
         did = {1: "clicked", 2: "double-clicked"}.get(count, f"clicked {count} times")
         did = f"right-{did}" if button == "right" else did
+        did = f"{did}, held for {seconds:g} s," if seconds else did
         return await self.act(f"{hold}-{did}" if hold else did, perform, ref, dialog)
 
     async def click_at(self, x: float, y: float) -> ActionOutcome:

@@ -14,6 +14,7 @@ from browser.page.budget import DEFAULT_BUDGET
 from browser.page.consent import close_consent
 from browser.page.deadline import within
 from browser.page.diff import changes
+from browser.page.drawing import drawing
 from browser.page.refs import target_of
 from browser.page.settle import settle
 from browser.page.view import WALK_MS, Frames, View, look
@@ -154,7 +155,7 @@ class Live:
         self, did: str, perform: Callable[[], Awaitable[None]], before: View
     ) -> ActionOutcome:
         navigations = self.events.navigations
-        async with within(ACT_SECONDS, did):
+        async with within(ACT_SECONDS, did), drawing(self.page):
             await perform()
             await settle(self.page, self.events)
         if self.events.closed:

@@ -42,7 +42,13 @@ const once = (element, read) => {
 // What stands before a table or list says what it is of: the day 17 of another month is another day.
 const captionOf = (element) => {
   const list = element.closest('table,ul,ol,dl,[role=grid],[role=listbox],[role=tree]');
-  return list ? once(list, () => textBefore(list)) : '';
+  return list ? once(list, () => textBefore(list) + ' ' + headOf(list)) : '';
+};
+
+// Words only: the arrow of the column that is sorted by comes and goes.
+const headOf = (list) => {
+  const head = list.tagName === 'TABLE' ? list.caption ?? list.tHead : null;
+  return head ? squash(shortText(head, CAPTION_TEXT).replace(/[^\p{L}\p{N}]+/gu, ' ')) : '';
 };
 
 const textBefore = (list) => {
@@ -111,10 +117,42 @@ const nameCandidates = (print) => candidatesFor(print)
   .sort((a, b) => b.score - a.score).slice(0, 5)
   .map(({ element }) => `[${register(element)}] ${line(element)}`);
 
-const rebind = (ref, element) => {
+const rebind = (ref, element, print = printOf(element)) => {
+  const before = registry.get(ref)?.element.deref();
+  if (before) refOf.delete(before); // should it come back, it is another
   refOf.set(element, ref);
-  registry.set(ref, { element: new WeakRef(element), print: printOf(element) });
+  registry.set(ref, { element: new WeakRef(element), print });
   return { element, note: '' };
+};
+
+const printKey = (print) => JSON.stringify([print.role, print.name, print.key, print.row, print.caption]);
+
+// What was drawn anew since the last walk and is, for certain, what it was keeps its ref: a calendar
+// that renders itself at each click is then told by the one day that changed. Gives new ref -> old.
+const inherited = (shown, before) => {
+  const renamed = new Map();
+  const fresh = shown.filter(({ ref }) => Number(ref.slice(refPrefix.length)) > before);
+  if (!fresh.length) return renamed;
+  const lost = new Map(), now = new Map();
+  for (const [ref, { element, print }] of registry) {
+    if (!print || element.deref()?.isConnected) continue;
+    const key = printKey(print);
+    lost.set(key, lost.has(key) ? null : ref);
+  }
+  if (!lost.size) return renamed;
+  for (const { ref } of shown) {
+    const key = printKey(registry.get(ref).print);
+    now.set(key, (now.get(key) ?? 0) + 1);
+  }
+  for (const { element, ref } of fresh) {
+    const { print } = registry.get(ref);
+    const old = lost.get(printKey(print));
+    if (!old || now.get(printKey(print)) > 1) continue;
+    rebind(old, element, print);
+    registry.delete(ref);
+    renamed.set(ref, old);
+  }
+  return renamed;
 };
 
 const gone = (ref, why, print) => ({ element: null, why: `${ref} ${why}`, candidates: print ? nameCandidates(print) : [] });

@@ -63,6 +63,15 @@ class Lines {
     this.line = null;
     this.space = false;
   }
+  rename(renamed) {
+    for (const line of this.all) {
+      if (line.f) line.f = renamed.get(line.f) ?? line.f;
+      for (const piece of line.p) {
+        if (piece.r) piece.r = renamed.get(piece.r) ?? piece.r;
+        if (piece.e) piece.e = renamed.get(piece.e) ?? piece.e;
+      }
+    }
+  }
   full() {
     return this.chars > this.limits.chars || performance.now() > this.limits.until;
   }

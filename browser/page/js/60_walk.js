@@ -8,6 +8,9 @@ const CONTROLS_WITHOUT_CONTENT = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'CANVAS
 const takesText = (element, role) => EDITABLE.has(role) &&
   !(role === 'combobox' && element.tagName !== 'INPUT' && !element.isContentEditable);
 
+// Drawn ones may hold arrows, handles and options that are worked by themselves.
+const MADE_OF_PARTS = new Set(['listbox', 'combobox', 'spinbutton', 'slider']);
+
 const VALUE_LIMIT = 20000; // characters of a field's value
 const BOXES = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
 
@@ -39,6 +42,7 @@ class Walk {
     this.groups = 0;
     this.names = [];
     this.cut = false;
+    this.refsBefore = refCount;
   }
 
   run(root) {
@@ -60,8 +64,10 @@ class Walk {
     shared = new Map();
     for (const { element, ref } of this.shown) registry.get(ref).print = printOf(element);
     shared = null;
+    const renamed = inherited(this.shown, this.refsBefore);
+    if (renamed.size) this.lines.rename(renamed);
     return {
-      lines: this.lines.all, cut: this.cut, frames: this.frames, title: document.title,
+      lines: this.lines.all, cut: this.cut, frames: this.frames.map((ref) => renamed.get(ref) ?? ref), title: document.title,
       url: location.href, consent: !!findConsent(), suspects: suspected.length,
     };
   }
@@ -208,7 +214,7 @@ class Walk {
       piece.n = name || spare(element) || this.imageName(element);
       if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
       if (!piece.n) piece.a = this.told(element, role, style);
-      piece.whole = EDITABLE.has(role) && role !== 'listbox' && role !== 'combobox';
+      piece.whole = EDITABLE.has(role) && !MADE_OF_PARTS.has(role);
       return piece;
     }
     if (name && !text.includes(name) && name.length <= 80) piece.l = name;

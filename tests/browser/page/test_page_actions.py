@@ -222,3 +222,24 @@ async def test_click_to_observation_is_quick_on_a_static_page(show):
         await tab.click(box)
         times.append(time.perf_counter() - begun)
     assert statistics.median(times) < 0.1 * patience()
+
+
+async def test_a_button_is_held_down_for_a_long_press(show):
+    tab = await show("""<button id=b>Hold</button><p id=o></p><script>let at;
+        b.onpointerdown = () => { at = performance.now() };
+        b.onpointerup = () => { o.textContent = performance.now() - at >= 600 ? 'long' : 'short' }</script>""")
+    button = ref(await tab.snapshot(), "button Hold")
+    assert "short" in (await tab.click(button)).changes
+    outcome = await tab.click(button, seconds=0.7)
+    assert "long" in outcome.changes
+    assert "held for 0.7 s" in outcome.did
+
+
+async def test_the_arrows_inside_a_drawn_spinner_and_slider_are_worked_by_themselves(show):
+    tab = await show("""<div role=spinbutton aria-label=Guests aria-valuenow=2 id=s><button aria-label=more>+</button></div>
+        <div role=slider aria-label=Volume aria-valuenow=5 id=v><span class=knob onmousedown="1" style="display:block;width:9px;height:9px"></span></div><script>
+        document.querySelector('button').onclick = () => s.ariaValueNow = +s.ariaValueNow + 1</script>""")
+    snapshot = await tab.snapshot()
+    assert "slider: Volume = 5" in snapshot.text
+    assert ref(snapshot, "clickable (.knob")
+    assert "Guests = 3" in (await tab.click(ref(snapshot, "button more"))).changes

@@ -114,3 +114,39 @@ async def test_the_same_day_of_another_month_is_another_day(show):
     await tab.page.evaluate("draw('June')")
     with pytest.raises(RefError):
         await tab.click(day)
+
+
+async def test_a_calendar_that_draws_itself_anew_keeps_the_refs_of_its_days(show):
+    tab = await show("""<div id=c></div><script>let chosen = 0;
+        const draw = (month) => { c.innerHTML = `<b>${month}</b><table><tr>` + [1, 2, 3, 4].map(d =>
+          `<td class="${d === chosen ? 'selected' : ''}" onclick="chosen = ${d}; draw('${month}')">${d}</td>`).join('') + '</tr></table>' };
+        draw('May')</script>""")
+    before = await tab.snapshot()
+    outcome = await tab.click(ref(before, "clickable 3"))
+    assert outcome.changes.count("\n") == 0
+    assert f"[{ref(before, 'clickable 3')} clickable: 3, selected]" in outcome.changes
+    await tab.page.evaluate("draw('June')")
+    assert not set(before.refs) & set((await tab.snapshot()).refs)
+
+
+async def test_the_month_may_stand_in_the_head_of_the_table(show):
+    tab = await show("""<div id=c></div><script>
+        const draw = (month) => { c.innerHTML = `<table><thead><tr><th>${month}<tbody><tr>` + [1, 2].map(d =>
+          `<td onclick="1">${d}</td>`).join('') + '</table>' };
+        draw('February')</script>""")
+    day = ref(await tab.snapshot(), "clickable 2")
+    await tab.page.evaluate("draw('March')")
+    with pytest.raises(RefError):
+        await tab.click(day)
+
+
+async def test_an_element_that_comes_back_after_another_took_its_place_is_another(show):
+    tab = await show("<div id=d><button>Save</button></div>")
+    saved = ref(await tab.snapshot(), "button Save")
+    await tab.page.evaluate(
+        """() => { window.old = d.firstChild; d.innerHTML = '<button>Save</button>' }"""
+    )
+    assert ref(await tab.snapshot(), "button Save") == saved
+    await tab.page.evaluate("d.append(old)")
+    refs = [r for r, what in (await tab.snapshot()).refs.items() if what == "button Save"]
+    assert len(set(refs)) == 2
