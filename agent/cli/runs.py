@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.anywhere import Anywhere
+from agent.cli.stamping import calendars_option, complete_option, require_one, tell_missing
 from agent.config import Options, default_data_dir
 from agent.journal import Runs
 from browser.text.hygiene import clean
@@ -62,19 +63,38 @@ def rm(data_dir: Path | None, names: tuple[str, ...], keep: int | None) -> None:
 
 @runs.command()
 @click.argument("name", metavar="RUN")
-@click.option("--authority", required=True, metavar="URL", help="Who stamps (RFC 3161).")
+@click.option("--authority", metavar="URL", help="Who signs the time (RFC 3161).")
+@calendars_option
+@complete_option
 @click.pass_obj
-def seal(data_dir: Path | None, name: str, authority: str) -> None:
+def seal(
+    data_dir: Path | None,
+    name: str,
+    authority: str | None,
+    calendars: tuple[str, ...],
+    complete: bool,  # noqa: FBT001
+) -> None:
     """Have the head of a run stamped with the time; `research verify` says since when it stands.
 
-    The authority sees the hash and nothing else.
+    Who stamps sees a hash and nothing else. Calendars need some hours: --complete takes up then
+    what they promised.
     """
     from agent.config import options  # noqa: PLC0415 - only here
-    from agent.export.sealed import seal as stamped  # noqa: PLC0415 - only here
+    from agent.export import sealed  # noqa: PLC0415 - only here
 
+    require_one(authority, calendars, complete=complete)
     folder = all_runs(data_dir).find(name)
-    head = stamped(folder, authority, proxy=options({}, config=True).proxy)
-    print(clean(f"{folder.id} is stamped by {authority}\nhead {head}"))
+    proxy = options({}, config=True).proxy
+    if authority:
+        head = sealed.seal(folder, authority, proxy=proxy)
+        print(clean(f"{folder.id} is stamped by {authority}\nhead {head}"))
+    if complete:
+        missing = sealed.complete(folder, calendars, proxy=proxy)
+        print(f"{folder.id}: {'still pending' if missing else 'the proof names its block'}")
+        tell_missing(missing)
+    elif calendars:
+        tell_missing(sealed.anchor(folder, calendars, proxy=proxy))
+        print(f"{folder.id} is taken down: its block comes in some hours (--complete)")
 
 
 @click.command()

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from agent.cli.memory import memory
 from agent.cli.place import Place, opened
+from agent.cli.stamping import (
+    blocks_option,
+    calendars_option,
+    complete_option,
+    require_one,
+    roots_option,
+    tell_missing,
+)
 from agent.config import options
 from agent.errors import CHECK_FAILED
 from browser.text.hygiene import clean
 
-_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @memory.command()
@@ -27,28 +36,50 @@ def seal(place: Place, category: str, content: str) -> None:
 
 
 @memory.command()
-@click.argument("authority", metavar="URL")
+@click.argument("authority", metavar="[URL]", required=False)
+@calendars_option
+@complete_option
 @click.pass_obj
-def stamp(place: Place, authority: str) -> None:
-    """Have the head stamped with the time by the authority at URL (RFC 3161)."""
+def stamp(
+    place: Place,
+    authority: str | None,
+    calendars: tuple[str, ...],
+    complete: bool,  # noqa: FBT001 - click's way
+) -> None:
+    """Have the head stamped with the time: by the authority at URL (RFC 3161), or by calendars.
+
+    Calendars need some hours: --complete takes up then what they promised.
+    """
+    require_one(authority, calendars, complete=complete)
+    proxy = options({}, config=True).proxy
     with opened(place) as store:
-        stamped = store.stamp(authority, proxy=options({}, config=True).proxy)
-    print(clean(f"entry {stamped.number} is stamped by {authority}"))
+        if authority:
+            stamped = store.log.stamp(authority, proxy=proxy)
+            print(clean(f"entry {stamped.number} is stamped by {authority}"))
+        if complete:
+            missing = store.log.complete(calendars, proxy=proxy)
+            tell_missing(missing)
+            print("still pending" if missing else "the proofs name their blocks")
+        elif calendars:
+            taken, missing = store.log.anchor(calendars, proxy=proxy)
+            tell_missing(missing)
+            print(f"entry {taken.number} is taken down: its block comes in some hours (--complete)")
 
 
 @memory.command()
 @click.option("--head", metavar="HASH", help="A head that was noted before.")
-@click.option("--roots", type=_FILE, metavar="FILE", help="Certificates that vouch for stamps.")
+@roots_option
+@blocks_option
 @click.pass_obj
-def verify(place: Place, head: str | None, roots: Path | None) -> int:
+def verify(place: Place, head: str | None, roots: Path | None, blocks: dict[int, bytes]) -> int:
     """Check that the sealed log is what was sealed, and when; exit 8 where it is not."""
     with opened(place) as store:
-        check = store.verify(head, roots)
+        check = store.verify(head, roots, blocks)
     if not check.holds:
         print(clean(f"does not hold: {check.reason}"))
         return CHECK_FAILED
     print(f"{check.entries} entries hold; head {check.head}")
     for stamped in check.stamps:
-        when = f"{stamped.when:%Y-%m-%d %H:%M:%S} UTC"
-        print(clean(f"entry {stamped.number} existed at {when}, says {stamped.authority}"))
+        since = f" existed at {stamped.stamp}" if stamped.stamp.when else f": {stamped.stamp}"
+        print(clean(f"entry {stamped.number}{since}"))
     return 0

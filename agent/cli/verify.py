@@ -11,6 +11,7 @@ import click
 
 from agent.cli.runs import all_runs, data_dir_option
 from agent.cli.say import complain
+from agent.cli.stamping import blocks_option, roots_option
 from agent.errors import CHECK_FAILED
 from browser.text.hygiene import clean
 
@@ -22,12 +23,8 @@ if TYPE_CHECKING:
 @click.argument("run", default="last", metavar="RUN|FILE.zip")
 @click.option("--head", is_flag=True, help="Only the hash that stands for the whole record.")
 @click.option("--against", metavar="HASH", help="Exit 8 unless the head is this one.")
-@click.option(
-    "--roots",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Certificates that vouch for a timestamp.",
-)
+@roots_option
+@blocks_option
 @click.option("--json", "as_json", is_flag=True, help="What was found, as JSON.")
 @data_dir_option
 def verify(
@@ -35,6 +32,7 @@ def verify(
     head: bool,  # noqa: FBT001
     against: str | None,
     roots: Path | None,
+    blocks: dict[int, bytes],
     as_json: bool,  # noqa: FBT001
     data_dir: Path | None,
 ) -> int:
@@ -43,7 +41,7 @@ def verify(
     Exits 8 where anything was changed, and says what and where. Who keeps the head of a run
     elsewhere (`--head`) can tell later, with `--against`, that no event was rewritten since.
     """
-    found = _verified(run, data_dir, roots)
+    found = _verified(run, data_dir, roots, blocks)
     told = [f"{flaw.where}: {flaw.what}" for flaw in found.flaws]
     if against and against != found.head:
         told.append(f"the head is {found.head or 'not to be had'}, not {against}")
@@ -58,20 +56,22 @@ def verify(
     return CHECK_FAILED if told else 0
 
 
-def _verified(name: str, data_dir: Path | None, roots: Path | None) -> Verified:
+def _verified(
+    name: str, data_dir: Path | None, roots: Path | None, blocks: dict[int, bytes]
+) -> Verified:
     from agent.export.opening import is_archive, opened  # noqa: PLC0415 - `--help` needs it not
     from agent.export.verify import verify as check  # noqa: PLC0415 - as above
     from agent.export.verify import verify_archive  # noqa: PLC0415 - as above
 
     if is_archive(name):
-        return verify_archive(Path(name), roots)
+        return verify_archive(Path(name), roots, blocks)
     with opened(name, all_runs(data_dir)) as folder:
-        return check(folder, roots)
+        return check(folder, roots, blocks)
 
 
 def _summary(found: Verified) -> str:
     return (
         f"{found.run} holds: {found.events} events in one chain, {found.blobs} blobs, "
         f"{found.sources} sources, {found.quotes} quotes that stand in their saved texts\n"
-        f"head {found.head}" + (f"\nthere since {found.since}" if found.since else "")
+        + "\n".join([f"head {found.head}", *found.since])
     )

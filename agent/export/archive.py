@@ -1,10 +1,10 @@
 """A whole run in one file: record, pages, report; the same run gives the same bytes.
 
 The archive holds one folder, named by the run: `report.json`, `report.html`, `journal.jsonl`,
-`pages.warc.gz`, `blobs/<sha256>`, the timestamp `head.tsr` if there is one, and the SHA-256 of each
-in `manifest-sha256.txt`, as `sha256sum` reads it. The comment of the container is the SHA-256 of
-all that stands before it, so that a change anywhere shows, in the container as well as in its
-files.
+`pages.warc.gz`, `blobs/<sha256>`, timestamps (`head.tsr`, `head.ots`) if there are any, and the
+SHA-256 of each in `manifest-sha256.txt`, as `sha256sum` reads it. The comment of the container is
+the SHA-256 of all that stands before it, so that a change anywhere shows, in the container as well
+as in its files.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _COMMENT = b"sha256:"
 _BLOB = re.compile(r"[0-9a-f]{64}")
 MANIFEST: Final = "manifest-sha256.txt"
 _NAME = re.compile(
-    r"(?P<run>[\w-]{1,80})/(manifest-sha256\.txt|report\.json|report\.html|journal\.jsonl|head\.tsr"
+    r"(?P<run>[\w-]{1,80})/(manifest-sha256\.txt|report\.json|report\.html|journal\.jsonl|head\.(?:tsr|ots)"
     r"|pages\.warc\.gz|blobs/[0-9a-f]{64})",
     re.ASCII,
 )
@@ -91,8 +91,8 @@ def _files(record: Record, ending: str) -> Iterator[tuple[str, bytes]]:
     yield "report.json", record.folder.report.read_bytes()
     yield "report.html", html.render(path, ending)
     yield "journal.jsonl", record.folder.journal.read_bytes()
-    if record.folder.stamp.is_file():
-        yield record.folder.stamp.name, record.folder.stamp.read_bytes()
+    for stamp in record.folder.stamps():
+        yield stamp.name, stamp.read_bytes()
     yield "pages.warc.gz", warc.render(path, ending)
     for blob in sorted((path / "blobs").iterdir()):
         if _BLOB.fullmatch(blob.name):

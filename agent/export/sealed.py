@@ -1,7 +1,8 @@
-"""The head of a record under a timestamp: since when the run is as it is, by whose word (RFC 3161).
+"""The head of a record under a timestamp: since when the run is as it is, by whose word.
 
-The token lies beside the journal as `head.tsr`, the authority's whole reply, as `openssl ts` takes
-it too. The head stands for every event, and the events for all that was read.
+The tokens lie beside the journal, as other tools take them: `head.tsr` is what an authority signed
+(RFC 3161, `openssl ts`), `head.ots` a proof of OpenTimestamps (`ots`). The head stands for every
+event, and the events for all that was read.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from agent.journal.seal import Flaw, check_chain
-from agent.timestamp import TimestampInvalid, check, stamp
+from agent.timestamp import TimestampInvalid, calendars, check, rfc3161
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from agent.journal import RunFolder
@@ -23,25 +25,61 @@ def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
 
     Raises `UsageError` where the record does not hold or the extra is missing, `TimestampFailed`.
     """
+    head = _head(folder)
+    folder.write_stamp(folder.signature, rfc3161.stamp(bytes.fromhex(head), authority, proxy=proxy))
+    return head
+
+
+def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) -> tuple[str, ...]:
+    """Have the head of a run taken down by OpenTimestamps calendars; gives which did not, and why.
+
+    A proof that there is of the same head is kept in the new one. Raises as `seal` does.
+    """
+    before = folder.proof.read_bytes() if folder.proof.is_file() else b""
+    made = calendars.stamp(bytes.fromhex(_head(folder)), urls, before, proxy=proxy)
+    folder.write_stamp(folder.proof, made.proof)
+    return made.missing
+
+
+def complete(
+    folder: RunFolder, urls: Sequence[str] = (), *, proxy: str | None = None
+) -> tuple[str, ...]:
+    """Take the blocks that calendars promised into the proof of a run; gives what is missing."""
+    if not folder.proof.is_file():
+        hint = f"`research runs seal {folder.id} --calendar public` asks calendars for one."
+        raise UsageError(f"{folder.id} has no proof of OpenTimestamps", hint=hint)
+    found = calendars.complete(folder.proof.read_bytes(), urls, proxy=proxy)
+    folder.write_stamp(folder.proof, found.proof)
+    return found.missing
+
+
+def since_when(
+    folder: RunFolder,
+    head: str,
+    roots: Path | None = None,
+    blocks: Mapping[int, bytes] | None = None,
+) -> tuple[list[str], list[Flaw]]:
+    """Tell who says since when a head was there, a line each, and what is wrong.
+
+    `roots` is a file of certificates that vouch for authorities, `blocks` are headers of Bitcoin
+    blocks by height.
+    """
+    said, flaws = [], []
+    for path in folder.stamps():
+        try:
+            found = check(path.read_bytes(), bytes.fromhex(head), roots, blocks)
+        except TimestampInvalid as error:
+            flaws.append(Flaw(path.name, f"{error}. {error.hint}"))
+        except UsageError as error:  # the extra, or the file of certificates
+            said.append(f"{path.name} is not checked: {error}. {error.hint}".rstrip())
+        else:
+            said.append(f"there since {found}" if found.when else f"{path.name}: {found}")
+    return said, flaws
+
+
+def _head(folder: RunFolder) -> str:
     chain = check_chain(folder.journal)
     if chain.flaws:
         hint = f"`research verify {folder.id}` says what is wrong."
         raise UsageError(f"the record of {folder.id} does not hold", hint=hint)
-    folder.write_stamp(stamp(bytes.fromhex(chain.head), authority, proxy=proxy))
     return chain.head
-
-
-def since_when(folder: RunFolder, head: str, roots: Path | None = None) -> tuple[str, list[Flaw]]:
-    """Tell who says since when a head was there, and what is wrong; "" where it has no timestamp.
-
-    `roots` is a file of certificates that vouch for authorities.
-    """
-    if not folder.stamp.is_file():
-        return "", []
-    try:
-        found = check(folder.stamp.read_bytes(), bytes.fromhex(head), roots)
-    except TimestampInvalid as error:
-        return "", [Flaw(folder.stamp.name, f"{error}. {error.hint}")]
-    except UsageError as error:  # the extra, or the file of certificates
-        return f"not checked: {error}. {error.hint}".rstrip(), []
-    return f"{found.when:%Y-%m-%d %H:%M:%S} UTC, says {found.authority}", []

@@ -1,12 +1,13 @@
 """Verifying a run offline: that its record is whole, and that its report stands on it.
 
-What is checked: the chain of events, every blob against its hash, the text of every source, the
-report against the one that the run ended with, and each quote, literally, against the saved text.
-Of an archive, its container and its WARC as well.
+What is checked: the chain of events, every blob against its hash, the text of every source (of a
+search result: its words in the record), the report against the one that the run ended with, and
+each quote, literally, against the saved text. Of an archive, its container and its WARC as well.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from agent.errors import ArchiveDamaged, JournalError
+from agent.evidence.results import result_text
 from agent.export.archive import is_sealed, unlisted, unpacked
 from agent.export.record import Record
 from agent.export.sealed import since_when
@@ -23,11 +25,12 @@ from agent.journal.seal import Chain, Flaw, check_blobs, check_chain
 from agent.types import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
     from typing import Any
 
     from agent.journal import Event, RunFolder
+    from agent.types import ReportSource
 
 _SHOWN = 80
 
@@ -36,7 +39,7 @@ _SHOWN = 80
 class Verified:
     """What verifying came to: how much was looked at, the head of the chain, what is wrong.
 
-    `since` tells who says when the head was there, where it has a timestamp.
+    `since` tells, a line for each timestamp, who says when the head was there.
     """
 
     run: str
@@ -46,18 +49,21 @@ class Verified:
     sources: int
     quotes: int
     flaws: tuple[Flaw, ...]
-    since: str = ""
+    since: tuple[str, ...] = ()
 
 
-def verify(folder: RunFolder, roots: Path | None = None) -> Verified:
+def verify(
+    folder: RunFolder, roots: Path | None = None, blocks: Mapping[int, bytes] | None = None
+) -> Verified:
     """Check a run; raises `JournalError` where it has no journal.
 
-    `roots` is a file of certificates that vouch for the authority of a timestamp.
+    `roots` is a file of certificates that vouch for the authority of a timestamp, `blocks` are
+    headers of the Bitcoin blocks that proofs name, by height.
     """
     chain = check_chain(folder.journal)
     blobs, flaws = check_blobs(folder, chain.events)
     report, wrong = _report(folder, chain)
-    since, unstamped = since_when(folder, chain.head, roots)
+    since, unstamped = since_when(folder, chain.head, roots, blocks)
     flaws = [*chain.flaws, *flaws, *_sources(chain.events), *wrong, *unstamped]
     if report is not None:
         flaws += _quotes(Record(folder, report, chain.events))
@@ -69,15 +75,17 @@ def verify(folder: RunFolder, roots: Path | None = None) -> Verified:
         sources=len(report.sources) if report else 0,
         quotes=sum(len(source.quotes) for source in report.sources) if report else 0,
         flaws=tuple(flaws),
-        since=since,
+        since=tuple(since),
     )
 
 
-def verify_archive(path: Path, roots: Path | None = None) -> Verified:
+def verify_archive(
+    path: Path, roots: Path | None = None, blocks: Mapping[int, bytes] | None = None
+) -> Verified:
     """Check an archive, then the run in it; raises `UsageError` where there is no such file."""
     try:
         with unpacked(path) as folder:
-            found = verify(folder, roots)
+            found = verify(folder, roots, blocks)
             unlike = [Flaw(name, what) for name, what in unlisted(folder)]
             flaws = [*found.flaws, *unlike] or list(_pages(folder))
     except ArchiveDamaged as error:
@@ -125,6 +133,16 @@ def _sources(events: tuple[Event, ...]) -> Iterator[Flaw]:
     for event in events:
         if event.type == "source.added" and event.data.get("text") != event.data.get("sha256"):
             yield Flaw(f"S{event.data.get('n')}", "the hash of its text is not that of its blob")
+        elif event.type == "results.added":
+            yield from (
+                Flaw(f"S{row['n']}", "its hash is not that of the search result's words")
+                for row in event.data.get("results", ())
+                if _digest(result_text(row["title"], row["snippet"])) != row["sha256"]
+            )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _quotes(record: Record) -> Iterator[Flaw]:
@@ -134,20 +152,19 @@ def _quotes(record: Record) -> Iterator[Flaw]:
             yield Flaw("report.json", f"{_short(sentence.text)} cites [{n}], which is no source")
     for source in record.report.sources:
         where = f"source [{source.n}] {source.url}"
-        event = record.source_event(source)
-        if event is None:
+        if record.source_on_record(source) is None:
             yield Flaw(where, "its text is not on record")
             continue
-        text = _text(record.folder, str(event.data.get("text")))
+        text = _text(record, source)
         for quote in source.quotes:
             if quote not in text:
                 yield Flaw(where, f"the quote {_short(quote)} does not stand in its saved text")
 
 
-def _text(folder: RunFolder, digest: str) -> str:
+def _text(record: Record, source: ReportSource) -> str:
     """Read a saved text; what cannot be read was told of with the blobs, and carries no quote."""
     try:
-        return folder.blob(digest).decode("utf-8", "replace")
+        return record.source_text(source)
     except JournalError:
         return ""
 

@@ -75,13 +75,22 @@ class RunFolder:
         _write_whole(self.browser_state, text.encode())
 
     @property
-    def stamp(self) -> Path:
-        """Where the timestamp of the head stands, if there is one."""
+    def signature(self) -> Path:
+        """Where the timestamp that an authority signed stands, if there is one (RFC 3161)."""
         return self.path / "head.tsr"
 
-    def write_stamp(self, token: bytes) -> None:
-        """Put a timestamp beside the journal, in place of an earlier one."""
-        _write_whole(self.stamp, token)
+    @property
+    def proof(self) -> Path:
+        """Where the timestamp of OpenTimestamps stands, if there is one."""
+        return self.path / "head.ots"
+
+    def stamps(self) -> list[Path]:
+        """List the timestamps of the head that there are."""
+        return [path for path in (self.signature, self.proof) if path.is_file()]
+
+    def write_stamp(self, path: Path, token: bytes) -> None:
+        """Put a timestamp beside the journal, in place of an earlier one of its kind."""
+        _write_whole(path, token)
 
     def write_report(self, text: str) -> None:
         """Put the finished report beside the journal, whole or not at all."""

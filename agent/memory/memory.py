@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from agent.memory.embeddings import Embedder
     from agent.memory.entries import Entries
     from agent.memory.rewording import Unworded
+    from agent.memory.sealing import SealedLog
     from agent.memory.store import Store
-    from agent.memory.types import Dreamed, Hit, Layers, Seal, SealCheck, Session, Stamped
+    from agent.memory.types import Dreamed, Hit, Layers, Seal, SealCheck, Session
     from agent.memory.upkeep import Upkeep
     from agent.types import Report
 
@@ -234,26 +235,29 @@ class Memory:
 
         reword(self._entries, key, text)
 
+    @property
+    def log(self) -> SealedLog:
+        """The sealed log, and who says since when its head is as it is."""
+        from agent.memory.sealing import SealedLog  # noqa: PLC0415
+
+        return SealedLog(self._store, self._namespace)
+
     def seal(self, category: str, content: str) -> Seal:
         """Add to the sealed log: a `milestone`, a `decision` or an `incident`."""
-        from agent.memory.sealing import SealedLog  # noqa: PLC0415
+        return self.log.append(category, content)
 
-        return SealedLog(self._store, self._namespace).append(category, content)
-
-    def stamp(self, authority: str, *, proxy: str | None = None) -> Stamped:
-        """Have the head of the sealed log stamped with the time by an authority (RFC 3161)."""
-        from agent.memory.sealing import SealedLog  # noqa: PLC0415
-
-        return SealedLog(self._store, self._namespace).stamp(authority, proxy=proxy)
-
-    def verify(self, head: str | None = None, roots: Path | None = None) -> SealCheck:
+    def verify(
+        self,
+        head: str | None = None,
+        roots: Path | None = None,
+        blocks: Mapping[int, bytes] | None = None,
+    ) -> SealCheck:
         """Check the sealed log and its stamps, and that it still leads to a head noted elsewhere.
 
-        `roots` is a file of certificates that vouch for the authorities of stamps.
+        `roots` is a file of certificates that vouch for the authorities of stamps, `blocks` are
+        headers of Bitcoin blocks by height.
         """
-        from agent.memory.sealing import SealedLog  # noqa: PLC0415
-
-        return SealedLog(self._store, self._namespace).verify(head, roots)
+        return self.log.verify(head, roots, blocks)
 
     def sync_wiki(self, folder: str | os.PathLike[str]) -> list[str]:
         """Take up what people edited in a wiki folder, then write what is known into it.

@@ -17,10 +17,10 @@ import sqlalchemy as sa
 from agent.errors import UsageError
 from agent.memory.schema import seals, stamps
 from agent.memory.types import Seal, SealCheck, Stamped
-from agent.timestamp import TimestampInvalid, check, stamp
+from agent.timestamp import TimestampInvalid, calendars, check, rfc3161
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from agent.memory.store import Store
@@ -58,25 +58,50 @@ class SealedLog:
             rows = connection.execute(self._own().order_by(seals.c.number)).all()
         return [Seal(**{name: getattr(row, name) for name in Seal.__slots__}) for row in rows]
 
-    def stamp(self, authority: str, *, proxy: str | None = None) -> Stamped:
+    def stamp(self, authority: str, *, proxy: str | None = None) -> Seal:
         """Have the head stamped by the authority at this URL, which sees nothing but the hash.
 
         Raises `UsageError` where nothing is sealed yet, and what `agent.timestamp` raises.
         """
-        log = self.entries()
-        if not log:
-            raise UsageError("nothing is sealed yet", hint="`research memory seal` adds an entry.")
-        token = stamp(bytes.fromhex(log[-1].hash), authority, proxy=proxy)
-        row = {"namespace": self._namespace, "hash": log[-1].hash, "token": token}
-        with self._store.write() as connection:
-            connection.execute(stamps.insert(), row)
-        return Stamped(log[-1].number, datetime.now(UTC), authority)
+        last = self._last()
+        self._keep(last, rfc3161.stamp(bytes.fromhex(last.hash), authority, proxy=proxy))
+        return last
 
-    def verify(self, head: str | None = None, roots: Path | None = None) -> SealCheck:
+    def anchor(
+        self, urls: Sequence[str], *, proxy: str | None = None
+    ) -> tuple[Seal, tuple[str, ...]]:
+        """Have the head taken down by OpenTimestamps calendars at these URLs.
+
+        Gives also which calendars did not, and why. Raises as `stamp` does.
+        """
+        last = self._last()
+        made = calendars.stamp(bytes.fromhex(last.hash), urls, proxy=proxy)
+        self._keep(last, made.proof)
+        return last, made.missing
+
+    def complete(self, urls: Sequence[str] = (), *, proxy: str | None = None) -> tuple[str, ...]:
+        """Take the blocks that calendars promised into the proofs; gives what is missing."""
+        missing: list[str] = []
+        for row in self._stamped():
+            if calendars.is_proof(row.token):
+                found = calendars.complete(row.token, urls, proxy=proxy)
+                missing += found.missing
+                with self._store.write() as connection:
+                    change = stamps.update().where(stamps.c.id == row.id)
+                    connection.execute(change, {"token": found.proof})
+        return tuple(missing)
+
+    def verify(
+        self,
+        head: str | None = None,
+        roots: Path | None = None,
+        blocks: Mapping[int, bytes] | None = None,
+    ) -> SealCheck:
         """Walk the chain; `head` is a hash noted earlier, which must still be part of it.
 
         Stamps must be of entries of the chain, by an authority that `roots` (a file of
-        certificates, those that browsers trust unless told) vouch for.
+        certificates, those that browsers trust unless told) vouch for, or lead to Bitcoin blocks
+        whose headers stand in `blocks` by height.
         """
         log = self.entries()
         previous = GENESIS
@@ -89,23 +114,39 @@ class SealedLog:
         if head is not None and head not in {GENESIS, *(seal.hash for seal in log)}:
             return SealCheck(False, len(log), previous, None, "the noted head is not in the log")
         try:
-            return SealCheck(True, len(log), previous, stamps=self._stamps(log, roots))
+            return SealCheck(True, len(log), previous, stamps=self._checked(log, roots, blocks))
         except TimestampInvalid as error:
             return SealCheck(False, len(log), previous, None, f"{error}. {error.hint}")
 
-    def _stamps(self, log: Sequence[Seal], roots: Path | None) -> tuple[Stamped, ...]:
+    def _checked(
+        self, log: Sequence[Seal], roots: Path | None, blocks: Mapping[int, bytes] | None
+    ) -> tuple[Stamped, ...]:
         """Check the stamps, oldest first; raises `TimestampInvalid`."""
         numbers = {seal.hash: seal.number for seal in log}
-        query = sa.select(stamps).where(stamps.c.namespace == self._namespace)
-        with self._store.read() as connection:
-            rows = connection.execute(query.order_by(stamps.c.id)).all()
         found = []
-        for row in rows:
+        for row in self._stamped():
             if row.hash not in numbers:
                 raise TimestampInvalid("an entry that was stamped is gone", hint="")
-            said = check(row.token, bytes.fromhex(row.hash), roots)
-            found.append(Stamped(numbers[row.hash], said.when, said.authority))
+            said = check(row.token, bytes.fromhex(row.hash), roots, blocks)
+            found.append(Stamped(numbers[row.hash], said))
         return tuple(found)
+
+    def _stamped(self) -> Sequence[Any]:
+        query = sa.select(stamps).where(stamps.c.namespace == self._namespace)
+        with self._store.read() as connection:
+            return connection.execute(query.order_by(stamps.c.id)).all()
+
+    def _keep(self, entry: Seal, token: bytes) -> None:
+        row = {"namespace": self._namespace, "hash": entry.hash, "token": token}
+        with self._store.write() as connection:
+            connection.execute(stamps.insert(), row)
+
+    def _last(self) -> Seal:
+        """Give the entry that is the head; raises `UsageError` where nothing is sealed."""
+        log = self.entries()
+        if not log:
+            raise UsageError("nothing is sealed yet", hint="`research memory seal` adds an entry.")
+        return log[-1]
 
     def _own(self) -> sa.Select[Any]:
         return sa.select(seals).where(seals.c.namespace == self._namespace)

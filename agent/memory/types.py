@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from agent.timestamp import Stamp
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -109,14 +111,13 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class Stamped:
-    """An entry of the sealed log that was its head when an authority stamped it, at `when` (UTC).
+    """An entry of the sealed log that was its head when it was stamped.
 
-    All entries up to this one are older than that.
+    All entries up to this one are older than the stamp's time.
     """
 
     number: int
-    when: datetime
-    authority: str
+    stamp: Stamp
 
 
 @dataclass(frozen=True, slots=True)

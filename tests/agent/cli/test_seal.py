@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from tests.calendars import HEIGHT, calendar
 from tests.timestamping import NAME, authority
 
 
@@ -60,3 +61,70 @@ def test_an_authority_that_is_down_leaves_the_run_as_it_is(run, web, answering):
     done = run("runs", "seal", "last", "--authority", "http://127.0.0.1:9/")
     assert done.returncode == 6
     assert run("verify", "last").returncode == 0
+
+
+@pytest.fixture
+def calendars():
+    with calendar() as running:
+        yield running
+
+
+@pytest.fixture
+def anchored(run, web, answering, calendars):
+    run("When?", "--model", answering, *web)
+    done = run("runs", "seal", "last", "--calendar", calendars.url)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_promise_of_a_calendar_is_told_as_pending(run, anchored, calendars):
+    done = run("verify", "last")
+    assert done.returncode == 0
+    assert "head.ots: pending" in done.stdout
+    assert "there since" not in done.stdout
+
+
+def test_a_block_holds_for_a_run_and_its_archive(run, anchored, calendars, tmp_path):
+    asked = ("runs", "seal", "last", "--complete", "--calendar", calendars.url)
+    assert "still pending" in run(*asked).stdout
+    calendars.mined = True
+    assert "names its block" in run(*asked).stdout
+    run("export", "last", str(tmp_path / "run.zip"))
+    block = ("--block", f"{HEIGHT}={calendars.header()}")
+    for name in ("last", str(tmp_path / "run.zip")):
+        done = run("verify", name, *block)
+        assert done.returncode == 0, done.stderr
+        assert f"2023-10-16 23:46:40 UTC, says Bitcoin block {HEIGHT}" in done.stdout
+
+
+def test_a_record_written_anew_is_not_the_one_that_a_calendar_took_down(run, anchored, tmp_path):
+    [journal] = (tmp_path / "data" / "runs").glob("*/journal.jsonl")
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+    done = run("verify", "last")
+    assert done.returncode == 8
+    assert "head.ots: the timestamp does not hold" in done.stdout
+
+
+def test_calendars_that_are_down_leave_the_run_and_its_proof_as_they_are(run, anchored, calendars):
+    done = run("runs", "seal", "last", "--calendar", "http://127.0.0.1:9")
+    assert (done.returncode, done.stdout) == (6, "")
+    assert "try again later" in done.stderr
+    assert (
+        f"pending: no Bitcoin block holds it yet, {calendars.url}" in run("verify", "last").stdout
+    )
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("runs", "seal", "last"),
+        ("runs", "seal", "last", "--complete"),
+        ("verify", "last", "--block", "812345"),
+        ("verify", "last", "--block", "812345=00"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(run, web, answering, args):
+    run("When?", "--model", answering, *web)
+    done = run(*args)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert done.stderr

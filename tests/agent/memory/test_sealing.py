@@ -7,6 +7,8 @@ import pytest
 
 from agent.errors import UsageError
 from agent.memory.schema import seals
+from agent.timestamp import Stamp
+from tests.calendars import HEIGHT, calendar
 from tests.timestamping import NAME, authority
 
 if TYPE_CHECKING:
@@ -64,10 +66,10 @@ def test_a_stamped_head_shows_since_when_the_log_is_as_it_is(
     memory.seal("milestone", "the edition of 1911 was found")
     with authority(tmp_path) as stamping:
         memory.seal("decision", "we cite it")
-        memory.stamp(stamping.url)
+        memory.log.stamp(stamping.url)
         memory.seal("incident", "the library burnt down")
     (stamped,) = memory.verify(roots=stamping.roots).stamps
-    assert (stamped.number, stamped.when, stamped.authority) == (2, stamping.says, NAME)
+    assert (stamped.number, stamped.stamp) == (2, Stamp(stamping.says, NAME))
     check = memory.verify()
     assert not check.holds, "nobody vouches for this authority"
     assert "--roots" in check.reason
@@ -76,7 +78,7 @@ def test_a_stamped_head_shows_since_when_the_log_is_as_it_is(
 def test_a_log_written_anew_does_not_hold_against_its_stamp(memory: Memory, tmp_path: Path) -> None:
     memory.seal("milestone", "as it was")
     with authority(tmp_path) as stamping:
-        memory.stamp(stamping.url)
+        memory.log.stamp(stamping.url)
     with memory._store.write() as connection:
         connection.execute(seals.delete().where(seals.c.namespace == memory._namespace))
     memory.seal("milestone", "as it should have been")
@@ -86,4 +88,27 @@ def test_a_log_written_anew_does_not_hold_against_its_stamp(memory: Memory, tmp_
 
 def test_an_empty_log_is_not_stamped(memory: Memory) -> None:
     with pytest.raises(UsageError, match="nothing is sealed"):
-        memory.stamp("http://127.0.0.1:9/")
+        memory.log.stamp("http://127.0.0.1:9/")
+
+
+def test_a_head_that_calendars_took_down_is_pending_until_its_block(memory: Memory) -> None:
+    memory.seal("milestone", "the edition of 1911 was found")
+    with calendar() as running:
+        memory.log.anchor([running.url])
+        (before,) = memory.verify().stamps
+        assert memory.log.complete([running.url]) == (f"{running.url} has no block for it yet",)
+        running.mined = True
+        assert memory.log.complete([running.url]) == ()
+    blocks = {HEIGHT: bytes.fromhex(running.header())}
+    (after,) = memory.verify(blocks=blocks).stamps
+    assert (before.stamp.when, after.stamp.authority) == (None, f"Bitcoin block {HEIGHT}")
+
+
+def test_a_log_written_anew_does_not_hold_against_its_proof(memory: Memory) -> None:
+    memory.seal("milestone", "as it was")
+    with calendar() as running:
+        memory.log.anchor([running.url])
+    with memory._store.write() as connection:
+        connection.execute(seals.delete().where(seals.c.namespace == memory._namespace))
+    memory.seal("milestone", "as it should have been")
+    assert not memory.verify().holds

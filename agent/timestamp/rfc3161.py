@@ -1,57 +1,30 @@
-"""When something was known: a time that an authority outside vouches for (RFC 3161).
+"""Timestamps by RFC 3161: an authority signs a digest with the time.
 
-What is stamped is a SHA-256 digest, the head of a sealed log for instance: the authority never sees
-more. The token is its whole reply, as `openssl ts -verify -digest DIGEST -in TOKEN` takes it.
+The token is its whole reply, as `openssl ts -verify -digest DIGEST -in TOKEN` takes it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import secrets
 import warnings
-from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from agent.errors import ResearchError, UsageError
+from agent.errors import UsageError
+from agent.timestamp.types import Stamp, TimestampFailed, TimestampInvalid
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-SECONDS = 20.0  # authorities answer in one; a run's end does not wait for one that is down
-DIGEST_BYTES = hashlib.sha256().digest_size
 _SHA256 = "2.16.840.1.101.3.4.2.1"
 _NONCE_BYTES = 8
-# A TimeStampReq in DER. With a digest and a nonce of fixed size all its lengths are fixed: version
-# 1, the digest with the name of SHA-256 before it, the nonce, "send your certificate".
+# A TimeStampReq in DER; the library's builder hashes what it is given, and takes no digest. With a
+# digest and a nonce of fixed size all its lengths are fixed: version 1, the digest with the name of
+# SHA-256 before it, the nonce, "send your certificate".
 _REQUEST = bytes.fromhex("3043 020101 3031 300d0609608648016503040201 0500 0420")
 _THEN_NONCE = bytes.fromhex("0208")
 _WITH_CERTIFICATE = bytes.fromhex("0101ff")
 _REASON = re.compile(r'Verify error: ([^"]+)')  # the one line of OpenSSL's stack that tells
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """Who says that the digest existed, and when (UTC)."""
-
-    when: datetime
-    authority: str
-
-
-class TimestampFailed(ResearchError):
-    """The authority cannot be reached, refuses, or answers something else."""
-
-    exit_code = 6
-    hint = "Try again later, or name another authority."
-
-
-class TimestampInvalid(ResearchError):
-    """A token does not show that this digest existed at its time."""
-
-    exit_code = 8
-    hint = "If you trust the authority, name the file of its root certificate (--roots)."
 
 
 def stamp(digest: bytes, authority: str, *, proxy: str | None = None) -> bytes:
@@ -94,19 +67,13 @@ def check(token: bytes, digest: bytes, roots: Path | None = None) -> Stamp:
 
 
 def _posted(authority: str, request: bytes, proxy: str | None) -> bytes:
-    import httpx  # noqa: PLC0415 - stamping is seldom asked for
-
-    from browser.net.transport import certificates  # noqa: PLC0415 - as above
+    from agent.timestamp.http import ask  # noqa: PLC0415 - stamping is seldom asked for
 
     headers = {"Content-Type": "application/timestamp-query"}
-    try:
-        with httpx.Client(
-            proxy=proxy, timeout=SECONDS, trust_env=False, verify=certificates()
-        ) as client:
-            answer = client.post(authority, content=request, headers=headers)
-            return answer.raise_for_status().content
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise TimestampFailed(f"{authority} gave no timestamp: {error}") from error
+    status, body = ask("POST", authority, headers, request, proxy=proxy)
+    if status != HTTPStatus.OK:
+        raise TimestampFailed(f"{authority} gave no timestamp: HTTP {status}")
+    return body
 
 
 def _certificates(roots: Path | None) -> list[Any]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.timestamp import TimestampFailed, TimestampInvalid, check, stamp
+from agent.timestamp import TimestampFailed, TimestampInvalid, check
+from agent.timestamp.rfc3161 import stamp
 from tests.timestamping import NAME, Authority, authority
 
 if TYPE_CHECKING:

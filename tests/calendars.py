@@ -1,0 +1,112 @@
+"""An OpenTimestamps calendar on loopback; what it sends is written byte by byte, by no library.
+
+The form is that of python-opentimestamps' `core/timestamp.py`: operations (0xf0 append, 0xf1
+prepend, 0x08 SHA-256), then 0x00, the tag of an attestation, and its payload with its length.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HEIGHT = 812_345
+MINED = 1_697_500_000
+"""When the block of this height says that it was made: 2023-10-16 23:46:40 UTC."""
+_PENDING = bytes.fromhex("83dfe30d2ef90c8e")
+_BITCOIN = bytes.fromhex("0588960d73d71901")
+_SECRET = b"calendar"
+_BESIDE = hashlib.sha256(b"the other leaf of the block").digest()
+
+
+@dataclass
+class Calendar:
+    """A running calendar; `blocks` are the headers of what it has put into blocks, in hex.
+
+    `mined` says whether it has, `reply` is what it sends instead of the truth.
+    """
+
+    url: str = ""
+    mined: bool = False
+    reply: bytes | None = None
+    seen: list[bytes] = field(default_factory=list)
+
+    def promise(self, digest: bytes) -> bytes:
+        """Take down a digest; gives what leads from it to the promise."""
+        self.seen.append(digest)
+        return (
+            b"\xf0" + _sized(_SECRET) + b"\x08\x00" + _PENDING + _sized(_sized(self.url.encode()))
+        )
+
+    def block(self, commitment: bytes) -> bytes:
+        """Give what leads from a commitment to the Merkle root of a block."""
+        return b"\xf1" + _sized(_BESIDE) + b"\x08\x08\x00" + _BITCOIN + _sized(_number(HEIGHT))
+
+    def header(self) -> str:
+        """Give the header of the block that holds the first digest that was seen."""
+        commitment = _sha256(self.seen[0] + _SECRET)
+        root = _sha256(_sha256(_BESIDE + commitment))
+        parts = ((4).to_bytes(4, "little"), bytes(32), root, MINED.to_bytes(4, "little"), bytes(8))
+        return b"".join(parts).hex()
+
+
+@contextmanager
+def calendar() -> Iterator[Calendar]:
+    """Run a calendar."""
+    running = Calendar()
+    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(running)) as server:
+        running.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield running
+        server.shutdown()
+        thread.join()
+
+
+def _handler(running: Calendar) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            assert self.path == "/digest"
+            digest = self.rfile.read(int(self.headers["Content-Length"]))
+            self._send(200, running.promise(digest))
+
+        def do_GET(self) -> None:
+            commitment = bytes.fromhex(self.path.removeprefix("/timestamp/"))
+            known = commitment in {_sha256(digest + _SECRET) for digest in running.seen}
+            if known and running.mined:
+                self._send(200, running.block(commitment))
+            else:
+                self._send(404, b"Pending confirmation in Bitcoin blockchain")
+
+        def _send(self, status: int, body: bytes) -> None:
+            assert self.headers["Accept"] == "application/vnd.opentimestamps.v1"
+            body = body if running.reply is None else running.reply
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    return Handler
+
+
+def _sized(body: bytes) -> bytes:
+    return _number(len(body)) + body
+
+
+def _number(value: int) -> bytes:
+    """Write a number in groups of seven bits, the lowest first (LEB128)."""
+    low, rest = value & 0x7F, value >> 7
+    return bytes([low | 0x80]) + _number(rest) if rest else bytes([low])
+
+
+def _sha256(body: bytes) -> bytes:
+    return hashlib.sha256(body).digest()
