@@ -117,7 +117,7 @@ def objections(
 
 def _claims_something(answer: str, evidence: Evidence) -> bool:
     said = answer.lstrip("*_`# ")
-    return bool(evidence.sources and said) and not said.startswith(NOT_FOUND)
+    return bool(said) and not evidence.is_empty and not said.startswith(NOT_FOUND)
 
 
 def _line(sentence: Sentence) -> str:

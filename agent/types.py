@@ -72,17 +72,24 @@ class Verdict:
 
 
 class Sentence(BaseModel):
-    """A sentence of the answer; `citations` are source numbers of the report."""
+    """A sentence of the answer; `citations` are source numbers of the report.
+
+    `weak` says that it is supported by search results alone: no page that was read carries it.
+    """
 
     text: str
     citations: list[int] = Field(default_factory=list)
     verdict: VerdictState = VerdictState.UNCITED
     decided_by: Literal["code", "judge"] = "code"
     reason: str = ""
+    weak: bool = False
 
 
 class ReportSource(BaseModel):
-    """A source that the answer cites; each quote stands literally in the saved text."""
+    """A source that the answer cites; each quote stands literally in the saved text.
+
+    Of one that came `via` a `snippet` that is what a search result says of it: it was not read.
+    """
 
     n: int
     url: str
@@ -110,10 +117,11 @@ class Conflict(BaseModel):
 class ConfidenceParts(BaseModel):
     """What the confidence is made of, each 0 to 1 unless said otherwise.
 
-    `supported` is the share of sentences that are carried, an undecided one counting half; `sites`
-    how many independent sites carry them; `agreement` the share of the sources speaking of them
-    that say the same; `coverage` the share of the question that the cited passages speak of;
-    `freshness` the age in days of the newest dated source, None where none has a date.
+    `supported` is the share of sentences that are carried, an undecided one counting half and one
+    that only a search result carries 0.7; `sites` how many independent sites carry them;
+    `agreement` the share of the sources speaking of them that say the same; `coverage` the share of
+    the question that the cited passages speak of; `freshness` the age in days of the newest dated
+    source, None where none has a date.
     """
 
     supported: float = 0.0

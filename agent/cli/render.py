@@ -33,6 +33,7 @@ def print_report(report: Report) -> None:
         report.answer,
         _data(report),
         _unverified(report.sentences),
+        _weak(report.sentences),
         worth.terminal(report),
         "\n".join(_source(source) for source in report.sources),
         _last_line(report) if report.status != "failed" else "",
@@ -67,15 +68,16 @@ def _line(line: str, width: int) -> str:
 
 def _unverified(sentences: list[Sentence]) -> str:
     rows = [
-        f"  ? {sentence.text} ({_name(sentence.verdict)}{_because(sentence.reason)})"
+        f"  ? {sentence.text} ({worth.verdict(sentence)}{_because(sentence.reason)})"
         for sentence in sentences
         if sentence.verdict is not VerdictState.SUPPORTED
     ]
     return "\n".join(["Not verified:", *rows]) if rows else ""
 
 
-def _name(verdict: VerdictState) -> str:
-    return "not verified" if verdict is VerdictState.UNDECIDED else verdict.value
+def _weak(sentences: list[Sentence]) -> str:
+    rows = [f"  ~ {one.text} ({one.reason})" for one in sentences if one.weak]
+    return "\n".join(["By search results only:", *rows]) if rows else ""
 
 
 def _because(reason: str) -> str:
@@ -83,7 +85,8 @@ def _because(reason: str) -> str:
 
 
 def _source(source: ReportSource) -> str:
-    head = f"[{source.n}] {source.title or source.url} — {source.url}"
+    result = " (search result, not read)" if source.via == "snippet" else ""
+    head = f"[{source.n}] {source.title or source.url} — {source.url}{result}"
     quotes = [f"    “{_short(quote)}”" for quote in source.quotes]
     return "\n".join([head, *quotes])
 

@@ -140,6 +140,7 @@ def _sentence(text: str, numbers: list[int], support: Support) -> Sentence:
         verdict=support.verdict.state,
         decided_by=support.verdict.decided_by,
         reason=support.verdict.reason,
+        weak=support.weak,
     )
 
 

@@ -30,8 +30,9 @@ on the closed web of the benchmark, two were wrong (`tests/bench/confidence.py`)
 EACH_FURTHER_SITE = 0.5
 """Each further independent site halves what is missing from 1."""
 
-SNIPPETS_ONLY = 0.7
-"""A search engine's snippet is cut from its context and may be stale."""
+ONLY_A_RESULT = 0.7
+"""What a sentence is worth that search results alone carry: their words are cut from their context
+and may be stale."""
 
 HALF_SPOKEN_OF = 0.64
 STEEPNESS = 9.0
@@ -50,8 +51,6 @@ def rate(
     if not sentences or not sources:
         return 0.0
     value = parts.supported * _trust(parts.sites) * parts.agreement * _answers(parts.coverage)
-    if all(source.via == "snippet" for source in sources):
-        value *= SNIPPETS_ONLY
     if any(sentence.verdict is VerdictState.CONTRADICTED for sentence in sentences):
         value = min(value, WITH_CONTRADICTION)
     return round(value, 2)
@@ -59,7 +58,8 @@ def rate(
 
 def share_supported(sentences: Sequence[Sentence]) -> float:
     """Share of the sentences that are carried; what is half certain counts half."""
-    return sum(WORTH[sentence.verdict] for sentence in sentences) / (len(sentences) or 1)
+    worth = [ONLY_A_RESULT if one.weak else WORTH[one.verdict] for one in sentences]
+    return sum(worth) / (len(sentences) or 1)
 
 
 def site_of(url: str) -> str:

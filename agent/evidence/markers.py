@@ -105,7 +105,7 @@ class MarkerReader:
         url = match["url"] or match["link"]
         label = match["text"] or ""
         kept = "" if _BARE_LABEL.fullmatch(label) else label
-        source = self._evidence.by_url(url)
+        source = self._evidence.by_url(url) or self._evidence.result_for(url)
         if source:
             return kept, Marker(0, (Reference(source.n),))
         if match["link"]:

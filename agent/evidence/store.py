@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent.errors import ToolError
 from agent.evidence.passages import split_passages
 from agent.evidence.ranking import PassageIndex
+from agent.evidence.results import result_text
 from browser.net.url import normalize
 from browser.text import clean
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 BLOCK = 1_000
 """Numbers set apart for each part: more sources than one loop reads."""
+RESULTS = 501
+"""Where the numbers of search results begin in a block: what is read is counted as if there were
+none, and `S501` tells a result from a page at the price of no further token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +56,28 @@ class Source:
 
 @dataclass(slots=True)
 class _Known:
-    """Where sources are looked up: by number and passage in the whole run, by page in a part."""
+    """Where sources are looked up: by number and passage in the whole run, by page in a part.
 
-    by_text: dict[tuple[str, str], Source] = field(default_factory=dict)
+    `results` are search results by their page, which `latest` has once it was read.
+    """
+
+    by_text: dict[tuple[str, str, bool], Source] = field(default_factory=dict)
     latest: dict[str, Source] = field(default_factory=dict)
+    results: dict[str, Source] = field(default_factory=dict)
     numbers: dict[int, Source] = field(default_factory=dict)
     passages: dict[str, tuple[Source, int]] = field(default_factory=dict)
 
     def branched(self) -> _Known:
         """Give what a part begins with."""
-        return _Known(dict(self.by_text), dict(self.latest), self.numbers, self.passages)
+        pages = (dict(self.by_text), dict(self.latest), dict(self.results))
+        return _Known(*pages, self.numbers, self.passages)
 
 
 class Evidence:
     """The sources of a run, numbered in the order in which they were added.
+
+    What search results say of pages are sources too, weaker ones: `snippets` holds them, with
+    numbers of their own, and a sentence rests on one only where no page that was read carries it.
 
     The same text at the same URL is the same source again. A changed text (after a click on a
     live page) is a new source: a citation is checked against one text with one hash and one
@@ -79,7 +91,9 @@ class Evidence:
     def __init__(self, question: str = "", *, first: int = 1, known: _Known | None = None) -> None:
         self.question = question
         self._next = first
+        self._next_result = first - 1 + RESULTS
         self._sources: list[Source] = []
+        self._snippets: list[Source] = []
         self._known = known or _Known()
         self._parts: dict[int, Evidence] = {}
         self._index: tuple[int, PassageIndex] | None = None
@@ -96,14 +110,21 @@ class Evidence:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was read, by any loop of the run."""
+        """Whether no word of the web was read, by any loop of the run: no search result either."""
         return not self._known.numbers
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """All sources, in order; those of the parts after our own."""
-        parts = (self._parts[number] for number in sorted(self._parts))
-        return (*self._sources, *(source for part in parts for source in part.sources))
+        """All that was read, in order; what the parts read after our own."""
+        return (*self._sources, *(source for part in self._in_order() for source in part.sources))
+
+    @property
+    def snippets(self) -> tuple[Source, ...]:
+        """All search results, in the same order."""
+        return (*self._snippets, *(found for part in self._in_order() for found in part.snippets))
+
+    def _in_order(self) -> list[Evidence]:
+        return [self._parts[number] for number in sorted(self._parts)]
 
     def add(self, page: Page) -> Source:
         """Register a page that was read; raises ToolError where nothing readable came."""
@@ -122,8 +143,13 @@ class Evidence:
         )
 
     def add_snippet(self, result: SearchResult, at: datetime) -> Source:
-        """Register a search hit's title and snippet as a source, weaker than a page read."""
-        text = "\n\n".join(part for part in (clean(result.title), clean(result.snippet)) if part)
+        """Register a search result, its title and snippet, as a source: weaker than its page.
+
+        Raises `ToolError` where it has no text, or so many came before that no number is left.
+        """
+        if self._next_result % BLOCK == 0:
+            raise ToolError("There are too many search results to number them all.")
+        text = result_text(result.title, result.snippet)
         if not text.strip():
             raise ToolError(f"The search result for {result.url} has no text.")
         return self._register(
@@ -143,6 +169,15 @@ class Evidence:
     def by_url(self, url: str) -> Source | None:
         """Find the latest source read from a URL, fragments aside."""
         return self._known.latest.get(normalize(url))
+
+    def result_for(self, url: str) -> Source | None:
+        """Find the latest search result that names a URL."""
+        return self._known.results.get(normalize(url))
+
+    def page_of(self, result: Source) -> Source | None:
+        """Find the page that a search result is about, if any loop has read it."""
+        place = normalize(result.url)
+        return next((s for s in reversed(self.sources) if normalize(s.url) == place), None)
 
     def passage(self, passage_id: str) -> Passage | None:
         """Look up the passage with this id (`S3¶12`); None where there is none."""
@@ -178,13 +213,13 @@ class Evidence:
         via: Via,
         published: str | None,
     ) -> Source:
-        place = normalize(url)
+        place, weaker = normalize(url), via == "snippet"
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        known = self._known.by_text.get((place, digest))
+        known = self._known.by_text.get((place, digest, weaker))
         if known:
             return known
-        n = self._next
-        earlier = self._known.latest.get(place)
+        n = self._free(self._next_result if weaker else self._next)
+        earlier = None if weaker else self._known.latest.get(place)
         source = Source(
             n=n,
             url=url,
@@ -200,12 +235,24 @@ class Evidence:
         self._keep(place, source)
         return source
 
+    def _free(self, n: int) -> int:
+        """Give the first number from `n` on that no source has."""
+        while n in self._known.numbers:
+            n += 1
+        return n
+
     def _keep(self, place: str, source: Source) -> None:
-        self._sources.append(source)
+        weaker = source.via == "snippet"
+        if weaker:
+            self._snippets.append(source)
+            self._next_result = source.n + 1
+            self._known.results[place] = source
+        else:
+            self._sources.append(source)
+            self._next = source.n + 1
+            self._known.latest[place] = source
         self._known.numbers[source.n] = source
-        self._next = source.n + 1
-        self._known.by_text[place, source.sha256] = source
-        self._known.latest[place] = source
+        self._known.by_text[place, source.sha256, weaker] = source
         self._known.passages.update((p.id, (source, i)) for i, p in enumerate(source.passages))
 
 

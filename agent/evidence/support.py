@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent.evidence.fragments import for_a_reader, in_full
+from agent.evidence.markers import Reference
 from agent.evidence.quotes import nearest_quote
 from agent.evidence.verify import verify_claim
 from agent.types import Verdict, VerdictState
@@ -13,7 +14,7 @@ from agent.types import Verdict, VerdictState
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from agent.evidence.markers import Marker, Reference
+    from agent.evidence.markers import Marker
     from agent.evidence.store import Evidence
     from agent.evidence.verify import Judge
     from agent.types import Passage
@@ -24,14 +25,22 @@ WHOLE_SOURCE = 12
 FEWEST_WORDS = 4
 """A sentence without a marker is looked up word for word from this length on."""
 
+ONLY_A_RESULT = "only a search result says so,"
+_NOT_READ = "its page was not read"
+_READ = "its page, which was read, does not clearly"
+
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """A sentence's verdict, the sources it cites (run numbers), and (source, quote) pairs."""
+    """A sentence's verdict, the sources it cites (run numbers), and (source, quote) pairs.
+
+    `weak` says that search results alone carry it.
+    """
 
     verdict: Verdict
     cited: tuple[int, ...] = ()
     quotes: tuple[tuple[int, str], ...] = ()
+    weak: bool = False
 
 
 class SupportFinder:
@@ -46,14 +55,56 @@ class SupportFinder:
         references = _references(markers)
         if not references:
             return self._uncited(sentence, _unknown(markers))
+        on_pages = self._on_pages(sentence, references)
+        found = on_pages or self._marked(self._support(sentence, references, self._judge))
+        return replace(found, verdict=_with_note(found.verdict, _unknown(markers)))
+
+    def _support(
+        self, sentence: str, references: Sequence[Reference], judge: Judge | None
+    ) -> Support:
+        """Check a sentence against what is named."""
         passages = self._passages(sentence, references)
-        verdict = self._verify(sentence, passages, references)
+        verdict = self._verify(sentence, passages, references, judge)
         cited = tuple(dict.fromkeys(reference.source for reference in references))
-        quotes = self._quotes(sentence, passages, verdict)
-        return Support(_with_note(verdict, _unknown(markers)), cited, tuple(quotes))
+        return Support(verdict, cited, tuple(self._quotes(sentence, passages, verdict)))
+
+    def _on_pages(self, sentence: str, references: Sequence[Reference]) -> Support | None:
+        """Where search results are named, rest on pages that were read, if they carry it in code.
+
+        Those are the pages that are named too, those that the results are about, or any other.
+        """
+        sources = (self._evidence.source(reference.source) for reference in references)
+        results = {s.n: s for s in sources if s is not None and s.via == "snippet"}
+        if not results:
+            return None
+        named = [reference for reference in references if reference.source not in results]
+        read = (self._evidence.page_of(result) for result in results.values())
+        pages = [*named, *(Reference(page.n) for page in read if page is not None)]
+        if pages:
+            found = self._support(sentence, list(dict.fromkeys(pages)), None)
+            if found.verdict.state is VerdictState.SUPPORTED:
+                return found
+        return self._anywhere(sentence)
+
+    def _marked(self, found: Support) -> Support:
+        """Say of a sentence that only a search result carries it, where that is so."""
+        if found.verdict.state is not VerdictState.SUPPORTED:
+            return found
+        carrying = self._source_of(found.verdict)
+        sources = (self._evidence.source(n) for n in ([carrying] if carrying else found.cited))
+        results = [source for source in sources if source is not None and source.via == "snippet"]
+        if not results:
+            return found
+        read = any(self._evidence.page_of(result) for result in results)
+        reason = f"{found.verdict.reason}; {ONLY_A_RESULT} {_READ if read else _NOT_READ}"
+        return replace(found, verdict=replace(found.verdict, reason=reason), weak=True)
 
     def _verify(
-        self, sentence: str, passages: Sequence[Passage], references: Iterable[Reference]
+        self,
+        sentence: str,
+        passages: Sequence[Passage],
+        references: Iterable[Reference],
+        judge: Judge | None,
     ) -> Verdict:
         """Verify against the cited passages, then against the rest of the cited sources."""
         claim = in_full(sentence, self._evidence.question)
@@ -64,26 +115,24 @@ class SupportFinder:
             elsewhere = verify_claim(claim, self._best(sentence, source))
             if elsewhere.state is VerdictState.SUPPORTED:
                 return replace(elsewhere, reason=f"{elsewhere.reason} ({elsewhere.passage})")
-        return verify_claim(
-            claim, passages, self._asked_as(for_a_reader(sentence, self._evidence.question))
-        )
-
-    def _asked_as(self, claim: str) -> Judge | None:
-        """Give the judge a claim that can be understood without the answer around it."""
-        judge = self._judge
-        return (lambda _, passages: judge(claim, passages)) if judge else None
+        asked = _asked_as(for_a_reader(sentence, self._evidence.question), judge)
+        return verify_claim(claim, passages, asked)
 
     def _uncited(self, sentence: str, unknown: Sequence[str]) -> Support:
-        """Look for a read passage that carries a sentence without a marker word for word."""
-        if len(sentence.split()) >= FEWEST_WORDS:
-            verdict = verify_claim(sentence, self._best(sentence, None))
-            if verdict.state is VerdictState.SUPPORTED:
-                source = self._source_of(verdict)
-                verdict = replace(verdict, reason=f"{verdict.reason}; cited in code")
-                noted = _with_note(verdict, unknown)
-                return Support(noted, (source,), ((source, verdict.quote),))
         uncited = Verdict(VerdictState.UNCITED, reason="" if unknown else "cites nothing")
-        return Support(_with_note(uncited, unknown))
+        found = self._anywhere(sentence) or Support(uncited)
+        return replace(found, verdict=_with_note(found.verdict, unknown))
+
+    def _anywhere(self, sentence: str) -> Support | None:
+        """Look for a read passage that carries a sentence word for word."""
+        if len(sentence.split()) < FEWEST_WORDS:
+            return None
+        verdict = verify_claim(sentence, self._best(sentence, None))
+        if verdict.state is not VerdictState.SUPPORTED:
+            return None
+        source = self._source_of(verdict)
+        cited = replace(verdict, reason=f"{verdict.reason}; cited in code")
+        return Support(cited, (source,), ((source, verdict.quote),))
 
     def _best(self, sentence: str, source: int | None) -> list[Passage]:
         found = self._evidence.search(sentence, WHOLE_SOURCE, source)
@@ -118,6 +167,11 @@ class SupportFinder:
     def _source_of(self, verdict: Verdict) -> int:
         passage = self._evidence.passage(verdict.passage or "")
         return passage.source if passage else 0
+
+
+def _asked_as(claim: str, judge: Judge | None) -> Judge | None:
+    """Give the judge a claim that can be understood without the answer around it."""
+    return (lambda _, passages: judge(claim, passages)) if judge else None
 
 
 def _references(markers: Sequence[Marker]) -> list[Reference]:

@@ -49,7 +49,8 @@ class _Weighing:
         self._numbers = {(s.url, s.sha256): s.n for s in checked.sources}
         self._added: list[ReportSource] = []
         self._conflicts: list[Conflict] = []
-        self._sites = {site_of(source.url) for source in checked.sources}
+        read = [source for source in checked.sources if source.via != "snippet"]
+        self._sites = {site_of(source.url) for source in read or checked.sources}
         self._agreement: list[float] = []
 
     def run(self, question: str) -> Weighed:
@@ -69,7 +70,7 @@ class _Weighing:
 
     def _hold(self, sentence: Sentence) -> None:
         """Hold one sentence against the pages that it does not cite."""
-        carrying = [s for s in self._evidence.sources if self._number(s) in sentence.citations]
+        carrying = [s for s in self._cited() if self._number(s) in sentence.citations]
         agreeing = {site_of(source.url) for source in carrying}
         against: set[str] = set()
         for witness in witnesses(sentence.text, self._evidence, {s.n for s in carrying}):
@@ -108,7 +109,8 @@ class _Weighing:
 
     def _cited(self) -> list[Source]:
         cited = {(s.url, s.sha256) for s in self._checked.sources}
-        return [s for s in self._evidence.sources if (s.url, s.sha256) in cited]
+        known = (*self._evidence.sources, *self._evidence.snippets)
+        return [s for s in known if (s.url, s.sha256) in cited]
 
 
 def _coverage(question: str, cited: Iterable[Source], checked: CheckedAnswer) -> float:

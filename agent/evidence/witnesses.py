@@ -45,12 +45,13 @@ class Witness(NamedTuple):
 def witnesses(sentence: str, evidence: Evidence, carried_by: Collection[int]) -> Iterator[Witness]:
     """Ask every other page that was read what it says of a sentence which `carried_by` carry.
 
-    Snippets are not asked: they are cut from their context. Neither are earlier states of a page.
+    Search results are not asked: they are cut from their context. Neither are earlier states of a
+    page.
     """
     latest = {source.url: source.n for source in evidence.sources}
-    titles = [source.title for source in evidence.sources if source.n in carried_by]
+    titles = [source.title for n in carried_by if (source := evidence.source(n))]
     for source in evidence.sources:
-        if source.n in carried_by or source.via == "snippet" or latest[source.url] != source.n:
+        if source.n in carried_by or latest[source.url] != source.n:
             continue
         passages = evidence.search(sentence, LOOKED_AT, source.n)
         found = _asked(sentence, source, passages, titles) if passages else None

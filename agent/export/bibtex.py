@@ -51,7 +51,7 @@ def _entry(found: Reference) -> str:
         "date": iso(found.published),
         "url": found.url.translate(_IN_URL),
         "urldate": iso(found.accessed),
-        "annote": " … ".join(found.quotes).translate(_ESCAPES),
+        "annote": " … ".join(found.notes).translate(_ESCAPES),
     }
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
     return "\n".join([f"@online{{{found.key},", *lines, "}", ""])

@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from agent.export.moments import to_the_minute
+from agent.export.worth import how_it_came
 
 if TYPE_CHECKING:
     from agent.export.record import Record
@@ -36,7 +37,7 @@ def _card(record: Record, source: ReportSource) -> str:
         f'<section class="source" id="source-{source.n}">\n'
         f"<h3>[{source.n}] {_link(source)}</h3>\n"
         f'<p class="meta">{escape(source.url)}</p>\n'
-        f'<p class="meta">read {to_the_minute(source.fetched_at)} via {source.via} · '
+        f'<p class="meta">{how_it_came(source, to_the_minute(source.fetched_at))} · '
         f"sha256 {source.sha256[:16]}…</p>\n{quotes}\n</section>"
     )
 

@@ -40,6 +40,6 @@ def _item(found: Reference) -> dict[str, Any]:
         item["container-title"] = found.site
     if found.published:
         item["issued"] = {"date-parts": [list(found.published)]}
-    if found.quotes:
-        item["note"] = " … ".join(found.quotes)
+    if found.notes:
+        item["note"] = " … ".join(found.notes)
     return item

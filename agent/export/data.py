@@ -7,7 +7,8 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from agent.export.markup import VERDICTS, cite
+from agent.export.markup import cite
+from agent.export.worth import VERDICTS
 
 if TYPE_CHECKING:
     from agent.types import DataValue, Report

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.export import data, worth
 from agent.export.cards import sources
-from agent.export.markup import VERDICTS, cite, cited, inline, prose, with_uncited
+from agent.export.markup import cite, cited, inline, prose, with_uncited
 from agent.export.moments import to_the_minute
 from agent.export.record import Record
 from agent.export.steps import steps
@@ -98,7 +98,8 @@ def _sentence(sentence: Sentence, report: Report) -> str:
     known = {source.n for source in report.sources}
     links = " ".join(cite(report, n, sentence.text) for n in sentence.citations if n in known)
     reason = f' <span class="meta">{escape(sentence.reason)}</span>' if sentence.reason else ""
-    verdict = f'<span class="verdict {sentence.verdict.value}">{VERDICTS[sentence.verdict]}</span>'
+    kind = "weak" if sentence.weak else sentence.verdict.value
+    verdict = f'<span class="verdict {kind}">{worth.verdict(sentence)}</span>'
     return f"<li>{inline(sentence.text)} {links}<br>{verdict}{reason}</li>"
 
 

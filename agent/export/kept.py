@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
+from agent.evidence.results import result_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
@@ -57,8 +59,16 @@ def all_kept(record: Record) -> Iterator[Kept]:
     for event in record.events:
         if event.type == "source.added":
             yield from _source(record, event.data)
+        elif event.type == "results.added":
+            yield from (_result(record, event.data, row) for row in event.data["results"])
         elif event.type == "tool.result":
             yield from _pictures(record, event)
+
+
+def _result(record: Record, found: dict[str, Any], row: dict[str, Any]) -> Kept:
+    text = result_text(row["title"], row["snippet"]).encode("utf-8", "replace")
+    id_, at = _record_id(record, f"S{row['n']}/text"), _utc(found["fetched_at"])
+    return Kept(id_, "metadata", _one_line(row["url"]), at, _PLAIN, text)
 
 
 def _source(record: Record, data: dict[str, Any]) -> Iterator[Kept]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from agent.export import data, worth
 from agent.export.record import Record
-from agent.types import VerdictState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,8 +37,7 @@ def _verdicts(report: Report) -> str:
         return ""
     rows = [
         f"| {data.cell(s.text)} | {', '.join(f'[{n}]' for n in s.citations)} | "
-        f"{'not verified' if s.verdict is VerdictState.UNDECIDED else s.verdict.value} | "
-        f"{data.cell(s.reason)} |"
+        f"{worth.verdict(s)} | {data.cell(s.reason)} |"
         for s in report.sentences
     ]
     head = ["## Sentences", "", "| sentence | sources | verdict | why |", "|---|---|---|---|"]
@@ -53,7 +51,7 @@ def _sources(report: Report) -> str:
 
 def _source(source: ReportSource) -> str:
     head = f"{source.n}. [{source.title or source.url}](<{source.url}>)"
-    facts = f"   read {source.fetched_at} via {source.via}, sha256 `{source.sha256}`"
+    facts = f"   {worth.how_it_came(source, source.fetched_at)}, sha256 `{source.sha256}`"
     quotes = [f"   > {' '.join(quote.split())}" for quote in source.quotes]
     return "\n".join([head, facts, *([""] if quotes else []), *quotes])
 

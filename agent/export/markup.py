@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import nh3
 from markdown_it import MarkdownIt
 
+from agent.export.worth import VERDICTS, WEAK
 from agent.types import VerdictState
 from browser.text import words
 
@@ -21,13 +22,6 @@ _INLINE = {"strong", "em", "code"}
 _TAGS = _INLINE | set(
     "p br pre ul ol li table thead tbody tr th td h2 h3 h4 h5 h6 blockquote hr".split()
 )
-VERDICTS = {
-    VerdictState.SUPPORTED: "supported",
-    VerdictState.CONTRADICTED: "contradicted",
-    VerdictState.UNDECIDED: "not verified",
-    VerdictState.UNCITED: "uncited",
-}
-"""What people read for a verdict."""
 _TITLE, _DEEPEST = 1, 6
 """The page's own heading, and the last level that HTML has."""
 _TAG = re.compile(r"<[^>]*>")
@@ -99,11 +93,15 @@ def cite(report: Report, n: int, sentence: str) -> str:
 
 
 def _flag(report: Report, before: str) -> str:
-    """Mark the sentence that ends here where it is not supported by what it cites."""
+    """Mark the sentence that ends here where it is not supported by what it cites, or weakly."""
     said = words(before)
     for sentence in report.sentences:
         own = words(sentence.text)
-        if own and said[-len(own) :] == own and sentence.verdict is not VerdictState.SUPPORTED:
+        if not own or said[-len(own) :] != own:
+            continue
+        if sentence.weak:
+            return f' <small class="weak">{WEAK}</small>'
+        if sentence.verdict is not VerdictState.SUPPORTED:
             return _small(sentence.verdict)
     return ""
 

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
+from agent.evidence.results import result_text
 from agent.journal import RunFolder, read_events
 from agent.types import Report
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+    from typing import Any
 
     from agent.journal import Event
     from agent.types import ReportSource
@@ -34,13 +37,25 @@ class Record:
         report = Report.model_validate_json(folder.report.read_bytes())
         return cls(folder, report, tuple(read_events(folder.journal)))
 
-    def source_event(self, source: ReportSource) -> Event | None:
-        """Find the event with which a source was put on record."""
+    def source_on_record(self, source: ReportSource) -> dict[str, Any] | None:
+        """Find what stands on record of a source: the page that was read, or the search result."""
         wanted = (source.url, source.sha256)
-        added = (event for event in self.events if event.type == "source.added")
-        return next((e for e in added if (e.data["url"], e.data["sha256"]) == wanted), None)
+        rows = self._results() if source.via == "snippet" else self._pages()
+        return next((row for row in rows if (row["url"], row["sha256"]) == wanted), None)
 
     def source_text(self, source: ReportSource) -> str:
         """Read the saved text of a source; empty where none is on record."""
-        event = self.source_event(source)
-        return self.folder.blob(event.data["text"]).decode("utf-8", "replace") if event else ""
+        row = self.source_on_record(source)
+        if row is None:
+            return ""
+        if source.via == "snippet":
+            return result_text(row["title"], row["snippet"])
+        return self.folder.blob(row["text"]).decode("utf-8", "replace")
+
+    def _pages(self) -> Iterator[dict[str, Any]]:
+        yield from (event.data for event in self.events if event.type == "source.added")
+
+    def _results(self) -> Iterator[dict[str, Any]]:
+        for event in self.events:
+            if event.type == "results.added":
+                yield from event.data["results"]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agent.export.record import Record
     from agent.types import ReportSource
 
+NOT_READ = "Quoted from a search result; the page itself was not read."
 _DATE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 _RANGES = (range(1, 10_000), range(1, 13), range(1, 32))
 """Years, months and days; what pages declare beyond them is left out."""
@@ -22,7 +23,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One source. Dates are year, month and day, as many of them as are known."""
+    """One source. Dates are year, month and day, as many of them as are known.
+
+    `notes` are its quotes, behind a word of warning where these are a search result's.
+    """
 
     key: str
     title: str
@@ -30,7 +34,7 @@ class Reference:
     site: str
     published: tuple[int, ...]
     accessed: tuple[int, ...]
-    quotes: tuple[str, ...]
+    notes: tuple[str, ...]
     authors: tuple[Author, ...] = ()
 
 
@@ -45,9 +49,10 @@ def iso(date: tuple[int, ...], mark: str = "-") -> str:
 
 
 def _reference(record: Record, source: ReportSource) -> Reference:
-    event = record.source_event(source)
-    published = parts(str(event.data.get("published") or "")) if event else ()
+    known = record.source_on_record(source) or {}
+    published = parts(str(known.get("published") or ""))
     site = host(source.url) or ""
+    warning = [NOT_READ] if source.via == "snippet" else []
     return Reference(
         key=_key(site, published, source.n),
         title=_line(source.title or source.url),
@@ -55,8 +60,8 @@ def _reference(record: Record, source: ReportSource) -> Reference:
         site=site,
         published=published,
         accessed=parts(source.fetched_at),
-        quotes=tuple(_line(quote) for quote in source.quotes),
-        authors=authors(_line(str(event.data.get("author") or ""))) if event else (),
+        notes=(*warning, *(_line(quote) for quote in source.quotes)),
+        authors=authors(_line(str(known.get("author") or ""))),
     )
 
 

@@ -31,7 +31,7 @@ def _entry(found: Reference) -> Iterator[tuple[str, str]]:
         yield "DA", iso(found.published, "/")
     yield "UR", found.url
     yield "Y2", iso(found.accessed, "/")
-    for quote in found.quotes:
-        yield "N1", quote
+    for note in found.notes:
+        yield "N1", note
     yield "ER", ""
     yield "", ""

@@ -4,8 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.types import VerdictState
+
 if TYPE_CHECKING:
-    from agent.types import ConfidenceParts, Conflict, Report
+    from agent.types import ConfidenceParts, Conflict, Report, ReportSource, Sentence
+
+VERDICTS = {
+    VerdictState.SUPPORTED: "supported",
+    VerdictState.CONTRADICTED: "contradicted",
+    VerdictState.UNDECIDED: "not verified",
+    VerdictState.UNCITED: "uncited",
+}
+"""What people read for a verdict."""
+WEAK = "search result only"
+"""What they read for a sentence that no page which was read carries."""
+
+
+def verdict(sentence: Sentence) -> str:
+    """Say how a sentence stands."""
+    return WEAK if sentence.weak else VERDICTS[sentence.verdict]
+
+
+def how_it_came(source: ReportSource, at: str) -> str:
+    """Say how and when a source was had."""
+    if source.via == "snippet":
+        return f"search result of {at}, the page itself was not read"
+    return f"read {at} via {source.via}"
 
 
 def made_of(report: Report) -> list[str]:
@@ -15,6 +39,7 @@ def made_of(report: Report) -> list[str]:
     parts = report.confidence_parts
     return [
         f"{_share(parts.supported)} supported",
+        *_weak(report.sentences),
         "one site" if parts.sites == 1 else f"{parts.sites} independent sites",
         *_agreement(parts),
         f"speaks of {_share(parts.coverage)} of the question",
@@ -24,6 +49,12 @@ def made_of(report: Report) -> list[str]:
 
 def _share(value: float) -> str:
     return "all" if value == 1 else f"{value:.0%}"
+
+
+def _weak(sentences: list[Sentence]) -> list[str]:
+    """Say how many sentences rest on search results alone, if any do."""
+    weak = sum(sentence.weak for sentence in sentences)
+    return [f"{weak} of {len(sentences)} by a {WEAK}"] if weak else []
 
 
 def _agreement(parts: ConfidenceParts) -> list[str]:

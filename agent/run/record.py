@@ -23,7 +23,6 @@ from agent.planner.report import CLOSING, OUTLINE
 from agent.protocol import CallResult
 from agent.review import REVIEW
 from agent.tools.mending import MEND
-from agent.tools.sources import RESULTS_ADDED
 from agent.types import ErrorInfo
 from agent.values import VALUES
 from browser.types import Document, Outcome, Page, SearchResult
@@ -144,7 +143,7 @@ class RunRecord:
             if event.type == "source.added":
                 loop = evidence.part(event.data["n"] // BLOCK)
                 _the_same(loop.add(_page(event.data, self.folder)), event.data)
-            elif event.type == RESULTS_ADDED:
+            elif event.type == "results.added":
                 at = datetime.fromisoformat(event.data["fetched_at"])
                 for row in event.data["results"]:
                     loop = evidence.part(row["n"] // BLOCK)
@@ -163,7 +162,7 @@ class RunRecord:
                 for name in ("text", "body"):
                     if event.data[name]:
                         journal.keep(self.folder.blob(event.data[name]))
-            if event.type in ("source.added", RESULTS_ADDED):
+            if event.type in ("source.added", "results.added"):
                 journal.write(event.type, event.place, **event.data)
 
     def _take(self, event: Event) -> None:

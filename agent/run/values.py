@@ -80,7 +80,8 @@ def _numbered(report: Report, n: int, evidence: Evidence) -> ReportSource:
 
 def _quote(cited: Sequence[ReportSource], quote: str, evidence: Evidence) -> None:
     """Add the quote to the source in which it stands."""
-    texts = {(s.url, s.sha256): s.text for s in evidence.sources}
+    known = (*evidence.sources, *evidence.snippets)
+    texts = {(s.url, s.sha256): s.text for s in known}
     for source in cited:
         if quote and quote in texts[source.url, source.sha256] and quote not in source.quotes:
             source.quotes.append(quote)

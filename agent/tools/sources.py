@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from agent.errors import ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent.evidence.store import Source
+    from agent.evidence.store import Evidence, Source
+    from agent.guard.redact import Redactor
     from agent.tools.context import ToolContext
     from agent.types import Passage
-    from browser.types import Page
+    from browser.types import Page, SearchResult
 
 BEST_PASSAGES = 8
 """Passages that a query gives of a long page: an answer of three sentences needs fewer."""
@@ -41,6 +46,53 @@ def register(context: ToolContext, page: Page) -> Source:
             headers=list(page.headers),
         )
     return source
+
+
+def register_results(
+    context: ToolContext, query: str, results: Iterable[SearchResult]
+) -> list[Source | None]:
+    """Make search results weaker sources of the run; None for one that cannot be cited.
+
+    They are put on record with their words, in one event a search: most are never cited.
+    """
+    at = datetime.now(UTC)
+    known = {source.n for source in context.evidence.snippets}
+    safe = [_without_secrets(result, context.redactor) for result in results]
+    sources = [_registered(context.evidence, result, at) for result in safe]
+    new = {source.n for source in context.evidence.snippets} - known
+    pairs = zip(sources, safe, strict=True)
+    rows = {s.n: _result_row(s, result) for s, result in pairs if s and s.n in new}
+    if rows:
+        context.record(
+            "results.added", query=query, fetched_at=at.isoformat(), results=list(rows.values())
+        )
+    return sources
+
+
+def _without_secrets(result: SearchResult, redactor: Redactor) -> SearchResult:
+    """Give a result as it may stand on record, which is what its hash is taken of."""
+    said = redactor.text
+    return replace(
+        result, url=said(result.url), title=said(result.title), snippet=said(result.snippet)
+    )
+
+
+def _registered(evidence: Evidence, result: SearchResult, at: datetime) -> Source | None:
+    try:
+        return evidence.add_snippet(result, at)
+    except ToolError:
+        return None
+
+
+def _result_row(source: Source, result: SearchResult) -> dict[str, Any]:
+    return {
+        "n": source.n,
+        "url": result.url,
+        "title": result.title,
+        "snippet": result.snippet,
+        "published": result.published,
+        "sha256": source.sha256,
+    }
 
 
 def passages_block(

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agent.errors import ToolError
 from agent.tools.registry import Params, Tool, ToolResult
-from agent.tools.sources import passages_block, register
+from agent.tools.sources import passages_block, register, register_results
 from browser.search.asking import ask
 from browser.text import content_words
 from browser.types import Outcome, Page, SearchQuery
@@ -111,9 +111,11 @@ def _search_result(context: ToolContext, query: str, result: ChainResult) -> Too
         context.record("search.attempt", **_trail_line(attempt))
     if not result.results:
         return _nothing_found(query, result)
+    sources = register_results(context, query, result.results)
     lines = [
-        f"{n}. {hit.title} — {hit.url}" + (f"\n   {hit.snippet}" if hit.snippet else "")
-        for n, hit in enumerate(result.results, 1)
+        f"{source.name if source else n}. {hit.title} — {hit.url}"
+        + (f"\n   {hit.snippet}" if hit.snippet else "")
+        for n, (hit, source) in enumerate(zip(result.results, sources, strict=True), 1)
     ]
     data = {"query": query, "provider": result.provider, "results": len(result.results)}
     return ToolResult(data, "\n".join(lines), "search")

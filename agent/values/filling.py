@@ -46,7 +46,7 @@ class Filling:
 
     async def fill(self, question: str, answer: str) -> Weighed:
         """Give the values; `answer` is the model's own text, with the ids of passages."""
-        if self.evidence.is_empty:
+        if not self.evidence.sources:
             return Weighed(notes=["/: nothing was read"])
         if not takes(self.model, Task.VALUES):
             from agent.values.rules import by_rules  # noqa: PLC0415 - loads the keyless model

@@ -11,7 +11,7 @@ _RESULT = re.compile(r"\[Tool result for (\w+)\]: ?(.*)")
 _WEB_OPENS = re.compile(r"<web source=\"([^\"]*)\"[^>]*>")
 _WEB_CLOSES = "</web>"
 _PASSAGE = re.compile(r"(S\d+¶\d+)(?: (.*))?")
-_HIT = re.compile(r"\d+\. (.*) — (\S+)")
+_HIT = re.compile(r"S?\d+\. (.*) — (\S+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ HOSTILE = Reference(
     site="example.org",
     published=(2024, 5),
     accessed=(2026, 11, 21),
-    quotes=("It was } lit.", "TY  - JOUR"),
+    notes=("It was } lit.", "TY  - JOUR"),
     authors=(
         Author("van der Größe", "Jörg & Söhne"),
         Author("Council of {Isles}, Lights and Bells"),

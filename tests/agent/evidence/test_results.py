@@ -1,0 +1,119 @@
+"""Search results as evidence: numbers of their own, and pages before them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agent.errors import ToolError
+from agent.evidence import Evidence, check_answer
+from agent.types import Verdict, VerdictState
+from browser.types import SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from browser.types import Page
+
+URL = "https://harbour.test/light"
+SAID = "The light of Tern Point was designed by Ada Renwick."
+RESULT = SearchResult(URL, "Tern Point", SAID)
+
+
+def test_results_have_numbers_of_their_own(
+    make_page: Callable[..., Page], read_at: datetime
+) -> None:
+    evidence = Evidence()
+    names = [evidence.add_snippet(RESULT, read_at).name, evidence.add(make_page(SAID)).name]
+    part = evidence.part(2)
+    other = SearchResult("https://other.test/", "Other", "Another light.")
+    names += [part.add_snippet(other, read_at).name, part.add_snippet(RESULT, read_at).name]
+    assert names == ["S501", "S1", "S2501", "S501"]
+    assert [source.n for source in evidence.sources] == [1]
+    assert [source.n for source in evidence.snippets] == [501, 2501]
+
+
+def test_a_page_numbered_so_high_takes_the_next_free_number(
+    make_page: Callable[..., Page], read_at: datetime
+) -> None:
+    evidence = Evidence()
+    evidence.add_snippet(RESULT, read_at)
+    pages = [evidence.add(make_page(f"Page {n}.")).n for n in range(502)]
+    assert pages[-2:] == [502, 503]
+
+
+def test_results_end_where_the_numbers_of_the_next_part_begin(read_at: datetime) -> None:
+    evidence = Evidence()
+    for n in range(499):
+        evidence.add_snippet(SearchResult(f"https://x.test/{n}", "T", f"Said {n}."), read_at)
+    with pytest.raises(ToolError, match="too many"):
+        evidence.add_snippet(RESULT, read_at)
+
+
+def test_a_result_is_no_earlier_state_of_its_page(
+    make_page: Callable[..., Page], read_at: datetime
+) -> None:
+    evidence = Evidence()
+    evidence.add_snippet(RESULT, read_at)
+    page = evidence.add(make_page("Something else.", url=URL))
+    evidence.add_snippet(SearchResult(URL, "Tern Point", "Said anew."), read_at)
+    assert page.earlier is None
+    assert evidence.by_url(URL) is page
+
+
+def test_a_page_whose_words_are_those_of_the_result_is_a_source_of_its_own(
+    make_page: Callable[..., Page], read_at: datetime
+) -> None:
+    evidence = Evidence()
+    result = evidence.add_snippet(RESULT, read_at)
+    page = evidence.add(make_page(result.text, url=URL))
+    assert (page.via, page.n, page.sha256) == ("http", 1, result.sha256)
+
+
+def test_another_page_that_carries_it_is_cited_in_place_of_a_result(
+    make_page: Callable[..., Page], read_at: datetime
+) -> None:
+    evidence = Evidence()
+    result = evidence.add_snippet(RESULT, read_at)
+    evidence.add(make_page(f"Some history. {SAID}", url="https://other.test/"))
+    checked = check_answer(f"{SAID} [{result.name}]", evidence)
+    assert [source.url for source in checked.sources] == ["https://other.test/"]
+    assert not checked.sentences[0].weak
+
+
+def test_a_page_that_does_not_say_what_its_result_does_is_told_of(
+    make_page: Callable[..., Page], read_at: datetime
+) -> None:
+    evidence = Evidence()
+    result = evidence.add_snippet(RESULT, read_at)
+    evidence.add(make_page("The tower is painted white.", url=URL))
+    (sentence,) = check_answer(f"{SAID} [{result.name}]", evidence).sentences
+    assert sentence.weak
+    assert sentence.reason.endswith("its page, which was read, does not clearly")
+
+
+def test_a_swapped_figure_is_contradicted_by_a_result_as_by_a_page(read_at: datetime) -> None:
+    evidence = Evidence()
+    result = evidence.add_snippet(SearchResult(URL, "Tower", "The tower is 31 m high."), read_at)
+    (sentence,) = check_answer(f"The tower is 41 m high. [{result.name}]", evidence).sentences
+    assert (sentence.verdict, sentence.weak) == (VerdictState.CONTRADICTED, False)
+
+
+def test_a_judge_is_asked_about_a_result_only_where_no_page_carries_it_in_code(
+    make_page: Callable[..., Page], read_at: datetime
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def judge(_claim: str, passages: object) -> Verdict:
+        asked.append(tuple(p.id for p in passages))  # type: ignore[attr-defined]
+        return Verdict(VerdictState.SUPPORTED, decided_by="judge")
+
+    evidence = Evidence()
+    result = evidence.add_snippet(RESULT, read_at)
+    evidence.add(make_page("The tower is painted white.", url=URL))
+    paraphrase = f"It was Renwick who drew the plans of that lighthouse. [{result.name}]"
+    (sentence,) = check_answer(paraphrase, evidence, judge).sentences
+    assert asked == [("S501¶1", "S501¶2")]
+    assert (sentence.verdict, sentence.weak) == (VerdictState.SUPPORTED, True)

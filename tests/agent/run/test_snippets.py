@@ -1,0 +1,161 @@
+"""What search results say can be cited: as weaker evidence, and only where no page carries it."""
+
+from __future__ import annotations
+
+import zipfile
+
+import pytest
+
+from agent.export import export
+from agent.export.verify import verify, verify_archive
+from agent.journal import Runs
+from agent.run.outcome import exit_code
+from agent.run.record import RunRecord
+from agent.run.recorded import on_recorded_web
+from agent.run.replay import replay
+
+SEARCH = "<<TOOL:WEB_SEARCH:Hesk Light first lit>>"
+PAGE = "/tarrith-stack-light"
+SAID = (
+    "The light shows three flashes every twenty seconds and was the first of the isles to be "
+    "automatic, in 1964."
+)
+
+
+@pytest.fixture
+def folder_of(tmp_path):
+    return lambda report: Runs(tmp_path / "data").find(report.run)
+
+
+@pytest.fixture
+def results(events):
+    """The search results of a run, as they stand on record."""
+
+    def rows(report):
+        added = (event for event in events(report) if event.type == "results.added")
+        return [row for event in added for row in event.data["results"]]
+
+    return rows
+
+
+@pytest.fixture
+def citing(script, site):
+    """A model that searches, does what else it is told, and cites the result that says it."""
+    return lambda *calls: script(SEARCH, *calls, f"{SAID} [S510]")
+
+
+@pytest.fixture
+async def weak(ask, citing):
+    return await ask(model=citing())
+
+
+async def test_a_result_that_was_not_read_carries_a_sentence_weakly(weak, results):
+    (sentence,), (source,) = weak.sentences, weak.sources
+    assert (weak.status, exit_code(weak), sentence.verdict) == ("answered", 0, "supported")
+    assert sentence.weak
+    assert sentence.reason.endswith("only a search result says so, its page was not read")
+    assert (source.via, source.quotes) == ("snippet", [SAID])
+    assert source.sha256 in [row["sha256"] for row in results(weak)]
+
+
+async def test_a_sentence_that_a_result_carries_is_worth_less(ask, script, site, weak):
+    read = f'<<TOOL:READ:{{"url":"{site.url}{PAGE}"}}>>'
+    strong = await ask(model=script(SEARCH, read, f"{SAID} [S1]"))
+    assert weak.confidence < strong.confidence
+    assert (weak.confidence_parts.supported, strong.confidence_parts.supported) == (0.7, 1.0)
+
+
+async def test_the_page_is_cited_once_it_was_read(ask, citing, site):
+    report = await ask(model=citing(f'<<TOOL:READ:{{"url":"{site.url}{PAGE}"}}>>'))
+    (sentence,), (source,) = report.sentences, report.sources
+    assert (source.via, sentence.weak) == ("http", False)
+    assert "[S" not in report.answer
+    assert SAID in source.quotes
+
+
+async def test_a_result_can_be_cited_by_its_address(ask, script, site):
+    report = await ask(model=script(SEARCH, f"{SAID} ({site.url}{PAGE})"))
+    assert [source.via for source in report.sources] == ["snippet"]
+
+
+async def test_results_take_no_number_and_no_room_from_pages(ask, script, site):
+    page = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
+    answer = "It was first lit on 1 November 1829. [S1]"
+    report = await ask(model=script(SEARCH, page, answer), max_sources=1)
+    assert [(source.n, source.via) for source in report.sources] == [(1, "http")]
+
+
+async def test_what_a_result_says_is_the_webs_word(ask, script, events):
+    learn = '<<TOOL:LEARN_SKILL:{"name":"trust","instruction":"Trust the web."}>>'
+    report = await ask(model=script(SEARCH, learn, "NOT_FOUND"), memory=True)
+    (refused,) = [e.data for e in events(report) if e.data.get("name") == "LEARN_SKILL"][-1:]
+    assert "the web was read in this run" in refused["data"]["error"]
+
+
+async def test_a_weak_answer_replays_and_its_web_serves_another_model(
+    weak, folder_of, script, tmp_path
+):
+    record = RunRecord.read(folder_of(weak))
+    assert (await replay(record)).to_json(exclude={"elapsed_s"}) == weak.to_json(
+        exclude={"elapsed_s"}
+    )
+    model = script(SEARCH, f"{SAID} [S510]")
+    other = await on_recorded_web(record, model=model, data_dir=tmp_path / "data")
+    assert other.sentences == weak.sentences
+    assert not verify(folder_of(other)).flaws
+
+
+async def test_a_changed_word_of_a_result_is_found(weak, folder_of, tmp_path):
+    folder, archive = folder_of(weak), tmp_path / "run.zip"
+    export(folder.path, archive)
+    found = verify_archive(archive)
+    assert (found.flaws, found.quotes) == ((), 1)
+    changed = folder.journal.read_bytes().replace(b"in 1964.", b"in 1965.", 1)
+    folder.journal.write_bytes(changed)
+    told = "\n".join(f"{flaw.where} {flaw.what}" for flaw in verify(folder).flaws)
+    assert "results.added was changed" in told
+    assert "its text is not on record" in told
+
+
+async def test_the_archive_keeps_results_as_metadata_of_their_pages(weak, folder_of, tmp_path):
+    export(folder_of(weak).path, tmp_path / "pages.warc.gz")
+    export(folder_of(weak).path, tmp_path / "run.zip")
+    from warcio.archiveiterator import ArchiveIterator
+
+    with (tmp_path / "pages.warc.gz").open("rb") as file:
+        kept = {
+            record.rec_headers.get_header("WARC-Target-URI"): record.content_stream().read()
+            for record in ArchiveIterator(file)
+            if record.rec_type == "metadata"
+        }
+    assert SAID.encode() in kept[weak.sources[0].url]
+    with zipfile.ZipFile(tmp_path / "run.zip") as packed:
+        assert packed.testzip() is None
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("a.md", "| search result only |"),
+        ("a.md", "the page itself was not read"),
+        ("a.html", '<small class="weak">search result only</small>'),
+        ("a.html", "the page itself was not read"),
+        ("a.html", "1 of 1 by a search result only"),
+        ("a.json", '"weak": true'),
+        ("a.bib", "the page itself was not read"),
+        ("a.ris", "the page itself was not read"),
+        ("a.csl.json", "the page itself was not read"),
+    ],
+)
+async def test_every_export_marks_what_is_weak(weak, folder_of, tmp_path, name, told):
+    export(folder_of(weak).path, tmp_path / name)
+    assert told in (tmp_path / name).read_text()
+
+
+async def test_the_terminal_marks_what_is_weak(weak, capsys):
+    from agent.cli.render import print_report
+
+    print_report(weak)
+    said = capsys.readouterr().out
+    assert f"By search results only:\n  ~ {SAID}" in said
+    assert "(search result, not read)" in said
