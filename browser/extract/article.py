@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from browser.extract.asides import is_aside, is_dateline, is_title, is_trail, opens_related
-from browser.extract.blocks import LINKY, PROSE_WORDS
+from browser.extract.asides import is_caption, is_trail
+from browser.extract.blocks import LINKY
+from browser.extract.middle import middle
 from browser.extract.shape import reads_on, without_teasers
 from browser.extract.shingles import shingles, word_list
+from browser.extract.thread import posts
 from browser.extract.tree import remove
+from browser.extract.trim import standfirst, trim, without_empty_sections
 from browser.text import count_words
 
 if TYPE_CHECKING:
@@ -40,35 +43,41 @@ _SHORTEST_BODY = 25
 _LONGEST_LEAD = 40
 # An article of more blocks is none: the extractor would take seconds over an index.
 _MOST_BLOCKS = 5_000
+_LISTS = frozenset("ul ol dl li dt dd".split())
 _WEIGHT = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
-# A byline may stand below a first paragraph or two that sum the article up.
-_STANDFIRST = 3
 
 
 def content_blocks(walk: Walk, root: etree._Element, meta: Metadata) -> list[Block]:
     """Choose the blocks that a reader came for, in page order.
 
-    Of an article the body, without headline, related links and notes; of any other page all that
-    is not frame. May take parts out of `root`.
+    Of an article the body, without headline, related links and notes; of a thread what its posts
+    say; of any other page all that is not frame. May take parts out of `root`.
     """
-    content = [
-        block
-        for block in walk.blocks
-        if not walk.regions.is_frame(block.region) and not is_trail(block)
-    ]
+    content = middle(
+        [
+            block
+            for block in walk.blocks
+            if not walk.regions.is_frame(block.region) and not is_trail(block)
+        ],
+        root,
+    )
     if not content:
         return walk.blocks
+    if (meta.is_thread or not meta.is_article) and (said := posts(content)):
+        return said
     if not meta.is_article and _is_clean(content):
         if not reads_on(content):
             return content
         if _is_bare(content):
-            return _trim(content, meta.title)
+            return trim(content, meta.title)
     rest = content if meta.is_article else without_teasers(content)
     _lighten(root, walk.regions.frames())
     body = _body(rest, root, meta)
     if _is_article(rest, body, declared=meta.is_article):
         return body
-    return content if meta.is_article or not reads_on(content) else _trim(rest, meta.title)
+    if meta.is_article or not reads_on(content):
+        return content
+    return trim(rest, meta.title)
 
 
 def _lighten(root: etree._Element, frames: Sequence[etree._Element]) -> None:
@@ -112,9 +121,9 @@ def _body(content: Sequence[Block], root: etree._Element, meta: Metadata) -> lis
         found = _found(content, _extractor_text(root))
     if _thin(content, found) and (meta.is_article or _linked(content) > _HALF):
         found = _in_densest(content)
-    filled = _fill(content, found)
+    filled = standfirst(content, _fill(content, found), meta)
     kept = [block for block, keep in zip(content, filled, strict=True) if keep]
-    return _trim(_one_article(kept), meta.title)
+    return without_empty_sections(trim(_one_article(kept), meta.title), content)
 
 
 def _thin(content: Sequence[Block], found: Sequence[bool]) -> bool:
@@ -172,13 +181,20 @@ def _stands_in(block: Block, known: set[tuple[str, ...]], lines: set[tuple[str, 
 
 def _fill(blocks: Sequence[Block], found: Sequence[bool]) -> list[bool]:
     """Keep what stands between two kept blocks in the same parent, and its tables and code."""
-    parents = {block.node.getparent() for block, keep in zip(blocks, found, strict=True) if keep}
+    parents = {_home(block) for block, keep in zip(blocks, found, strict=True) if keep}
     before = list(accumulate(found, max))
     after = list(accumulate(reversed(found), max))[::-1]
-    return [
+    filled = [
         keep or _belongs(block, parents, after=inside, before=outside)
         for block, keep, inside, outside in zip(blocks, found, before, after, strict=True)
     ]
+    return [keep or (_leads(blocks, filled, n) and before[n]) for n, keep in enumerate(filled)]
+
+
+def _leads(blocks: Sequence[Block], kept: Sequence[bool], at: int) -> bool:
+    """Whether a block is the heading right above a kept one."""
+    head = blocks[at]
+    return head.kind == "heading" and not head.is_linky and any(kept[at + 1 : at + 2])
 
 
 def _belongs(
@@ -186,12 +202,18 @@ def _belongs(
 ) -> bool:
     """Whether a block `after` a kept one, `before` a kept one, or both, is of the body, too."""
     if block.kind in {"table", "code"}:
-        return (after and before) or block.node.getparent() in parents
+        return (after and before) or _home(block) in parents
     if not before or not (after or block.is_prose):
         return False  # what follows the body is about something else; what opens it may be missed
-    if block.kind == "caption" or block.node.tag == "figure":
-        return False
-    return not block.is_linky and block.node.getparent() in parents
+    return not is_caption(block) and not block.is_linky and _home(block) in parents
+
+
+def _home(block: Block) -> etree._Element | None:
+    """What a block stands in; a list's entries stand in what the list does."""
+    parent = block.node.getparent()
+    while parent is not None and parent.tag in _LISTS:
+        parent = parent.getparent()
+    return parent
 
 
 def _one_article(blocks: list[Block]) -> list[Block]:
@@ -206,24 +228,3 @@ def _one_article(blocks: list[Block]) -> list[Block]:
         for block, chain in zip(blocks, chains, strict=True)
         if all(words[outer] < _LONGEST_LEAD for outer in chain[1:])
     ]
-
-
-def _trim(blocks: Sequence[Block], title: str) -> list[Block]:
-    kept: list[Block] = []
-    related, begun = False, False
-    for block in blocks:
-        if opens_related(block):
-            related = True
-        elif related and not block.is_linky and _speaks(block):
-            related = False
-        aside = is_aside(block) or is_title(block, title)
-        aside = aside or (not begun and block.level == 1)
-        aside = aside or ((not begun or len(kept) < _STANDFIRST) and is_dateline(block))
-        begun = begun or (not aside and count_words(block.text) >= PROSE_WORDS)
-        if not (related or aside):
-            kept.append(block)
-    return kept
-
-
-def _speaks(block: Block) -> bool:
-    return block.kind == "heading" or count_words(block.text) >= PROSE_WORDS

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
 from browser.extract.jsonld import article_node, names, read_jsonld, text_of
+from browser.extract.titles import read_title
 from browser.extract.tree import text_content
 from browser.net.url import is_web_url, join
 from browser.text import clean
@@ -50,6 +51,7 @@ _ARTICLE_TYPES = (
     "liveblogposting",
     "opinionnewsarticle",
 )
+_THREAD_TYPES = frozenset(("discussionforumposting", "qapage"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,11 @@ class Metadata:
         """Whether the page declares itself an article."""
         return any(name.endswith(_ARTICLE_TYPES) for name in self.types)
 
+    @property
+    def is_thread(self) -> bool:
+        """Whether the page declares itself a discussion, or a question with its answers."""
+        return not self.types.isdisjoint(_THREAD_TYPES)
+
 
 def read_metadata(root: etree._Element, url: str) -> Metadata:
     """Read a page's own declarations: JSON-LD first, then meta elements, then the markup."""
@@ -79,7 +86,7 @@ def read_metadata(root: etree._Element, url: str) -> Metadata:
     node = article_node(nodes)
     meta = read_meta(root)
     return Metadata(
-        title=_title(root, meta, node),
+        title=read_title(root, declared=_headline(meta, node)),
         author=_author(root, meta, node),
         published=_date(node, ("datePublished", "dateCreated", "uploadDate"), meta, _PUBLISHED_META)
         or _time(root),
@@ -111,25 +118,10 @@ def read_meta(root: etree._Element) -> dict[str, str]:
     return found
 
 
-def _title(root: etree._Element, meta: dict[str, str], node: Node) -> str:
-    head = next((e for e in root.iter("title") if not _within_svg(e)), None)
-    whole = text_content(head) if head is not None else None
-    headline = _clean(
+def _headline(meta: dict[str, str], node: Node) -> str | None:
+    return _clean(
         text_of(node.get("headline")) or meta.get("og:title") or meta.get("twitter:title")
     )
-    first = next(root.iter("h1"), None)
-    heading = text_content(first) if first is not None else None
-    # The head's title is the page's name and the site's: it tells which of the others to believe.
-    if heading and whole and heading in whole and not (headline and headline in whole):
-        return heading
-    if heading and headline and heading in headline:
-        return heading
-    return headline or whole or heading or ""
-
-
-def _within_svg(element: etree._Element) -> bool:
-    parent = element.getparent()
-    return parent is not None and parent.tag in {"svg", "symbol", "g"}
 
 
 def _author(root: etree._Element, meta: dict[str, str], node: Node) -> str | None:

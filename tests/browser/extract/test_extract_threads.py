@@ -1,0 +1,86 @@
+"""Conversations: what the posts say, and none of what stands beside them."""
+
+# ruff: noqa: E501 - markup reads best on one line
+
+from __future__ import annotations
+
+import pytest
+
+from browser.extract import extract
+
+URL = "https://example.org/thread/7"
+SAID = [
+    "The back wall is wet up to about a metre although the gutters are new and the ground was dug away.",
+    "Tape a sheet of glass to the plaster for a week and look on which side of it the water sits.",
+    "Nine times out of ten it is cement in the joints that traps the rain behind the stone.",
+]
+
+
+def boxes(said: list[str]) -> str:
+    """A forum of nested boxes, with ranks, counts, dates and signatures."""
+    return "".join(
+        f"<div class='post bg{n % 2}' id='p{n}'><div class=side><a class=username href='/members/{n}'>Member {n}</a>"
+        f"<p>Posts: {n * 37}</p></div><div class=main><p class=meta>by <b>Member {n}</b> on 0{n}.02.2021</p>"
+        f"<div class=content>{text}</div><div class=sig>Nothing at all lasts as long as good Welsh slate does</div></div></div>"
+        for n, text in enumerate(said, 1)
+    )
+
+
+def table(said: list[str]) -> str:
+    """A forum of bare table rows, as they were built twenty years ago."""
+    rows = "".join(
+        f"<tr><td><a href='profile.php?u={n}'>Member {n}</a><br>Posted: {n} March 2004</td><td>{text}</td></tr>"
+        for n, text in enumerate(said, 1)
+    )
+    return f"<table cellpadding=4><tr><td colspan=2><table><tr><td>Walls</td></tr></table></td></tr>{rows}</table>"
+
+
+def question(said: list[str]) -> str:
+    """A question and its answers, which do not stand in the same box."""
+    asked, *answers = [
+        f"<div class=prose><p>{text}</p></div><div class=user-info>said Mar {n}, 2019 <a href='/users/{n}'>Member {n}</a></div>"
+        for n, text in enumerate(said, 1)
+    ]
+    given = "".join(f"<div class=answer><b>31</b>{answer}</div>" for answer in answers)
+    return f"<div id=question><b>17</b>{asked}</div><div id=answers><h2>2 Answers</h2>{given}</div>"
+
+
+@pytest.mark.parametrize("forum", [boxes, table, question])
+def test_of_a_thread_only_what_is_said_is_kept(forum) -> None:  # type: ignore[no-untyped-def]
+    page = f"<title>Damp wall</title><h1>Damp wall</h1>{forum(SAID)}<p>Users browsing this forum: none</p>"
+    assert extract(page, URL).text.split("\n\n") == SAID
+
+
+def test_a_short_post_is_kept_with_the_long_ones() -> None:
+    page = f"<h1>Damp wall</h1>{boxes([*SAID, 'It worked!'])}"
+    assert extract(page, URL).text.split("\n\n") == [*SAID, "It worked!"]
+
+
+def test_what_a_post_quotes_from_an_earlier_one_is_said_once() -> None:
+    answer = f"<blockquote><cite>Member 1 said:</cite> <div>{SAID[0]}</div> Click to expand</blockquote>{SAID[1]}"
+    page = f"<h1>Damp wall</h1>{boxes([SAID[0], answer, SAID[2]])}"
+    assert extract(page, URL).text.split("\n\n") == SAID
+
+
+def test_a_quote_from_elsewhere_stays() -> None:
+    cited = "A wall that cannot breathe will drown, as the old masons used to say."
+    page = f"<h1>Damp wall</h1>{boxes([SAID[0], f'<blockquote>{cited}</blockquote>{SAID[1]}'])}"
+    assert cited in extract(page, URL).text
+
+
+def test_a_list_of_articles_with_authors_and_dates_is_no_thread() -> None:
+    entries = "".join(
+        f"<div class=entry><h2><a href='/{n}'>How to mend the wall number {n}</a></h2><span class=author>Ada Holm</span>"
+        f" <span>{n} May 2024</span><div class=excerpt>{text}</div></div>"
+        for n, text in enumerate(SAID, 1)
+    )
+    text = extract(f"<h1>All articles</h1>{entries}", URL).text
+    assert all(f"How to mend the wall number {n}" in text for n in (1, 2, 3))
+
+
+def test_an_article_with_its_comments_is_no_thread() -> None:
+    body = (
+        "<p>The museum keeps a model of the old lighthouse, which burned down during the war.</p>"
+    )
+    text = extract(f"<h1>The lighthouse</h1><div>{body * 4}</div>{boxes(SAID)}", URL).text
+    assert "model of the old lighthouse" in text

@@ -1,0 +1,97 @@
+"""The edges of a body: where it begins and ends, and what stands around it."""
+
+# ruff: noqa: E501 - markup reads best on one line
+
+from __future__ import annotations
+
+from browser.extract import extract
+
+URL = "https://example.org/a"
+ARTICLE = "<meta property='og:type' content='article'>"
+SUMMARY = "A flat stone, a little water and more patience than anybody thinks is what it takes."
+PROSE = [
+    "The harbour has been dredged every spring since the channel silted up in the great storm.",
+    "Officials said on Tuesday that the new breakwater would cost twice as much as planned.",
+    "Fishermen complained that the works had driven the herring away from the inner bay.",
+]
+BODY = "".join(f"<p>{text}</p>" for text in PROSE)
+
+
+def text_of(page: str) -> str:
+    return extract(page, URL).text
+
+
+def test_what_a_page_calls_its_main_part_is_told_from_what_is_around_it() -> None:
+    banner = "<section><p>An official website of the government, and here is how you know that it is one.</p></section>"
+    text = text_of(f"{banner}<main><h1>Permits</h1>{BODY}</main><div>Sign up for news</div>")
+    assert "official website" not in text
+    assert "Sign up" not in text
+    assert all(line in text for line in PROSE)
+
+
+def test_a_small_box_called_main_is_not_the_page() -> None:
+    text = text_of(f"<main><p>Welcome to all of you.</p></main><div>{BODY}</div>")
+    assert all(line in text for line in PROSE)
+
+
+def test_of_a_layout_by_tables_the_middle_column_is_read() -> None:
+    menu = "<td><a href=/a>Home</a><br><a href=/b>Join us</a></td>"
+    notices = "<td>NEWS<br>The fete is in July, bring a cake</td>"
+    page = f"<table><tr><td colspan=3>Locomotive Society</td></tr><tr>{menu}<td><h2>Dredging</h2>{BODY}</td>{notices}</tr></table>"
+    text = text_of(page)
+    assert all(line in text for line in PROSE)
+    assert "Join us" not in text
+    assert "cake" not in text
+    assert "Society" not in text
+
+
+def test_the_lines_below_the_headline_that_sum_up_are_of_the_body() -> None:
+    page = f"{ARTICLE}<article><header><h1>Sharpening</h1><p>{SUMMARY}</p></header><div>{BODY}</div></article>"
+    assert text_of(page).split("\n\n") == [SUMMARY, *PROSE]
+
+
+def test_a_summary_that_is_the_pages_description_is_not_said_twice() -> None:
+    said = f"<meta name='description' content='{SUMMARY}'>"
+    page = f"{said}{ARTICLE}<article><header><h1>Sharpening</h1><p>{SUMMARY}</p></header><div>{BODY}</div></article>"
+    document = extract(page, URL)
+    assert document.description == SUMMARY
+    assert document.text.split("\n\n") == PROSE
+
+
+def test_a_caption_below_the_headline_is_no_summary() -> None:
+    caption = "<div class=bildtext>With a crane the boat was lifted onto the quay on Friday evening.</div>"
+    page = f"{ARTICLE}<article><h1>Dredging</h1>{caption}<div>{BODY}</div></article>"
+    assert text_of(page).split("\n\n") == PROSE
+
+
+def test_a_heading_of_which_the_section_is_dropped_goes_with_it() -> None:
+    links = "".join(f"<li><a href='/{n}'>A soup of the kind {n}</a></li>" for n in range(4))
+    page = (
+        f"{ARTICLE}<article><h1>Soup</h1>{BODY}<h2>From our kitchen</h2><ul>{links}</ul></article>"
+    )
+    assert "From our kitchen" not in text_of(page)
+
+
+def test_a_heading_right_above_what_is_kept_stays() -> None:
+    page = f"{ARTICLE}<article><h1>Dredging</h1>{BODY}<div class=box><h3>Who pays?</h3></div>{BODY}</article>"
+    assert "Who pays?" in text_of(page)
+
+
+def test_a_list_between_paragraphs_is_of_the_body() -> None:
+    entries = "<ul><li>six moors</li><li>pollen</li></ul>"
+    page = f"{ARTICLE}<div><h1>Moors</h1>{BODY}{entries}{BODY.replace('The', 'Each')}</div>"
+    assert "six moors" in text_of(page)
+
+
+def test_a_line_that_only_calls_to_act_is_left_out() -> None:
+    page = (
+        f"{ARTICLE}<article><h1>Museums</h1>{BODY}<div><a href=/b>Book tickets</a></div></article>"
+    )
+    assert "Book tickets" not in text_of(page)
+
+
+def test_the_title_of_a_page_whose_first_heading_names_the_site() -> None:
+    head = "<title>Inkwell » On fountain pens</title><h1><a href='/'>Inkwell</a></h1>"
+    assert extract(f"{head}<h2>On fountain pens</h2>{BODY}", URL).title == "On fountain pens"
+    last = "<title>Damp wall - Stone Forum</title><h1>Stone Forum</h1><h2>Damp wall</h2>"
+    assert extract(f"{last}{BODY}", URL).title == "Damp wall"
