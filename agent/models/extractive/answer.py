@@ -21,8 +21,12 @@ _ROW = re.compile(r"\|")
 
 
 def quote(group: list[Scored]) -> str:
-    """Give the sentences of an answer, rows of tables last."""
-    return cite(sorted((x.sentence for x in group), key=lambda sentence: sentence.is_row))
+    """Give the sentences of an answer: the page that answers best leads, rows of tables end."""
+    worth: dict[str, float] = {}
+    for x in group:
+        worth[x.sentence.source] = max(x.kind * x.score, worth.get(x.sentence.source, 0.0))
+    given = [x.sentence for x in group]
+    return cite(sorted(given, key=lambda sentence: (sentence.is_row, -worth[sentence.source])))
 
 
 def cite(given: list[Sentence]) -> str:

@@ -21,6 +21,15 @@ async def test_a_fact_is_quoted_word_for_word_and_cited(ask, isles) -> None:
     assert all(" ".join(s.split()) in " ".join(pages.split()) for s in sentences_of(answer))
 
 
+async def test_the_page_that_answers_comes_before_one_that_only_speaks_of_it(ask, isles) -> None:
+    del isles.pages["hesk-light"]
+    isles.pages["marrow-light"].text = "It was lit in 1851 and is painted black."
+    isles.pages["thorsby"].text += " Hesk Light and Marrow Point Light are still in use."
+    said = sentences_of(await ask(isles, "When was Marrow Point Light first lit?"))
+    assert said[0] == "It was lit in 1851 and is painted black."
+    assert len(said) > 1
+
+
 async def test_an_answer_has_at_most_three_sentences_and_ninety_words(ask, isles) -> None:
     said = sentences_of(await ask(isles, "Who described the Orlenn wren?"))
     assert 1 <= len(said) <= 3
