@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from agent.evidence.statements import Ground, Sentence
 
 
+_POINT = "ern"
+"""What sets `western` apart from `west`, which says the same of a side."""
+
+
 class _Choice(NamedTuple):
     """A word of a group of which one at most is true, and where it stands."""
 
@@ -40,6 +44,8 @@ def check_choices(claim: Sentence, ground: Ground) -> Finding | None:
     """Find the first word of an exclusive group for which the page has another of the group."""
     for group in exclusive():
         for mine in _choices(claim, group):
+            if mine.root.endswith(_POINT) and mine.root.removesuffix(_POINT) in ground:
+                continue
             words = [root for root in plain_words(claim) if root != mine.root]
             if not words:
                 continue

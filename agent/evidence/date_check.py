@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.evidence.figure_check import YEAR
+from agent.evidence.derive import dates_that_follow
 from agent.evidence.slots import against, corroborated, find_rival
-from agent.evidence.vocabulary import root_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +16,6 @@ if TYPE_CHECKING:
     from agent.evidence.dates import Date
     from agent.evidence.findings import Finding
     from agent.evidence.statements import Ground, Sentence
-
-STEPS = root_set("later earlier next following previous before ago")
-"""Words that count on from a year by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +35,10 @@ class _DateSlot:
 def check_dates(claim: Sentence, ground: Ground, alignment: Alignment) -> Finding | None:
     """Find the first date of a claim in whose place the page has another one."""
     values = [statement.sentence.dates for statement in ground.statements]
-    reachable = _reachable_years(ground) if claim.dates else set()
+    reachable = dates_that_follow(ground)[0] if claim.dates else set()
     for date in claim.dates:
-        counted = date.month is None and date.exact_year in reachable
+        absent = not any(date.agrees(other) for found in values for other in found)
+        counted = absent or (date.month is None and date.exact_year in reachable)
         if counted or _confirmed(date, claim, ground) or _stands(date, values):
             continue
         missed = _near_miss(date, ground, alignment)
@@ -84,28 +80,4 @@ def _stands(date: Date, values: Sequence[Sequence[Date]]) -> bool:
         date.agrees(other) and other.month and other.exact_year
         for found in values
         for other in found
-    )
-
-
-def _reachable_years(ground: Ground) -> set[int]:
-    """Years that a statement reaches by counting: `two years later`, `the year before`."""
-    found: set[int] = set()
-    near: list[int] = []
-    for statement in ground.statements:
-        sentence = statement.sentence
-        own = [date.exact_year for date in sentence.dates if date.exact_year is not None]
-        spans = [f.value for f in sentence.figures if f.unit == YEAR]
-        if _steps_a_year(sentence.roots):
-            spans.append(1.0)
-        for year, span in itertools.product([*near, *own], spans):
-            found |= {int(year + span), int(year - span)}
-        near = own
-    return found
-
-
-def _steps_a_year(roots: Sequence[str]) -> bool:
-    """Whether a sentence counts on by a year: `a year later`, `the following year`."""
-    return any(
-        "year" in {one, other} and not STEPS.isdisjoint((one, other))
-        for one, other in itertools.pairwise(roots)
     )

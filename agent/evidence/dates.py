@@ -143,8 +143,13 @@ def _year_at(tokens: Sequence[Token], i: int) -> Date | None:
 
 def _counts(after: Sequence[Token]) -> bool:
     """Whether the words after a number are what it counts: a plural stands among them."""
-    named = itertools.takewhile(lambda t: t.kind == "word" and t.root not in FUNCTION, after)
+    named = itertools.takewhile(_can_be_counted, after)
     return any(t.form.endswith("s") or t.form in _PLURALS or read_unit([t])[0] for t in named)
+
+
+def _can_be_counted(token: Token) -> bool:
+    """Whether a token can be part of what a number counts: no name, no small word."""
+    return token.kind == "word" and token.raw.islower() and token.root not in FUNCTION
 
 
 def _is_day(token: Token) -> bool:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.evidence.alignment import forms_on_page
+from agent.evidence.derive import figure_follows
 from agent.evidence.figures import find_ranges
 from agent.evidence.nearness import beside_other
 from agent.evidence.slots import NEVER, Slot, against, find_rival, plain_words
-from agent.evidence.units import Unit
 from agent.evidence.vocabulary import root_set
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from agent.evidence.alignment import Alignment
     from agent.evidence.figures import Figure
     from agent.evidence.findings import Finding
@@ -31,12 +28,6 @@ LONG = 4
 """Digits of a number that another number has in another order by no accident."""
 
 EARLIER = root_set("from than before earlier previous previously former ago prior last had since")
-
-DERIVED_FROM = 8
-"""Figures of one statement that are added and subtracted; a table of more gives any number."""
-
-YEAR = Unit("time", 365.2425)
-SHARE = Unit("share", 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +80,7 @@ def check_figures(claim: Sentence, ground: Ground, alignment: Alignment) -> Find
         return missed
     values = [statement.sentence.figures for statement in ground.statements]
     for figure in claim.figures:
-        if _derived(figure, ground) or _confirmed(figure, claim, ground):
+        if figure_follows(figure, claim, ground) or _confirmed(figure, claim, ground):
             continue
         slots: tuple[Slot[Figure], ...] = (_Alike(figure, claim), _Bare(figure, claim))
         for slot in slots:
@@ -127,7 +118,7 @@ def _near_miss(claim: Sentence, ground: Ground) -> Finding | None:
             continue
         for statement, other in theirs:
             same = sorted(f"{other.value:.10g}".strip("0")) == sorted(digits)
-            if same and mine.unit == other.unit and not _derived(mine, ground):
+            if same and mine.unit == other.unit and not figure_follows(mine, claim, ground):
                 return against(ground, statement.place, other.place, claim, mine.place)
     return None
 
@@ -169,37 +160,3 @@ def _beside_other(
 def _peers(one: Figure, other: Figure) -> bool:
     """Whether two figures of a statement measure the same kind of thing, of two things."""
     return one.alike(other) or not (one.unit or other.unit or one.nouns or other.nouns)
-
-
-def _derived(figure: Figure, ground: Ground) -> bool:
-    """Whether a figure follows from the page's by simple arithmetic within a statement or two."""
-    sentences = [statement.sentence for statement in ground.statements]
-    if figure.unit and figure.unit.dimension == "time" and figure.unit.factor >= YEAR.factor:
-        years = round(figure.size / YEAR.factor, 2)
-        return any(
-            years == abs(a - b)
-            for pair in itertools.pairwise([*sentences, sentences[-1]])
-            for a, b in itertools.combinations(_years(pair), 2)
-        )
-    return any(
-        figure.equals(result)
-        for sentence in sentences
-        for a, b in itertools.permutations(sentence.figures[:DERIVED_FROM], 2)
-        for result in _results(a, b)
-    )
-
-
-def _years(sentences: Sequence[Sentence]) -> list[int]:
-    dates = [date for sentence in sentences for date in sentence.dates]
-    return [date.exact_year for date in dates if date.exact_year is not None]
-
-
-def _results(a: Figure, b: Figure) -> Iterator[Figure]:
-    """Sum, difference and ratio of two figures of one kind."""
-    if a.unit != b.unit:
-        return
-    if a.bound == b.bound and (a.unit or a.nouns & b.nouns or not (a.nouns and b.nouns)):
-        yield a._replace(value=a.value + b.value)
-        yield a._replace(value=abs(a.value - b.value))
-    if b.value and a.value < b.value:
-        yield a._replace(value=100 * a.value / b.value, unit=SHARE)

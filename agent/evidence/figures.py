@@ -33,6 +33,7 @@ _LASTING = frozenset("for within last lasted lasts take takes took half".split()
 _TO = frozenset({"to", "-", "until", "till", "bis"})
 _FRACTIONS = {"half": 50.0, "third": 100 / 3, "3th": 100 / 3, "quarter": 25.0, "4th": 25.0,
               "fifth": 20.0, "5th": 20.0, "tenth": 10.0, "10th": 10.0}  # fmt: skip
+_AFTER_SHARE = frozenset("of as less more fewer lower higher smaller larger".split())
 _WHOLES = {*map(float, range(2, 11)), 12.0, 20.0, 50.0, 1e2, 1e3, 1e4, 1e5, 1e6}
 _SHARE = Unit("share", 1.0)
 
@@ -195,11 +196,16 @@ def _is_fraction(token: Token, before: Token | None, following: str) -> bool:
         return True
     if before is None or not (before.form in {"a", "one"} or before.kind == "number"):
         return False
-    return token.form.endswith("s") or not following[0].isalpha() or following in {"of", "as"}
+    return token.form.endswith("s") or not following[0].isalpha() or following in _AFTER_SHARE
 
 
 def counted(after: Sequence[Token]) -> frozenset[str]:
-    """Roots of the content words that follow a number directly: what it counts."""
+    """Roots of the content words that follow a number directly: what it counts.
+
+    `six of the eleven tracks` are tracks, as are the eleven.
+    """
+    if [token.form for token in after[:2]] == ["of", "the"] and len(after) > 2:
+        after = after[3:] if after[2].value is not None else after[2:]
     direct = takewhile(lambda t: t.kind == "word" or t.form == "-", after[:4])
     words = (t for t in direct if t.form not in {"-", "most"})
     named = takewhile(lambda t: t.root not in FUNCTION, words)

@@ -17,6 +17,7 @@ from agent.evidence.negation import check_negation
 from agent.evidence.reductions import check_reductions
 from agent.evidence.relations import check_relations
 from agent.evidence.slots import name_roots, plain_words
+from agent.evidence.stand_ins import check_stand_ins
 from agent.evidence.statements import content_of, read_claim
 from agent.evidence.tables import check_tables
 from agent.types import VerdictState
@@ -32,11 +33,14 @@ def check_free(claim: str, ground: Ground) -> Finding:
     """Compare a claim with the statement that it is about."""
     sentence = read_claim(claim)
     alignment = Alignment(content_of(sentence.words), ground, name_roots(sentence))
-    if not sentence.words or _unrelated(sentence, ground):
-        return undecided((), "the page does not speak of this")
+    if not sentence.words:
+        return undecided((), "there is nothing to compare")
     reduced = check_reductions(sentence, ground)
     if reduced:
         return reduced
+    if _unrelated(sentence, ground):
+        instead = check_stand_ins(sentence, ground) or check_names(sentence, ground)
+        return instead or undecided((), "the page does not speak of this")
     place = alignment.best()
     edited = check_edits(sentence, ground, place)
     if edited and edited.state is not VerdictState.UNDECIDED:
@@ -64,6 +68,7 @@ def check_values(claim: Sentence, ground: Ground) -> Finding | None:
     plain = Alignment(plain_words(claim), ground, name_roots(claim))
     return (
         check_tables(claim, ground)
+        or check_stand_ins(claim, ground)
         or check_figures(claim, ground, plain)
         or check_dates(claim, ground, plain)
         or check_names(claim, ground)

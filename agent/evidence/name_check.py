@@ -3,118 +3,146 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from agent.evidence.alignment import ANTECEDENT, PRONOUNS, Alignment
+from agent.evidence.alignment import ANTECEDENT, PRONOUNS
 from agent.evidence.findings import Finding, contradicts
-from agent.evidence.slots import corroborated, find_rival, name_roots, plain_words
-from agent.evidence.vocabulary import NEGATORS, PREPOSITIONS, root_set
+from agent.evidence.names import TITLES
+from agent.evidence.surroundings import around
+from agent.evidence.thesaurus import synonyms
+from agent.evidence.vocabulary import NEGATORS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from agent.evidence.names import Name
-    from agent.evidence.statements import Ground, Sentence
+    from agent.evidence.statements import Ground, Sentence, Statement
 
 TOPIC = 0.25
 """A name in this share of the statements is the page's topic, implied where it is not named."""
 
 LONGEST_ACRONYM = 5
-
-TITLES = root_set(
-    """president minister prime professor doctor king queen prince princess lord lady saint chief
-    general captain colonel director chairman chancellor governor mayor bishop pope emperor city
-    town county state river lake mount island republic university college museum church company"""
-)
-"""Words that may be added to a name or left out, and that many names share."""
+SHORTEST = 2
+"""Letters of a name; one alone is a unit's or an initial."""
 
 _BEGINNING = 4
 _PEOPLE = re.compile(r"(?:an|ish|es|ese|er|ic)$")
 
 
-class _Mention(NamedTuple):
-    """A name that a statement has, or (`own` false) that its pronoun may refer back to."""
+LEAST = 0.2
+"""Share of the claim that must stand around another name for it to be the one meant."""
 
-    name: Name
-    own: bool
+CLEARLY = 1.6
+"""How much more of the claim must stand around it than around the claim's own name."""
 
+BESIDE = 2.0
+"""The same where both stand in one statement, whose words are told of both."""
 
-@dataclass(frozen=True, slots=True)
-class _NameSlot:
-    name: Name
-    claim: Sentence
-    ground: Ground
-    absent: bool
-    least_absent: float = 0.35
-    least_elsewhere: float = 0.5
-
-    def holds(self, value: _Mention, /) -> bool:
-        return self.name.may_be(value.name)
-
-    def rivals(self, value: _Mention, /) -> bool:
-        """Whether a name can be in the claim's place: not used there, in a like role."""
-        rival = value.name
-        used = any(rival.may_be(mine) or kin(rival, mine) for mine in self.claim.names)
-        if used or not value.own or rival.adjective or not self.ground.is_name(rival):
-            return False
-        shared = set(rival.roots) & set(self.name.roots)
-        if shared - TITLES or (shared and self.absent):
-            return True
-        roles = {rival.role, self.name.role}
-        if self.absent and len(roles) == 1 and not roles & {"", "subject"}:
-            return True
-        alike = len(roles) == 1 or roles <= _DOERS or roles <= _ORIGINS
-        placed = {value.name.role, self.name.role} <= PREPOSITIONS
-        alike = alike or (self.absent and ("" in roles or placed))
-        return alike and not is_topic(rival.roots, self.ground)
-
-
-_DOERS = frozenset({"subject", "by"})
-_ORIGINS = frozenset({"by", "from", "of"})
+_SORTS = {
+    "doer": frozenset({"subject", "by"}),
+    "place": frozenset("in at to on near into through across".split()),
+    "time": frozenset("after before during since until".split()),
+}
 
 
 def check_names(claim: Sentence, ground: Ground) -> Finding | None:
     """Find the first name of a claim in whose place the page has another one."""
-    values = [_mentions(ground, i) for i in range(len(ground.statements))]
     denies = not NEGATORS.isdisjoint(claim.roots)
     for name in claim.names:
         absent = not known(name, ground)
-        if denies and not absent:
+        if (denies and not absent) or not _in_question(name, ground, absent=absent):
             continue
-        if not ground.is_name(name) or (not absent and is_topic(name.roots, ground)):
-            continue
-        others = [root for root in plain_words(claim) if root not in name.roots]
-        if not others or (not absent and _confirmed(name, claim, ground)):
-            continue
-        alignment = Alignment(others, ground, name_roots(claim))
-        found = find_rival(_NameSlot(name, claim, ground, absent), values, alignment)
+        found = _rival(name, claim, ground)
         if found:
-            reason = f"the page has {found[1].name.text} where the claim has {name.text}"
-            return contradicts((ground.statements[found[0]],), reason)
+            statement, rival = found
+            reason = f"the page has {rival.text} where the claim has {name.text}"
+            return contradicts((statement,), reason)
     return None
 
 
-def _confirmed(name: Name, claim: Sentence, ground: Ground) -> bool:
-    """Whether a statement has the name together with another value of the claim."""
-    return any(
-        any(map(name.may_be, s.sentence.names)) and corroborated(claim, s.sentence)
-        for s in ground.statements
-    )
+def _in_question(name: Name, ground: Ground, *, absent: bool) -> bool:
+    """Whether a capitalised word of a claim is a name that one of the page's may be put for."""
+    if name.adjective or not ground.is_name(name) or _is_common(name, ground):
+        return False
+    if len(name.text) < SHORTEST or _in_table(name, ground):
+        return False
+    return absent or not is_topic(name.roots, ground)
+
+
+def _in_table(name: Name, ground: Ground) -> bool:
+    rows = (s for s in ground.statements if s.passage.kind == "table")
+    return any(set(name.roots) <= set(row.sentence.roots) for row in rows)
+
+
+def _is_common(name: Name, ground: Ground) -> bool:
+    """Whether a word that opens a claim is one that the page has with a small letter."""
+    if not name.first_in_sentence or len(name.roots) > 1:
+        return False
+    places = ground.places.get(name.roots[0], ())
+    return any(ground.statements[s].sentence.tokens[i].raw.islower() for s, i in places)
+
+
+def _rival(name: Name, claim: Sentence, ground: Ground) -> tuple[Statement, Name] | None:
+    """Find the name that the claim's words stand around, if clearly more than around its own."""
+    places = around(claim, frozenset(name.roots), ground)
+    own = max((places.at(s.place, i) for s, i in _mentions(name, ground)), default=0.0)
+    rivals = [
+        (places.at(statement.place, other.place, other.roots), statement, other)
+        for statement in ground.statements
+        if statement.passage.kind != "table"
+        for other in statement.sentence.names
+        if _may_stand_for(other, name, claim, ground)
+    ]
+    best = max(rivals, key=lambda rival: rival[0], default=None)
+    if best is None or best[0] < max(LEAST, CLEARLY * own):
+        return None
+    beside = any(map(name.may_be, best[1].sentence.names))
+    if beside and (best[0] < BESIDE * own or not NEGATORS.isdisjoint(best[1].sentence.roots)):
+        return None
+    return best[1], best[2]
+
+
+def _mentions(name: Name, ground: Ground) -> Iterator[tuple[Statement, int]]:
+    """Find where a name stands, and the pronouns that may refer back to it."""
+    last = -ANTECEDENT - 1
+    for statement in ground.statements:
+        here = [o.place for o in statement.sentence.names if name.may_be(o) or kin(name, o)]
+        yield from ((statement, place) for place in here)
+        if here:
+            last = statement.place
+        elif statement.place - last <= ANTECEDENT:
+            yield from ((statement, i) for i in _pronouns(statement.sentence))
+
+
+def _pronouns(sentence: Sentence) -> Iterator[int]:
+    """Find the pronouns that can refer back to another sentence: no name opens theirs."""
+    subject = min((n.place for n in sentence.names if n.role == "subject"), default=None)
+    for i, token in enumerate(sentence.tokens):
+        if subject is not None and i > subject:
+            return
+        if token.form in PRONOUNS:
+            yield i
+
+
+def _may_stand_for(other: Name, name: Name, claim: Sentence, ground: Ground) -> bool:
+    """Whether a name of the page can be in the place of a claim's: used nowhere in it, alike."""
+    if other.adjective or not ground.is_name(other) or len(other.text) < SHORTEST:
+        return False
+    if any(mine.may_be(other) or kin(other, mine) for mine in claim.names):
+        return False
+    if known(name, ground) and other.possessive != name.possessive:
+        return False
+    return len({_sort(other.role), _sort(name.role)} - {""}) < 2
+
+
+def _sort(role: str) -> str:
+    """Sort a name by its role: a doer, a place, a time; nothing for the roles that all have."""
+    return next((sort for sort, roles in _SORTS.items() if role in roles), "")
 
 
 def is_topic(roots: Sequence[str], ground: Ground) -> bool:
     """Whether a name is what the page is about, and so implied where it is not named."""
     return any(root in ground.topic or ground.frequency(root) >= TOPIC for root in roots)
-
-
-def _mentions(ground: Ground, i: int) -> list[_Mention]:
-    sentence = ground.statements[i].sentence
-    found = [_Mention(name, own=True) for name in sentence.names]
-    if not PRONOUNS.isdisjoint(sentence.roots):
-        earlier = ground.statements[max(0, i - ANTECEDENT) : i]
-        found += [_Mention(name, own=False) for s in earlier for name in s.sentence.names]
-    return found
 
 
 def kin(one: Name, other: Name) -> bool:
@@ -124,6 +152,8 @@ def kin(one: Name, other: Name) -> bool:
 
 def _related(one: str, other: str) -> bool:
     """Whether two words are one or a name and its people: `Norway` and `Norwegian`."""
+    if other in synonyms(one):
+        return True
     shorter, longer = sorted((one, other), key=len)
     if longer.startswith(shorter):
         return True
@@ -140,6 +170,7 @@ def known(name: Name, ground: Ground) -> bool:
     return all(
         root in ground
         or root in TITLES
+        or any(other in ground for other in synonyms(root))
         or any(_related(root, other) for other in ground.vocabulary(root[:_BEGINNING]))
         for root in name.roots
     )

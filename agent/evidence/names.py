@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.german import is_german
 from agent.evidence.thesaurus import roles
-from agent.evidence.vocabulary import ARTICLES, FUNCTION, PLACING, PREPOSITIONS, QUANTIFIERS
+from agent.evidence.vocabulary import (
+    ARTICLES,
+    FUNCTION,
+    PLACING,
+    PREPOSITIONS,
+    QUANTIFIERS,
+    root_set,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,9 +25,17 @@ _LINKS = frozenset("- of de la le von van der du da di del al ibn bin".split())
 _STOPS = frozenset(". , ; : ( ) and but when while who which".split())
 _NOT_NAMES = frozenset(
     """january february march april may june july august september october november december
-    monday tuesday wednesday thursday friday saturday sunday i mr mrs ms dr professor sir""".split()
+    monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays
+    fridays saturdays sundays i mr mrs ms dr professor sir""".split()
 )
 
+
+TITLES = root_set(
+    """president minister prime professor doctor king queen prince princess lord lady saint chief
+    general captain colonel director chairman chancellor governor mayor bishop pope emperor city
+    town county state river lake mount island republic university college museum church company"""
+)
+"""Words that may be added to a name or left out, and that many names share."""
 
 _BEFORE_PLACES = frozenset("von aus nach in bei gegen".split())
 _DEMONYM = re.compile(r"(?:an|ish|es|ese|ench|utch|elsh|ic|ss)$")
@@ -58,8 +73,8 @@ class Name(NamedTuple):
         return self.text.endswith(("'s", "s'"))
 
     def may_be(self, other: Name) -> bool:
-        """Whether both can name one bearer: `Vale` and `Ann Vale`; not `Jo` and `Ann Vale`."""
-        mine, theirs = set(self.roots), set(other.roots)
+        """Whether both can name one bearer: `Vale`, `Captain Vale`, `Ann Vale`; not `Jo Vale`."""
+        mine, theirs = (set(name.roots) - TITLES or set(name.roots) for name in (self, other))
         return mine <= theirs or theirs <= mine
 
 

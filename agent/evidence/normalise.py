@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from agent.evidence import numerals
 from agent.evidence.german import english_numbers, is_german
+from agent.evidence.parts import with_parts
 from agent.evidence.spelling import PHRASAL, expand_contraction, root
 from agent.evidence.thesaurus import phrases
 
@@ -35,7 +36,7 @@ _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _QUOTES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\u0060\u00b4\u2032", "'"))
 _ABBREVIATION = re.compile(r"\b(?:[A-Za-z]\.)+[A-Za-z]\b\.?")
 _NUMERO = re.compile(r"\b[Nn]os?\.\s?(?=\d)")
-_PER_CENT = re.compile(r"\bper cent\b", re.IGNORECASE)
+_PER_CENT = re.compile(r"\bper cent\b|\bpercentage points?\b", re.IGNORECASE)
 _SCALE = {"m": "million", "mn": "million", "mln": "million", "mio": "million", "b": "billion",
           "bn": "billion", "mrd": "billion", "k": "thousand", "tn": "trillion"}  # fmt: skip
 _SHORT_SCALE = re.compile(
@@ -91,7 +92,7 @@ def _flat(text: str) -> str:
         text = _DASHES.sub("-", text.replace("\0", "\u2026"))
     text = _ABBREVIATION.sub(lambda m: m[0].replace(".", ""), text)
     text = _phrase().sub(lambda m: phrases()[m[0].casefold()], text)
-    text = _NUMERO.sub("number ", _INITIAL.sub(r"\1 ", text))
+    text = with_parts(_NUMERO.sub("number ", _INITIAL.sub(r"\1 ", text)))
     return _PER_CENT.sub("percent", _CITATION_MARK.sub("", text))
 
 
@@ -124,7 +125,7 @@ def _tokens(group: str, raw: str) -> tuple[Token, ...]:
         form = f"{raw[:-2]}th"
         return (Token(form, form, raw, "ordinal", float(raw[:-2])),)
     if group == "sign":
-        return (Token(_SIGNS[raw], _SIGNS[raw], raw, "word"),)
+        return (Token(root(_SIGNS[raw]), _SIGNS[raw], raw, "word"),)
     if group == "version":
         return (Token(raw, raw, raw, "word"),)
     kind: Kind = "clock" if group == "clock" else "punct"
@@ -166,13 +167,19 @@ def _joined(tokens: list[Token]) -> list[Token]:
 def _digits_with_scale(tokens: list[Token], i: int, found: list[Token]) -> int:
     token, value = tokens[i], tokens[i].value or 0.0
     after = i + 1
-    while after < len(tokens) and numerals.is_scale(tokens[after].form):
-        value = numerals.scaled(value, tokens[after].form)
-        after += 1
+    while (scale := _scale_at(tokens, after)) is not None:
+        value = numerals.scaled(value, tokens[scale].form)
+        after = scale + 1
     form = number_form(value)
     raw = " ".join(t.raw for t in tokens[i:after])
     found.append(Token(form, form, raw, "number", value) if after > i + 1 else token)
     return after
+
+
+def _scale_at(tokens: list[Token], i: int) -> int | None:
+    """Index of the scale that stands at `i` or behind a hyphen there: `23-million-kronor`."""
+    at = i + 1 if tokens[i : i + 1] and tokens[i].form == "-" else i
+    return at if at < len(tokens) and numerals.is_scale(tokens[at].form) else None
 
 
 def _written_number(tokens: list[Token], i: int, found: list[Token]) -> int:

@@ -96,6 +96,16 @@ class Ground:
         names = (root for name in first.sentence.names for root in name.roots)
         return frozenset((*names, *content_of(heading)))
 
+    @functools.cached_property
+    def places(self) -> dict[str, list[tuple[int, int]]]:
+        """Where each root stands: (statement, index of its token)."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for statement in self.statements:
+            for i, token in enumerate(statement.sentence.tokens):
+                if token.root in self:
+                    found.setdefault(token.root, []).append((statement.place, i))
+        return found
+
     def weight(self, root: str) -> float:
         """Rarity of a root among the statements; what stands in every one weighs little."""
         return math.log(1 + len(self.statements) / (0.5 + self._found_in[root]))

@@ -73,7 +73,7 @@ def roles() -> frozenset[str]:
 @functools.cache
 def _synonyms() -> dict[str, frozenset[str]]:
     table: dict[str, set[str]] = {}
-    for group in _groups("synonyms"):
+    for group in (*_groups("synonyms"), *_groups("peoples")):
         for word in group:
             table.setdefault(word, set()).update(group)
     return _frozen(table)

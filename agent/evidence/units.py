@@ -36,9 +36,13 @@ _TABLE = {
     ("area", 4046.856): "acre",
     ("volume", 1.0): "m3",
     ("volume", 0.001): "litre",
+    ("volume", 1e-6): "ml millilitre",
+    ("volume", 0.1): "hectolitre",
     ("volume", 0.00378541): "gallon",
     ("mass", 1.0): "kg kilogram kilogramme kilo",
     ("mass", 0.001): "gram gramme",
+    ("mass", 1e-6): "mg milligram milligramme",
+    ("mass", 1e-9): "microgram",
     ("mass", 1000.0): "tonne tonnen",
     ("mass", 907.185): "ton",
     ("mass", 0.45359237): "lb",
@@ -62,6 +66,11 @@ _TABLE = {
     ("dollar", 1.0): "dollar usd",
     ("euro", 1.0): "euro eur",
     ("yen", 1.0): "yen",
+    ("krone", 1.0): "krone kroner krona kronor dkk sek nok",
+    ("franc", 1.0): "franc chf",
+    ("zloty", 1.0): "zloty pln",
+    ("rupee", 1.0): "rupee inr",
+    ("rand", 1.0): "rand zar",
     ("degree", 1.0): "degree",
     ("data", 1.0): "kb kilobyte",
     ("data", 1e3): "mb megabyte",
@@ -69,6 +78,13 @@ _TABLE = {
     ("data", 1e9): "tb terabyte",
     ("charge", 1.0): "mah",
     ("energy", 1.0): "kwh",
+    ("energy", 1e3): "mwh",
+    ("energy", 1e6): "gwh",
+    ("frequency", 1.0): "hz hertz",
+    ("frequency", 1e3): "khz",
+    ("frequency", 1e6): "mhz",
+    ("frequency", 1e9): "ghz",
+    ("tension", 1.0): "volt",
     ("loudness", 1.0): "db decibel",
     ("rotation", 1.0): "rpm",
 }
@@ -78,7 +94,14 @@ _UNITS = {
     for name in names.split()
 }
 _POWERS = {"square": ("area", 2), "sq": ("area", 2), "cubic": ("volume", 3)}
-CURRENCIES = frozenset({"pound", "dollar", "euro", "yen"})
+CURRENCIES = frozenset(
+    root(name)
+    for names in (
+        "pound gbp dollar usd euro eur yen krone kroner kronor dkk sek nok franc chf zloty pln",
+        "rupee inr rand zar",
+    )
+    for name in names.split()
+)
 
 
 def read_unit(after: Sequence[Token]) -> tuple[Unit | None, int]:

@@ -35,7 +35,7 @@ RELATIVE = frozenset({"who", "which"})
 PREPOSITIONS = root_set(
     """of in on at by for with from to into onto upon about over under between among through during
     before after since until till against toward towards across along around near off out up down
-    within per via as than im am vom zum zur mit von bei auf aus nach seit durch"""
+    within per via as than im am vom zum zur mit von bei auf aus nach seit durch bis"""
 )
 
 PLACING = root_set("above below beneath beside beyond behind inside outside")
@@ -96,7 +96,7 @@ DENIALS_BEFORE_FROM = root_set("save spare rescue protect keep stop prevent")
 DENIALS_BEFORE_SUPPORT = root_set("drop remove end withdraw discontinue cease")
 """Verbs that deny the support which they govern: `dropped support for`."""
 
-EXCEPTIONS = frozenset({"except", "excepting", "excluding", "ausser"})
+EXCEPTIONS = frozenset({"except", "excepting", "excepted", "excluding", "excluded", "ausser"})
 """Words after which the contrary is true of what is named."""
 
 HEDGES = root_set(
