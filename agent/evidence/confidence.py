@@ -63,8 +63,8 @@ def share_supported(sentences: Sequence[Sentence]) -> float:
 
 
 def site_of(url: str) -> str:
-    """Name the site of a URL: pages of one site are not independent."""
-    return registrable_domain(host(url)) or url
+    """Name the site of a URL: pages of one site are not independent, nor are files of one's own."""
+    return registrable_domain(host(url)) or url.partition(":")[0]
 
 
 def _trust(sites: int) -> float:

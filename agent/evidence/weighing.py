@@ -69,7 +69,7 @@ class _Weighing:
         return Weighed(rating, parts, sources, tuple(self._conflicts))
 
     def _hold(self, sentence: Sentence) -> None:
-        """Hold one sentence against the pages that it does not cite."""
+        """Hold one sentence against the pages that it does not cite; a site may say both."""
         carrying = [s for s in self._cited() if self._number(s) in sentence.citations]
         agreeing = {site_of(source.url) for source in carrying}
         against: set[str] = set()
@@ -79,7 +79,8 @@ class _Weighing:
             if not witness.agrees:
                 self._conflict(sentence, witness)
         self._sites |= agreeing
-        self._agreement.append(len(agreeing) / (len(agreeing) + len(against - agreeing)))
+        both = len(agreeing & against)
+        self._agreement.append((len(agreeing) - both / 2) / len(agreeing | against))
 
     def _conflict(self, sentence: Sentence, witness: Witness) -> None:
         """Note a conflict, once where the answer says what both sides do."""

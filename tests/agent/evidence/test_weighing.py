@@ -24,10 +24,15 @@ QUESTION = "When was Hesk Light completed?"
 def weighed(make_page: Callable[..., Page]) -> Callable[..., Weighed]:
     """Weigh an answer that cites the first of some pages, each of a site of its own."""
 
-    def give(*texts: str, answer: str = f"{LIT} [S1]", question: str = QUESTION) -> Weighed:
+    def give(
+        *texts: str,
+        answer: str = f"{LIT} [S1]",
+        question: str = QUESTION,
+        where: str = "https://site{}.test/page",
+    ) -> Weighed:
         evidence = Evidence()
         for number, text in enumerate(texts):
-            page = make_page(text, url=f"https://site{number}.test/page")
+            page = make_page(text, url=where.format(number))
             assert page.document is not None
             titled = dataclasses.replace(page.document, title="Hesk Light")
             evidence.add(dataclasses.replace(page, document=titled))
@@ -52,6 +57,14 @@ def test_a_source_that_says_the_same_agrees(weighed: Callable[..., Weighed]) -> 
     assert together.conflicts == ()
     assert (alone.parts.sites, together.parts.sites) == (1, 2)
     assert together.confidence > alone.confidence
+
+
+@pytest.mark.parametrize("where", ["file:///notes/{}.txt", "https://page{}.example.org/"])
+def test_files_of_ones_own_or_pages_of_one_site_are_not_independent(
+    weighed: Callable[..., Weighed], where: str
+) -> None:
+    assert weighed(LIT, f"The guide says more. {LIT}", where=where).parts.sites == 1
+    assert weighed(LIT, OTHERWISE, where=where).parts.agreement == 0.5
 
 
 def test_a_conflict_lowers_the_confidence(weighed: Callable[..., Weighed]) -> None:

@@ -56,4 +56,4 @@ async def test_the_terminal_shows_where_sources_disagree(disputed, capsys):
     shown = capsys.readouterr().out
     assert "Sources disagree:" in shown
     assert report.conflicts[0].quote in shown
-    assert "independent site" in shown
+    assert "one site, sources agree by" in shown
