@@ -12,6 +12,7 @@ from lxml import etree
 
 from browser.extract.asides import is_caption, is_trail
 from browser.extract.blocks import LINKY
+from browser.extract.live import entries
 from browser.extract.middle import middle
 from browser.extract.shape import reads_on, without_teasers
 from browser.extract.shingles import shingles, word_list
@@ -64,6 +65,8 @@ def content_blocks(walk: Walk, root: etree._Element, meta: Metadata) -> list[Blo
     if not content:
         return walk.blocks
     if (meta.is_thread or not meta.is_article) and (said := posts(content)):
+        return said
+    if meta.is_article and (said := entries(content, meta)):
         return said
     if not meta.is_article and _is_clean(content):
         if not reads_on(content):

@@ -79,8 +79,49 @@ def test_a_list_of_articles_with_authors_and_dates_is_no_thread() -> None:
 
 
 def test_an_article_with_its_comments_is_no_thread() -> None:
-    body = (
-        "<p>The museum keeps a model of the old lighthouse, which burned down during the war.</p>"
+    body = "".join(
+        f"<p>The museum keeps model {n} of the old lighthouse, which burned down.</p>"
+        for n in range(4)
     )
-    text = extract(f"<h1>The lighthouse</h1><div>{body * 4}</div>{boxes(SAID)}", URL).text
-    assert "model of the old lighthouse" in text
+    text = extract(f"<h1>The lighthouse</h1><div>{body}</div>{boxes(SAID)}", URL).text
+    assert "model 3 of the old lighthouse" in text
+
+
+ENTRIES = [
+    (
+        "Bridge closed",
+        "The road bridge over the estuary is closed until further notice, and lorries are held at the services.",
+    ),
+    (
+        "Trees are down",
+        "Two trees have fallen across the line, so that no train will run before the evening, the railway says.",
+    ),
+    (
+        "Good morning",
+        "The storm came ashore shortly after four in the morning, with rain and with winds of ninety miles an hour.",
+    ),
+]
+
+
+def live_blog(entry: str) -> str:
+    lead = "<p>All that happened on the day of the storm, told by those who were there on the coast.</p>"
+    told = "".join(entry.format(n=n, title=t, text=x) for n, (t, x) in enumerate(ENTRIES, 1))
+    more = "<section><h2>More</h2><p>Ten ways to wrap a present when the paper has run out.</p></section>"
+    return f"<meta property='og:type' content='article'><h1>Storm</h1>{lead}<div>{told}</div>{more}"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "<article class='b1'><header><a href='#{n}'>1{n}.05 GMT</a><h2>{title}</h2></header><p>{text}</p></article>",
+        "<div class=card><div>{n}:15 p.m.</div><h3>{title}</h3><div class=by>By <a href='/p'>Ada Holm</a></div><div class=text><p>{text}</p></div></div>",
+        "<li class=item><div class=meta><time>1{n}:41 Uhr</time><span>Jana Berg</span></div><div class=text><h3>{title}</h3><p>{text}</p></div></li>",
+    ],
+)
+def test_of_a_live_blog_the_lead_and_every_entry_with_its_headline_are_kept(entry: str) -> None:
+    text = extract(live_blog(entry), URL).text
+    assert text.startswith("All that happened on the day")
+    assert all(title in text and line in text for title, line in ENTRIES)
+    assert "Ada Holm" not in text
+    assert "Jana Berg" not in text
+    assert "wrap a present" not in text
