@@ -2,7 +2,7 @@
 
 ResearchError
  ├── UsageError         2   a flag, a file or the configuration is wrong
- ├── NotFound           3   no evidence (raised by the command line only; a run reports a status)
+ ├── NotFound           3   nothing found (raised by the command line only; a run reports a status)
  ├── WebOutOfReach      6   every provider failed, or the browser cannot be had
  ├── ModelError         7   the model failed for good: key, quota, outage
  │    ├── ModelUnauthorized
@@ -46,6 +46,12 @@ class UsageError(ResearchError):
     """A flag, a file or the configuration is wrong."""
 
     exit_code = 2
+
+
+class NotFound(ResearchError):
+    """What was asked for is not there."""
+
+    exit_code = 3
 
 
 class WebOutOfReach(ResearchError):

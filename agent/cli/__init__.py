@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
 def main() -> None:
     """Run `research`; the exit codes are those of the contract."""
     from agent.cli.group import cli  # noqa: PLC0415 - nothing is loaded before it is needed
 
+    if sys.stdout is None:  # the caller closed it (`>&-`)
+        _write_nowhere()
+    elif isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may not know every character
+        sys.stdout.reconfigure(errors="backslashreplace")
     code = run(cli)
-    sys.stdout.flush()
     sys.stderr.flush()
     # Everything that holds state is closed by now; tearing the interpreter down would only make
     # the person wait a third of a second more.
@@ -28,6 +35,7 @@ def run(command: object) -> int:
     assert isinstance(command, click.Command)
     try:
         result = command.main(standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except (click.Abort, KeyboardInterrupt):
@@ -39,10 +47,19 @@ def run(command: object) -> int:
     except ResearchError as error:
         complain(str(error), error.hint)
         return error.exit_code
-    except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - till the exit
+    except (BrokenPipeError, SystemExit):  # the reader has gone (`| head`); click exits then
+        _write_nowhere()
         return 0
     except Exception as error:  # noqa: BLE001 - a person gets a line, never a traceback
-        complain(f"internal error: {type(error).__name__}: {error}", InternalError.hint)
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            _write_nowhere()
+            complain(f"cannot write: {error.strerror}", "Free some disk space; what is kept stays.")
+        else:
+            complain(f"internal error: {type(error).__name__}: {error}", InternalError.hint)
         return InternalError.exit_code
     return result if isinstance(result, int) else 0
+
+
+def _write_nowhere() -> None:
+    """Take what is still to be printed out of the way: nobody can have it."""
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - till the exit

@@ -24,7 +24,13 @@ _RUN_ENDED = frozenset({0, 3, 4, 5})
 
 
 @memory.command()
-@click.option("--seconds", default=30.0, show_default=True, help="How long at most.")
+@click.option(
+    "--seconds",
+    default=30.0,
+    type=click.FloatRange(min=0, min_open=True),
+    show_default=True,
+    help="How long at most.",
+)
 @click.option("--model", metavar="NAME", help="Has new insights worded by this model.")
 @click.option("--base-url", metavar="URL", help="An OpenAI-compatible endpoint.")
 @click.pass_obj

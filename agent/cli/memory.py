@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.anywhere import Anywhere
+from agent.cli.given import number_option, require_words
 from agent.cli.place import Place, opened, placed
-from agent.errors import UsageError
+from agent.cli.say import counted, note
+from agent.errors import NotFound, UsageError
 from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
     from agent.memory import Hit, Memory
 
 _LINE = 160  # characters of a memory in a list
+_ID_DIGITS = 18  # more are no id, and no number that a database takes
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _kinds = click.option(
     "--kind", "kinds", multiple=True, metavar="KIND", help="fact, outcome, … or a knowledge base."
@@ -31,7 +34,7 @@ def memory() -> None:
 @memory.command(name="list")
 @_kinds
 @click.option("--all", "every", is_flag=True, help="What runs left as well, by id.")
-@click.option("-n", "--number", default=100, show_default=True, help="How many, the newest.")
+@number_option(100, "How many, the newest.")
 @click.pass_obj
 def list_(place: Place, kinds: tuple[str, ...], every: bool, number: int) -> None:  # noqa: FBT001 - click's way
     """List what is remembered by key; --all or --kind for the rest."""
@@ -39,23 +42,34 @@ def list_(place: Place, kinds: tuple[str, ...], every: bool, number: int) -> Non
         if kinds or every:
             from agent.memory.kinds import expand  # noqa: PLC0415 - only here
 
-            for hit in store.control.list(sorted(expand(kinds)) or None, number):
-                print(_row(hit))
+            lines = [_row(hit) for hit in store.control.list(sorted(expand(kinds)) or None, number)]
         else:
-            for key, value in list(store.remembered().items())[-number:]:
-                print(clean(f"{key}: {value}"))
+            kept = list(store.remembered().items())[-number:]
+            lines = [clean(f"{key}: {value}") for key, value in kept]
+        if not lines:
+            _require_known(store, kinds)
+            note(
+                "Nothing is remembered here yet." if every else "Nothing is remembered by key.",
+                "" if every or kinds else "`--all` lists what runs left as well.",
+            )
+    print("\n".join(lines), end="\n" if lines else "")
 
 
 @memory.command()
 @click.argument("query")
 @_kinds
-@click.option("-n", "--number", default=10, show_default=True, help="How many.")
+@number_option(10, "How many.")
 @click.pass_obj
 def search(place: Place, query: str, kinds: tuple[str, ...], number: int) -> None:
-    """Search what is remembered."""
+    """Search what is remembered; exit 3 where nothing is found."""
+    require_words(query, "a search")
     with opened(place) as store:
-        for hit in store.search(query, number, kinds or None):
-            print(f"{hit.score:5.2f}  {_row(hit)}")
+        found = store.search(query, number, kinds or None)
+        if not found:
+            _require_known(store, kinds)
+            raise NotFound(f"nothing that is remembered bears on {query!r}")
+    for hit in found:
+        print(f"{hit.score:5.2f}  {_row(hit)}")
 
 
 @memory.command()
@@ -79,6 +93,8 @@ def show(place: Place, key: str) -> None:
 @click.pass_obj
 def remember(place: Place, key: str, value: str) -> None:
     """Keep VALUE under KEY."""
+    require_words(key, "a memory's key")
+    require_words(value, "a memory", "`research memory forget KEY` takes one away.")
     with opened(place) as store:
         store.remember(key, value)
         print(clean(f"remembered {key}"))
@@ -103,6 +119,7 @@ def preview(place: Place, question: str, session: str | None) -> None:
     """Show what a run with QUESTION would be given, and why; nothing is asked or changed."""
     from agent.memory.preview import preview as explain  # noqa: PLC0415 - `--help` needs no database
 
+    require_words(question, "a question")
     with opened(place) as store:
         print(clean(explain(store.layers(question, session), question)))
 
@@ -120,6 +137,8 @@ def graph(place: Place, html: Path | None) -> None:
         _write(html, page(found))
         print(f"wrote {html}")
         return
+    if not found.links:
+        note("No memories are linked yet.", "`research memory dream` links those that are alike.")
     texts = {hit.id: clean(f"{hit.text[:60]}") for hit in found.memories}
     for link in found.links:
         print(f"{link.strength:.2f} {link.kind:10}  {texts[link.one]}  —  {texts[link.other]}")
@@ -134,17 +153,31 @@ def delete(place: Place, namespace: str, yes: bool) -> None:  # noqa: FBT001 - c
     if not yes:
         click.confirm(f"Delete everything in {namespace!r} for good?", abort=True, err=True)
     with opened((place[0], namespace)) as store:
-        print(f"deleted {store.control.clear()} memories and conversations")
+        gone = store.control.clear()
+    if not gone:
+        note(f"There was nothing in {namespace!r}.")
+    else:
+        print(f"deleted {counted(gone, 'memory or conversation', 'memories and conversations')}")
 
 
 def _by_id(store: Memory, name: str) -> Hit:
-    found = store.control.get(int(name)) if name.isdecimal() else None
+    found = store.control.get(int(name)) if name.isdecimal() and len(name) <= _ID_DIGITS else None
     if found is None:
         raise UsageError(
             f"nothing is remembered under {name!r}",
             hint="`memory list` shows the keys, `memory list --all` the ids.",
         )
     return found
+
+
+def _require_known(store: Memory, kinds: tuple[str, ...]) -> None:
+    """Refuse kinds that nobody knows; raises `UsageError`."""
+    from agent.memory.kinds import BASES, KNOWN  # noqa: PLC0415 - only here
+
+    strange = sorted(set(kinds) - KNOWN - BASES.keys())
+    if strange and not store.control.list(strange, 1):
+        hint = f"Choose of {', '.join([*sorted(KNOWN), *BASES])}."
+        raise UsageError(f"no memory is of the kind {strange[0]!r}", hint=hint)
 
 
 def _show_by_id(hit: Hit) -> None:

@@ -18,6 +18,16 @@ def complain(message: str, hint: str = "") -> None:
         print(f"  hint: {clean(hint)}", file=sys.stderr)
 
 
+def counted(number: int, one: str, many: str) -> str:
+    """Write a number with what it counts: `1 key`, `2 keys`."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def note(message: str, hint: str = "") -> None:
+    """Say on stderr that there is nothing to print, so that a pipe gets nothing but results."""
+    print(clean(f"{message} {hint}".rstrip()), file=sys.stderr)
+
+
 def print_preview(ahead: Preview) -> None:
     """Print what a run would do: prompt first, then model, plan and likely cost."""
     print(f"{ahead.system}\n\n{ahead.question}\n")

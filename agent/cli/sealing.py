@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.cli.given import require_words
 from agent.cli.memory import memory
 from agent.cli.place import Place, opened
+from agent.cli.say import note
 from agent.cli.stamping import (
     blocks_option,
     calendars_option,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 @click.pass_obj
 def seal(place: Place, category: str, content: str) -> None:
     """Seal a milestone, a decision or an incident: CATEGORY and CONTENT."""
+    require_words(content, "an entry")
     with opened(place) as store:
         sealed = store.seal(category, content)
     print(f"sealed as entry {sealed.number}; head {sealed.hash}")
@@ -78,7 +81,11 @@ def verify(place: Place, head: str | None, roots: Path | None, blocks: dict[int,
     if not check.holds:
         print(clean(f"does not hold: {check.reason}"))
         return CHECK_FAILED
-    print(f"{check.entries} entries hold; head {check.head}")
+    if not check.entries:
+        note("Nothing is sealed yet.", "`research memory seal` adds an entry.")
+        return 0
+    holding = "entry holds" if check.entries == 1 else "entries hold"
+    print(f"{check.entries} {holding}; head {check.head}")
     for stamped in check.stamps:
         since = f" existed at {stamped.stamp}" if stamped.stamp.when else f": {stamped.stamp}"
         print(clean(f"entry {stamped.number}{since}"))

@@ -9,6 +9,7 @@ import click
 
 from agent.cli.anywhere import Anywhere
 from agent.cli.place import Place, opened, placed
+from agent.cli.say import note
 from agent.errors import UsageError
 from browser.text.hygiene import clean
 
@@ -30,6 +31,8 @@ def list_(place: Place, as_json: bool) -> None:  # noqa: FBT001 - click's way
     if as_json:
         print(json.dumps(known, ensure_ascii=False, indent=2))
         return
+    if not known:
+        note("No skills were learned yet.")
     for skill in known:
         said = " ".join(str(skill.get("instruction", "")).split())
         used, source = skill.get("usageCount") or 0, skill.get("source", "")

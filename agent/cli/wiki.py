@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from agent.cli.anywhere import Anywhere
+from agent.cli.given import number_option, require_words
 from agent.cli.place import namespace_option, opened
 from agent.cli.runs import data_dir_option
+from agent.cli.say import counted, note
 from agent.config import default_data_dir, options
-from agent.errors import CHECK_FAILED, UsageError
+from agent.errors import CHECK_FAILED, NotFound, UsageError
 from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 Place = tuple[Path, Path, str]
 """The data folder, the wiki's own folder, the namespace."""
+_FROM_ONE = click.IntRange(min=1)
 
 
 @click.group(cls=Anywhere, invoke_without_command=True)
@@ -39,7 +42,7 @@ def wiki(ctx: click.Context, folder: Path | None, namespace: str, data_dir: Path
     ctx.obj = (data, folder, namespace)
     if ctx.invoked_subcommand is None:
         files = _files(ctx.obj)
-        print(f"{ctx.obj[1]}: {len(files.list_files())} files")
+        print(f"{ctx.obj[1]}: {counted(len(files.list_files()), 'file', 'files')}")
 
 
 @wiki.command()
@@ -48,8 +51,11 @@ def sync(place: Place) -> None:
     """Take up what was edited by hand, then write what is known."""
     data, folder, namespace = place
     with opened((data, namespace)) as store:
-        for path in store.sync_wiki(folder):
-            print(clean(f"wrote {path}"))
+        changed = store.sync_wiki(folder)
+    for path in changed:
+        print(clean(f"wrote {path}"))
+    if not changed:
+        note("All pages are as they should be.")
 
 
 @wiki.command()
@@ -62,13 +68,15 @@ def lint(place: Place) -> int:
     for finding in found:
         where = f"{finding.path}:{finding.line}" if finding.line else finding.path
         print(clean(f"{finding.severity}: {where} {finding.message}"))
+    if not found:
+        note("Nothing is wrong.")
     return CHECK_FAILED if any(finding.severity == "critical" for finding in found) else 0
 
 
 @wiki.command()
 @click.argument("path", default="index.md")
-@click.option("--start", default=1, show_default=True, help="The first line.")
-@click.option("--lines", default=120, show_default=True, help="How many lines.")
+@click.option("--start", default=1, type=_FROM_ONE, show_default=True, help="The first line.")
+@click.option("--lines", default=120, type=_FROM_ONE, show_default=True, help="How many lines.")
 @click.pass_obj
 def show(place: Place, path: str, start: int, lines: int) -> None:
     """Show a page, the index unless told."""
@@ -77,6 +85,9 @@ def show(place: Place, path: str, start: int, lines: int) -> None:
     window = get(_files(place), path, start, lines)
     if window is None:
         raise UsageError(f"no such page: {path}", hint="`research wiki show` lists the pages.")
+    if start > max(1, window.total):
+        told = counted(window.total, "line", "lines")
+        raise UsageError(f"{path} has {told}, --start {start} is past its end")
     print(clean(window.content).rstrip())
     if window.end < window.total:
         print(f"… {window.end} of {window.total} lines; go on with --start {window.end + 1}")
@@ -84,16 +95,20 @@ def show(place: Place, path: str, start: int, lines: int) -> None:
 
 @wiki.command()
 @click.argument("query")
-@click.option("-n", "--number", default=8, show_default=True, help="How many.")
+@number_option(8, "How many.")
 @click.option("--in", "part", type=click.Choice(["wiki", "raw", "sessions"]), help="Only there.")
 @click.pass_obj
 def search(
     place: Place, query: str, number: int, part: Literal["wiki", "raw", "sessions"] | None
 ) -> None:
-    """Search the pages."""
+    """Search the pages; exit 3 where nothing is found."""
     from agent.memory.wiki import search as find  # noqa: PLC0415 - as above
 
-    for found in find(_files(place), query, number, part):
+    require_words(query, "a search")
+    pages = find(_files(place), query, number, part)
+    if not pages:
+        raise NotFound(f"no page bears on {query!r}")
+    for found in pages:
         print(clean(f"{found.score:.2f}  {found.path}: {found.title}"))
 
 

@@ -4,7 +4,7 @@ ResearchError
  ├── UsageError
  │    ├── ReservedKey       the key belongs to the engine itself
  │    └── BadImport         the file is not in the form that an import takes
- ├── MemoryUnavailable      the store cannot be opened, or is of a newer version
+ ├── MemoryUnavailable  2   the store cannot be opened, read or written, or is of a newer version
  └── EmbeddingFailed        raised by an embedder; words decide alone then
 """
 
@@ -26,8 +26,9 @@ class BadImport(UsageError):
 
 
 class MemoryUnavailable(ResearchError):
-    """The store cannot be opened, or was written by a newer version."""
+    """The store cannot be opened, read or written, or was written by a newer version."""
 
+    exit_code = 2
     hint = "Check --data-dir, or run with --no-memory."
 
 

@@ -51,6 +51,8 @@ BASES: dict[str, frozenset[str]] = {
     "mind": frozenset({PLAYBOOK, OUTCOME}),
 }
 """Knowledge bases, as views over the one store."""
+KNOWN = UNSEARCHED.union(*BASES.values())
+"""All kinds that the engine writes, or that a knowledge base shows."""
 
 
 def expand(names: Iterable[str]) -> frozenset[str]:

@@ -25,6 +25,8 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from agent.memory.jsvalues import well_formed
+
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
 
@@ -35,16 +37,17 @@ metadata = MetaData()
 
 
 class Words(TypeDecorator[str]):
-    """Text of any characters; Postgres cannot hold NUL, which is dropped there."""
+    """Text of any characters; what cannot be stored is dropped: half pairs, in Postgres NUL."""
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Make a text storable."""
-        if value is not None and dialect.name == "postgresql":
-            return value.replace("\x00", "")
-        return value
+        if value is None:
+            return None
+        value = value if value.isascii() else well_formed(value)
+        return value.replace("\x00", "") if dialect.name == "postgresql" else value
 
 
 BigId = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts only INTEGER keys by itself

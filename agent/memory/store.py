@@ -20,6 +20,7 @@ from sqlalchemy.pool import StaticPool
 
 from agent.memory import schema, sqlite
 from agent.memory.errors import MemoryUnavailable
+from agent.memory.faults import told, told_at_opening
 from agent.memory.retrieval.fts5 import Fts5Index
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Store:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         self.sqlite = engine.dialect.name == "sqlite"
+        place = engine.url.database if self.sqlite else engine.url.render_as_string()
+        self._failed = f"cannot use the memory at {place}"
         self.index = _index(self.sqlite)
         self._turn: AbstractContextManager[Any] = (
             RLock() if isinstance(engine.pool, StaticPool) else nullcontext()
@@ -48,23 +51,21 @@ class Store:
     @classmethod
     def open(cls, place: str | os.PathLike[str]) -> Store:
         """Open, and create or migrate where needed; raises `MemoryUnavailable`."""
-        try:
+        with told_at_opening(f"cannot open the memory at {_named(os.fspath(place))}"):
             store = cls(_engine(os.fspath(place)))
             store._migrate()
-        except (exc.SQLAlchemyError, OSError, ImportError) as error:
-            raise MemoryUnavailable(f"cannot open the memory at {place}: {error}") from error
         return store
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """Lend a connection whose statements each see what is committed at that moment."""
-        with self._turn, self._engine.connect() as connection:
+        with told(self._failed), self._turn, self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
         """Lend a connection for one transaction: all of it happens, or nothing."""
-        with self._turn, self._engine.connect() as connection:
+        with told(self._failed), self._turn, self._engine.connect() as connection:
             for statement in _BEGIN_SQLITE if self.sqlite else _BEGIN_POSTGRES:
                 connection.exec_driver_sql(statement)
             try:
@@ -121,9 +122,15 @@ class Store:
 
     def _migrate(self) -> None:
         with self.read() as connection:
-            made = sa.inspect(connection).has_table("migrations")
+            tables = set(sa.inspect(connection).get_table_names())
+            made = "migrations" in tables
             if made and self._version(connection) == schema.VERSION:
                 return
+            if not made and tables & set(schema.metadata.tables):
+                raise MemoryUnavailable(
+                    "the database holds tables of another program",
+                    hint="Name another data folder or URL; nothing was changed.",
+                )
         with self.write() as connection:
             # What versions added so far are tables, which are created where they are missing.
             schema.metadata.create_all(connection)
@@ -148,6 +155,16 @@ def _index(sqlite_is_used: bool) -> TermIndex:  # noqa: FBT001 - one of two
     from agent.memory.retrieval.postgres import GinIndex  # noqa: PLC0415 - seldom used
 
     return GinIndex()
+
+
+def _named(place: str) -> str:
+    """Name a place to people, without its password."""
+    if "://" not in place:
+        return place
+    try:
+        return sa.make_url(place).render_as_string(hide_password=True)
+    except exc.ArgumentError:
+        return "its URL"
 
 
 def _engine(place: str) -> sa.Engine:

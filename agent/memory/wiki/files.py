@@ -60,17 +60,32 @@ class Folder:
         return place.read_text(encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
 
     def write_file(self, path: str, text: str) -> None:
-        """Write to a file beside it, then rename: a crash leaves the old text or the new."""
+        """Write to a file beside it, then rename: a crash leaves the old text or the new.
+
+        Raises `UsageError` where the folder does not let us.
+        """
         place = self._root / safe_path(path)
+        try:
+            self._write(place, path, text)
+        except OSError as error:
+            raise UsageError(
+                f"cannot write {place}: {error.strerror}", hint="Name another wiki with --folder."
+            ) from error
+
+    def _write(self, place: Path, path: str, text: str) -> None:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not place.parent.resolve().is_relative_to(self._root.resolve()):
             raise UsageError(f"{path!r} leads out of the wiki", hint="Remove the symbolic link.")
         handle, name = tempfile.mkstemp(dir=place.parent, prefix=".")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(place)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(place)
+        except OSError:
+            Path(name).unlink()
+            raise
 
     def _inside(self, place: Path) -> bool:
         return place.is_file() and place.resolve().is_relative_to(self._root.resolve())

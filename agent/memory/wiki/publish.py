@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from agent.memory import kinds
 from agent.memory.drafts import Draft
+from agent.memory.jsvalues import well_formed
 from agent.memory.values import pack, unpack
 from browser.text import clean
 
@@ -126,7 +127,7 @@ def _section(row: Any) -> str:
 
 def _shown(row: Any) -> str:
     value = unpack(row)
-    return value.strip() if isinstance(value, str) else pack(value)[0]
+    return well_formed(value).strip() if isinstance(value, str) else pack(value)[0]
 
 
 def _remembered(entries: Entries) -> list[Any]:

@@ -172,9 +172,11 @@ def test_machines_share_a_memory_by_its_url(run, postgres):
 
 
 def test_a_memory_that_cannot_be_reached_is_said_with_a_hint(run):
-    done = run("memory", "list", RESEARCH_MEMORY_URL="postgresql://127.0.0.1:9/none")
-    assert done.returncode == 1
-    assert "hint:" in done.stderr
+    url = "postgresql://me:hunter2@127.0.0.1:9/none"
+    done = run("memory", "list", RESEARCH_MEMORY_URL=url)
+    assert done.returncode == 2
+    assert "Is the server running" in done.stderr
+    assert "hunter2" not in done.stderr
 
 
 async def test_a_run_remembers_where_the_url_says_and_records_no_password(
