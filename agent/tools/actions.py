@@ -30,6 +30,8 @@ NEW_TEXT_CHARS = 2_000
 """Room for the passages that an action brought; READ gives the rest."""
 MOST_SECONDS = 5
 """A button is held down for at most half of what an action may take."""
+LONGEST_WAIT = 45
+"""Seconds; a call may take a minute in all."""
 SAID_TWICE = 60
 """Characters from which a text is not shown both where it stands and as a passage."""
 
@@ -55,11 +57,12 @@ class ClickParams(Params):
 
 
 class TypeParams(Params):
-    """`submit` presses Enter afterwards."""
+    """`append` keeps what is in the field; `submit` presses Enter afterwards."""
 
     ref: str
     text: str
     submit: bool = False
+    append: bool = False
 
 
 class SelectParams(Params):
@@ -121,9 +124,10 @@ class ScrollParams(Params):
 
 
 class WaitParams(Params):
-    """Waits until the text stands on the page."""
+    """Waits until the text, or the pattern between two slashes, stands on the page."""
 
     text: str = Field(min_length=1)
+    seconds: float = Field(10, gt=0, le=LONGEST_WAIT)
 
 
 class UploadParams(Params):
@@ -224,7 +228,7 @@ ACTING_TOOLS = (
         "TYPE",
         "types into a field, replacing what is in it.",
         TypeParams,
-        lambda tab, p: tab.type(p.ref, p.text, submit=p.submit),
+        lambda tab, p: tab.type(p.ref, p.text, submit=p.submit, append=p.append),
     ),
     _tool(
         "SELECT",
@@ -255,6 +259,12 @@ ACTING_TOOLS = (
         Risk.READ,
     ),
     _tool("BACK", "goes back.", NoParams, lambda tab, _: tab.back(), Risk.READ),
-    _tool("WAIT", "waits for a text.", WaitParams, lambda tab, p: tab.wait_for(p.text), Risk.READ),
+    _tool(
+        "WAIT",
+        "waits for a text, or a /pattern/.",
+        WaitParams,
+        lambda tab, p: tab.wait_for(p.text, p.seconds),
+        Risk.READ,
+    ),
     Tool("UPLOAD", "hands over a file.", UploadParams, upload, Risk.EXTERNAL, capped=False),
 )

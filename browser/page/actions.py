@@ -31,9 +31,20 @@ DRAG_STEPS = 10
 DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
 KEYS_AT_MOST = 120  # longer texts are put in at once; key handlers matter for what is short
 _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range number".split())
-_KIND = (
-    "e => e.tagName === 'INPUT' ? e.type : e.isContentEditable ? 'rich' : e.tagName.toLowerCase()"
-)
+_KIND = """e => {
+  if (e.tagName === 'INPUT') return e.type;
+  if (e.isContentEditable) return 'rich';
+  const given = e.hasAttribute('tabindex') && !/^(TEXTAREA|SELECT|BUTTON|A)$/.test(e.tagName);
+  return given ? 'keys' : e.tagName.toLowerCase();
+}"""
+_TO_THE_END = """e => {
+  if (e.isContentEditable) {
+    getSelection().selectAllChildren(e);
+    getSelection().collapseToEnd();
+  } else if (Number.isInteger(e.selectionEnd)) {
+    e.setSelectionRange(e.value.length, e.value.length);
+  }
+}"""
 _IS_CHECKED = """e => { const control = e.control ?? e;
   return control.checked ?? control.getAttribute('aria-checked') === 'true'; }"""
 _OPTION_INDEX = """(select, wanted) => {
@@ -105,6 +116,9 @@ async def fill(page: Page, target: Target, text: str) -> None:
     """Put text into a field, key by key where it is short, replacing what was there."""
     element = target.element
     kind = str(await element.evaluate(_KIND))
+    if kind == "keys":  # a terminal, a board: it hears keys and shows what it likes
+        await add(page, target, text)
+        return
     try:
         if kind in _FILLED_AT_ONCE or len(text) > KEYS_AT_MOST:
             await element.fill(text, timeout=POINTER_MS)
@@ -116,6 +130,16 @@ async def fill(page: Page, target: Target, text: str) -> None:
         await page.keyboard.type(text)
     except PlaywrightError as error:
         raise _why_not(error) from error
+
+
+async def add(page: Page, target: Target, text: str) -> None:
+    """Type at the end of what stands in a field."""
+    await target.element.focus()
+    await target.element.evaluate(_TO_THE_END)
+    if len(text) > KEYS_AT_MOST:
+        await page.keyboard.insert_text(text)
+    else:
+        await page.keyboard.type(text)
 
 
 async def press(page: Page, keys: Sequence[str]) -> None:

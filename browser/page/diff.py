@@ -77,9 +77,9 @@ def _changed(old: str, new: str) -> str:
         return new.strip()
     before, after = _SEGMENTS.findall(old), _SEGMENTS.findall(new)
     matcher = SequenceMatcher(None, before, after, autojunk=False)
-    parts = [
-        "".join(after[j1:j2]).strip()
-        for tag, _, _, j1, j2 in matcher.get_opcodes()
-        if tag != "equal" and j2 > j1
-    ]
-    return "… " + " … ".join(parts) + " …" if parts else new.strip()
+    steps = [step for step in matcher.get_opcodes() if step[0] != "equal"]
+    came = ["".join(after[j1:j2]).strip() for _, _, _, j1, j2 in steps if j2 > j1]
+    went = "".join("".join(before[i1:i2]) for _, i1, i2, _, _ in steps).strip()
+    if came:
+        return "… " + " … ".join(came) + " …"
+    return f"… (without {went[:_LONG_LINE]}) …" if went else new.strip()

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from browser.errors import ActionError
 from browser.page import actions, library
 from browser.page.deadline import within
+from browser.page.drawing import drawing
 from browser.page.listbox import choose_shown
 from browser.page.live import ACT_SECONDS, Live
 from browser.page.marking import select_text
 from browser.page.refs import target_of
+from browser.page.waiting import text_shown
 
 if TYPE_CHECKING:
     import os
@@ -78,12 +80,16 @@ class Hands(Live):
         text: str,
         submit: bool = False,  # noqa: FBT001, FBT002 - so in the protocol: type(ref, text, submit)
         *,
+        append: bool = False,
         dialog: str | None = None,
     ) -> ActionOutcome:
-        """Put text into a field in place of what was there; `submit` presses Enter after it."""
+        """Put text into a field in place of what was there, or behind it with `append`.
+
+        `submit` presses Enter after it.
+        """
 
         async def perform(target: Target) -> None:
-            await actions.fill(self.page, target, text)
+            await (actions.add if append else actions.fill)(self.page, target, text)
             if submit:
                 await self.page.keyboard.press("Enter")
 
@@ -242,26 +248,14 @@ class Hands(Live):
         return await self.act_on_page("reloaded", lambda: self._history("reload"))
 
     async def wait_for(self, text: str, deadline: float = ACT_SECONDS) -> ActionOutcome:
-        """Wait until a text is on the page; raises DeadlineExceeded when it does not come."""
-        before = self._view or await self.look()
-        async with within(deadline, f"wait for {text!r}"):
-            await self._text_in_any_frame(text, deadline)
-        return await self._done(f"waited for {text!r}", _nothing, before)
+        """Wait until a text, or a `/pattern/`, is on the page.
 
-    async def _text_in_any_frame(self, text: str, deadline: float) -> None:
-        waits = {
-            asyncio.ensure_future(frame.get_by_text(text).first.wait_for(timeout=deadline * 1000))
-            for frame in self.page.frames
-        }
-        try:
-            while waits:
-                done, waits = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-                if any(task.exception() is None for task in done):
-                    return
-            await asyncio.sleep(deadline)  # no frame is left to wait for; the deadline says so
-        finally:
-            for wait in waits:
-                wait.cancel()
+        Raises DeadlineExceeded when it does not come.
+        """
+        before = self._view or await self.look()
+        async with within(deadline + ACT_SECONDS, f"wait for {text!r}"), drawing(self.page):
+            await text_shown(self.page, text, deadline)
+        return await self._done(f"waited for {text!r}", _nothing, before)
 
     async def _to_text(self, text: str) -> None:
         found = self.page.get_by_text(text).first

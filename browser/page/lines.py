@@ -25,6 +25,7 @@ VALUE_HEAD, VALUE_TAIL = 100, 40  # of a longer one
 VALUE_A_LINE = 800
 # Text of the page that looks like one of our refs could pass for a control.
 _SPACES = re.compile(" {2,}")
+_KEPT = "\0"  # a space of a field's value while a line is put together; cleaned text has none
 _FORGED = re.compile(r"\[(?=(?:f\d+)?[ex]\d+\b)")
 _WEAK_NAMES = frozenset("here link more read continue click this learn details next >".split())
 
@@ -109,7 +110,7 @@ def _join(line: Line, pieces: Sequence[str | dict[str, Any]], base: str) -> str:
         parts[at] = (
             (piece.get("w") or "") + _control(line, piece, plain(piece.get("l", "")), base) + " "
         )
-    text = _SPACES.sub(" ", "".join(parts)).strip()
+    text = _SPACES.sub(" ", "".join(parts)).strip().replace(_KEPT, " ")
     if cells:
         return f"| {text} |" if text.strip("| ") else ""
     return text
@@ -143,7 +144,7 @@ def _named(piece: dict[str, Any]) -> str:
 
 def _control(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
     ref, role = piece["r"], piece["k"] or "clickable"
-    line.refs[ref] = f"{role} {name}".strip()
+    line.refs[ref] = f"{role} {name}".strip().replace(_KEPT, " ")
     head = ref if role == "link" else f"{ref} {role}"
     facts = _facts(line, piece, name, base)
     if not name and facts.startswith(" = "):
@@ -155,7 +156,7 @@ def _control(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
 def _facts(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
     facts = ""
     if piece.get("v"):
-        facts += f" = {_value(line, piece['r'], plain(piece['v']))}"
+        facts += f" = {_value(line, piece['r'], plain(piece['v'])).replace('  ', _KEPT * 2)}"
     if piece.get("u"):
         facts += _target(piece["u"], name, base)
     for state in [*piece.get("s", ()), *([piece["x"]] if piece.get("x") else ())]:

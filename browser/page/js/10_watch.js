@@ -4,11 +4,14 @@ const POINTER_EVENTS = new Set([
   'click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'dblclick', 'contextmenu',
   'touchstart', 'touchend', 'dragstart', 'drop',
 ]);
+const HOVER_EVENTS = new Set(['mouseenter', 'mouseover', 'pointerenter', 'pointerover']);
 const heard = new WeakMap(); // element -> Map(type -> Set(listener))
 const listening = new Set(); // WeakRefs of elements that have (had) a pointer listener
 const internals = new WeakMap(); // custom element -> ElementInternals
 
+const hovering = new WeakSet(); // elements that listen for the pointer to come over them
 const remember = (target, type, listener) => {
+  if (HOVER_EVENTS.has(type) && target instanceof Element) hovering.add(target);
   if (!POINTER_EVENTS.has(type) || !listener) return;
   let types = heard.get(target);
   if (!types) {

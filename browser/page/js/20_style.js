@@ -18,7 +18,7 @@ const sameColour = (a, b) =>
   Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) + Math.abs(a[2] - b[2]) <= SAME_COLOUR;
 
 // What an element hands down to what is inside it.
-const ROOT_LOOK = { opacity: 1, back: [255, 255, 255, 1], clip: null, fixedClip: null, gone: '' };
+const ROOT_LOOK = { opacity: 1, back: [255, 255, 255, 1], clip: null, fixedClip: null, roll: null, fixedRoll: null, turns: false, gone: '' };
 
 const clippedAway = (style) => {
   const path = style.clipPath;
@@ -57,16 +57,28 @@ const lookInside = (element, style, outer) => {
   if (style.backgroundImage !== 'none') look.back = null;
   else if (back && back[3] > 0.9) look.back = back;
   else if (back && back[3] > 0.02) look.back = null;
-  if (style.position === 'fixed') look.clip = null;
-  else if (style.position === 'absolute') look.clip = outer.fixedClip;
+  if (style.position === 'fixed') look.clip = look.roll = null;
+  else if (style.position === 'absolute') [look.clip, look.roll] = [outer.fixedClip, outer.fixedRoll];
+  if (style.backfaceVisibility === 'hidden' && getComputedStyle(composedParent(element) ?? element).transformStyle === 'preserve-3d') look.turns = true;
   if (HIDING_OVERFLOW.has(style.overflowX) || HIDING_OVERFLOW.has(style.overflowY)) {
     if (element !== document.body && element !== document.documentElement) {
       const box = element.getBoundingClientRect();
       look.clip = look.clip ? cut(look.clip, box) : box;
     }
   }
-  if (style.position !== 'static') look.fixedClip = look.clip;
+  if (ROLLING_OVERFLOW.has(style.overflowX) || ROLLING_OVERFLOW.has(style.overflowY)) rollInside(element, look);
+  if (style.position !== 'static') [look.fixedClip, look.fixedRoll] = [look.clip, look.roll];
   return look;
+};
+
+// What lies in a list that scrolls can be scrolled to, wherever it is now, if the list itself can be seen.
+const ROLLING_OVERFLOW = new Set(['auto', 'scroll']);
+const rollInside = (element, look) => {
+  if (element === document.body || element === document.documentElement) return;
+  const box = element.getBoundingClientRect();
+  if (boxHidden(look, box)) return;
+  look.clip = null;
+  look.roll = { box, left: box.left - element.scrollLeft, top: box.top - element.scrollTop };
 };
 
 // '' when the text can be seen, else why not. Positions below the fold can be seen by scrolling.
@@ -89,8 +101,9 @@ const boxHidden = (look, rect) => {
   if (look.opacity <= TRANSPARENT) return 'invisible';
   if (rect.width < 2 || rect.height < 2) return 'invisible';
   const root = document.scrollingElement ?? document.documentElement;
-  if (rect.right + scrollX <= 1 || rect.bottom + scrollY <= 1) return 'off-screen';
-  if (rect.left + scrollX >= Math.max(root.scrollWidth, innerWidth)) return 'off-screen';
+  const from = look.roll ?? { left: -scrollX, top: -scrollY };
+  if (rect.right - from.left <= 1 || rect.bottom - from.top <= 1) return 'off-screen';
+  if (!look.roll && rect.left + scrollX >= Math.max(root.scrollWidth, innerWidth)) return 'off-screen';
   if (look.clip && !overlaps(rect, look.clip)) return 'invisible';
   return '';
 };

@@ -114,6 +114,7 @@ const statesOf = (element, role) => {
   if ((element.readOnly && EDITABLE.has(role)) || aria('readonly') === 'true') states.push('readonly');
   if (aria('invalid') === 'true' || (element.matches(':user-invalid'))) states.push('invalid');
   if (!role && CHOSEN.test(element.className)) states.push('selected');
+  if (element.tagName === 'TEXTAREA' && (element.style.width || element.style.height)) states.push(`${element.offsetWidth}×${element.offsetHeight} pixels`);
   if (element.getRootNode().activeElement === element) states.push('focused');
   return states;
 };

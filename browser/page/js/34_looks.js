@@ -39,52 +39,6 @@ const withinWhat = (outer) => {
 };
 const sizeOf = (box) => `${Math.round(box.width)}×${Math.round(box.height)}`;
 
-const CORNERS = { 3: 'triangle', 5: 'pentagon', 6: 'hexagon', 7: 'heptagon', 8: 'octagon' };
-const shapeName = (element) => {
-  const tag = element.tagName;
-  if (tag === 'rect') return Math.abs(element.width.baseVal.value - element.height.baseVal.value) < 1 ? 'square' : 'rectangle';
-  if (tag !== 'polygon' && tag !== 'polyline') return tag === 'g' ? drawnIn(element) : tag;
-  const points = [...element.points];
-  if (points.length !== 4) return CORNERS[points.length] ?? `${tag} of ${points.length} points`;
-  const upright = points.every((point, at) => {
-    const next = points[(at + 1) % 4];
-    return Math.abs(point.x - next.x) < 1 || Math.abs(point.y - next.y) < 1;
-  });
-  const { width, height } = element.getBBox();
-  return !upright ? 'quadrilateral' : Math.abs(width - height) < 1 ? 'square' : 'rectangle';
-};
-const drawnIn = (group) => {
-  const shape = group.querySelector('rect,circle,ellipse,polygon,polyline,line');
-  return shape ? shapeName(shape) : 'group';
-};
-
-const paintOf = (element, style) => {
-  const shape = element.tagName === 'g' ? element.querySelector('rect,circle,ellipse,polygon,polyline,line,path') : null;
-  const look = shape ? getComputedStyle(shape) : style;
-  return [look.fill, look.stroke].map(parseColour).find((colour) => colour && colour[3] > 0.1);
-};
-
-// `triangle green 20×18 at 60,21`: the middle, in pixels from the corner of its picture.
-const shapeOf = (element, style) => {
-  const box = element.getBoundingClientRect();
-  const corner = element.ownerSVGElement?.getBoundingClientRect() ?? { left: 0, top: 0 };
-  const colour = paintOf(element, style);
-  const middle = `at ${Math.round(box.left + box.width / 2 - corner.left)},${Math.round(box.top + box.height / 2 - corner.top)}`;
-  return [shapeName(element), colour ? colourName(colour) : '', sizeOf(box), middle].filter(Boolean).join(' ');
-};
-
-// A drawing's shapes, where it has few: a chart's bars, the figures of a task. Icons are smaller.
-const DRAWING_FROM = 40, SHAPES_SHOWN = 24, SHAPES_KNOWN = 60;
-const drawingOf = (svg, actionableShapes) => {
-  const box = svg.getBoundingClientRect();
-  if (box.width < DRAWING_FROM || box.height < DRAWING_FROM) return '';
-  const shapes = [...svg.querySelectorAll('rect,circle,ellipse,polygon,polyline,line')].filter((shape) => !actionableShapes(shape) && !shape.closest('defs,clipPath,mask,symbol,pattern'));
-  if (!shapes.length || shapes.length > SHAPES_KNOWN) return '';
-  const told = shapes.map((shape) => [shape, getComputedStyle(shape)]).filter(([shape, style]) => style.visibility === 'visible' && paintOf(shape, style)).map(([shape, style]) => shapeOf(shape, style));
-  const more = told.length > SHAPES_SHOWN ? `; ${told.length - SHAPES_SHOWN} more` : '';
-  return told.slice(0, SHAPES_SHOWN).join('; ') + more;
-};
-
 // `scrolls, 100 of 2400 pixels`: what a list of its own shows, and that there is more.
 const SCROLLS_FROM = 40;
 const scrollsOf = (element, style) => {
@@ -133,4 +87,30 @@ const colourName = (colour) => {
   const hue = HUES.find(([to]) => turn * 60 < to)[1];
   const name = hue === 'orange' && light < 0.4 ? 'brown' : hue === 'magenta' && light > 0.65 ? 'pink' : shade + hue;
   return `${name} ${hex}`;
+};
+
+// Of things with names the ground is told where it sets some apart: the chosen ones of a list, equal
+// buttons in several colours. Two grounds by turns are the stripes of a table.
+const ALIKE_FROM = 3;
+const tellGrounds = (shown) => {
+  const families = new Map();
+  for (const one of shown) {
+    if (!one.piece || one.piece.a || EDITABLE.has(one.piece.k)) continue;
+    const { parentElement, tagName } = one.element;
+    const of = families.get(parentElement) ?? families.set(parentElement, {}).get(parentElement);
+    (of[tagName] ??= []).push(one);
+  }
+  for (const family of [...families.values()].flatMap(Object.values)) if (family.length >= ALIKE_FROM) tellApart(family);
+};
+const tellApart = (family) => {
+  const counts = new Map();
+  for (const { ground } of family) counts.set(ground, (counts.get(ground) ?? 0) + 1);
+  const [[common, most]] = [...counts].sort((a, b) => b[1] - a[1]);
+  const stripes = counts.size === 2 && most < 0.7 * family.length;
+  if (counts.size === 1 || stripes) return;
+  for (const { piece, ground } of family) {
+    const colour = parseColour(ground);
+    if ((ground === common && most > 1) || !colour || colour[3] < 0.5) continue;
+    piece.s = [...(piece.s ?? []), 'colour ' + colourName(colour)];
+  }
 };

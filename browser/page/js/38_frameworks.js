@@ -16,11 +16,10 @@ const findReact = () => {
   }
   reactKeys = [...found];
 };
-const reactClick = (element) => reactKeys.some((key) => {
-  const props = element[key];
-  return !!props && Object.keys(props).some((name) =>
-    typeof props[name] === 'function' && PRESSES.test(name.replace(/^on/, '').replace(/Capture$/, '').toLowerCase().replace('doubleclick', 'dblclick')));
-});
+const reactProps = (element) => reactKeys.flatMap((key) =>
+  Object.entries(element[key] ?? {}).filter(([, given]) => typeof given === 'function').map(([name]) => name));
+const reactClick = (element) => reactProps(element).some((name) =>
+  PRESSES.test(name.replace(/^on/, '').replace(/Capture$/, '').toLowerCase().replace('doubleclick', 'dblclick')));
 
 // Svelte 5 and Solid keep delegated handlers on the element itself, newer Svelte under a symbol.
 const svelteClick = (element) => !!element.__click || Object.getOwnPropertySymbols(element).some((symbol) =>

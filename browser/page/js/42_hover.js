@@ -35,6 +35,18 @@ const keptBack = (element) => {
   return style.display === 'none' || style.visibility === 'hidden';
 };
 
+// Who listens for the pointer to come over it, and has something to show then: kept back inside it, or a
+// word or two of its own, as what has a tip.
+const HOVERED_WORDS = 40, INNER_LIMIT = 60;
+const PARTS = 'a[href],button,input,select,textarea';
+const listensForHover = (element) => hovering.has(element) || !!element.onmouseenter || !!element.onmouseover
+  || reactProps(element).some((name) => /^on(Mouse|Pointer)(Enter|Over)$/.test(name));
+const hoverable = (element) => {
+  if (isRoot(element) || !listensForHover(element)) return false;
+  if ([...element.querySelectorAll('*')].slice(0, INNER_LIMIT).some(keptBack)) return true;
+  return !element.querySelector(PARTS) && shortText(element, HOVERED_WORDS + 1).length <= HOVERED_WORDS;
+};
+
 const hoverOwners = () => {
   const owners = new Set();
   const roots = [...listening].map((ref) => ref.deref()).filter((node) => node?.isConnected).map((node) => node.getRootNode());

@@ -61,11 +61,12 @@ const textBefore = (list) => {
 };
 
 const printOf = (element) => {
-  const row = closestRow(element);
+  const row = closestRow(element), parent = composedParent(element);
   return {
     role: roleOf(element), name: ownName(element), key: keyOf(element),
     caption: captionOf(element),
     row: row && row !== element ? once(row, () => shortText(row, ROW_TEXT)) : '',
+    around: shared && parent ? once(parent, () => shortText(parent, ROW_TEXT)) : '', // asked of walks alone
   };
 };
 
@@ -125,7 +126,10 @@ const rebind = (ref, element, print = printOf(element)) => {
   return { element, note: '' };
 };
 
-const printKey = (print) => JSON.stringify([print.role, print.name, print.key, print.row, print.caption]);
+// A thing with words is known by them and by what stands around it; one without words by its id or
+// data, whatever is written into it then.
+const printKey = (print) => JSON.stringify([print.role, print.key, print.name, print.row, print.caption, print.around]);
+const bareKey = (print) => (print.key.includes('|') ? JSON.stringify([print.role, print.key, print.caption]) : '');
 
 // What was drawn anew since the last walk and is, for certain, what it was keeps its ref: a calendar
 // that renders itself at each click is then told by the one day that changed. Gives new ref -> old.
@@ -134,21 +138,24 @@ const inherited = (shown, before) => {
   const fresh = shown.filter(({ ref }) => Number(ref.slice(refPrefix.length)) > before);
   if (!fresh.length) return renamed;
   const lost = new Map(), now = new Map();
+  const keep = (key, ref) => { if (key) lost.set(key, lost.has(key) ? null : ref); };
   for (const [ref, { element, print }] of registry) {
     if (!print || element.deref()?.isConnected) continue;
-    const key = printKey(print);
-    lost.set(key, lost.has(key) ? null : ref);
+    keep(printKey(print), ref);
+    if (!print.name || print.bare) keep(bareKey(print), ref);
   }
   if (!lost.size) return renamed;
   for (const { ref } of shown) {
-    const key = printKey(registry.get(ref).print);
-    now.set(key, (now.get(key) ?? 0) + 1);
+    const { print } = registry.get(ref);
+    for (const key of [printKey(print), bareKey(print)]) now.set(key, (now.get(key) ?? 0) + 1);
   }
   for (const { element, ref } of fresh) {
     const { print } = registry.get(ref);
-    const old = lost.get(printKey(print));
-    if (!old || now.get(printKey(print)) > 1) continue;
-    rebind(old, element, print);
+    const key = [printKey(print), bareKey(print)].find((one) => lost.get(one) && now.get(one) === 1);
+    if (!key) continue;
+    const old = lost.get(key);
+    lost.delete(key);
+    rebind(old, element, { ...print, bare: key === bareKey(print) });
     registry.delete(ref);
     renamed.set(ref, old);
   }

@@ -83,9 +83,10 @@ const optionTexts = (select) => [...select.options].slice(0, OPTIONS_SHOWN).map(
 
 const hitTester = () => {
   let left = HITS_LIMIT;
-  return (element, rect, opaqueOnly) => {
+  return (element, rect, opaqueOnly, roll) => {
     const x = rect.left + rect.width / 2, y = rect.top + rect.height / 2;
     if (left <= 0 || x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
+    if (roll && (y < roll.box.top || y > roll.box.bottom || x < roll.box.left || x > roll.box.right)) return false; // scrolled away, not covered
     left -= 1;
     const hit = deepHit(x, y);
     if (!hit || related(hit, element)) return false;

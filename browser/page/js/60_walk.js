@@ -64,6 +64,7 @@ class Walk {
     shared = new Map();
     for (const { element, ref } of this.shown) registry.get(ref).print = printOf(element);
     shared = null;
+    tellGrounds(this.shown);
     const renamed = inherited(this.shown, this.refsBefore);
     if (renamed.size) this.lines.rename(renamed);
     return {
@@ -90,7 +91,7 @@ class Walk {
     const rect = this.range.getBoundingClientRect();
     let hidden = textHidden(style, look, rect);
     if (hidden === 'invisible' && rect.width === 0 && rect.height === 0 && !this.range.getClientRects().length) return;
-    if (!hidden && this.covered(parent, rect, true)) hidden = 'covered';
+    if (!hidden && this.covered(parent, rect, !look.turns, look.roll)) hidden = look.turns ? 'turned away' : 'covered';
     if (/^\s/.test(raw)) this.lines.space = true;
     if (style.whiteSpace.startsWith('pre') && raw.includes('\n')) this.preformatted(raw, hidden);
     else this.lines.text(text, hidden);
@@ -185,13 +186,13 @@ class Walk {
     if (tag === 'IFRAME' || tag === 'FRAME') return this.frame(element, style, look);
     if (tag === 'IMG' || role === 'img') this.image(element, style, look);
     if (tag === 'svg') this.drawing(element, job);
-    const why = style.visibility === 'visible' ? actionable(element, role, style, job.cursor, this.delegated) || (this.hovered.has(element) ? 'hover' : '') : '';
+    const why = style.visibility === 'visible' ? actionable(element, role, style, job.cursor, this.delegated) || (this.hovered.has(element) || hoverable(element) ? 'hover' : '') : '';
     if (!why && BOXES.has(tag)) this.box(element, style, job.look);
     if (!why && !(tag === 'PROGRESS' || tag === 'METER')) return tag === 'IMG' || (tag === 'OPTION' && !WIDGETS.has(role));
     const rect = element.getBoundingClientRect();
     const piece = this.describePiece(element, role, why, style, look, rect);
     if (!piece) return false;
-    this.shown.push({ element, ref: piece.r });
+    this.shown.push({ element, ref: piece.r, piece, ground: style.backgroundColor });
     this.lines.piece(piece);
     if (piece.open) leave.push(() => this.lines.close(piece.r));
     return CONTROLS_WITHOUT_CONTENT.has(tag) || (!piece.open && piece.n !== undefined && piece.whole);
@@ -248,7 +249,7 @@ class Walk {
     if (element.tagName === 'AREA') return ''; // it has no box, its picture has
     const hidden = boxHidden(look, rect);
     if (hidden) return hidden;
-    return this.covered(element, rect, false) ? 'covered' : '';
+    return this.covered(element, rect, false, look.roll) ? 'covered' : '';
   }
 
   image(element, style, look) {

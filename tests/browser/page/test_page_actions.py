@@ -189,6 +189,34 @@ async def test_wait_for_returns_when_the_text_comes_and_fails_when_it_does_not(s
         await tab.wait_for("never comes", deadline=0.3)
 
 
+async def test_a_pattern_is_waited_for_among_what_can_be_seen(show):
+    tab = await show("""<p hidden>Price 40</p><p>Price <b id=p>52</b></p><script>
+        setTimeout(() => { p.textContent = '41' }, 900)</script>""")
+    outcome = await tab.wait_for(r"/Price 4\d/", deadline=5)
+    assert "Price 41" in outcome.changes
+    with pytest.raises(ActionError, match="no pattern"):
+        await tab.wait_for("/(/")
+
+
+async def test_text_is_added_behind_what_stands_in_a_field(show):
+    tab = await show("""<input aria-label=A value="one"><textarea aria-label=B>two</textarea>
+        <div contenteditable aria-label=C>three <b>four</b></div>""")
+    snapshot = await tab.snapshot()
+    for name in "ABC":
+        await tab.type(ref(snapshot, f"textbox {name}"), " more", append=True)
+    text = (await tab.snapshot()).text
+    assert "A = one more" in text
+    assert "B = two more" in text
+    assert "C = three four more" in text
+
+
+async def test_what_hears_keys_without_being_a_field_is_typed_into(show):
+    tab = await show("""<pre tabindex=0 id=t style="height:40px"></pre><script>
+        t.onkeydown = e => { t.textContent += e.key === 'Enter' ? '!' : e.key }</script>""")
+    outcome = await tab.type(ref(await tab.snapshot(), "clickable"), "ls", submit=True)
+    assert "ls!" in outcome.changes
+
+
 async def test_what_covers_an_element_is_named(show):
     tab = await show(
         """<button>Under</button><div id=veil style="position:fixed;inset:0;background:#0008"></div>"""

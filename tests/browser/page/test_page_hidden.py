@@ -74,3 +74,14 @@ async def test_what_can_be_seen_is_not_marked(show):
         assert seen in text
     assert "(invisible" not in text
     assert "(covered" not in text
+
+
+async def test_what_was_scrolled_past_in_a_list_is_neither_hidden_nor_covered(show):
+    rows = "".join(f"<p style='margin:0;height:20px'>row {n}</p>" for n in range(30))
+    tab = await show(f"""<div id=l style="height:90px;overflow:auto">{rows}</div><button>Below</button>
+        <div style="position:absolute;left:-900px;overflow:auto;width:90px;height:20px">afar</div>""")
+    await tab.page.evaluate("l.scrollTop = 255")
+    text = (await tab.snapshot()).text
+    assert "(off-screen: afar)" in text
+    assert text.count("off-screen") == 1
+    assert "covered" not in text

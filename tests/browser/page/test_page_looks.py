@@ -166,3 +166,55 @@ async def test_where_the_page_stands_still_what_lies_in_its_middle_scrolls(show)
     await tab.snapshot()
     await tab.scroll(to="bottom")
     assert "(scrolls, 0 to" not in (await tab.snapshot()).text
+
+
+async def test_shapes_drawn_as_paths_are_named_and_counted(show):
+    figures = {
+        "triangle": "M50,10L90,90L10,90Z",
+        "square": "M10 10h60v60h-60z",
+        "heptagon": "M50 5 L85 22 L94 60 L70 91 L30 91 L6 60 L15 22z",
+        "star": "M50 5 61 38 96 38 68 59 79 92 50 72 21 92 32 59 4 38 39 38z",
+        "circle": "M10,50a40,40 0 1,0 80,0a40,40 0 1,0 -80,0",
+    }
+    for name, drawn in figures.items():
+        tab = await show(
+            f"<svg width=100 height=100><path d='{drawn}' fill=none stroke=red /></svg>"
+        )
+        assert f"({name} red " in (await tab.snapshot()).text
+
+
+async def test_letters_in_a_drawing_are_told_with_what_tells_them_apart(show):
+    tab = await show("""<svg width=100 height=60><text x=9 y=20 fill=red>A</text>
+        <text x=40 y=40 fill=blue font-size=30>A</text></svg>""")
+    text = (await tab.snapshot()).text
+    assert "text A red" in text
+    assert "text A blue" in text
+    plain = await show("<svg width=100 height=60><text y=20>1</text><text y=40>2</text></svg>")
+    assert "text 1" not in (await plain.snapshot()).text
+
+
+async def test_a_ground_that_sets_one_of_many_apart_is_told(show):
+    tab = await show("""<ul><li onclick=1>a<li onclick=1 style="background:#36c">b<li onclick=1>c<li onclick=1>d</ul>
+        <div><button style="background:red">Go</button><button style="background:lime">Go</button><button style="background:blue">Go</button></div>
+        <ol><li onclick=1 style="background:#eee">1<li onclick=1>2<li onclick=1 style="background:#eee">3<li onclick=1>4</ol>""")
+    text = (await tab.snapshot()).text
+    assert "b, colour blue" in text
+    assert text.count("colour") == 4
+    assert "Go, colour lime" in text
+
+
+async def test_the_sides_of_a_cube_that_look_away_are_told(show):
+    sides = "".join(
+        f"<div style='position:absolute;width:60px;height:60px;background:#fffc;backface-visibility:hidden;transform:{turn} translateZ(30px)'>{n}</div>"
+        for n, turn in enumerate(("rotateX(0)", "rotateY(180deg)", "rotateX(90deg)"), 1)
+    )
+    tab = await show(
+        f"""<div style="perspective:400px;padding:60px"><div style="width:60px;height:60px;transform-style:preserve-3d;transform:rotateX(-90deg)">{sides}</div></div>"""
+    )
+    text = (await tab.snapshot()).text
+    shown = [
+        line.strip()
+        for line in text.splitlines()
+        if "turned" not in line and "invisible" not in line
+    ]
+    assert shown == ["3"]

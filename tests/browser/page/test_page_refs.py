@@ -150,3 +150,17 @@ async def test_an_element_that_comes_back_after_another_took_its_place_is_anothe
     await tab.page.evaluate("d.append(old)")
     refs = [r for r, what in (await tab.snapshot()).refs.items() if what == "button Save"]
     assert len(set(refs)) == 2
+
+
+async def test_a_cell_without_words_keeps_its_ref_by_its_id_when_something_is_written_into_it(show):
+    tab = await show("""<div id=b></div><script>const cells = ['', '', '', ''];
+        const draw = () => { b.innerHTML = cells.map((c, i) => `<div id="cell-${i}" class=cell style="width:30px;height:30px">${c}</div>`).join('') }; draw();
+        b.onclick = e => { cells[e.target.closest('.cell').id.slice(5)] = 'X'; draw() }</script>""")
+    before = (await tab.snapshot()).refs
+    first, last = (next(r for r, what in before.items() if f"#cell-{n}" in what) for n in (0, 3))
+    assert f"[{last} clickable: X]" in (await tab.click(last)).changes
+    assert f"[{first} clickable: X]" in (await tab.click(first)).changes
+    assert [r for r, what in (await tab.snapshot()).refs.items() if what == "clickable X"] == [
+        first,
+        last,
+    ]

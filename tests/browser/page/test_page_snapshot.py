@@ -150,3 +150,21 @@ async def test_roots_that_the_markup_closes_are_read_and_worked(show):
     text = (await tab.snapshot()).text
     assert text.splitlines() == ["In a card", "[e1 button: Press]slotted", "In a plain host"]
     assert "Pressed" in (await tab.click("e1")).changes
+
+
+async def test_a_field_shows_its_value_to_the_space(show):
+    tab = await show("<p>two  spaces</p><input aria-label=A value='two  spaces,   three'>")
+    text = (await tab.snapshot()).text
+    assert "A = two  spaces,   three]" in text
+    assert "two spaces\n" in text
+
+
+async def test_what_a_listener_shows_under_the_pointer_can_be_hovered(show):
+    tab = await show("""<ul><li id=m><b>Tools</b><ul hidden><li onclick=1>Saw</ul></ul><i id=tip>?</i>
+        <div id=card>A card with a long text and <a href=/x>a link</a> that only changes its shade</div><script>
+        m.addEventListener('mouseenter', () => m.lastChild.hidden = false);
+        tip.onmouseover = () => { tip.textContent = 'tip' };
+        card.addEventListener('mouseenter', () => 1)</script>""")
+    snapshot = await tab.snapshot()
+    assert sum(what.startswith("hoverable") for what in snapshot.refs.values()) == 2
+    assert "Saw" in (await tab.hover(ref(snapshot, "hoverable"))).changes

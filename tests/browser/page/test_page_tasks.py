@@ -136,3 +136,14 @@ async def test_a_table_is_sorted_by_its_header(show):
     await tab.click(ref(await tab.snapshot(), "clickable Name"))
     text = (await tab.snapshot()).text
     assert text.index("| Al | 9 |") < text.index("| Bo | 3 |")
+
+
+async def test_of_a_long_line_that_lost_something_only_that_is_told(show):
+    days = "".join(f"<button>{n}</button>" for n in range(1, 32))
+    tab = await show(
+        f"<div id=d>{days}</div><button id=x onclick='d.lastChild.remove()'>Less</button>"
+    )
+    outcome = await tab.click(ref(await tab.snapshot(), "button Less"))
+    line = next(line for line in outcome.changes.splitlines() if "without" in line)
+    assert "button: 31" in line
+    assert "button: 30" not in line
