@@ -206,12 +206,12 @@ def _stands_apart(node: etree._Element) -> bool:
 
 
 def _is_open(node: etree._Element) -> bool:
-    """Declarative shadow roots, and buttons that carry a heading, are read."""
+    """Declarative shadow roots are read, and buttons that carry a heading or head a column."""
     if node.tag == "template":
         return node.get("shadowrootmode") in {"open", "closed"}
     if node.tag == "button":
         parent = node.getparent()
-        return parent is not None and (parent.tag in _HEADINGS or parent.tag == "summary")
+        return parent is not None and (parent.tag in _HEADINGS or parent.tag in {"summary", "th"})
     return False
 
 

@@ -28,6 +28,8 @@ _TOKENS = frozenset(
     servicenav sidenav topnav footnav cookiebanner""".split()
 )
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+# Rows from which a table or list of names and values in a box is one of facts.
+_FACTS = 2
 # A soft region with more than this share of the text is the content, whatever its class says.
 _MOST = 0.4
 # A hard region (by tag or role) only when next to nothing stands outside it.
@@ -115,10 +117,19 @@ class Regions:
 def _hard_mark(node: etree._Element) -> str:
     if node.tag in _TAGS:
         quoted = node.tag == "footer" and _parent_tag(node) == "blockquote"
-        noted = node.tag == "aside" and not _NOTES.isdisjoint(_words(node))
-        return "" if quoted or noted else node.tag
+        read = node.tag == "aside" and (not _NOTES.isdisjoint(_words(node)) or _has_facts(node))
+        return "" if quoted or read else node.tag
     role = (node.get("role") or "").lower()
     return role if role in _ROLES else ""
+
+
+def _has_facts(node: etree._Element) -> bool:
+    """Whether a box in an article tells of its subject: rows of a name and a value."""
+    if next(node.iterancestors("article", "main"), None) is None:
+        return False
+    rows = [[cell.tag for cell in row if cell.tag in {"th", "td"}] for row in node.iter("tr")]
+    terms = sum(1 for _ in node.iter("dt"))
+    return max(rows.count(["th", "td"]), terms) >= _FACTS
 
 
 def _soft_mark(node: etree._Element) -> str:

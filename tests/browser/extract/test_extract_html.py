@@ -200,3 +200,19 @@ def test_many_boxes_of_a_suspicious_class_are_the_content() -> None:
 def test_notes_and_headers_within_the_content_are_read() -> None:
     page = "<main><header><h2>Mooring</h2><p>In short.</p></header><p>Text.</p><aside class='note tip'><p>Use two lines.</p></aside></main>"
     assert text(page) == "## Mooring\n\nIn short.\n\nText.\n\nUse two lines."
+
+
+def test_a_box_of_facts_in_an_article_is_read_and_a_box_of_links_is_not() -> None:
+    facts = "<tr><th>Built</th><td>1829</td></tr><tr><th>Height</th><td>34 m</td></tr>"
+    links = "<li><a href=/a>Another light</a></li><li><a href=/b>A third</a></li>"
+    page = text(
+        f"<article><aside><table>{facts}</table></aside><p>A tower.</p></article>"
+        f"<aside><ul>{links}</ul></aside><aside><table>{facts.replace('Built', 'Page')}</table></aside>"
+    )
+    assert page == "| Built | 1829 |\n| Height | 34 m |\n\nA tower."
+
+
+def test_a_table_that_is_sorted_by_buttons_keeps_its_headings() -> None:
+    head = "<tr><th><button>Light</button></th><th><button>Tower, m</button></th></tr>"
+    row = "<tr><td>Hesk</td><td>34 <button>Buy</button></td></tr>"
+    assert text(f"<table>{head}{row}</table>") == "| Light | Tower, m |\n| Hesk | 34 |"
