@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from browser.net.url import host, registrable_domain
+from browser.search.ads import unpaid
 from browser.search.dom import first_text, leaves, text
 from browser.search.tidy import is_sealed, target
 from browser.types import SearchResult
@@ -27,12 +28,6 @@ _MOST = 300
 _OWN_SERVICES = ("accounts", "help", "maps", "policies", "preferences", "support")
 # Text shorter than this beside a heading is a date, a breadcrumb or a button.
 _SHORTEST_SNIPPET = 25
-# What engines write, alone in an element, beside what was paid for.
-_AD_LABELS = frozenset(
-    """ad ads advertisement sponsored promoted anzeige anzeigen gesponsert annonce annonces
-    sponsorisé publicité anuncio anuncios patrocinado annuncio sponsorizzato advertentie gesponsord
-    sponsrad annons reklama sponsorowane реклама 広告 スポンサー 广告 廣告 광고""".split()
-)
 _WHOLE_ADDRESS = re.compile(r"^https?://[^\s›…]+$")
 _HOST = re.compile(r"\S+\.\S+")
 _BREADCRUMB = re.compile(r"^https?://\S+$|^\S+\.\w{2,} ›")
@@ -53,16 +48,19 @@ class Layout:
 
     def read(self, tree: HtmlElement, url: str) -> Iterator[SearchResult]:
         """Yield what stands on the page, real targets only."""
-        for item in tree.xpath(self.item):
-            if is_labelled_ad(item):
-                continue
-            for link in item.xpath(self.link)[:1]:
-                address = target(urljoin(url, link.get("href", "")))
-                title = first_text(item, (self.title,)) if self.title else text(link)
-                title = title or _title_in(link)
-                if address and title:
-                    snippet = first_text(item, self.snippet) or longest_beside(link, item)
-                    yield SearchResult(address, title, snippet)
+        links = {item: link for item in tree.xpath(self.item) for link in item.xpath(self.link)[:1]}
+        named = [(item, self._name_of(item, link)) for item, link in links.items()]
+        for item, _ in unpaid(named):
+            link = links[item]
+            address = target(urljoin(url, link.get("href", "")))
+            title = first_text(item, (self.title,)) if self.title else text(link)
+            title = title or _title_in(link)
+            if address and title:
+                snippet = first_text(item, self.snippet) or longest_beside(link, item)
+                yield SearchResult(address, title, snippet)
+
+    def _name_of(self, item: HtmlElement, link: HtmlElement) -> HtmlElement:
+        return next(iter(item.xpath(self.title)), link) if self.title else link
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +77,18 @@ class Headings:
 
     def read(self, tree: HtmlElement, url: str) -> Iterator[SearchResult]:
         """Yield the headings that lead off the engine's own site, with the text of their blocks."""
-        found = []
+        found: dict[HtmlElement, str] = {}
         for heading in tree.xpath(self.heading)[:_MOST]:
             link = _link_of(heading)
             address = target(urljoin(url, link.get("href", ""))) if link is not None else ""
             if address and text(heading) and not _is_own(address, url):
-                found.append((heading, address))
-        if len({address for _, address in found}) < self.fewest:
+                found[heading] = address
+        if len(set(found.values())) < self.fewest:
             return
-        headings = {heading for heading, _ in found}
+        blocks = [(_block_of(heading, set(found)), heading) for heading in found]
         previous = ""
-        for heading, link in found:
-            block = _block_of(heading, headings)
-            if is_labelled_ad(block):
-                continue
+        for block, heading in unpaid(blocks):
+            link = found[heading]
             address = _displayed(block) or link if is_sealed(link) else link
             snippet = first_text(block, self.snippet) or longest_beside(heading, block)
             if snippet or host(address) != previous:  # else a link into the site above
@@ -145,14 +141,6 @@ def _block_of(heading: HtmlElement, headings: set[HtmlElement]) -> HtmlElement:
             break
         block = parent
     return block
-
-
-def is_labelled_ad(block: HtmlElement) -> bool:
-    """Whether a block says of itself that it was paid for, in a label of its own."""
-    return any(
-        node.text and node.text.strip(" \u00a0·:•").casefold() in _AD_LABELS and not len(node)
-        for node in block.iter("span", "div", "p", "b", "strong", "h2", "label")
-    )
 
 
 def longest_beside(heading: HtmlElement, block: HtmlElement) -> str:

@@ -1,0 +1,83 @@
+"""Advertisements are known by their labels, and what only speaks of advertisements is kept."""
+
+# ruff: noqa: E501 - markup reads best on one line
+
+from __future__ import annotations
+
+import pytest
+
+from browser.search import parse_results
+
+AD = "https://sponsor.example/buy"
+FOUND = [f"https://site{n}.example/page" for n in range(4)]
+
+
+def block(url: str, title: str, beside: str = "") -> str:
+    snippet = "The lighthouse on the north pier was first lit in 1867 and is open on Sundays."
+    return f"<div class=a><div><a href='{url}'><h3>{title}</h3></a></div>{beside}<div class=b>{snippet}</div></div>"
+
+
+def results(*, first: str = "", last: str = "", beside: str = "", title: str = "Page") -> list[str]:
+    """What is read from a page of four results with something before, after or beside them."""
+    rows = "".join(block(url, f"{title} {n}", beside) for n, url in enumerate(FOUND))
+    page = f"<div id=rso>{first}{rows}{last}</div>"
+    return [result.url for result in parse_results("google", page).results]
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "<span>Sponsored</span>",
+        "<button>Ad</button>",
+        "<a href='/about-ads'>Gesponsert</a>",
+        "<small>Anzeige</small>",
+        "<span>Sponsored · sponsor.example</span>",
+        "<span><i></i>Sponsored<i>:</i></span>",
+        "<span><span>Sp</span><span>onso</span><span>red</span></span>",
+        "<div aria-label='Advertisement'></div>",
+    ],
+)
+def test_a_result_with_a_label_of_its_own_was_paid_for(label: str) -> None:
+    assert results(first=block(AD, "Buy now", label)) == FOUND
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        "<div><h2>Sponsored results</h2>{ads}</div>",
+        "<div><div role=heading><span>Gesponserte Ergebnisse</span></div><div>{ads}</div></div>",
+        "<section aria-label='Ads'>{ads}</section>",
+    ],
+)
+@pytest.mark.parametrize("place", ["first", "last"])
+def test_results_in_a_group_that_is_called_so_were_paid_for(group: str, place: str) -> None:
+    ads = block(AD, "Buy now") + block(f"{AD}/more", "Buy more")
+    assert results(**{place: group.format(ads=ads)}) == FOUND
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "<p>How <b>ads</b> pay for the web</p>",
+        "<p><b>Ads</b> are everywhere, it seems</p>",
+        "<cite>site.example › ads</cite>",
+    ],
+)
+def test_a_bold_word_of_the_text_is_no_label(beside: str) -> None:
+    assert results(beside=beside) == FOUND
+
+
+def test_a_title_may_be_the_word() -> None:
+    page = f"<div id=rso>{block(FOUND[0], 'Advertisement')}{block(FOUND[1], 'Anzeige')}</div>"
+    assert [r.url for r in parse_results("google", page).results] == FOUND[:2]
+
+
+def test_a_page_of_nothing_but_a_group_is_not_emptied_by_its_name() -> None:
+    rows = "".join(block(url, "Page") for url in FOUND)
+    page = f"<div><h2>Ads</h2><div id=rso>{rows}</div></div>"
+    assert [r.url for r in parse_results("google", page).results] == FOUND
+
+
+def test_a_heading_above_organic_results_ends_the_paid_group() -> None:
+    page = f"<h1>Ads</h1><div>{block(AD, 'Buy')}</div><h1>Search results</h1><div id=rso>{''.join(block(u, 'Page') for u in FOUND)}</div>"
+    assert [r.url for r in parse_results("google", f"<div>{page}</div>").results] == FOUND
