@@ -48,14 +48,18 @@ def unpaid(
 def _is_labelled(block: HtmlElement, title: HtmlElement) -> bool:
     """Whether a block has a label; its title may be a word like one, and so may a bold word."""
     named = {title, *title.iterdescendants(), *title.iterancestors()}
-    return any(node not in named and _is_label(node) for node in block.iter())
+    return any(
+        _is_called_so(node) or (node not in named and _is_label(node)) for node in block.iter()
+    )
+
+
+def _is_called_so(node: HtmlElement) -> bool:
+    return _ABOVE.fullmatch((node.get("aria-label") or "").strip()) is not None
 
 
 def _is_label(node: HtmlElement) -> bool:
     if not isinstance(node.tag, str):
         return False
-    if _ABOVE.fullmatch((node.get("aria-label") or "").strip()):
-        return True
     said = _said(node)
     if not said or not (_ALONE.fullmatch(said) or _WITH_HOST.fullmatch(said)):
         return False
@@ -93,7 +97,7 @@ def _is_in_paid_group(block: HtmlElement) -> bool:
         heading = next(filter(None, map(_heading_only, node.itersiblings(preceding=True))), "")
         if heading:
             return _ABOVE.fullmatch(heading) is not None
-        if _ABOVE.fullmatch((parent.get("aria-label") or "").strip()):
+        if _is_called_so(parent):
             return True
         node = parent
     return False

@@ -41,6 +41,10 @@ def test_a_result_with_a_label_of_its_own_was_paid_for(label: str) -> None:
     assert results(first=block(AD, "Buy now", label)) == FOUND
 
 
+def test_a_block_that_is_named_so_for_screen_readers_was_paid_for() -> None:
+    assert results(first=block(AD, "Buy now").replace("class=a", "aria-label=Ad", 1)) == FOUND
+
+
 @pytest.mark.parametrize(
     "group",
     [
