@@ -25,6 +25,9 @@ _HEADING = re.compile(r"(#{1,6})\s+(\S.*)")
 _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦]|\d{1,3}[.)])\s+\S")
 _TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
 _TABLE_RULE = re.compile(r"[\s|:+-]+$")
+_FIGURE = re.compile(r"(?!(?:1\d|20)\d\d$)[^\w\s]?\s?\d")
+_DIGIT = re.compile(r"\d")
+_NAME_AND_VALUE = 2
 _INDENTED = re.compile(r"(?:\t| {2,})\S")
 _INK = re.compile(r"\S")
 _LINE = re.compile(r"[^\n]*\n?")
@@ -35,7 +38,8 @@ def split_passages(text: str, source: int, pages: Sequence[int] = ()) -> list[Pa
 
     A paragraph, heading, list item or table row is one passage; paragraphs longer than `LONGEST`
     are cut between sentences. `pages` holds the offset at which each page begins. A table row's
-    `heading` ends with the cells of its header row, so that a figure keeps its column's name.
+    `heading` ends with the cells of the row that names the columns, where one does, so that a
+    figure keeps its column's name.
     """
     found: list[Passage] = []
     path = _HeadingPath()
@@ -97,41 +101,56 @@ class _HeadingPath:
 
 def _blocks(text: str) -> Iterator[_Block]:
     block: _Block | None = None
-    header: str | None = None
+    table: list[_Block] = []
     for line in _LINE.finditer(text):
         content = line[0].rstrip()
-        if not content.strip():
-            if block:
-                yield block
-            block, header = None, None
-            continue
-        kind = _kind(content)
-        start, end = (
-            line.start() + len(content) - len(content.lstrip()),
-            line.start() + len(content),
-        )
-        if block and _continues(block, kind, content):
+        kind = _kind(content) if content.strip() else ""
+        if table and kind != "table":
+            yield from _headed(table, text)
+            table = []
+        start = line.start() + len(content) - len(content.lstrip())
+        end = line.start() + len(content)
+        if block and kind and _continues(block, kind, content):
             block.end = end
             continue
         if block:
             yield block
-        block, header = _open(kind, start, end, content, header)
-    if block:
-        yield block
+        block = None
+        if kind == "table":
+            table.append(_Block(kind, start, end))
+        elif kind:
+            block = _Block(kind, start, end)
+    yield from [block] if block else _headed(table, text)
 
 
-def _open(
-    kind: str, start: int, end: int, content: str, header: str | None
-) -> tuple[_Block | None, str | None]:
-    """Begin a block; for table rows, carry the header cells from the first row on."""
-    if kind != "table":
-        return _Block(kind, start, end), None
-    if _TABLE_RULE.match(content):
-        return None, header
-    cells = " | ".join(cell.strip() for cell in content.strip().strip("|").split("|"))
-    if header is None:
-        return _Block(kind, start, end), cells
-    return _Block(kind, start, end, header), header
+def _headed(table: list[_Block], text: str) -> Iterator[_Block]:
+    """Give the rows of a table, each with the cells of the row that heads the columns, if one does.
+
+    The rule below such a row in Markdown is none.
+    """
+    lines = [text[row.start : row.end] for row in table]
+    ruled = [bool(_TABLE_RULE.match(line)) for line in lines]
+    cells = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines]
+    rows = [row for row, is_rule in zip(cells, ruled, strict=True) if not is_rule]
+    header = " | ".join(rows[0]) if any(ruled[1:2]) or _names_columns(rows) else ""
+    first = True
+    for row, is_rule in zip(table, ruled, strict=True):
+        if not is_rule:
+            row.header = "" if first else header
+            first = False
+            yield row
+
+
+def _names_columns(rows: list[list[str]]) -> bool:
+    """Whether the first row is one of names, and not itself a thing and its values.
+
+    A row of names has no figure but years. Two columns of which the second holds figures as well
+    as words are names and values of one thing.
+    """
+    if not rows or any(map(_FIGURE.match, rows[0])):
+        return False
+    values = [row[1] for row in rows[1:] if len(row) == len(rows[0]) == _NAME_AND_VALUE]
+    return len({bool(_DIGIT.search(value)) for value in values}) < _NAME_AND_VALUE
 
 
 def _kind(line: str) -> str:

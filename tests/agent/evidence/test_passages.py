@@ -88,3 +88,25 @@ def test_a_megabyte_is_split_quickly() -> None:
         started = time.process_time()
         split_passages(text, 1)
         assert time.process_time() - started < 0.5
+
+
+@pytest.mark.parametrize(
+    ("rows", "header"),
+    [
+        (
+            "| Country | People |\n| France | 68 million |\n| Spain | 48 million |",
+            "Country | People",
+        ),
+        ("| Country | 2019 | 2020 |\n| France | 7 | 9 |", "Country | 2019 | 2020"),
+        ("| 1st | 2nd |\n|---|---|\n| Ada | Bo |", "1st | 2nd"),
+        ("| First lit | 1 November 1829 |\n| Tower | 34 m |", ""),
+        ("| Maker | Ada Holm |\n| Year | 1846 |\n| Place | Hesk |", ""),
+        ("| Hesk | 1829 | 34 m |\n| Marrow | 1851 | 27 m |", ""),
+    ],
+)
+def test_rows_stand_under_the_row_that_names_columns_if_there_is_one(
+    rows: str, header: str
+) -> None:
+    first, *others = split_passages(rows, 1)
+    assert first.heading == ""
+    assert {passage.heading for passage in others} == {header}
