@@ -31,6 +31,7 @@ PROPOSED = 2
 """Skills from one run; more would be what it did, not what it learned."""
 TURNS, UNITS = 8, 400
 BETTER_SKILL = "better-skill"
+PROPOSE = "propose"
 FAILING = 30
 """A score below which a skill did more harm than good; it starts at 50 or 60."""
 
@@ -41,7 +42,7 @@ async def proposals(ask: Ask, known: Sequence[Skill], turn: TurnDone) -> list[tu
     listed = "\n".join(f"- {name}" for name in names) or "(none)"
     used = ", ".join(turn.tools) or "(none)"
     request = f"Known:\n{listed}\n\nTools used: {used}\n\nThe person wrote:\n{_own_words(turn)}"
-    rows = loose_object(await ask("propose", prompt("propose"), request)).get("skills")
+    rows = loose_object(await ask(PROPOSE, prompt(PROPOSE), request)).get("skills")
     found = dict(_named(rows if isinstance(rows, list) else []))
     return [(name, said) for name, said in found.items() if name not in names][:PROPOSED]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,7 @@ from agent.cli.memory import memory
 from agent.cli.place import Place, opened
 from agent.config import options
 from agent.errors import UsageError
+from agent.journal.unsettled import Unsettled
 
 if TYPE_CHECKING:
     from agent.config import Options
@@ -36,16 +37,35 @@ _RUN_ENDED = frozenset({0, 3, 4, 5})
 @click.pass_obj
 def dream(place: Place, seconds: float, model: str | None, base_url: str | None) -> None:
     """Consolidate: link, merge, draw insights, retire what is stale."""
-    given = {"base_url": base_url} if base_url else {}
+    folder, namespace = place
+    given: dict[str, Any] = {"data_dir": folder, "namespace": namespace, "base_url": base_url}
+    settings = options(given, config=True)
+    asked = (model or "") if model or base_url else None
     with opened(place) as store:
+        if Unsettled(folder).runs():
+            asyncio.run(_finish_runs(store, asked, settings))
         done = store.dream(seconds)
         print(
             f"linked {done.linked}, merged {done.merged}, insights {done.insights}, "
             f"faded {done.faded}, retired {done.retired}"
         )
-        if model or base_url:
-            settings = options(given, config=True)
-            print(f"worded {asyncio.run(_worded(store, model or '', settings))}")
+        if asked is not None:
+            print(f"worded {asyncio.run(_worded(store, asked, settings))}")
+
+
+async def _finish_runs(store: Memory, name: str | None, settings: Options) -> None:
+    """Do the jobs of runs that were killed behind their answers, without a model some of them."""
+    from agent.run.afterwards import Keeper  # noqa: PLC0415 - `--help` needs none of it
+    from agent.run.left_behind import LeftBehind  # noqa: PLC0415 - as above
+    from agent.run.memory import name_of  # noqa: PLC0415 - as above
+    from agent.run.models import open_model  # noqa: PLC0415 - as above
+
+    async with AsyncExitStack() as stack:
+        model = None
+        if name is not None:
+            model = await open_model(stack, name, settings, os.environ, settings.base_url)
+        keeper = Keeper(store, asyncio.to_thread)
+        await LeftBehind(settings.data, keeper, name_of(settings), model).finish()
 
 
 async def _worded(store: Memory, name: str, settings: Options) -> int:

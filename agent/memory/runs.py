@@ -43,7 +43,8 @@ def record_run(
     if report.status == "failed":
         return []
     facts = list(_facts(entries, report))
-    others = [_outcome(report), *(_source(entries, report, source) for source in report.sources)]
+    read = [source for source in report.sources if source.via != "snippet"]
+    others = [_outcome(report), *(_source(entries, report, source) for source in read)]
     worked = _worked(report, steps) if report.status == "answered" else []
     if len(worked) >= MIN_PLAYBOOK:
         others.append(_playbook(report, worked))
@@ -86,7 +87,8 @@ def _facts(entries: Entries, report: Report) -> Iterator[Draft]:
         sources = [cited[n] for n in sentence.citations if n in cited]
         text = _MARKER.sub("", sentence.text).strip()
         row = text.startswith("|")  # of a table: without its header it tells nothing
-        if sentence.verdict is VerdictState.SUPPORTED and sources and not row:
+        verified = sentence.verdict is VerdictState.SUPPORTED and not sentence.weak
+        if verified and sources and not row:
             key = content_key(text)
             facts = {"sources": _known_too(entries, key, [_citation(s) for s in sources])}
             said = _with_subject(text, sources[0].title)

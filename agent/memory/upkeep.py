@@ -34,11 +34,15 @@ class Upkeep:
         self._conversations = conversations
         self._session = session
 
-    def count_conversation(self) -> int:
-        """Count one more answered question; a counter that is no number begins anew."""
+    def conversations_counted(self) -> int:
+        """Tell how many questions were answered; a counter that is no number begins anew."""
         row = self._entries.get([kinds.INTERNAL], COUNTER)
-        before = jsvalues.to_string(unpack(row)) if row is not None else "0"
-        count = (int(before) if before.isascii() and before.isdigit() else 0) + 1
+        counted = jsvalues.to_string(unpack(row)) if row is not None else "0"
+        return int(counted) if counted.isascii() and counted.isdigit() else 0
+
+    def count_conversation(self) -> int:
+        """Count one more answered question."""
+        count = self.conversations_counted() + 1
         self._put(kinds.INTERNAL, COUNTER, str(count))
         return count
 

@@ -1,25 +1,31 @@
-"""Running the jobs after an answer: what they are asked is on record like everything else."""
+"""What is kept of a run, and the jobs after its answer: on record like everything else."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from agent.after import Aftermath, TurnDone
+from agent.after.progress import DONE, PLACE, SETTLED, place
 from agent.asking import Asker
 from agent.guard import Budget
 from agent.models import Message, Task, takes
 from agent.run.outcome import verified
+from agent.run.resumed import ResumedModel, once_each
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from agent.after.turn import Ask
     from agent.asking import Record
+    from agent.memory import AnyMemory, Turn
     from agent.models import Model
     from agent.opening import Opening
-    from agent.planner import Work
-    from agent.types import Report
+    from agent.run.due import Due
+    from agent.run.record import RunRecord
+
+FACTS = "facts"
 
 
 def now_ms() -> int:
@@ -27,29 +33,65 @@ def now_ms() -> int:
     return int(time.time() * 1000)
 
 
-async def after_answer(
-    opening: Opening, work: Work, record: Record, report: Report, steps: Sequence[str]
-) -> None:
-    """Do what is due after an answer that was delivered and kept in the conversation.
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """A memory, and how it is called from its thread."""
 
-    `steps` are what the run did, a line each, as a playbook tells it.
+    memory: AnyMemory
+    in_thread: Callable[..., Awaitable[Any]]
+
+
+async def do_jobs(
+    record: RunRecord,
+    due: Due,
+    keeper: Keeper,
+    model: Model | None,
+    budget: Budget,
+    write: Record,
+) -> bool:
+    """Keep what a run found out, and do its jobs; what was done or answered is not again.
+
+    False where they want a language model, and there is none or no money for it: they stay due.
     """
-    context = opening.context
-    if context.memory is None:
-        return
-    upkeep = context.memory.upkeep(opening.session)
-    turns = await context.in_memory_thread(upkeep.turns)
-    done = TurnDone(
-        tuple(turns),
-        len(work.messages),
-        opening.shown,
-        tainted=not context.evidence.is_empty,
-        tools=tuple(line.partition(" ")[0] for line in steps),
+    note = once_each(record, write)
+    ask = _asking(ResumedModel(record, model), budget, note) if model else None
+    return await _settled(keeper, due, ask, note)
+
+
+async def _settled(keeper: Keeper, due: Due, ask: Ask | None, record: Record) -> bool:
+    if FACTS not in due.progress.done:
+        used = list(due.noted.used)
+        await keeper.in_thread(keeper.memory.record_run, due.report, due.steps, used)
+        record(DONE, place(FACTS))
+    if due.noted.asks and ask is None:
+        return False
+    upkeep = keeper.memory.upkeep(due.session)
+    turns = await keeper.in_thread(upkeep.turns)
+    jobs = Aftermath(upkeep, keeper.in_thread, lambda: due.at_ms, record, ask, due.progress)
+    await jobs.run(_turn_done(due, turns))
+    record(SETTLED)
+    return True
+
+
+def _turn_done(due: Due, turns: Sequence[Turn]) -> TurnDone:
+    report = due.report
+    return TurnDone(
+        tuple(_until(turns, report.question, report.answer)),
+        due.noted.messages,
+        due.shown,
+        tainted=due.tainted,
+        tools=tuple(line.partition(" ")[0] for line in due.steps),
         learns=True,
         verified=report.status == "answered" and verified(report),
     )
-    ask = _ask(work.model, work.budget, record)
-    await Aftermath(upkeep, context.in_memory_thread, now_ms, record, ask).run(done)
+
+
+def _until(turns: Sequence[Turn], question: str, answer: str) -> Sequence[Turn]:
+    """Give the conversation up to an answer: it may have gone on since."""
+    said = [("user", question), ("assistant", answer)]
+    ends = range(len(turns), 1, -1)
+    pairs = ((end, [(t.role, t.text) for t in turns[end - 2 : end]]) for end in ends)
+    return turns[: next((end for end, pair in pairs if pair == said), len(turns))]
 
 
 async def keep_turns(opening: Opening, question: str, answer: str | None, *, resumed: bool) -> None:
@@ -67,13 +109,17 @@ async def keep_turns(opening: Opening, question: str, answer: str | None, *, res
         await context.in_memory_thread(context.memory.append_turn, opening.session, role, text)
 
 
-def _ask(model: Model, spent: Budget, record: Record) -> Ask | None:
-    """Give how a job asks; None where the model takes no such tasks, or the money is gone."""
-    if not takes(model, Task.AFTER) or (spent.usd is not None and spent.spent >= spent.usd):
+def can_ask(model: Model, spent: Budget) -> bool:
+    """Whether the jobs have a language model to ask, and money is left for it."""
+    return takes(model, Task.AFTER) and (spent.usd is None or spent.spent < spent.usd)
+
+
+def _asking(model: Model, spent: Budget, record: Record) -> Ask | None:
+    if not can_ask(model, spent):
         return None
 
     async def ask(name: str, system: str, request: str) -> str:
         asker = Asker(model, system, Budget(whole=spent), record)
-        return (await asker.ask(f"after/{name}", [Message("user", request)])).text
+        return (await asker.ask(f"{PLACE}/{name}", [Message("user", request)])).text
 
     return ask

@@ -24,18 +24,18 @@ from agent.models.resolve import endpoint_of, get_ready, local_model
 from agent.opening import Opening
 from agent.planner import Work
 from agent.review import Gate, SectionGate
-from agent.run.afterwards import after_answer, keep_turns, now_ms
+from agent.run.afterwards import keep_turns, now_ms
 from agent.run.branches import Branches
 from agent.run.discreet import DiscreetModel
 from agent.run.known import with_what_is_known
 from agent.run.left_open import LeftOpen
 from agent.run.means import budget_of, instructed, limits_of, private_tokens
-from agent.run.memory import leave, open_memory
+from agent.run.memory import open_memory
 from agent.run.models import open_model, with_fallbacks
 from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
+from agent.run.own_jobs import OwnJobs
 from agent.run.person import on_record, person
 from agent.run.question import Before, session_of
-from agent.run.steps import Steps
 from agent.run.values import add_values, schema_of
 from agent.run.web import open_remote_model, open_web
 from agent.tools import Registry, ToolContext
@@ -95,9 +95,7 @@ class _Run:
         self._environ = os.environ if given.config else {}
         self._schema = schema
         self._budget = budget_of(options)
-        self._steps = Steps()
         self._journal.listen(self._ledger.note)
-        self._journal.listen(self._steps.note)
         if given.on_event:
             self._journal.listen(given.on_event)
 
@@ -190,13 +188,15 @@ class _Run:
         self, result: LoopResult, verdicts: Verdicts, opening: Opening, work: Work
     ) -> Report:
         """Report the answer; keep what the run leaves behind only after that."""
+        options, folder, brought = self._options, self._folder, self._given.memory is not None
         report = self._finished(result, verdicts)
         if self._schema is not None:
             await add_values(report, result.text, self._schema, self._evidence, work)
         await self._remember(opening, report.answer)
-        self._close(report)
-        await leave(opening, report, self._steps.lines())
-        await after_answer(opening, work, self._record, report, self._steps.lines())
+        jobs = await OwnJobs.claimed(opening, work, options, folder, brought=brought)
+        self._close(report, jobs)
+        if jobs is not None:
+            await jobs.done(folder, work, options, self._write)
         return report
 
     async def _judge(self, stack: AsyncExitStack, model: Model) -> Model:
@@ -272,10 +272,11 @@ class _Run:
         resumed = self._given.past is not None
         await keep_turns(opening, self._question, answer, resumed=resumed)
 
-    def _close(self, report: Report) -> Report:
+    def _close(self, report: Report, jobs: OwnJobs | None = None) -> Report:
         if report.error is not None:  # some providers repeat the key that they refuse
             report.error.message = self._redactor.text(report.error.message)
-        self._journal.write("run.finished", report=report.model_dump(mode="json"))
+        after = jobs.as_noted() if jobs else None
+        self._journal.write("run.finished", report=report.model_dump(mode="json"), after=after)
         self._folder.write_report(report.to_json())
         if report.status in FINAL:
             self._folder.browser_state.unlink(missing_ok=True)

@@ -1,19 +1,17 @@
-"""The memory of a run: opened before it, and what the run found out kept after it."""
+"""The memory of a run, as the settings name it."""
 
 from __future__ import annotations
 
-from functools import partial
+import hashlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from contextlib import AsyncExitStack
 
     from agent.config import Options
-    from agent.memory import AnyMemory
-    from agent.opening import Opening
+    from agent.memory import AnyMemory, Memory
     from agent.tools import ToolContext
-    from agent.types import Report
 
 
 async def open_memory(
@@ -28,13 +26,7 @@ async def open_memory(
         return None
     if given is not None:
         return given
-    # A run without memory does not load it.
-    from agent.memory import Memory  # noqa: PLC0415
-    from agent.memory.embedders import embedder_of  # noqa: PLC0415
-
-    embedder = embedder_of(options.embeddings, options.base_url, environ, options.proxy)
-    opening = partial(Memory.open, embeddings=embedder)
-    memory = await context.in_memory_thread(opening, options.memory_place, options.namespace)
+    memory = await context.in_memory_thread(opened, options, environ)
     stack.push_async_callback(context.in_memory_thread, memory.close)
     if options.wiki_folder.is_dir():
         from agent.memory.wiki import Folder, Wiki  # noqa: PLC0415 - few runs have one
@@ -43,10 +35,21 @@ async def open_memory(
     return memory
 
 
-async def leave(opening: Opening, report: Report, steps: Sequence[str]) -> None:
-    """Keep what the run found out: its outcome, facts, sources, and what worked."""
-    context = opening.context
-    if context.memory is None:
-        return
-    used = [hit.id for hit in opening.layers.recalled] if opening.layers else []
-    await context.in_memory_thread(context.memory.record_run, report, steps, used)
+def opened(options: Options, environ: Mapping[str, str]) -> Memory:
+    """Open the memory of the settings."""
+    # A run without memory does not load it.
+    from agent.memory import Memory  # noqa: PLC0415
+    from agent.memory.embedders import embedder_of  # noqa: PLC0415
+
+    embedder = embedder_of(options.embeddings, options.base_url, environ, options.proxy)
+    return Memory.open(options.memory_place, options.namespace, embeddings=embedder)
+
+
+def name_of(options: Options) -> str:
+    """Name the memory of the settings, so that another run can tell whether it has the same.
+
+    Of a database that machines share it is a hash: its address may hold a password.
+    """
+    url = options.memory_url
+    place = hashlib.sha256(url.encode()).hexdigest()[:16] if url else "data folder"
+    return f"{options.namespace} in {place}"

@@ -45,12 +45,12 @@ def _in_reserve(
 
 async def open_model(
     stack: AsyncExitStack,
-    name: str,
+    name: str | None,
     options: Options,
     environ: Mapping[str, str],
     base_url: str | None = None,
 ) -> Model:
-    """Open a model by its name; raises `UsageError` for a name nobody has."""
+    """Open a model by its name, None the default one; raises `UsageError` for one nobody has."""
     where = endpoint_of(name, base_url, environ, options)
     if where is None:
         return local_model(name)

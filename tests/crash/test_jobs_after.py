@@ -1,0 +1,201 @@
+"""Row 17, behind the answer: a kill between an answer and the jobs after it loses none of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import threading
+
+import pytest
+
+from agent.config import private_folder
+from agent.journal import Runs, read_events
+from agent.journal.unsettled import Unsettled
+from agent.judge import judge_system
+from agent.memory import Memory
+from agent.messages import prompt
+from agent.tools.skills import learn
+from tests.conftest import COMMAND
+from tests.crash.speaker import speaking
+
+QUESTION = "Thanks! When was Hesk Light first lit?"
+SUMMARY = "They asked about a lighthouse."
+# Where the run is killed: (type, place) of the event that was told last.
+POINTS = [
+    ("run.finished", ""),
+    ("job.begun", "after/weigh"),
+    ("job.begun", "after/count"),
+    ("model.request", "after/summary"),
+]
+
+
+@pytest.fixture
+def memory(tmp_path):
+    """A memory in which the next question is the third, and a skill that is given to every run."""
+    with Memory.open(private_folder(tmp_path / "data") / "memory.db") as opened:
+        upkeep = opened.upkeep("")
+        upkeep.count_conversation()
+        upkeep.count_conversation()
+        learn(upkeep, "lighthouse", "Hesk Light: give the day a light was first lit.", 1)
+        yield opened
+
+
+@pytest.fixture
+def speaker(site):
+    """A language model that searches, reads, answers, and sums up: when it is let."""
+    may_sum_up = threading.Event()
+
+    def decide(talk):
+        if talk.system == judge_system():
+            return "1: supported"
+        if talk.system == prompt("summary"):
+            may_sum_up.wait()
+            return SUMMARY
+        calls = ["<<TOOL:WEB_SEARCH:Hesk Light>>",
+                 f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>']  # fmt: skip
+        return [*calls, "It was first lit on 1 November 1829. [S1]"][len(talk.rounds)]
+
+    with speaking(decide) as running:
+        running.may_sum_up = may_sum_up
+        yield running
+        may_sum_up.set()
+
+
+@pytest.fixture
+def flags(speaker, site):
+    return ("--model", "m", "--base-url", speaker.url, "--search", "searxng",
+            "--searxng-url", site.url)  # fmt: skip
+
+
+@pytest.fixture
+def killed(tmp_path, flags, memory, speaker):
+    """Run the question, and kill it with -9 as soon as an event was told."""
+
+    def kill(kind, place):
+        env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path),
+               "RESEARCH_DATA_DIR": str(tmp_path / "data")}  # fmt: skip
+        process = subprocess.Popen(
+            [COMMAND, QUESTION, "--events", "-q", *flags], env=env, stdout=subprocess.PIPE
+        )
+        for line in process.stdout:
+            event = json.loads(line)
+            if (event["type"], event["place"]) == (kind, place):
+                process.send_signal(signal.SIGKILL)
+                break
+        process.stdout.close()
+        process.wait()
+        speaker.may_sum_up.set()
+
+    return kill
+
+
+def told(tmp_path):
+    *_, first = Runs(tmp_path / "data")
+    return list(read_events(first.journal))
+
+
+def left(memory):
+    """What the run and its jobs leave in memory, each of which could be lost or doubled."""
+    upkeep = memory.upkeep("")
+    [skill] = upkeep.skills()
+    summaries = [v for key, v in upkeep.saved().items() if key.startswith("session_")]
+    facts = [hit.text for hit in memory.search("first lit November 1829", kinds=["fact"])]
+    return {
+        "counted": upkeep.conversations_counted(),
+        "score": skill["score"],
+        "signals": skill["signalCount"],
+        "summaries": summaries,
+        "facts": facts,
+    }
+
+
+WHOLE = {
+    "counted": 3,
+    "score": 70,
+    "signals": 1,
+    "summaries": [SUMMARY],
+    "facts": ["It was first lit on 1 November 1829."],
+}
+
+
+def test_what_an_unbroken_run_leaves(run, flags, memory, speaker, tmp_path):
+    speaker.may_sum_up.set()
+    run(QUESTION, *flags)
+    assert left(memory) == WHOLE
+    assert told(tmp_path)[-1].type == "run.settled"
+    assert not list((tmp_path / "data" / "unsettled").iterdir())
+
+
+def check(memory, speaker):
+    """Nothing is lost and nothing is doubled; what was in flight is asked again."""
+    assert left(memory) == WHOLE
+    again = [count for count in speaker.asked.values() if count > 1]
+    assert len(again) <= 1
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_resumed_run_does_the_jobs_that_were_left(run, killed, memory, speaker, tmp_path, point):
+    killed(*point)
+    done = run("resume", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["status"] == "answered"
+    check(memory, speaker)
+    assert [event.type for event in told(tmp_path)].count("run.settled") == 1
+    assert "came to its end" in run("resume").stderr
+
+
+@pytest.mark.parametrize("point", [("job.begun", "after/count"), ("model.reply", "after/summary")])
+def test_an_effect_that_was_not_noted_any_more_is_not_doubled(
+    run, flags, memory, speaker, tmp_path, point
+):
+    speaker.may_sum_up.set()
+    run(QUESTION, *flags)
+    [folder] = Runs(tmp_path / "data")
+    lines = folder.journal.read_text().splitlines(keepends=True)
+    rows = [(row["type"], row["place"]) for row in map(json.loads, lines)]
+    folder.journal.write_text("".join(lines[: rows.index(point) + 1]))
+    assert run("resume").returncode == 0
+    check(memory, speaker)
+
+
+def test_the_next_run_does_the_jobs_that_were_left(run, flags, killed, memory, speaker, tmp_path):
+    killed("run.finished", "")
+    run("Which light is the oldest?", *flags)
+    first = told(tmp_path)
+    assert first[-1].type == "run.settled"
+    assert "after/summary" in [event.place for event in first]  # the killed one was the third
+    assert left(memory)["counted"] == 4
+    assert not list((tmp_path / "data" / "unsettled").iterdir())
+
+
+def test_dreaming_keeps_the_facts_and_leaves_to_a_model_what_wants_one(
+    run, killed, memory, tmp_path
+):
+    killed("run.finished", "")
+    run("memory", "dream", "--seconds", "1")
+    assert left(memory)["facts"] == WHOLE["facts"]
+    assert told(tmp_path)[-1].place == "after/facts"
+    assert len(list((tmp_path / "data" / "unsettled").iterdir())) == 1
+
+
+def test_what_another_process_is_at_is_left_to_it(run, killed, flags, memory, tmp_path):
+    killed("run.finished", "")
+    before = told(tmp_path)
+    [name] = (file.name for file in (tmp_path / "data" / "unsettled").iterdir())
+    claim = Unsettled(tmp_path / "data").claim(name)
+    run("Which light is the oldest?", *flags)
+    assert told(tmp_path) == before
+    refused = run("resume", name)
+    assert (refused.returncode, "still at it" in refused.stderr) == (2, True)
+    claim.let_go()
+
+
+def test_a_sealed_record_stays_as_it_is(run, killed, flags, memory, tmp_path):
+    killed("run.finished", "")
+    *_, first = Runs(tmp_path / "data")
+    first.write_stamp(first.signature, b"a token")
+    before = told(tmp_path)
+    run("Which light is the oldest?", *flags)
+    assert told(tmp_path) == before
