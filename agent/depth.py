@@ -19,6 +19,8 @@ class Effort:
     points are then researched.
     sections: of a report, at most.
     engines: asked at once where a query is hard, their results merged.
+    rephrases: how often a run may ask the model for other queries where a search found little;
+    translates: and where it found enough, but was asked in another language than English.
     first_reads, next_reads, queries, searches, list_pages: how the keyless model reaches out: pages
     read after its first search and after each further one, queries in a round, rounds of search,
     pages of a list that are turned over.
@@ -33,6 +35,8 @@ class Effort:
     points: int
     sections: int
     engines: int
+    rephrases: int
+    translates: bool
     first_reads: int
     next_reads: int
     queries: int
@@ -52,6 +56,8 @@ EFFORTS: dict[Depth, Effort] = {
         points=0,
         sections=3,
         engines=1,
+        rephrases=0,
+        translates=False,
         first_reads=3,
         next_reads=2,
         queries=1,
@@ -70,6 +76,8 @@ EFFORTS: dict[Depth, Effort] = {
         points=0,
         sections=4,
         engines=2,
+        rephrases=2,
+        translates=False,
         first_reads=6,
         next_reads=4,
         queries=3,
@@ -88,6 +96,8 @@ EFFORTS: dict[Depth, Effort] = {
         points=3,
         sections=6,
         engines=3,
+        rephrases=4,
+        translates=True,
         first_reads=12,
         next_reads=8,
         queries=5,

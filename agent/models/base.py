@@ -78,6 +78,8 @@ class Task(StrEnum):
     AFTER = "after"
     MEND = "mend"
     """Writing down again a call that could not be read."""
+    REPHRASE = "rephrase"
+    """Other queries where a search found little."""
     HEED = "heed"
     """Not a call: whether notes about going in circles mean anything to it."""
 

@@ -41,6 +41,7 @@ from agent.run.web import open_remote_model, open_web
 from agent.tools import Registry, ToolContext
 from agent.tools.families import tools_for
 from agent.tools.mending import Mender
+from agent.tools.rephrasing import Rephraser
 
 if TYPE_CHECKING:
     from agent.config import Options
@@ -158,6 +159,8 @@ class _Run:
         system = instructed(model, registry, options, context)
         model, calls = self._on_record(model, registry, context)
         context.mender = Mender(model, self._budget, self._record)
+        most = options.effort.rephrases
+        context.rephraser = Rephraser(model, self._budget, self._record, most)
         return Work(
             model,
             calls,

@@ -29,8 +29,9 @@ def budget_of(options: Options) -> Budget:
 
 def limits_of(options: Options) -> Limits:
     """Bounds on tools: what the person says, else what the depth does."""
-    most = options.max_sources or options.effort.sources
-    return Limits(max_sources=most, engines=options.effort.engines)
+    effort = options.effort
+    most = options.max_sources or effort.sources
+    return Limits(max_sources=most, engines=effort.engines, translates=effort.translates)
 
 
 def instructed(model: Model, registry: Registry, options: Options, context: ToolContext) -> str:

@@ -23,6 +23,7 @@ from agent.planner.report import CLOSING, OUTLINE
 from agent.protocol import CallResult
 from agent.review import REVIEW
 from agent.tools.mending import MEND
+from agent.tools.rephrasing import REPHRASE
 from agent.types import ErrorInfo
 from agent.values import VALUES
 from browser.types import Document, Outcome, Page, SearchResult
@@ -37,7 +38,7 @@ AFTER = "after/"
 """Places of what is asked when the answer was delivered."""
 
 
-_OTHERS = (MEND, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES)
+_OTHERS = (MEND, REPHRASE, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES)
 """Places of calls that have a system prompt of their own."""
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agent.models.embeddings import Embeddings
     from agent.tools.mending import Mender
     from agent.tools.person import Person
+    from agent.tools.rephrasing import Rephraser
     from browser.crawl import Crawler
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PATIENCE: ContextVar[asyncio.Timeout] = ContextVar("patience")
 """The time that the call under way has."""
+PLACE: ContextVar[str] = ContextVar("place", default="")
+"""Where the call under way stands in the run; what it asks of a model is recorded by it."""
 Approve = Callable[[str], Awaitable[bool]]
 Record = Callable[..., object]
 
@@ -44,7 +47,8 @@ Record = Callable[..., object]
 class Limits:
     """Bounds on tools: seconds for one call, sources for one run, tokens for one observation.
 
-    `engines` are asked at once where a question is hard; the depth says how many.
+    `engines` are asked at once where a question is hard; the depth says how many, and whether a
+    search in another language than English `translates` at once.
 
     A call gets 60 s because a slow page may take 30 s to load and as long to settle; 24 sources
     are more than an answer of a few sentences ever cites; 3,000 tokens hold the passages that
@@ -58,6 +62,7 @@ class Limits:
     snapshot_tokens: int = 3_000
     max_results: int = 10
     engines: int = 1
+    translates: bool = False
 
 
 @dataclass(slots=True)
@@ -117,6 +122,7 @@ class ToolContext:
     secrets: Secrets
     redactor: Redactor = field(default_factory=Redactor)
     mender: Mender | None = None
+    rephraser: Rephraser | None = None
     web: Web | None = None
     memory: AnyMemory | None = None
     wiki: Wiki | None = None

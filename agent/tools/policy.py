@@ -14,7 +14,7 @@ from agent.models import Image
 from agent.models.pictures import images_kept
 from agent.protocol import CallResult
 from agent.protocol.results import to_json
-from agent.tools.context import PATIENCE
+from agent.tools.context import PATIENCE, PLACE
 from agent.tools.reading import ASKED
 from agent.tools.registry import Risk, Tool, ToolResult
 from browser.errors import BrowserError, RefError
@@ -64,6 +64,7 @@ class Policy:
         try:
             async with asyncio.timeout(seconds) as patience:
                 PATIENCE.set(patience)
+                PLACE.set(place)
                 return await tool.run(self._context, arguments)
         except TimeoutError as error:
             raise ToolError(f"no answer within {seconds:.0f} s") from error

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from agent.errors import ToolError
 from agent.tools.registry import Params, Tool, ToolResult
+from agent.tools.searching import found
 from agent.tools.sources import passages_block, register, register_results
-from browser.search.asking import ask
 from browser.text import content_words
 from browser.types import Outcome, Page, SearchQuery
 
@@ -68,8 +68,7 @@ async def web_search(context: ToolContext, params: SearchParams) -> Callable[[],
     web = web_of(context)
     asked: dict[str, Any] = {**web.search_defaults, "limit": context.limits.max_results}
     asked.update({k: v for k, v in params.model_dump().items() if v and k != "query"})
-    query = SearchQuery(params.query, **asked)
-    result = await ask(web.chain, query, engines=context.limits.engines, fresh=web.fresh)
+    result = await found(context, web, SearchQuery(params.query, **asked))
     return lambda: _search_result(context, params.query, result)
 
 

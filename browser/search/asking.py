@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from browser.search.chain import ChainResult
 from browser.search.languages import question_language
+from browser.search.merge import merge
 from browser.search.rewrite import is_hard, rewrites
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from browser.search.chain import Chain
     from browser.types import SearchAttempt, SearchQuery
@@ -36,6 +37,13 @@ async def ask(
         if result.results or not result.answered:
             break
     return ChainResult(result.results, tuple(attempts))
+
+
+def joined(answers: Sequence[ChainResult], limit: int) -> ChainResult:
+    """Merge the answers to several ways of asking; the trail has all of them, in order."""
+    found = [answer.results for answer in answers if answer.results]
+    trail = tuple(attempt for answer in answers for attempt in answer.attempts)
+    return ChainResult(merge(found, limit), trail)
 
 
 def _told(attempt: SearchAttempt, asked: SearchQuery, query: SearchQuery) -> SearchAttempt:

@@ -86,7 +86,8 @@ class ChainResult:
     @property
     def provider(self) -> str:
         """The engines whose results these are, joined by `+`."""
-        return "+".join(a.provider for a in self.attempts if a.outcome is Outcome.OK)
+        answered = (a.provider for a in self.attempts if a.outcome is Outcome.OK)
+        return "+".join(dict.fromkeys(answered))
 
 
 class Chain:

@@ -1,0 +1,93 @@
+"""Asking the model, where a search found little, for other words and for other languages."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeGuard
+
+from agent.asking import Asker
+from agent.errors import ReplayDiverged, ResearchError
+from agent.guard.budget import RESERVE
+from agent.messages import prompt
+from agent.models import Message, Task, takes
+from agent.protocol.loose import loose_object
+
+if TYPE_CHECKING:
+    from agent.asking import Record
+    from agent.guard import Budget
+    from agent.models import Model
+
+REPHRASE = "rephrase"
+"""Where such requests stand in the record: `rephrase/` and the place of the call."""
+MOST_QUERIES = 3
+"""Of a reply: what three other ways of asking do not find, a fourth has not found either."""
+LONGEST = 150
+"""Characters of a query: engines cut what is longer."""
+SECONDS = 20.0
+"""The search under way has other things to do, too: a model that takes longer is not waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rephrased:
+    """A query in other words; `lang`, two letters, where it is in another language."""
+
+    text: str
+    lang: str | None = None
+
+
+@dataclass(slots=True)
+class Rephraser:
+    """Asks the run's model, `most` times a run; what it costs counts as the run's."""
+
+    model: Model
+    budget: Budget
+    record: Record
+    most: int
+    _asked: int = field(default=0, init=False)
+
+    async def ask(self, question: str, query: str, place: str) -> tuple[Rephrased, ...]:
+        """Give other queries; none where the model is not asked, fails, or has none.
+
+        It is shown the question and the query alone, nothing that came from the web or memory.
+        """
+        if self._asked >= self.most or self._is_spent() or not takes(self.model, Task.REPHRASE):
+            return ()
+        self._asked += 1
+        system = prompt(REPHRASE).replace("{most}", str(MOST_QUERIES))
+        asker = Asker(self.model, system, self.budget, self.record)
+        shown = Message("user", f"Question: {question}\n\nQuery that found little: {query}")
+        try:
+            async with asyncio.timeout(SECONDS):
+                reply = await asker.ask(f"{REPHRASE}/{place}", [shown])
+        except ReplayDiverged:
+            raise
+        except (ResearchError, TimeoutError) as error:
+            self.record("note", place, text=f"{REPHRASE} failed: {error or 'timeout'}")
+            return ()
+        return read_queries(reply.text, query)
+
+    def _is_spent(self) -> bool:
+        usd = self.budget.usd
+        return usd is not None and self.budget.spent >= usd * (1 - RESERVE)
+
+
+def read_queries(reply: str, asked: str) -> tuple[Rephrased, ...]:
+    """Read the queries of a reply; what is none, or the one that was asked, is left out."""
+    rows = loose_object(reply).get("queries")
+    found = map(_read, rows if isinstance(rows, list) else [])
+    new = {q.text.casefold(): q for q in found if q and q.text.casefold() != asked.casefold()}
+    return tuple(new.values())[:MOST_QUERIES]
+
+
+def _read(row: object) -> Rephrased | None:
+    values = row if isinstance(row, dict) else {"query": row}
+    query, lang = values.get("query"), values.get("lang")
+    text = " ".join(query.split())[:LONGEST] if isinstance(query, str) else ""
+    if not text:
+        return None
+    return Rephrased(text, lang.lower()) if _is_language(lang) else Rephrased(text)
+
+
+def _is_language(lang: object) -> TypeGuard[str]:
+    return isinstance(lang, str) and len(lang) == 2 and lang.isascii() and lang.isalpha()
