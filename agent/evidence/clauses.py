@@ -107,7 +107,7 @@ def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
     said: list[Token] = []
     supposed = False
     for i, token in enumerate(tokens):
-        if not _breaks(tokens, i):
+        if not breaks(tokens, i):
             part.append(token)
             continue
         part = _completed(part, said)
@@ -232,7 +232,8 @@ def is_content(token: Token) -> bool:
     return token.kind != "punct" and token.root not in FUNCTION | NEGATORS
 
 
-def _breaks(tokens: Sequence[Token], i: int) -> bool:
+def breaks(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a clause ends before a token."""
     token = tokens[i]
     if token.form in _LISTING:
         following = tokens[i + 1] if i + 1 < len(tokens) else None

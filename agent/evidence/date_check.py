@@ -6,7 +6,7 @@ import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.evidence.derive import dates_that_follow
+from agent.evidence.counting import dated
 from agent.evidence.slots import against, corroborated, find_rival
 
 if TYPE_CHECKING:
@@ -34,12 +34,10 @@ class _DateSlot:
 
 def check_dates(claim: Sentence, ground: Ground, alignment: Alignment) -> Finding | None:
     """Find the first date of a claim in whose place the page has another one."""
-    values = [statement.sentence.dates for statement in ground.statements]
-    reachable = dates_that_follow(ground)[0] if claim.dates else set()
+    values = dated(ground)
     for date in claim.dates:
         absent = not any(date.agrees(other) for found in values for other in found)
-        counted = absent or (date.month is None and date.exact_year in reachable)
-        if counted or _confirmed(date, claim, ground) or _stands(date, values):
+        if absent or _confirmed(date, claim, ground) or _stands(date, values):
             continue
         missed = _near_miss(date, ground, alignment)
         if missed:

@@ -41,9 +41,16 @@ def find_denials(tokens: Sequence[Token]) -> Iterator[tuple[int, str]]:
             )
             or (token.root in DENIALS_BEFORE_SUPPORT and _support(tokens[i + 1 : i + 2]))
             or token.form in EXCEPTIONS
+            or (token.form == "yet" and _is_outstanding(tokens, i))
             or (token.raw in _SCANT and (i == 0 or tokens[i - 1].form != "a"))
         ):
             yield i, token.root
+
+
+def _is_outstanding(tokens: Sequence[Token], i: int) -> bool:
+    """Whether something has yet to be done: `has yet to open`."""
+    before = [token.form for token in tokens[max(0, i - 1) : i]]
+    return before in (["has"], ["have"], ["had"]) and _infinitive(tokens[i + 1 : i + 3])
 
 
 def _opens_as_noun(tokens: Sequence[Token], i: int) -> bool:

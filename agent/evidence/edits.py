@@ -137,7 +137,8 @@ def _only_denies(edit: Edit) -> bool:
 def _swapped(edit: Edit, ground: Ground) -> bool:
     """Whether the claim's words were taken from another place of the page, or say the contrary."""
     page = set(_roots(edit.page))
-    if any(opposites(root) & page for root in _roots(edit.claim)):
+    same_sense = _negated(_roots(edit.claim)) == _negated(_roots(edit.page))
+    if same_sense and any(opposites(root) & page for root in _roots(edit.claim)):
         return True
     if any(token.form in SUBJECT_PRONOUNS for token in edit.page):
         return False  # a name in place of a pronoun says whom it stands for

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.evidence.alignment import forms_on_page
-from agent.evidence.derive import figure_follows
 from agent.evidence.figures import find_ranges
 from agent.evidence.nearness import beside_other
+from agent.evidence.reckoning import figure_follows
 from agent.evidence.slots import NEVER, Slot, against, find_rival, plain_words
 from agent.evidence.vocabulary import root_set
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent.evidence.alignment import Alignment
 from agent.evidence.choices import check_choices
 from agent.evidence.date_check import check_dates
+from agent.evidence.deeds import check_deeds
 from agent.evidence.doubts import doubt
 from agent.evidence.edits import check_edits
 from agent.evidence.figure_check import check_figures
@@ -83,4 +84,5 @@ def _contradiction(claim: Sentence, ground: Ground) -> Finding | None:
         or check_relations(claim, ground)
         or check_choices(claim, ground)
         or check_negation(claim, ground)
+        or check_deeds(claim, ground)
     )

@@ -9,7 +9,6 @@ from agent.evidence.alignment import ANTECEDENT, SYNONYM, Alignment, forms_on_pa
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.hooks import SAYS, Hook, find_hooks
 from agent.evidence.name_check import kin, known
-from agent.evidence.thesaurus import synonyms
 from agent.evidence.vocabulary import FUNCTION, NEGATORS, SUBJECT_PRONOUNS
 
 if TYPE_CHECKING:
@@ -109,8 +108,7 @@ def _alike(mine: Hook, other: Hook, ground: Ground) -> bool:
 def _plays_what_other_does(mine: Hook, other: Hook) -> bool:
     """Whether a part and a deed are one: `the designer` and `designed by`, by their beginning."""
     part, deed = (mine, other) if mine.kind == "is" else (other, mine)
-    forms = {form for noun in part.words for form in synonyms(noun)}
-    return not forms.isdisjoint(deed.words) or any(
+    return any(
         noun == verb or (len(verb) >= _SHORTEST_DEED and noun.startswith(verb[:-1]))
         for noun, verb in itertools.product(part.words, deed.words)
     )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from agent.evidence.alignment import ANTECEDENT, PRONOUNS
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.names import TITLES
-from agent.evidence.surroundings import around
-from agent.evidence.thesaurus import synonyms
+from agent.evidence.surroundings import BESIDE, CLEARLY, around
+from agent.evidence.thesaurus import is_people, synonyms
 from agent.evidence.vocabulary import NEGATORS
 
 if TYPE_CHECKING:
@@ -29,14 +29,8 @@ _BEGINNING = 4
 _PEOPLE = re.compile(r"(?:an|ish|es|ese|er|ic)$")
 
 
-LEAST = 0.2
+LEAST = 0.21
 """Share of the claim that must stand around another name for it to be the one meant."""
-
-CLEARLY = 1.6
-"""How much more of the claim must stand around it than around the claim's own name."""
-
-BESIDE = 2.0
-"""The same where both stand in one statement, whose words are told of both."""
 
 _SORTS = {
     "doer": frozenset({"subject", "by"}),
@@ -64,9 +58,11 @@ def _in_question(name: Name, ground: Ground, *, absent: bool) -> bool:
     """Whether a capitalised word of a claim is a name that one of the page's may be put for."""
     if name.adjective or not ground.is_name(name) or _is_common(name, ground):
         return False
-    if len(name.text) < SHORTEST or _in_table(name, ground):
+    acronym = name.text.isupper() and len(name.text) <= LONGEST_ACRONYM
+    unheard = acronym and name.roots[0] not in ground
+    if len(name.text) < SHORTEST or unheard or _in_table(name, ground):
         return False
-    return absent or not is_topic(name.roots, ground)
+    return absent or not is_topic(name.roots, ground) or _sort(name.role) == "place"
 
 
 def _in_table(name: Name, ground: Ground) -> bool:
@@ -131,6 +127,8 @@ def _may_stand_for(other: Name, name: Name, claim: Sentence, ground: Ground) -> 
     if any(mine.may_be(other) or kin(other, mine) for mine in claim.names):
         return False
     if known(name, ground) and other.possessive != name.possessive:
+        return False
+    if is_people(name.roots[0]) and not is_people(other.roots[0]):
         return False
     return len({_sort(other.role), _sort(name.role)} - {""}) < 2
 

@@ -37,6 +37,7 @@ _QUOTES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\u0060\u00b4\u2032", "'
 _ABBREVIATION = re.compile(r"\b(?:[A-Za-z]\.)+[A-Za-z]\b\.?")
 _NUMERO = re.compile(r"\b[Nn]os?\.\s?(?=\d)")
 _PER_CENT = re.compile(r"\bper cent\b|\bpercentage points?\b", re.IGNORECASE)
+_BASIS_POINT = re.compile(r"\bbasis points?\b", re.IGNORECASE)
 _SCALE = {"m": "million", "mn": "million", "mln": "million", "mio": "million", "b": "billion",
           "bn": "billion", "mrd": "billion", "k": "thousand", "tn": "trillion"}  # fmt: skip
 _SHORT_SCALE = re.compile(
@@ -93,7 +94,8 @@ def _flat(text: str) -> str:
     text = _ABBREVIATION.sub(lambda m: m[0].replace(".", ""), text)
     text = _phrase().sub(lambda m: phrases()[m[0].casefold()], text)
     text = with_parts(_NUMERO.sub("number ", _INITIAL.sub(r"\1 ", text)))
-    return _PER_CENT.sub("percent", _CITATION_MARK.sub("", text))
+    text = _BASIS_POINT.sub("basispoints", _CITATION_MARK.sub("", text))
+    return _PER_CENT.sub("percent", text)
 
 
 @functools.cache

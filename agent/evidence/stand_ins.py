@@ -1,21 +1,25 @@
-"""A value of a claim that the page has nowhere, against the value it has where the claim belongs.
+"""A figure or date of a claim against the one that the page has where the claim belongs.
 
-Writers bring facts together in their own words, but they take figures, dates and names from the
-page, or reckon with them. One that stands nowhere and cannot be reckoned is wrong if the page has
-another of its kind where the claim's other words stand; how many of these do matters little.
+Writers bring facts together in their own words, but they take figures and dates from the page, or
+reckon with them. One that stands nowhere and cannot be reckoned is wrong if the page has another of
+its kind where the claim's other words stand; how many of these do matters little. One that stands
+elsewhere is wrong if they stand clearly more around the other.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.alignment import forms_on_page
-from agent.evidence.derive import dates_that_follow, figure_follows
+from agent.evidence.counting import dated
+from agent.evidence.reckoning import figure_follows
 from agent.evidence.slots import against
-from agent.evidence.surroundings import around
+from agent.evidence.surroundings import BESIDE, CLEARLY, around
 from agent.evidence.thesaurus import opposites, synonyms
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from agent.evidence.dates import Date
     from agent.evidence.figures import Figure
     from agent.evidence.findings import Finding
@@ -24,90 +28,132 @@ if TYPE_CHECKING:
 LEAST = 0.15
 """Share of the claim that must stand around the page's value; most is in other words."""
 
+LEAST_DATE = 0.06
+"""The same for dates, which are hardly ever a writer's own."""
+
 LEAST_SMALL = 0.45
 """The same for a small number without unit: it may count what the page lists."""
 
 LEAST_RANK = 0.5
 """The same for a place in a row: many things are the first of their kind."""
 
+LEAST_ELSEWHERE = 0.35
+"""The same where the page has the claim's value too, elsewhere."""
+
 COUNTABLE = 10
 """Up to here a figure may be counted by the writer (`two brothers`) where the page lists them."""
 
+NEVER = 2.0
+"""A share that nothing reaches."""
+
+SUPPOSED = frozenset("if someone anyone somebody anybody whoever suppose imagine".split())
+"""Words of a claim that puts a case: its figure need only be within the page's limit."""
+
+
+class _Met(NamedTuple):
+    """A value of the page by its place, and how much of the claim stands around it."""
+
+    share: float
+    statement: Statement
+    place: int
+
 
 def check_stand_ins(claim: Sentence, ground: Ground) -> Finding | None:
-    """Find the first figure or date of a claim that the page has nowhere, and has another for."""
+    """Find the first figure or date of a claim in whose place the page has another one."""
     for figure in claim.figures:
-        found = _figure_instead(figure, claim, ground)
-        if found:
-            return found
-    reached = dates_that_follow(ground) if claim.dates else None
+        met = _figure_instead(figure, claim, ground)
+        if met:
+            return against(ground, met.statement.place, met.place, claim, figure.place)
     for date in claim.dates:
-        counted = reached is not None and _counted(date, *reached)
-        found = None if counted else _date_instead(date, claim, ground)
-        if found:
-            return found
+        met = _date_instead(date, claim, ground)
+        if met:
+            return against(ground, met.statement.place, met.place, claim, date.place)
     return None
 
 
-def _figure_instead(figure: Figure, claim: Sentence, ground: Ground) -> Finding | None:
+def _clearest(own: Iterable[_Met], others: Iterable[_Met]) -> _Met | None:
+    """Give the value that the claim stands around, if clearly more than around its own."""
+    best = max(others, key=lambda met: met.share, default=None)
+    mine = max(own, key=lambda met: met.share, default=None)
+    if best is None or mine is None:
+        return best
+    clearly = BESIDE if mine.statement is best.statement else CLEARLY
+    return best if best.share >= max(LEAST_ELSEWHERE, clearly * mine.share) else None
+
+
+def _figure_instead(figure: Figure, claim: Sentence, ground: Ground) -> _Met | None:
     there = [(s, f) for s in ground.statements for f in s.sentence.figures]
-    if any(figure.says(f) or figure.rounds(f) for _, f in there):
+    own = [(s, f) for s, f in there if figure.says(f) or figure.rounds(f)]
+    if figure_follows(figure, claim, ground) or (own and _says_little(figure)):
         return None
-    if figure_follows(figure, claim, ground):
+    if any(s.passage.kind == "table" for s, _ in own):
         return None
     places = around(claim, frozenset({claim.tokens[figure.place].root}), ground)
     nouns = figure.nouns | {form for noun in figure.nouns for form in forms_on_page(noun, ground)}
     rivals = [
-        (places.at(statement.place, other.place) - _least(figure, other, nouns), statement, other)
+        met
         for statement, other in there
         if not any(mine.says(other) for mine in claim.figures)
+        and not _within(figure, other, claim)
+        and (met := _Met(places.at(statement.place, other.place), statement, other.place)).share
+        >= _least(figure, other, nouns)
     ]
-    best = max(rivals, key=lambda rival: rival[0], default=None)
-    if best is None or best[0] < 0:
-        return None
-    return against(ground, best[1].place, best[2].place, claim, figure.place)
+    return _clearest((_Met(places.at(s.place, f.place), s, f.place) for s, f in own), rivals)
+
+
+def _says_little(figure: Figure) -> bool:
+    """Whether a figure may be told of many things of a page: a small number, a place in a row."""
+    rank = figure.unit is not None and figure.unit.dimension == "rank"
+    return rank or (figure.unit is None and figure.value <= COUNTABLE)
+
+
+def _within(figure: Figure, other: Figure, claim: Sentence) -> bool:
+    """Whether a claim puts a case within the page's limit: `if you watch six hours`."""
+    if SUPPOSED.isdisjoint(claim.roots):
+        return False
+    less, more = other.bound == "less", other.bound == "more"
+    return (less and figure.size < other.size) or (more and figure.size > other.size)
 
 
 def _least(figure: Figure, other: Figure, nouns: frozenset[str]) -> float:
     """Share of the claim to be met around another figure for it to stand in the claim's place."""
     alike = figure._replace(nouns=nouns).alike(other)
     if figure.unit is not None and figure.unit.dimension == "rank":
-        return LEAST_RANK if alike else 2.0
+        return LEAST_RANK if alike else NEVER
     if figure.unit or other.unit:
-        return LEAST if alike else 2.0
+        return LEAST if alike else NEVER
     if figure.value > COUNTABLE and other.value > COUNTABLE:
         return LEAST
     return LEAST if alike and figure.value > 2 else LEAST_SMALL
 
 
-def _counted(date: Date, years: set[int], days: set[tuple[int, int]]) -> bool:
-    if date.month is None:
-        return date.exact_year in years or (date.exact_year is None and _spans(date, years))
-    return date.day is not None and (date.month, date.day) in days
-
-
-def _spans(date: Date, years: set[int]) -> bool:
-    return any((date.first_year or 0) <= year <= (date.last_year or 0) for year in years)
-
-
-def _date_instead(date: Date, claim: Sentence, ground: Ground) -> Finding | None:
-    there = [(s, d) for s in ground.statements for d in s.sentence.dates]
-    if any(date.agrees(other) for _, other in there):
+def _date_instead(date: Date, claim: Sentence, ground: Ground) -> _Met | None:
+    there = [
+        (s, d) for s, dates in zip(ground.statements, dated(ground), strict=True) for d in dates
+    ]
+    own = [(s, d) for s, d in there if date.agrees(d)]
+    if any(s.passage.kind == "table" or d not in s.sentence.dates for s, d in own):
         return None
     places = around(claim, _own_roots(date, claim), ground)
-    found: list[tuple[float, Statement, Date]] = []
-    for statement, other in there:
-        if not _same_sort(date, other) or any(mine.agrees(other) for mine in claim.dates):
-            continue
-        if date.day is None and date.exact_year is None and _turned(claim, statement):
-            continue
-        met = places.at(statement.place, other.place)
-        if met >= LEAST or _near_miss(date, other):
-            found.append((met, statement, other))
-    if not found:
-        return None
-    _, statement, other = max(found, key=lambda f: f[0])
-    return against(ground, statement.place, other.place, claim, date.place)
+    rivals = [
+        _Met(met, statement, other.place)
+        for statement, other in there
+        if other in statement.sentence.dates
+        and _can_be_meant(date, other, claim, statement)
+        and (
+            (met := places.at(statement.place, other.place)) >= LEAST_DATE
+            or _near_miss(date, other)
+        )
+    ]
+    return _clearest((_Met(places.at(s.place, d.place), s, d.place) for s, d in own), rivals)
+
+
+def _can_be_meant(date: Date, other: Date, claim: Sentence, statement: Statement) -> bool:
+    """Whether another date can be in the place of a claim's: of its sort, and not used there."""
+    if not _same_sort(date, other) or any(mine.agrees(other) for mine in claim.dates):
+        return False
+    vague = date.day is None and date.exact_year is None
+    return not (vague and _turned(claim, statement))
 
 
 def _own_roots(date: Date, claim: Sentence) -> frozenset[str]:
@@ -124,16 +170,13 @@ def _same_sort(date: Date, other: Date) -> bool:
 
 def _near_miss(date: Date, other: Date) -> bool:
     """Whether two dates of two parts or more differ in one: hardly those of two events."""
-    parts = [
-        (mine, theirs)
-        for mine, theirs in (
-            (date.day, other.day),
-            (date.month, other.month),
-            (date.exact_year, other.exact_year),
-        )
-        if mine is not None and theirs is not None
-    ]
-    return len(parts) > 1 and sum(mine != theirs for mine, theirs in parts) == 1
+    pairs = zip(
+        (date.day, date.month, date.exact_year),
+        (other.day, other.month, other.exact_year),
+        strict=True,
+    )
+    parts = [mine == theirs for mine, theirs in pairs if mine is not None and theirs is not None]
+    return len(parts) > 1 and parts.count(False) == 1
 
 
 def _turned(claim: Sentence, statement: Statement) -> bool:

@@ -25,6 +25,12 @@ MISSING = 0.5
 TOPIC = 0.3
 """What a word weighs that is the page's topic, and so is implied everywhere."""
 
+CLEARLY = 1.6
+"""How much more of a claim must stand around another value than around the claim's own."""
+
+BESIDE = 1.8
+"""The same where both stand in one statement, whose words are told of both."""
+
 LONGEST_NAME = 3
 """Tokens of a name after its first."""
 

@@ -71,6 +71,16 @@ def roles() -> frozenset[str]:
 
 
 @functools.cache
+def _peoples() -> frozenset[str]:
+    return frozenset(word for group in _groups("peoples") for word in group)
+
+
+def is_people(word: str) -> bool:
+    """Whether a root is that of a country or its people, and so of a language: `French`."""
+    return word in _peoples()
+
+
+@functools.cache
 def _synonyms() -> dict[str, frozenset[str]]:
     table: dict[str, set[str]] = {}
     for group in (*_groups("synonyms"), *_groups("peoples")):

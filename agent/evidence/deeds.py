@@ -1,0 +1,191 @@
+"""What the page says is not so, or is so, against a claim that says it is, or is not.
+
+Told by the word that is denied and by how much of the claim stands around it; the clauses need not
+match as wholes, as they must in `negation`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.evidence.alignment import forms_on_page
+from agent.evidence.clauses import is_content
+from agent.evidence.findings import Finding, contradicts
+from agent.evidence.heads import denied_in
+from agent.evidence.negation import LIGHT, TURNS
+from agent.evidence.surroundings import around
+from agent.evidence.thesaurus import opposites
+from agent.evidence.vocabulary import CEASING, HEDGES, NEGATORS, root_set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from agent.evidence.heads import Denied
+    from agent.evidence.normalise import Token
+    from agent.evidence.statements import Ground, Sentence, Statement
+
+LEAST_DENIED = 0.13
+"""Share of the claim that must stand around a word that the page denies and the claim does not."""
+
+LEAST_NOUN = 0.25
+"""The same for a noun: there may be none of a thing in one respect only."""
+
+LEAST_CONTRARY = 0.3
+"""The same for a word of which the page has the contrary."""
+
+LEAST_AFFIRMED = 0.4
+"""The same for a word that the claim denies and the page does not: much goes without saying."""
+
+AFFIRMED_TOO = 0.8
+"""Where the page affirms the word in surroundings this share as good, nothing is contradicted."""
+
+REACH = 7
+"""Tokens after a word of denial among which a limit of it stands."""
+
+LIMITS = root_set(
+    """only just merely solely exclusively except until before than instead rather if unless
+    whether longer yet otherwise hardly barely apart non"""
+)
+"""Words by which a claim, or what the page denies, is no plain statement."""
+
+
+ORDERS = root_set("before until than longer")
+"""Of these, words that limit a denial only."""
+
+
+def check_deeds(claim: Sentence, ground: Ground) -> Finding | None:
+    """Find a word that the claim affirms and the page denies, or the other way round."""
+    mine = denied_in(claim.tokens)
+    if not TURNS.isdisjoint(claim.roots):
+        return None
+    if not (LIMITS if mine else LIMITS - ORDERS).isdisjoint(claim.roots):
+        return None
+    found = _affirmed_here(claim, mine, ground) if mine else _denied_there(claim, ground)
+    found = found or (None if mine else _contrary_there(claim, ground))
+    if found is None:
+        return None
+    return contradicts((found,), f"the page says the contrary: “{found.quote}”")
+
+
+class _Met(NamedTuple):
+    share: float
+    statement: Statement
+
+
+def _denied_there(claim: Sentence, ground: Ground) -> Statement | None:
+    """Find the statement that denies a word of the claim, in its surroundings."""
+    if not CEASING.isdisjoint(claim.roots):
+        return None
+    words = _words(claim, ground)
+    for root, forms in words.items():
+        places = around(claim, frozenset({root}), ground)
+        denied, affirmed = [], [0.0]
+        for statement, i, denial in _occurrences(forms, ground):
+            share = places.at(statement.place, i)
+            least = LEAST_DENIED if denial and denial.verbal else LEAST_NOUN
+            denied += [_Met(share, statement)] if denial and share >= least else []
+            affirmed += [] if denial else [share]
+        best = max(denied, key=lambda met: met.share, default=None)
+        if best is None:
+            continue
+        deniers = {denied.root for denied in denied_in(best.statement.sentence.tokens)}
+        turned = _contrary(claim, best.statement, deniers)
+        if max(affirmed) < AFFIRMED_TOO * best.share and not turned:
+            return best.statement
+    return None
+
+
+def _affirmed_here(claim: Sentence, mine: Sequence[Denied], ground: Ground) -> Statement | None:
+    """Find the statement that affirms what the claim denies, in its surroundings."""
+    if len(mine) > 1 or not mine[0].heads or any(map(_compares, claim.tokens)):
+        return None
+    head = claim.tokens[mine[0].heads[0]]
+    forms = _words(claim, ground).get(head.root)
+    if not forms:
+        return None
+    places = around(claim, frozenset({head.root, mine[0].root}), ground)
+    affirmed: list[_Met] = []
+    for statement, i, denial in _occurrences(forms, ground):
+        share = places.at(statement.place, i)
+        if denial and share >= LEAST_DENIED:
+            return None
+        plain = not denied_in(statement.sentence.tokens) and not _is_gone(statement, claim)
+        affirmed += [_Met(share, statement)] if plain else []
+    best = max(affirmed, key=lambda met: met.share, default=None)
+    if best is None or best.share < LEAST_AFFIRMED or _contrary(claim, best.statement):
+        return None
+    return best.statement
+
+
+def _contrary_there(claim: Sentence, ground: Ground) -> Statement | None:
+    """Find the statement that has the contrary of a word of the claim, in its surroundings."""
+    found: list[_Met] = []
+    for root, forms in _words(claim, ground).items():
+        places = around(claim, frozenset({root}), ground)
+        for contrary in opposites(root):
+            for place, i in ground.places.get(contrary, ()):
+                statement = ground.statements[place]
+                if not _sets_apart(statement, forms):
+                    found.append(_Met(places.at(place, i), statement))
+    best = max(found, key=lambda met: met.share, default=None)
+    return best.statement if best is not None and best.share >= LEAST_CONTRARY else None
+
+
+def _sets_apart(statement: Statement, forms: Mapping[str, float]) -> bool:
+    """Whether a statement has the word itself beside its contrary, denies, compares or limits."""
+    sentence = statement.sentence
+    if statement.passage.kind == "table" or not LIMITS.isdisjoint(sentence.roots):
+        return True
+    own = not sentence.content.isdisjoint(forms)
+    return own or any(d.root in NEGATORS for d in denied_in(sentence.tokens))
+
+
+def _words(claim: Sentence, ground: Ground) -> dict[str, Mapping[str, float]]:
+    """Give the words of a claim that can be denied, with their forms on the page."""
+    names = {root for name in claim.names for root in name.roots}
+    return {
+        token.root: forms_on_page(token.root, ground)
+        for token in claim.words
+        if is_content(token) and token.value is None and token.root not in LIGHT | names | HEDGES
+    }
+
+
+def _occurrences(
+    forms: Mapping[str, float], ground: Ground
+) -> Iterator[tuple[Statement, int, Denied | None]]:
+    """Find where a word's forms stand on the page, and what denies them there."""
+    for form in forms:
+        for place, i in ground.places.get(form, ()):
+            statement = ground.statements[place]
+            if statement.passage.kind == "table":
+                continue
+            tokens = statement.sentence.tokens
+            denials = [denied for denied in denied_in(tokens) if i in denied.heads]
+            if not any(_limited(tokens, denied) for denied in denials):
+                yield statement, i, denials[0] if len(denials) == 1 else None
+
+
+def _limited(tokens: Sequence[Token], denied: Denied) -> bool:
+    """Whether no more than a limit is denied: `not until May`, `nobody but her`."""
+    before = tokens[max(0, denied.place - 2) : denied.place]
+    after = tokens[denied.place : denied.place + REACH]
+    limits = any(token.root in LIMITS for token in (*before, *after))
+    supposed = any(token.form in {"if", "unless", "whether"} for token in tokens[: denied.place])
+    return limits or supposed or any(token.form == "but" for token in after)
+
+
+def _is_gone(statement: Statement, claim: Sentence) -> bool:
+    """Whether a statement says in a word of its own that there is no more: `sold out`, `unused`."""
+    own = statement.sentence.content - claim.content
+    return bool(own & CEASING) or any(root.startswith(("un", "non")) for root in own)
+
+
+def _compares(token: Token) -> bool:
+    return token.form in {"more", "less", "better", "worse"} or token.form.endswith("er")
+
+
+def _contrary(claim: Sentence, statement: Statement, but: AbstractSet[str] = frozenset()) -> bool:
+    """Whether a statement has the contrary of a word of the claim, which turns its sense."""
+    content = statement.sentence.content - but
+    return any(opposites(root) & content for root in claim.content - NEGATORS)
