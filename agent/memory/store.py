@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 from sqlalchemy.pool import StaticPool
 
-from agent.memory import schema, sqlite
+from agent.memory import postgres, schema, sqlite
 from agent.memory.errors import MemoryUnavailable
 from agent.memory.faults import told, told_at_opening
 from agent.memory.retrieval.fts5 import Fts5Index
@@ -175,7 +175,5 @@ def _engine(place: str) -> sa.Engine:
     if parsed.get_backend_name() == "sqlite":
         return sqlite.engine(parsed.database or ":memory:")
     if parsed.get_backend_name() in {"postgresql", "postgres"}:
-        return sa.create_engine(
-            parsed.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
-        )
+        return postgres.engine(parsed)
     raise MemoryUnavailable(f"no such kind of memory: {parsed.get_backend_name()}")

@@ -177,3 +177,16 @@ def test_a_hit_carries_its_origin(memory: Memory) -> None:
     memory.add("Basalt columns cool slowly", at="2025-03-04T10:00:00", source="s", origin=origin)
     hit = memory.search("basalt")[0]
     assert (hit.origin, hit.source, hit.at) == (origin, "s", START)
+
+
+def test_postgres_plans_each_search_for_its_words(postgres: str) -> None:
+    with Memory.open(postgres, uuid4().hex) as memory:
+        memory.add("The choir sings in Ghent")
+        for _ in range(15):  # a statement is kept prepared after five, its plan after ten
+            memory.search("Where does the choir sing?")
+        with memory._store.read() as connection:
+            plans = connection.exec_driver_sql(
+                "SELECT sum(generic_plans), sum(custom_plans) FROM pg_prepared_statements"
+            ).one()
+    assert plans[0] == 0
+    assert plans[1] > 0
