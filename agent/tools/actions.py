@@ -57,12 +57,16 @@ class ClickParams(Params):
 
 
 class TypeParams(Params):
-    """`append` keeps what is in the field; `submit` presses Enter afterwards."""
+    """`append` keeps what is in the field, and `instead` all of it but the part it names.
+
+    `submit` presses Enter afterwards.
+    """
 
     ref: str
     text: str
     submit: bool = False
     append: bool = False
+    instead: str | None = None
 
 
 class SelectParams(Params):
@@ -226,9 +230,9 @@ ACTING_TOOLS = (
     ),
     _tool(
         "TYPE",
-        "types into a field, replacing what is in it.",
+        "types into a field, replacing what is in it, or the part named by instead.",
         TypeParams,
-        lambda tab, p: tab.type(p.ref, p.text, submit=p.submit, append=p.append),
+        lambda tab, p: tab.type(p.ref, p.text, submit=p.submit, append=p.append, instead=p.instead),
     ),
     _tool(
         "SELECT",

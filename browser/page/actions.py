@@ -136,6 +136,18 @@ async def add(page: Page, target: Target, text: str) -> None:
     """Type at the end of what stands in a field."""
     await target.element.focus()
     await target.element.evaluate(_TO_THE_END)
+    await _type(page, text)
+
+
+async def overtype(page: Page, text: str) -> None:
+    """Type in place of what is selected."""
+    if text:
+        await _type(page, text)
+    else:
+        await page.keyboard.press("Delete")
+
+
+async def _type(page: Page, text: str) -> None:
     if len(text) > KEYS_AT_MOST:
         await page.keyboard.insert_text(text)
     else:

@@ -81,15 +81,21 @@ class Hands(Live):
         submit: bool = False,  # noqa: FBT001, FBT002 - so in the protocol: type(ref, text, submit)
         *,
         append: bool = False,
+        instead: str | None = None,
         dialog: str | None = None,
     ) -> ActionOutcome:
         """Put text into a field in place of what was there, or behind it with `append`.
 
-        `submit` presses Enter after it.
+        `instead` names a part of what is there that alone is replaced. `submit` presses Enter
+        after it.
         """
 
         async def perform(target: Target) -> None:
-            await (actions.add if append else actions.fill)(self.page, target, text)
+            if instead:
+                await select_text(self.page, target.frame, instead, target.element)
+                await actions.overtype(self.page, text)
+            else:
+                await (actions.add if append else actions.fill)(self.page, target, text)
             if submit:
                 await self.page.keyboard.press("Enter")
 

@@ -162,12 +162,20 @@ class Live:
             self.events.add("the tab closed")
             return ActionOutcome(did, "", before.url, self.events.drain())
         after = await self.look()
-        if self.events.navigations > navigations:
-            self.events.add(f"navigated to {self.page.url}")
-        elif after.title != before.title:
-            self.events.add(f"the title is now: {after.title}")
+        self._tell(before, after, arrived=self.events.navigations > navigations)
         text = changes(before, after, DEFAULT_BUDGET, self._query)
         return ActionOutcome(did, text, self.page.url, self.events.drain())
+
+    def _tell(self, before: View, after: View, *, arrived: bool) -> None:
+        """Note what the lines of a page do not say."""
+        if arrived:
+            self.events.add(f"navigated to {self.page.url}")
+            return
+        if after.title != before.title:
+            self.events.add(f"the title is now: {after.title}")
+        if after.passed:
+            order = " ".join(f"[{ref}]" for ref in after.passed)
+            self.events.add(f"changed and changed back meanwhile, in this order: {order}")
 
 
 async def _again_if_it_left(

@@ -33,6 +33,7 @@ class View:
     cut: bool = False
     consent: bool = False  # a consent dialog of a known platform is in front
     refs: dict[str, str] = field(default_factory=dict)
+    passed: tuple[str, ...] = ()  # refs of what flashed since the last look, in its order
 
 
 class Frames:
@@ -73,6 +74,7 @@ async def look(page: Page, frames: Frames) -> View:
         await _walk_children(main, frames, inner, depth=1)
     lines = list(_flatten(raw, inner, page.url, ""))
     view = View(raw["url"], raw["title"], lines, cut=bool(raw.get("cut")))
+    view.passed = tuple(ref for one in (raw, *inner.values()) for ref in one.get("passed", ()))
     view.consent = any(one.get("consent") for one in (raw, *inner.values()))
     _name_regions(lines)
     for line in lines:

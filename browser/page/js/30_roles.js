@@ -91,11 +91,13 @@ const attributeName = (element) => {
 
 const spare = (element) => squash(element.getAttribute('title')) || squash(element.getAttribute('alt'));
 
+const FORMATS = 'b,strong,i,em,u,s,font,a[href],h1,h2,h3,li,span[style]'; // typing over all of it would lose them
+
 // What a page that knows no roles calls the one of its things that is chosen.
 const CHOSEN = /(?:^|\s)(?:sel|current|highlighted|on)(?=\s|$)|(?:^|[\s_-])(?:selected|active|chosen|marked|picked|checked)(?=\s|$)/;
 
 const statesOf = (element, role) => {
-  const states = [];
+  const states = element.tagName === 'LABEL' && element.control?.checked ? ['checked'] : [];
   const aria = (name) => element.getAttribute('aria-' + name)?.toLowerCase();
   const checked = role === 'checkbox' || role === 'radio' || role === 'switch' || role.startsWith('menuitem');
   if (element.indeterminate || aria('checked') === 'mixed') states.push('mixed');
@@ -114,6 +116,7 @@ const statesOf = (element, role) => {
   if ((element.readOnly && EDITABLE.has(role)) || aria('readonly') === 'true') states.push('readonly');
   if (aria('invalid') === 'true' || (element.matches(':user-invalid'))) states.push('invalid');
   if (!role && CHOSEN.test(element.className)) states.push('selected');
+  if (element.isContentEditable && element.querySelector(FORMATS)) states.push('formatted');
   if (element.tagName === 'TEXTAREA' && (element.style.width || element.style.height)) states.push(`${element.offsetWidth}×${element.offsetHeight} pixels`);
   if (element.getRootNode().activeElement === element) states.push('focused');
   return states;

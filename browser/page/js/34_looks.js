@@ -1,6 +1,8 @@
 // What tells a thing without a name from its neighbours: class, data, icon, colour, shape, size, place.
 const describe = (element, style) => {
   const parts = [];
+  const control = element.tagName === 'LABEL' ? element.control : null;
+  if (control?.name && control.value) parts.push(`${control.name}=${control.value}`.slice(0, 30));
   const drawn = element.namespaceURI?.endsWith('svg') && element.tagName !== 'svg';
   if (element.id && element.id.length <= 30) parts.push('#' + element.id);
   const names = [...element.classList].filter((name) => name.length <= 30 && !/^(css|sc|jsx?)-?\w*\d/.test(name));
@@ -59,7 +61,7 @@ const boxOf = (element, style, look, rect) => {
   if (!filled && !(framed && rect.width >= FRAME_FROM && rect.height >= FRAME_FROM)) return '';
   const loose = style.position === 'absolute' ? `at ${Math.round(rect.left)},${Math.round(rect.top)}` : '';
   const part = element.parentElement?.childElementCount === 1 && !element.previousSibling?.data?.trim() ? withinWhat(element.parentElement) : '';
-  return ['box', filled ? colourName(colour) : 'framed', sizeOf(rect), loose || part].filter(Boolean).join(' ');
+  return ['box', spare(element), filled ? colourName(colour) : 'framed', sizeOf(rect), loose || part].filter(Boolean).join(' ');
 };
 
 const NAMED_COLOURS = {
@@ -87,30 +89,4 @@ const colourName = (colour) => {
   const hue = HUES.find(([to]) => turn * 60 < to)[1];
   const name = hue === 'orange' && light < 0.4 ? 'brown' : hue === 'magenta' && light > 0.65 ? 'pink' : shade + hue;
   return `${name} ${hex}`;
-};
-
-// Of things with names the ground is told where it sets some apart: the chosen ones of a list, equal
-// buttons in several colours. Two grounds by turns are the stripes of a table.
-const ALIKE_FROM = 3;
-const tellGrounds = (shown) => {
-  const families = new Map();
-  for (const one of shown) {
-    if (!one.piece || one.piece.a || EDITABLE.has(one.piece.k)) continue;
-    const { parentElement, tagName } = one.element;
-    const of = families.get(parentElement) ?? families.set(parentElement, {}).get(parentElement);
-    (of[tagName] ??= []).push(one);
-  }
-  for (const family of [...families.values()].flatMap(Object.values)) if (family.length >= ALIKE_FROM) tellApart(family);
-};
-const tellApart = (family) => {
-  const counts = new Map();
-  for (const { ground } of family) counts.set(ground, (counts.get(ground) ?? 0) + 1);
-  const [[common, most]] = [...counts].sort((a, b) => b[1] - a[1]);
-  const stripes = counts.size === 2 && most < 0.7 * family.length;
-  if (counts.size === 1 || stripes) return;
-  for (const { piece, ground } of family) {
-    const colour = parseColour(ground);
-    if ((ground === common && most > 1) || !colour || colour[3] < 0.5) continue;
-    piece.s = [...(piece.s ?? []), 'colour ' + colourName(colour)];
-  }
 };

@@ -6,6 +6,7 @@ const DELEGATION_PATTERNS = [
   [/className\s*[!=]==?\s*['"`]([\w-]{1,60})['"`]/g, (m) => '.' + CSS.escape(m)],
   [/target\.id\s*[!=]==?\s*['"`]([\w-]{1,60})['"`]/g, (m) => '#' + CSS.escape(m)],
   [/(?:has|get)Attribute\(\s*['"`]([\w-]{1,60})['"`]/g, (m) => `[${CSS.escape(m)}]`],
+  [/(?:target|srcElement)\)?\??\.(title|alt|name|value)\b/g, (m) => `[${m}]`],
   [/dataset\??\.(\w{1,40})/g, (m) => `[data-${m.replace(/[A-Z]/g, (c) => '-' + c.toLowerCase())}]`],
 ];
 // `const name = event.target.className` and then `name === 'plus'`, or a switch over it.

@@ -60,13 +60,18 @@ const textBefore = (list) => {
   return squash(text);
 };
 
+const aroundOf = (element) => {
+  const parent = composedParent(element);
+  return parent ? once(parent, () => shortText(parent, ROW_TEXT)) : '';
+};
+
 const printOf = (element) => {
-  const row = closestRow(element), parent = composedParent(element);
+  const row = closestRow(element);
   return {
     role: roleOf(element), name: ownName(element), key: keyOf(element),
     caption: captionOf(element),
     row: row && row !== element ? once(row, () => shortText(row, ROW_TEXT)) : '',
-    around: shared && parent ? once(parent, () => shortText(parent, ROW_TEXT)) : '', // asked of walks alone
+    around: shared ? aroundOf(element) : '', // of all at once, in a walk
   };
 };
 
@@ -186,6 +191,7 @@ const resolve = (ref) => {
     const now = printOf(other);
     return samePrint(print, now) && now.caption === print.caption;
   });
-  if (matches.length === 1) return rebind(ref, matches[0]);
+  const beside = matches.length > 1 && print.around ? matches.filter((other) => aroundOf(other) === print.around) : matches;
+  if (beside.length === 1) return rebind(ref, beside[0]);
   return gone(ref, matches.length ? `left the page, and ${matches.length} elements look like it` : 'left the page', print);
 };

@@ -35,7 +35,7 @@ const isWithin = (inner, outer) => {
 };
 
 // A click lands rightly on the element, on what is in it, or on the label of a hidden control.
-const lands = (hit, element) => isWithin(hit, element) ||
+const lands = (hit, element) => isWithin(hit, element) || hit === element.control ||
   (!!element.labels && [...element.labels].some((label) => isWithin(hit, label)));
 
 const tagLine = (element) => {
@@ -63,6 +63,14 @@ const fromCorner = (box, [x, y]) => ({
   x: x < 0 ? box.right + x : box.left + x, y: y < 0 ? box.bottom + y : box.top + y,
 });
 
+// What can be hit where it is needs no scrolling: a list may draw its rows anew for it.
+const reached = (element, offset) => {
+  const box = element.getBoundingClientRect();
+  const { x, y } = offset ? fromCorner(box, offset) : { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+  const hit = box.width > 0 && box.height > 0 ? deepHit(x, y) : null;
+  return !!hit && lands(hit, element);
+};
+
 // Gives { x, y } from the element's corner, { direct } for a control that has no place of its own, or
 // { why } with `wait` where waiting may help.
 const aim = ({ element, offset }) => {
@@ -70,7 +78,7 @@ const aim = ({ element, offset }) => {
   if (element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true') {
     return { why: 'it is disabled', wait: true };
   }
-  bringIntoView(element);
+  if (!reached(element, offset)) bringIntoView(element);
   if (moving(element)) return { why: 'it keeps moving', wait: true };
   if (element.tagName === 'AREA') return { direct: true }; // its place is on the picture
   const points = pointsOf(element);

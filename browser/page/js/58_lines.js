@@ -163,7 +163,7 @@ const placesIn = (children) => {
   const rows = rank('top'), columns = rank('left');
   return new Map(children.map((child, at) => {
     const row = rows.indexOf(Math.round(boxes[at].top)) + 1, column = columns.indexOf(Math.round(boxes[at].left)) + 1;
-    if (rows.length === 1 || columns.length === 1) return [child, `${at + 1} of ${children.length}`];
+    if (rows.length === 1 || columns.length === 1) return [child, `${rows.length === 1 ? column : row} of ${children.length}`];
     return [child, `row ${row}, column ${column}`];
   }));
 };

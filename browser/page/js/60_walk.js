@@ -11,6 +11,7 @@ const takesText = (element, role) => EDITABLE.has(role) &&
 // Drawn ones may hold arrows, handles and options that are worked by themselves.
 const MADE_OF_PARTS = new Set(['listbox', 'combobox', 'spinbutton', 'slider']);
 
+const NAME_COMPARED = 40;
 const VALUE_LIMIT = 20000; // characters of a field's value
 const BOXES = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
 
@@ -64,12 +65,12 @@ class Walk {
     shared = new Map();
     for (const { element, ref } of this.shown) registry.get(ref).print = printOf(element);
     shared = null;
-    tellGrounds(this.shown);
+    tellApart(this.shown);
     const renamed = inherited(this.shown, this.refsBefore);
     if (renamed.size) this.lines.rename(renamed);
     return {
       lines: this.lines.all, cut: this.cut, frames: this.frames.map((ref) => renamed.get(ref) ?? ref), title: document.title,
-      url: location.href, consent: !!findConsent(), suspects: suspected.length,
+      url: location.href, consent: !!findConsent(), passed: passed(), suspects: suspected.length,
     };
   }
 
@@ -192,7 +193,7 @@ class Walk {
     const rect = element.getBoundingClientRect();
     const piece = this.describePiece(element, role, why, style, look, rect);
     if (!piece) return false;
-    this.shown.push({ element, ref: piece.r, piece, ground: style.backgroundColor });
+    this.shown.push({ element, ref: piece.r, piece, name: this.named, ground: style.backgroundColor, ink: style.color });
     this.lines.piece(piece);
     if (piece.open) leave.push(() => this.lines.close(piece.r));
     return CONTROLS_WITHOUT_CONTENT.has(tag) || (!piece.open && piece.n !== undefined && piece.whole);
@@ -211,6 +212,7 @@ class Walk {
     if (element.tagName === 'SELECT') piece.o = optionTexts(element);
     const name = attributeName(element);
     const text = CONTROLS_WITHOUT_CONTENT.has(element.tagName) ? '' : shortText(element, 400);
+    this.named = (name || text).slice(0, NAME_COMPARED);
     if (!text || takesText(element, role)) {
       piece.n = name || spare(element) || this.imageName(element);
       if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;

@@ -16,8 +16,11 @@ const arm = () => {
   opening = 0;
   watchTimersUntil = armedAt + TIMER_WATCH_MS;
   if (!observer) {
-    observer = new MutationObserver(() => { mutatedAt = nativeNow(); });
-    observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+    observer = new MutationObserver((records) => {
+      mutatedAt = nativeNow();
+      noteLooks(records);
+    });
+    observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeOldValue: true });
   }
 };
 

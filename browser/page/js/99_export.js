@@ -2,9 +2,11 @@ const take = (ref) => {
   arm();
   const found = resolve(ref);
   lastNote = found.note ?? '';
+  taken = found.element;
   return found.element ?? { why: found.why, candidates: found.candidates };
 };
 let lastNote = '';
+let taken = null; // what was acted on last
 
 watchListeners();
 watchHandlers();

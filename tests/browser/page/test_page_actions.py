@@ -271,3 +271,20 @@ async def test_the_arrows_inside_a_drawn_spinner_and_slider_are_worked_by_themse
     assert "slider: Volume = 5" in snapshot.text
     assert ref(snapshot, "clickable (.knob")
     assert "Guests = 3" in (await tab.click(ref(snapshot, "button more"))).changes
+
+
+async def test_a_part_of_a_field_is_replaced_and_the_rest_keeps_its_form(show):
+    tab = await show("""<div contenteditable aria-label=A>It went <i>so</i> fast. The end.</div>
+        <input aria-label=B value="one two three">""")
+    snapshot = await tab.snapshot()
+    assert "formatted" in snapshot.text
+    await tab.type(ref(snapshot, "textbox A"), "slowly", instead="fast")
+    await tab.type(ref(snapshot, "textbox A"), "", instead="The end.")
+    await tab.type(ref(snapshot, "textbox B"), "2", instead="two")
+    text = (await tab.snapshot()).text
+    html = await tab.page.inner_html("div")
+    assert html.startswith("It went <i>so</i> slowly.")
+    assert "end" not in html
+    assert "one 2 three" in text
+    with pytest.raises(ActionError, match="does not stand there"):
+        await tab.type(ref(snapshot, "textbox B"), "x", instead="four")

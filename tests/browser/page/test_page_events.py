@@ -77,3 +77,17 @@ async def _crash(session, tab):
         await tab.snapshot()
     finally:
         crash.cancel()
+
+
+async def test_lights_that_flashed_are_told_in_their_order(show):
+    tab = await show("""<style>i{display:inline-block;width:30px;height:30px;background:gray}.lit{background:red}</style>
+        <i onclick=1 id=a></i><i onclick=1 id=b></i><i onclick=1 id=c></i><button id=s>Start</button><script>
+        s.onclick = () => { const next = ['c', 'a', 'c', 'b']; s.className = 'pressed';
+          const flash = () => { const light = document.getElementById(next.shift());
+            light.className = 'lit'; setTimeout(() => { light.className = ''; if (next.length) setTimeout(flash, 60); else s.className = '' }, 90) }; flash() }</script>""")
+    snapshot = await tab.snapshot()
+    a, b, c = (ref(snapshot, f"clickable (#{name}") for name in "abc")
+    outcome = await tab.click(ref(snapshot, "button Start"))
+    told = next(event for event in outcome.events if "changed back" in event)
+    assert told.endswith(f"[{c}] [{a}] [{c}] [{b}]")
+    assert not (await tab.click(a)).events

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from browser.errors import ActionError
@@ -218,3 +220,32 @@ async def test_the_sides_of_a_cube_that_look_away_are_told(show):
         if "turned" not in line and "invisible" not in line
     ]
     assert shown == ["3"]
+
+
+async def test_equal_words_are_told_by_size_and_one_word_of_many_by_its_ink(show):
+    tab = await show("""<div><button style="padding:9px 20px">OK</button><button>OK</button><button>OK</button></div>
+        <p id=p><b>elm</b><b>oak</b><b style="color:#d00">yew</b><b>ash</b></p><script>p.onclick = e => e.target.textContent</script>""")
+    text = (await tab.snapshot()).text
+    first, second = re.findall(r"OK, (\d+)×", text)[:2]
+    assert int(first) > int(second)
+    assert text.count("written in") == 1
+    assert "yew, written in red" in text
+
+
+async def test_labels_of_hidden_radios_are_told_by_value_place_and_state(show):
+    stars = "".join(
+        f"<input type=radio name=r id=r{n} value={n}><label for=r{n}></label>" for n in (3, 2, 1, 0)
+    )
+    tab = await show(f"""<style>input{{display:none}}label{{width:20px;height:20px;background:gold}}</style>
+        <div style="display:flex;flex-direction:row-reverse">{stars}</div>""")
+    outcome = await tab.click(ref(await tab.snapshot(), "clickable (r=2 "))
+    assert "3 of 4" in outcome.changes
+    assert "checked" in outcome.changes
+    assert await tab.page.is_checked("#r2")
+
+
+async def test_icons_that_a_listener_knows_by_their_title_have_refs_with_it(show):
+    tab = await show("""<style>i{display:inline-block;width:14px;height:14px;background:gray}</style>
+        <div id=l><p data-n=1>One <i title=Delete></i><i title=Archive></i></p></div><script>
+        l.onclick = e => { if (e.target.title) document.title = e.target.title + e.target.closest('p').dataset.n }</script>""")
+    assert ref(await tab.snapshot(), "clickable Archive")

@@ -164,3 +164,22 @@ async def test_a_cell_without_words_keeps_its_ref_by_its_id_when_something_is_wr
         first,
         last,
     ]
+
+
+async def test_a_box_in_a_list_that_draws_itself_when_scrolled_is_found_by_its_row(show):
+    """Bringing it into view draws all rows anew, and none of the boxes has a name."""
+    tab = await show("""<div id=v style="height:100px;overflow:auto"><div id=i style="position:relative;height:2400px"></div></div><p id=o></p><script>
+        const draw = () => { i.innerHTML = ''; const from = Math.floor(v.scrollTop / 24); for (let n = from; n < from + 5; n++)
+          i.insertAdjacentHTML('beforeend', `<div style="position:absolute;top:${n * 24}px"><input type=checkbox onchange="o.textContent = 'ticked ${n}'"> Row ${n}</div>`) };
+        v.onscroll = draw; v.scrollTop = 240; draw()</script>""")
+    snapshot = await tab.snapshot()
+    rows = [line for line in snapshot.text.splitlines() if "Row" in line]
+    last = next(line for line in rows if "Row 14" in line).split()[0].strip("[")
+    assert "ticked 14" in (await tab.click(last)).changes
+
+
+async def test_what_can_be_hit_where_it_is_is_not_scrolled_to(show):
+    tab = await show("""<div id=v style="height:60px;overflow:auto"><p style="height:20px;margin:0">one</p>
+        <button style="height:60px">Two</button><p style="height:900px">three</p></div>""")
+    await tab.click(ref(await tab.snapshot(), "button Two"))
+    assert await tab.page.evaluate("v.scrollTop") == 0
