@@ -67,7 +67,7 @@ class RunFolder:
 
     @property
     def browser_state(self) -> Path:
-        """Where cookies and local storage stand while the run lasts: secrets, never exported."""
+        """Where cookies and what sites store stand while the run lasts: secrets, never exported."""
         return self.path / "browser-state.json"
 
     def write_browser_state(self, text: str) -> None:

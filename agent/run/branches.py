@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agent.protocol import CallResult
     from agent.run.left_open import LeftOpen
     from agent.tools import Registry, ToolContext
+    from agent.tools.context import LeftPage
     from agent.types import ToolCall
 
 FEWEST_SOURCES = 3
@@ -30,7 +31,7 @@ class Branches:
     """
 
     def __init__(
-        self, tools: Registry, context: ToolContext, left: LeftOpen, before: Mapping[str, str]
+        self, tools: Registry, context: ToolContext, left: LeftOpen, before: Mapping[str, LeftPage]
     ) -> None:
         self._tools = tools
         self._left = left
@@ -55,7 +56,7 @@ class Branches:
         What it reads has numbers of its own, and it may read its share of the sources, so that
         neither depends on which loop is faster.
         """
-        context, url = self._context, self._before.get(loop, "")
+        context, left = self._context, self._before.get(loop)
         if loop != MAIN:
             most = max(FEWEST_SOURCES, context.limits.max_sources // SIDE_BY_SIDE)
             limits = replace(context.limits, max_sources=most)
@@ -63,7 +64,7 @@ class Branches:
         if context.web is None:
             return context
         if loop == MAIN:
-            context.web.left_open = url
+            context.web.left_open = left
             return context
-        web = replace(context.web, tab=None, left_open=url, lock=asyncio.Lock())
+        web = replace(context.web, tab=None, left_open=left, lock=asyncio.Lock())
         return replace(context, web=web)

@@ -1,8 +1,9 @@
 """The browser of a run as each step leaves it, so that a resumed run can take it up.
 
-The record names the addresses of open pages. Cookies and local storage are secrets: they lie in a
-file of their own beside the record, for its owner alone, which no export or archive takes along and
-which is deleted when the run comes to its end.
+The record names the addresses of open pages. Cookies and what sites store are secrets: they lie in
+a file of their own beside the record, for its owner alone, which no export or archive takes along
+and which is deleted when the run comes to its end. It has Playwright's form, with the session
+storage of each loop's page besides.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from agent.tools.context import LeftPage
 from browser.errors import BrowserError
+from browser.net.url import origin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,16 +22,27 @@ if TYPE_CHECKING:
     from agent.journal import Event, RunFolder
     from agent.tools import Web
     from agent.tools.context import Record
-    from browser.page.storage import Stored
+    from browser.page.storage import Items, Stored
 
+TABS: Final = "urchinTabs"
+"""The field of the state that only we write and read."""
 PAGE_OPEN: Final = "page.open"
 """The event that names the page which a call left open."""
 
 
-def left_open(events: list[Event]) -> dict[str, str]:
-    """Tell from a record which page each loop had open at last."""
+def left_open(events: list[Event], state: Path) -> dict[str, LeftPage]:
+    """Tell from a record and the browser's state which page each loop had open at last."""
     opened = (event for event in events if event.type == PAGE_OPEN)
-    return {event.place.partition("/")[0]: str(event.data["url"]) for event in opened}
+    urls = {event.place.partition("/")[0]: str(event.data["url"]) for event in opened}
+    tabs = _read(state).get(TABS, {})
+    return {loop: LeftPage(url, _session_of(tabs.get(loop), url)) for loop, url in urls.items()}
+
+
+def _session_of(tab: dict[str, Any] | None, url: str) -> Items:
+    """Give what a loop's tab had stored for the site of the page that it had open."""
+    if tab is None or tab["origin"] != origin(url):
+        return ()
+    return tuple((row["name"], row["value"]) for row in tab["sessionStorage"])
 
 
 class LeftOpen:
@@ -41,7 +55,8 @@ class LeftOpen:
         self._folder = folder
         self._record = record
         self._start = start
-        self._origins: dict[str, list[dict[str, str]]] | None = None
+        self._origins: dict[str, dict[str, Any]] | None = None
+        self._tabs: dict[str, dict[str, Any]] = {}
         self._urls: dict[str, str] = {}
         self._kept = ""
         self._lock = asyncio.Lock()
@@ -61,24 +76,36 @@ class LeftOpen:
         except BrowserError:
             return
         async with self._lock:
-            await asyncio.to_thread(self._write, stored)
+            await asyncio.to_thread(self._write, stored, loop)
 
-    def _write(self, stored: Stored) -> None:
+    def _write(self, stored: Stored, loop: str) -> None:
         if self._origins is None:
-            self._origins = _origins_in(self._start)
+            before = _read(self._start)
+            self._origins = {row["origin"]: row for row in before.get("origins", [])}
+            self._tabs = dict(before.get(TABS, {}))
         if stored.origin:
-            items = [{"name": name, "value": value} for name, value in stored.items]
-            self._origins[stored.origin] = items
-        origins = [{"origin": o, "localStorage": items} for o, items in self._origins.items()]
-        text = json.dumps({"cookies": stored.cookies, "origins": origins})
+            self._origins[stored.origin] = {
+                "origin": stored.origin,
+                "localStorage": _rows(stored.items),
+                "indexedDB": list(stored.databases),
+            }
+            session = _rows(stored.session)
+            self._tabs[loop] = {"origin": stored.origin, "sessionStorage": session}
+        origins = list(self._origins.values())
+        state = {"cookies": stored.cookies, "origins": origins, TABS: self._tabs}
+        text = json.dumps(state)
         if text != self._kept:
             self._folder.write_browser_state(text)
             self._kept = text
 
 
-def _origins_in(path: Path | None) -> dict[str, list[dict[str, str]]]:
-    """Read the local storage that the browser was started with; Playwright has read it before."""
+def _rows(items: Items) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in items]
+
+
+def _read(path: Path | None) -> dict[str, Any]:
+    """Read the state that the browser was started with; Playwright has read it before."""
     if path is None or not path.is_file():
         return {}
     state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return {row["origin"]: row["localStorage"] for row in state.get("origins", [])}
+    return state

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from agent.loop import Caller
     from agent.models import Message, Model
     from agent.run.outcome import Ledger
-    from agent.tools.context import Record
+    from agent.tools.context import LeftPage, Record
 
 
 class Past(Protocol):
@@ -33,7 +33,7 @@ class Past(Protocol):
         """The messages that a loop begins with; None where they are laid out anew."""
         ...
 
-    def left_open(self) -> dict[str, str]:
+    def left_open(self) -> dict[str, LeftPage]:
         """The pages that were open, by the loops that had them; opened again when needed."""
         ...
 

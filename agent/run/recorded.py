@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent.models import Message, Model
     from agent.run.outcome import Ledger
     from agent.run.record import RunRecord
-    from agent.tools.context import Record
+    from agent.tools.context import LeftPage, Record
     from agent.types import Report
 
 
@@ -68,7 +68,7 @@ class OnRecordedWeb:
         """The messages with which the recorded run began; another model plans for itself."""
         return self.source.opening_at(MAIN) if place == MAIN else None
 
-    def left_open(self) -> dict[str, str]:
+    def left_open(self) -> dict[str, LeftPage]:
         """None: a new run opens pages for itself."""
         return {}
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent.models.base import Heard
     from agent.run.outcome import Ledger
     from agent.run.record import RunRecord
-    from agent.tools.context import Record
+    from agent.tools.context import LeftPage, Record
     from agent.types import ToolCall
 
 _ONCE = frozenset({"model.request", "thought", "tool.call", "tool.result", "tool.intent"})
@@ -50,9 +50,9 @@ class Resumed:
         """The messages with which the loop began, if it did."""
         return self.source.opening_at(place)
 
-    def left_open(self) -> dict[str, str]:
+    def left_open(self) -> dict[str, LeftPage]:
         """The pages that were open when the run was cut off."""
-        return left_open(self.source.events)
+        return left_open(self.source.events, self.source.folder.browser_state)
 
     def model(self, live: Model) -> Model:
         """Recorded replies come first."""

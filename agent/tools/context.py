@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from browser.crawl import Crawler
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
+    from browser.page.storage import Items
     from browser.read import Reader
     from browser.search.chain import Chain
     from browser.session import Browser
@@ -65,6 +66,14 @@ class Limits:
     translates: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class LeftPage:
+    """A page that was open when a run was cut off, and what its tab alone had stored: secrets."""
+
+    url: str
+    session: Items = ()
+
+
 @dataclass(slots=True)
 class Web:
     """The web of a run; the browser starts when it is first asked for.
@@ -89,7 +98,7 @@ class Web:
     context: PageContext | None = None
     page: Page | None = None
     tab: Any = None
-    left_open: str = ""
+    left_open: LeftPage | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property

@@ -8,7 +8,7 @@ from agent.errors import ToolError
 from browser.errors import BrowserError
 
 if TYPE_CHECKING:
-    from agent.tools.context import ToolContext, Web
+    from agent.tools.context import LeftPage, ToolContext, Web
     from agent.tools.registry import Tool
 
 LOOKING: Final = frozenset(
@@ -36,28 +36,28 @@ async def reopened(context: ToolContext, tool: Tool, arguments: Any) -> None:
     whose refs, and whatever was typed into it, are gone. Raises `ToolError` that says so.
     """
     web = context.web
-    if web is None or not web.left_open:
+    if web is None or web.left_open is None:
         return
     if tool.name == "OPEN":
-        web.left_open = ""
+        web.left_open = None
         return
     elsewhere: str = getattr(arguments, "url", "")
     if tool.name not in LOOKING | ACTING or elsewhere:
         return
-    told = await _opened(context, web)
+    told = await _opened(context, web, web.left_open)
     if tool.name in ACTING or getattr(arguments, "ref", None):
         raise ToolError(told, hint="SNAPSHOT shows the page with new refs.")
 
 
-async def _opened(context: ToolContext, web: Web) -> str:
+async def _opened(context: ToolContext, web: Web, left: LeftPage) -> str:
     """Open the page; gives what the next observation tells of it."""
-    url, web.left_open = web.left_open, ""
+    url, web.left_open = left.url, None
     try:
         web.egress.check_url(url)
         async with web.lock:
             browser = await web.start_browser()
             seconds = context.seconds_left(context.limits.read_seconds)
-            web.tab = await browser.open(url, deadline=seconds)
+            web.tab = await browser.open(url, deadline=seconds, session=left.session)
     except BrowserError as error:
         failed = f"the run was cut off, and {url} could not be opened again: {error}"
         raise ToolError(failed, hint="OPEN a page.") from error

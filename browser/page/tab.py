@@ -124,7 +124,7 @@ class Tab(Hands):
             return await html_of(self.page)
 
     async def stored(self) -> Stored:
-        """Give the browser's cookies and the local storage of this page's site."""
+        """Give the browser's cookies and what this page's site keeps."""
         self.check_alive()
         async with within(LOOK_SECONDS, "read what the site keeps"):
             return await stored_by(self.page)

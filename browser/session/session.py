@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from browser.errors import BrowserError, BrowserGone
+from browser.net.url import origin
 from browser.page import library
 from browser.page.context import context_of
 from browser.page.deadline import within
 from browser.page.live import OPEN_SECONDS
+from browser.page.storage import with_session
 from browser.page.tab import Tab
 from browser.page.transfer import BYTES_LIMIT, Downloads
 from browser.session.attach import attach
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
+    from browser.page.storage import Items
     from browser.types import PageContext
 
 TABS_AT_MOST = 5  # with that many, further ones that pages open by themselves are closed
@@ -92,15 +95,17 @@ class Browser:
         """Whether this is the user's own browser."""
         return self._running is not None and self._running.users is not None
 
-    async def open(self, url: str, *, deadline: float = OPEN_SECONDS) -> Tab:
+    async def open(self, url: str, *, deadline: float = OPEN_SECONDS, session: Items = ()) -> Tab:
         """Open an address in a new tab of ours; `deadline` in seconds.
 
-        A browser that was killed, froze or lost its connection is replaced first. Raises
-        DeadlineExceeded, ConnectFailed, PageCrashed, BrowserGone.
+        Its site finds `session` in its session storage, as another tab of it had it. A browser that
+        was killed, froze or lost its connection is replaced first. Raises DeadlineExceeded,
+        ConnectFailed, PageCrashed, BrowserGone.
         """
         tab = await self._new_tab()
         try:
-            await tab.goto(url, deadline)
+            async with with_session(tab.page, origin(url), session):
+                await tab.goto(url, deadline)
         except BrowserError:
             await self.close(tab)
             raise

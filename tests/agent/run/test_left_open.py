@@ -15,6 +15,7 @@ from agent.run.resume import resume
 from agent.tools import Web
 from browser import Browser
 from fixtures.routes import PASSWORD, USER
+from tests.loopback import Handler, serving
 
 
 async def test_a_resumed_run_is_still_logged_in_and_old_refs_are_void(ask, script, site, tmp_path):
@@ -52,6 +53,63 @@ async def test_cookies_are_in_no_export(ask, script, site, tmp_path):
     export(folder.path, tmp_path / "run.zip")
     with zipfile.ZipFile(tmp_path / "run.zip") as packed:
         assert not any(cookie.encode() in packed.read(name) for name in packed.namelist())
+
+
+SHOP = """<!doctype html><title>Shop</title><main><h1>Shop</h1><p id=told></p>
+<button onclick="buy()">Buy a lamp</button></main><script>
+const opened = new Promise((ok) => {
+  const asked = indexedDB.open("shop", 2);
+  asked.onupgradeneeded = () => asked.result.createObjectStore("basket", {keyPath: "id"});
+  asked.onsuccess = () => ok(asked.result);
+});
+const basket = async (mode) => (await opened).transaction("basket", mode).objectStore("basket");
+async function told() {
+  const asked = (await basket("readonly")).getAll();
+  asked.onsuccess = () => document.getElementById("told").textContent = "Step "
+    + (sessionStorage.step ?? "one") + ". Basket: "
+    + (asked.result.map((row) => row.what + " of " + row.since.getUTCFullYear()).join() || "empty");
+}
+async function buy() {
+  sessionStorage.step = "two";
+  (await basket("readwrite")).put({id: 1, what: "a lamp", since: new Date(0)}).onsuccess = told;
+}
+told();
+</script>"""
+
+
+class _Shop(Handler):
+    def get(self):
+        self.send(200, "text/html", SHOP.encode())
+
+
+async def test_what_a_tab_and_a_database_held_is_there_again(ask, script, tmp_path):
+    with serving(_Shop, str) as url:
+        model = script(
+            f"<<TOOL:OPEN:{url}/shop>>",
+            '<<TOOL:CLICK:{"ref":"{{ref:Buy a lamp}}"}>>',
+            "<<TOOL:SNAPSHOT>>",
+            {"reply": "NOT_FOUND", "expect": "Step two. Basket: a lamp of 1970"},
+        )
+        own = url.removeprefix("http://")
+        cut = await ask(model=model, max_steps=2, allow_private=[own])
+        folder = Runs(tmp_path / "data").find(cut.run)
+        assert cut.status == "partial"
+
+        done = await resume(RunRecord.read(folder), data_dir=tmp_path / "data", max_steps=9)
+        assert done.status == "not_found", done.error
+        assert not folder.browser_state.exists()
+
+
+async def test_session_storage_is_given_to_its_own_site_and_tab_alone(site):
+    async with Browser.launch() as browser:
+        first = await browser.open(f"{site.url}/museum", session=(("step", "two"),))
+        other = await browser.open(f"{site.url}/museum")
+        asked = "sessionStorage.getItem('step')"
+        assert await first.page.evaluate(asked) == "two"
+        assert await other.page.evaluate(asked) is None
+        await first.page.evaluate("sessionStorage.clear()")
+        await first.page.reload()
+        assert await first.page.evaluate(asked) is None
 
 
 async def test_local_storage_is_there_again(site, tmp_path):
