@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from agent.evidence.figures import Figure
     from agent.evidence.statements import Ground, Sentence, Statement
+    from agent.types import Passage
 
 COUNTABLE = 12
 """A number up to here stands in a claim for many reasons; its column must be named."""
@@ -53,6 +54,15 @@ def check_tables(claim: Sentence, ground: Ground) -> Finding | None:
     return None
 
 
+def columns(passage: Passage) -> list[tuple[str, str]]:
+    """Give the cells of a table's row, each after its column's name; empty without such names."""
+    if passage.kind != "table":
+        return []
+    header = passage.heading.rsplit(HEADING_SEPARATOR, 1)[-1].split(_CELLS)
+    cells = [cell.strip() for cell in passage.text.strip().strip("|").split("|")]
+    return list(zip(header, cells, strict=True)) if 1 < len(header) == len(cells) else []
+
+
 def _wrong(claim: Sentence, row: Row, rows: Sequence[Row], key: int, ground: Ground) -> str | None:
     return (
         _foreign(claim, row, rows, key) or _other_figure(claim, row, ground) or _denied(claim, row)
@@ -69,14 +79,11 @@ def _tables(ground: Ground) -> list[list[Row]]:
 
 
 def _row(statement: Statement) -> Row | None:
-    passage = statement.passage
-    if passage.kind != "table" or statement.sentence.start:
+    named = [] if statement.sentence.start else columns(statement.passage)
+    if not named:
         return None
-    header = passage.heading.rsplit(HEADING_SEPARATOR, 1)[-1].split(_CELLS)
-    cells = passage.text.strip().strip("|").split("|")
-    if len(header) < 2 or len(header) != len(cells):
-        return None
-    return Row(statement, tuple(map(_cell, header)), tuple(map(_cell, cells)))
+    header, cells = zip(*((_cell(name), _cell(cell)) for name, cell in named), strict=True)
+    return Row(statement, header, cells)
 
 
 def _cell(text: str) -> Cell:

@@ -115,9 +115,10 @@ class _Weighing:
 
 
 def _coverage(question: str, cited: Iterable[Source], checked: CheckedAnswer) -> float:
-    """Share of what is asked that stands in the quotes, or the titles of their pages."""
+    """Share of what is asked that is spoken of: in quotes, their pages' titles, what they carry."""
     quotes = [quote for source in checked.sources for quote in source.quotes]
-    ground = Ground([*quotes, *(source.title for source in cited if source.title)])
+    carried = [s.text for s in checked.sentences if s.verdict is VerdictState.SUPPORTED]
+    ground = Ground([*quotes, *carried, *(source.title for source in cited if source.title)])
     wanted = set(content_of(words_of(tokenise(question)))) - ASKING
     met = sum(bool(forms_on_page(root, ground)) for root in wanted)
     return met / len(wanted) if wanted else 1.0

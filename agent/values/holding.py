@@ -10,9 +10,10 @@ from agent.evidence.dates import find_dates
 from agent.evidence.figures import find_figures
 from agent.evidence.normalise import tokenise
 from agent.evidence.quotes import nearest_quote
+from agent.evidence.tables import columns
 from agent.evidence.verify import verify_claim
 from agent.types import Verdict, VerdictState
-from browser.text import sentences
+from browser.text import content_words, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,7 +36,7 @@ def held(value: Any, said: str, passages: Sequence[Passage], titles: Sequence[st
     if not passages:
         return Verdict(VerdictState.UNCITED, reason="no passage of the run is cited")
     for passage in passages:
-        quote = next((s for s in _pieces(passage.text) if stands_in(value, s)), "")
+        quote = _quote(value, said, passage)
         if quote:
             return Verdict(VerdictState.SUPPORTED, quote, "it stands there", passage=passage.id)
     if isinstance(value, str) and any(stands_in(value, title) for title in titles):
@@ -48,6 +49,16 @@ def held(value: Any, said: str, passages: Sequence[Passage], titles: Sequence[st
     verdict = verify_claim(claim, passages)
     quote = verdict.quote or nearest_quote(claim, passages)
     return Verdict(verdict.state, quote, verdict.reason, passage=verdict.passage)
+
+
+def _quote(value: Any, said: str, passage: Passage) -> str:
+    """Give the words that hold a value; of a row with a column for the field, only that counts."""
+    field = frozenset(content_words(said.rpartition(" ")[2].replace("_", " ")))
+    named = [(name, cell) for name, cell in columns(passage) if field & set(content_words(name))]
+    if named:
+        text = passage.text.strip()
+        return text if any(stands_in(value, cell) for _, cell in named) else ""
+    return next((s for s in _pieces(passage.text) if stands_in(value, s)), "")
 
 
 def stands_in(value: Any, text: str) -> bool:

@@ -58,7 +58,7 @@ def _found(field: Field, question: str, evidence: Evidence) -> tuple[Any, str] |
         rank = (len(own & stems), len(asked & (stems | title)))
         if not rank[0] or (best is not None and rank <= best[0]):
             continue
-        value = _value(field, sentence, question)
+        value = _value(field, _beside(own, sentence), question)
         if value is not None:
             best = (rank, value, passage)
     return best and (best[1], best[2])
@@ -74,6 +74,14 @@ def _sentences(
         title = frozenset(content_words(source.title)) if source else frozenset()
         for span in sentences(passage.text):
             yield passage.text[span.start : span.end], title, passage.id
+
+
+def _beside(own: frozenset[str], sentence: str) -> str:
+    """A row of a table without the cells that only name the field; other sentences as they are."""
+    if not sentence.startswith("|"):
+        return sentence
+    cells = sentence.strip("| ").split(" | ")
+    return " | ".join(cell for cell in cells if not own.issuperset(content_words(cell)))
 
 
 def _value(field: Field, sentence: str, question: str) -> Any:

@@ -39,7 +39,7 @@ def filling(script, site):
     return write
 
 
-WHOLE = {"": [f"S1¶{n}" for n in range(1, 7)]}
+WHOLE = {"": [f"S1¶{n}" for n in range(1, 11)]}
 """Citations of the whole instance, and so of each value in it."""
 GOOD = {
     "data": {"first_lit": "1829-11-01", "height_m": 34, "engineer": "Gideon Thorsby"},
@@ -53,7 +53,7 @@ async def test_each_value_is_cited_and_quoted(ask, filling):
     assert [value.pointer for value in report.values] == ["/first_lit", "/height_m", "/engineer"]
     assert {value.verdict.value for value in report.values} == {"supported"}
     assert all(value.citations == [1] for value in report.values)
-    assert "34 metres" in report.values[1].quote
+    assert "34 m" in report.values[1].quote
     assert report.values[1].quote in report.sources[0].quotes
     assert report.data_notes == []
 
@@ -93,6 +93,23 @@ async def test_lists_keep_the_items_that_stand_there(ask, filling):
     report = await ask(model=filling(reply, reply), schema=schema)
     assert report.data == [{"name": "Hesk Light", "h": 34}]
     assert [value.pointer for value in report.values] == ["/0/name", "/0/h"]
+
+
+async def test_a_value_of_another_column_is_left_out(ask, script, site):
+    schema = {"type": "object", "properties": {"ship": {}, "passengers": {"type": "integer"}}}
+    row = {"/ship": ["S1¶5"], "/passengers": ["S1¶5"]}
+    long, many = ({"ship": "MV Kittiwake", "passengers": n} for n in (46, 180))
+    model = script(
+        f'<<TOOL:READ:{{"url":"{site.url}/ferries"}}>>',
+        "MV Kittiwake is 46 metres long. [S1¶5]",
+        *(
+            {"reply": json.dumps({"data": d, "citations": row}), "for": "values"}
+            for d in (long, many)
+        ),
+    )
+    report = await ask("How many passengers does MV Kittiwake carry?", model=model, schema=schema)
+    assert report.data == many
+    assert "| 180 |" in report.values[1].quote
 
 
 async def test_the_keyless_model_fills_in_what_a_sentence_plainly_says(ask):
