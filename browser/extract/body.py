@@ -38,7 +38,7 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
         return extract_pdf(body, url, name=_name(url))
     if kind == "gzip":
         return extract_body(_unpacked(body), "", url.removesuffix(".gz"))
-    if kind in {"zip", BINARY, "mail"}:
+    if kind in {"zip", BINARY, "mail", "rtf"}:
         return _packed(kind, body, content_type, url)
     document = _text_reader(kind)(decode(body, content_type), url, _name(url))
     return on_platform(document, body, url) if kind == "json" else document
@@ -53,6 +53,10 @@ def _packed(kind: str, body: bytes, content_type: str, url: str) -> Document:
         from browser.extract.documents.mail import read_mail  # noqa: PLC0415 - as above
 
         return read_mail(body, url, _name(url))
+    if kind == "rtf":
+        from browser.extract.documents.rtf import read_rtf  # noqa: PLC0415 - as above
+
+        return read_rtf(body, url, _name(url))
     packed.refuse_legacy(body)
     message = f"{content_type or 'the body'} is no document that can be read"
     raise ExtractError(message, hint="Pictures, sound and programs are not read.")

@@ -45,7 +45,8 @@ def refuse_legacy(body: bytes) -> None:
         )
     raise ExtractError(
         "old Office files (.doc, .xls, .ppt, .msg) are not read",
-        hint="Save it as .docx, .xlsx, .pptx, .eml or PDF, then read that.",
+        hint="Save it as .docx, .xlsx, .pptx, .rtf, .eml or PDF, then read that"
+        " (LibreOffice: `soffice --convert-to docx FILE`).",
     )
 
 

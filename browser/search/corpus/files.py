@@ -26,6 +26,7 @@ KINDS = {
     ".htm": "text/html",
     ".pdf": "application/pdf",
     **dict.fromkeys((".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".odt", ".ods", ".odp"), ""),
+    ".rtf": "application/rtf",
     ".epub": "application/epub+zip",
     ".eml": "message/rfc822",
     ".mbox": "application/mbox",
