@@ -29,10 +29,7 @@ KEPT = 64
 
 _LATER = frozenset("later after following next on afterwards thereafter hence".split())
 _EARLIER = frozenset("earlier before previously ago previous prior sooner preceding".split())
-_LASTING = frozenset(
-    """for aged within by of over took take takes lasted spent after since stayed served lived at
-    some about nearly almost another""".split()
-)
+_LASTING = frozenset("for aged lasted took takes spent after within over".split())
 _SEASONS = frozenset("spring summer autumn winter season".split())
 _STEPPED = _SEASONS | {"year", "decade"}
 _SAFE_DAY = 28
@@ -42,7 +39,8 @@ _SAFE_DAY = 28
 class _Step(NamedTuple):
     """So many days on from a date (`ahead`), back from it, or either, told at a token's place.
 
-    `vague` says that it may be no step at all: `the following spring` may be the same year's.
+    `vague` says that it may be no step at all: `the following spring` may be the same year's;
+    `explicit` that its words leave no doubt: `five months later`, not `for five months`.
     """
 
     days: float
@@ -50,23 +48,38 @@ class _Step(NamedTuple):
     back: bool
     place: int
     vague: bool = False
+    explicit: bool = False
+
+
+class Told(NamedTuple):
+    """A date that a statement gives, and whether it can be no other.
+
+    It can where the statement counts on from one of several dates, or says for how long.
+    """
+
+    date: Date
+    sure: bool
 
 
 @functools.lru_cache(maxsize=KEPT)
-def dated(ground: Ground) -> tuple[tuple[Date, ...], ...]:
+def dated(ground: Ground) -> tuple[tuple[Told, ...], ...]:
     """Give the dates of each statement, those that it counts on to among them."""
-    found: list[tuple[Date, ...]] = []
+    found: list[tuple[Told, ...]] = []
     for statement in ground.statements:
         sentence = statement.sentence
-        earlier = next((dates for dates in found[: -BASE_REACH - 1 : -1] if dates), ())
-        counted = [
-            moved
-            for step in _steps(sentence)
-            for base in _bases(step, sentence, earlier, ground)
-            for moved in _moved(base, step)
-        ]
-        found.append((*sentence.dates, *counted))
+        earlier = next((told for told in found[: -BASE_REACH - 1 : -1] if told), ())
+        named = tuple(Told(date, sure=True) for date in sentence.dates)
+        found.append((*named, *_counted(sentence, [told.date for told in earlier], ground)))
     return tuple(found)
+
+
+def _counted(sentence: Sentence, earlier: Sequence[Date], ground: Ground) -> Iterator[Told]:
+    for step in _steps(sentence):
+        bases = _bases(step, sentence, earlier, ground)
+        for base in bases:
+            moved = list(_moved(base, step))
+            sure = len(bases) == len(moved) == 1 and step.explicit
+            yield from (Told(date, sure) for date in moved)
 
 
 def _bases(
@@ -99,13 +112,14 @@ def _counted_steps(sentence: Sentence) -> Iterator[_Step]:
         after = [token.form for token in tokens[figure.place + 1 : figure.place + 6]]
         before = [token.form for token in tokens[max(0, figure.place - 2) : figure.place]]
         ahead, back = not _LATER.isdisjoint(after), not _EARLIER.isdisjoint(after)
-        lasting = not (ahead or back) and not _LASTING.isdisjoint(before)
+        lasting = not (ahead or back) and not _LASTING.isdisjoint(before) and figure.unit == YEAR
         if lasting or "old" in after or ((ahead or back) and "than" in after):
             ahead = back = True
         if back and "was" in before:
             ahead = True
         if ahead or back:
-            yield _Step(figure.size, ahead, back, figure.place)
+            explicit = ahead != back and not lasting
+            yield _Step(figure.size, ahead, back, figure.place, explicit=explicit)
 
 
 def _moved(base: Date, step: _Step) -> Iterator[Date]:
@@ -128,7 +142,7 @@ def _years_on(base: Date, days: float, place: int) -> Iterator[Date]:
 
 def _days_on(base: Date, days: float, place: int) -> Iterator[Date]:
     """Count months or days on from a date that names its month."""
-    if base.month is None or abs(days) > 2 * YEAR.factor:
+    if base.month is None or (base.exact_year is None and abs(days) >= YEAR.factor):
         return
     months = days / MONTH.factor
     if abs(months - round(months)) < 0.01:

@@ -34,7 +34,7 @@ class _DateSlot:
 
 def check_dates(claim: Sentence, ground: Ground, alignment: Alignment) -> Finding | None:
     """Find the first date of a claim in whose place the page has another one."""
-    values = dated(ground)
+    values = [[told.date for told in found] for found in dated(ground)]
     for date in claim.dates:
         absent = not any(date.agrees(other) for found in values for other in found)
         if absent or _confirmed(date, claim, ground) or _stands(date, values):

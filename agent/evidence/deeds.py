@@ -6,13 +6,15 @@ match as wholes, as they must in `negation`.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.alignment import forms_on_page
 from agent.evidence.clauses import is_content
 from agent.evidence.findings import Finding, contradicts
-from agent.evidence.heads import denied_in
-from agent.evidence.negation import LIGHT, TURNS
+from agent.evidence.german import is_german
+from agent.evidence.heads import clause_around, denied_in
+from agent.evidence.negation import CONTRASTS, LIGHT, TURNS
 from agent.evidence.surroundings import around
 from agent.evidence.thesaurus import opposites
 from agent.evidence.vocabulary import CEASING, HEDGES, NEGATORS, root_set
@@ -34,7 +36,7 @@ LEAST_NOUN = 0.25
 LEAST_CONTRARY = 0.3
 """The same for a word of which the page has the contrary."""
 
-LEAST_AFFIRMED = 0.4
+LEAST_AFFIRMED = 0.3
 """The same for a word that the claim denies and the page does not: much goes without saying."""
 
 AFFIRMED_TOO = 0.8
@@ -50,14 +52,19 @@ LIMITS = root_set(
 """Words by which a claim, or what the page denies, is no plain statement."""
 
 
+ENDING = CEASING - root_set("gone")
+"""Words by which something is there no more; `go` itself says little."""
+
 ORDERS = root_set("before until than longer")
 """Of these, words that limit a denial only."""
+
+_FREEING = frozenset({("not", "have"), ("not", "need"), ("need", "not"), ("not", "required")})
 
 
 def check_deeds(claim: Sentence, ground: Ground) -> Finding | None:
     """Find a word that the claim affirms and the page denies, or the other way round."""
     mine = denied_in(claim.tokens)
-    if not TURNS.isdisjoint(claim.roots):
+    if not TURNS.isdisjoint(claim.roots) or is_german(" ".join(t.raw for t in claim.tokens)):
         return None
     if not (LIMITS if mine else LIMITS - ORDERS).isdisjoint(claim.roots):
         return None
@@ -75,7 +82,7 @@ class _Met(NamedTuple):
 
 def _denied_there(claim: Sentence, ground: Ground) -> Statement | None:
     """Find the statement that denies a word of the claim, in its surroundings."""
-    if not CEASING.isdisjoint(claim.roots):
+    if not ENDING.isdisjoint(claim.roots):
         return None
     words = _words(claim, ground)
     for root, forms in words.items():
@@ -98,24 +105,51 @@ def _denied_there(claim: Sentence, ground: Ground) -> Statement | None:
 
 def _affirmed_here(claim: Sentence, mine: Sequence[Denied], ground: Ground) -> Statement | None:
     """Find the statement that affirms what the claim denies, in its surroundings."""
-    if len(mine) > 1 or not mine[0].heads or any(map(_compares, claim.tokens)):
+    if len(mine) > 1 or not mine[0].heads or _outdoes(claim) or _frees(claim):
         return None
-    head = claim.tokens[mine[0].heads[0]]
-    forms = _words(claim, ground).get(head.root)
+    head = _head(claim, mine[0])
+    forms = _words(claim, ground).get(head)
     if not forms:
         return None
-    places = around(claim, frozenset({head.root, mine[0].root}), ground)
+    places = around(claim, frozenset({head, mine[0].root}), ground)
     affirmed: list[_Met] = []
     for statement, i, denial in _occurrences(forms, ground):
         share = places.at(statement.place, i)
         if denial and share >= LEAST_DENIED:
             return None
-        plain = not denied_in(statement.sentence.tokens) and not _is_gone(statement, claim)
-        affirmed += [_Met(share, statement)] if plain else []
+        content = statement.sentence.content
+        both = "but" in statement.sentence.roots and opposites(head) & content
+        if both or CONTRASTS & content or not _names(claim, ground) <= content | ground.topic:
+            continue
+        if _is_plain(clause_around(statement.sentence.tokens, i), head, claim):
+            affirmed.append(_Met(share, statement))
     best = max(affirmed, key=lambda met: met.share, default=None)
-    if best is None or best.share < LEAST_AFFIRMED or _contrary(claim, best.statement):
-        return None
-    return best.statement
+    return best.statement if best is not None and best.share >= LEAST_AFFIRMED else None
+
+
+def _head(claim: Sentence, denied: Denied) -> str:
+    """Give the root of what is denied: of `did not work as a coach`, the coach."""
+    first, *others = denied.heads
+    joined = [token.form for token in claim.tokens[first + 1 : first + 2]]
+    return claim.tokens[others[0] if others and joined in (["as"], ["to"]) else first].root
+
+
+def _names(claim: Sentence, ground: Ground) -> set[str]:
+    return {root for name in claim.names if ground.is_name(name) for root in name.roots}
+
+
+def _frees(claim: Sentence) -> bool:
+    """Whether a claim denies a duty, or how many of some: `need not`, `nine of the ten are not`."""
+    forms = [token.form for token in claim.tokens]
+    duty = any(pair in _FREEING for pair in itertools.pairwise(forms))
+    return duty or any(figure.unit is None for figure in claim.figures)
+
+
+def _is_plain(clause: Sequence[Token], head: str, claim: Sentence) -> bool:
+    """Whether a clause denies nothing, ends nothing and has not the contrary of a word."""
+    own = {token.root for token in clause} - claim.content
+    gone = own & (ENDING | LIMITS | CONTRASTS) or any(r.startswith(("un", "non")) for r in own)
+    return not gone and not denied_in(clause) and opposites(head).isdisjoint(own)
 
 
 def _contrary_there(claim: Sentence, ground: Ground) -> Statement | None:
@@ -175,14 +209,10 @@ def _limited(tokens: Sequence[Token], denied: Denied) -> bool:
     return limits or supposed or any(token.form == "but" for token in after)
 
 
-def _is_gone(statement: Statement, claim: Sentence) -> bool:
-    """Whether a statement says in a word of its own that there is no more: `sold out`, `unused`."""
-    own = statement.sentence.content - claim.content
-    return bool(own & CEASING) or any(root.startswith(("un", "non")) for root in own)
-
-
-def _compares(token: Token) -> bool:
-    return token.form in {"more", "less", "better", "worse"} or token.form.endswith("er")
+def _outdoes(claim: Sentence) -> bool:
+    """Whether a claim denies that anything is more so: `No kettle has been quieter`."""
+    last = claim.words[-1].form
+    return last in {"more", "less", "worse"} or (last.endswith("er") and len(last) > len("other"))
 
 
 def _contrary(claim: Sentence, statement: Statement, but: AbstractSet[str] = frozenset()) -> bool:

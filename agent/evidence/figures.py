@@ -29,6 +29,7 @@ WIDE = 1.5
 _ABOUT = frozenset("about roughly around some approximately circa nearly almost approx c".split())
 _MORE = frozenset("more over above least exceeding beyond excess upwards minimum".split())
 _LESS = frozenset("less under below fewer most up within maximum".split())
+_STEPS = frozenset("later after earlier before ago sooner since".split())
 _LASTING = frozenset("for within last lasted lasts take takes took half".split())
 _TO = frozenset({"to", "-", "until", "till", "bis"})
 _FRACTIONS = {"half": 50.0, "third": 100 / 3, "3th": 100 / 3, "quarter": 25.0, "4th": 25.0,
@@ -152,7 +153,8 @@ def _in_words(tokens: Sequence[Token], i: int, bound: Bound) -> Figure | None:
         joined = [t.form for t in tokens[i + 2 : i + 3]] == ["and"]
         lasting = before is not None and before.form in _LASTING
         half = 0.5 if before is not None and before.form == "half" else 1.0
-        alone = joined or lasting or half < 1
+        stepped = [t.form for t in tokens[i + 2 : i + 3]] and tokens[i + 2].form in _STEPS
+        alone = joined or lasting or stepped or half < 1
         return Figure(half, unit, frozenset(), bound, i) if unit and alone else None
     if token.form == "half" and following in {"a", "an"} and read_unit(tokens[i + 2 : i + 3])[0]:
         return None

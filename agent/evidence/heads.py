@@ -47,6 +47,13 @@ def denied_in(tokens: Sequence[Token]) -> list[Denied]:
     ]
 
 
+def clause_around(tokens: Sequence[Token], i: int) -> Sequence[Token]:
+    """Give the tokens of the clause in which a token stands."""
+    start = next((j for j in range(i, 0, -1) if breaks(tokens, j)), 0)
+    end = next((j for j in range(i + 1, len(tokens)) if breaks(tokens, j)), len(tokens))
+    return tokens[start:end]
+
+
 def _is_verbal(root: str) -> bool:
     return root in VERBAL | NOBODY or root not in NEGATORS
 
@@ -55,6 +62,9 @@ def _heads(tokens: Sequence[Token], place: int, root: str) -> Iterator[int]:
     """Give the places of what a denial stands before, in its clause."""
     rest = range(place + 1, len(tokens))
     after = list(itertools.takewhile(lambda i: not breaks(tokens, i), rest))
+    if root in NOBODY and place and is_content(tokens[place - 1]):
+        yield place - 1  # `detected nothing`
+        return
     if root in DENIALS_BEFORE_FROM and any(tokens[i].form == "from" for i in after):
         after = list(itertools.dropwhile(lambda i: tokens[i].form != "from", after))
     words = [i for i in after if is_content(tokens[i]) and not tokens[i].form.endswith("ly")]

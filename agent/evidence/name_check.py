@@ -81,7 +81,7 @@ def _is_common(name: Name, ground: Ground) -> bool:
 def _rival(name: Name, claim: Sentence, ground: Ground) -> tuple[Statement, Name] | None:
     """Find the name that the claim's words stand around, if clearly more than around its own."""
     places = around(claim, frozenset(name.roots), ground)
-    own = max((places.at(s.place, i) for s, i in _mentions(name, ground)), default=0.0)
+    own = max((places.at(s.place, i, name.roots) for s, i in _mentions(name, ground)), default=0.0)
     rivals = [
         (places.at(statement.place, other.place, other.roots), statement, other)
         for statement in ground.statements

@@ -76,9 +76,11 @@ def _years(sentences: Iterable[Sentence]) -> list[int]:
 
 def _completes(figure: Figure, claim: Sentence, ground: Ground) -> bool:
     """Whether two figures of a claim come to one of the page's: `three more than the 18 before`."""
-    totals = [sum_ for other in claim.figures if other != figure for sum_ in _sums([figure, other])]
-    there = (f for s in ground.statements for f in s.sentence.figures)
-    return bool(totals) and any(total.says(f) for f in there for total in totals)
+    totals = [
+        total for other in claim.figures if other != figure for total in _sums([figure, other])
+    ]
+    there = [f for s in ground.statements for f in s.sentence.figures] if totals else []
+    return any(total.equals(f) and total.bound == "exact" for f in there for total in totals)
 
 
 def _reckoned(figure: Figure, claim: Sentence, ground: Ground) -> Iterator[Figure]:

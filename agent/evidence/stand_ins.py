@@ -128,17 +128,16 @@ def _least(figure: Figure, other: Figure, nouns: frozenset[str]) -> float:
 
 
 def _date_instead(date: Date, claim: Sentence, ground: Ground) -> _Met | None:
-    there = [
-        (s, d) for s, dates in zip(ground.statements, dated(ground), strict=True) for d in dates
-    ]
-    own = [(s, d) for s, d in there if date.agrees(d)]
+    timeline = zip(ground.statements, dated(ground), strict=True)
+    there = [(statement, told) for statement, dates in timeline for told in dates]
+    own = [(s, told.date) for s, told in there if date.agrees(told.date)]
     if any(s.passage.kind == "table" or d not in s.sentence.dates for s, d in own):
         return None
     places = around(claim, _own_roots(date, claim), ground)
     rivals = [
         _Met(met, statement, other.place)
-        for statement, other in there
-        if other in statement.sentence.dates
+        for statement, (other, sure) in there
+        if sure
         and _can_be_meant(date, other, claim, statement)
         and (
             (met := places.at(statement.place, other.place)) >= LEAST_DATE

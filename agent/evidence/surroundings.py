@@ -34,7 +34,7 @@ BESIDE = 1.8
 LONGEST_NAME = 3
 """Tokens of a name after its first."""
 
-_CUTS = {";": 8, ":": 4, ".": 8, "(": 3, ")": 3, ",": 3, "-": 1} | dict.fromkeys(
+_CUTS = {";": 8, ":": 4, ".": 8, "(": 3, ")": 3, ",": 3, "-": 1, "and": 2} | dict.fromkeys(
     "but while whereas although though who which until before after because".split(), 4
 )
 """What a mark or conjunction between clauses counts for, in tokens of distance."""
@@ -66,17 +66,17 @@ class Surroundings:
         self._total = (self.known + MISSING * missing) or 1.0
         self._tokens = [s.sentence.tokens for s in ground.statements]
 
-    def at(self, statement: int, place: int, own: Collection[str] = ()) -> float:
+    def at(self, statement: int, place: int, name: Collection[str] = ()) -> float:
         """Share of the claim's words that stand around a token of a statement, by nearness.
 
-        `own` are roots of the value that stands there, which do not count.
+        `name` are the roots of the name that stands there, if one does; they do not count.
         """
         best = [0.0] * len(self._weights)
         tokens = self._tokens[statement]
         for hit in self._hits.get(statement, ()):
-            if tokens[hit.place].root in own:
+            if tokens[hit.place].root in name:
                 continue
-            near = hit.strength / (1 + _distance(tokens, hit.place, place) / HALF)
+            near = hit.strength / (1 + _distance(tokens, hit.place, place, named=bool(name)) / HALF)
             best[hit.word] = max(best[hit.word], near)
         for back, share in NEXT_DOOR.items():
             for hit in self._hits.get(statement - back, ()):
@@ -96,14 +96,14 @@ def around(claim: Sentence, without: frozenset[str], ground: Ground) -> Surround
     return Surroundings([w for w in content_of(claim.words) if w not in without], ground)
 
 
-def _distance(tokens: Sequence[Token], place: int, value: int) -> int:
+def _distance(tokens: Sequence[Token], place: int, value: int, *, named: bool) -> int:
     """Tokens between a word and a value, those that set clauses apart counting more.
 
-    What follows a value's own comma (`Ann Vale, who …`, `Ann Vale, the owner`) belongs to it.
+    What follows a name's own comma (`Ann Vale, who …`, `Ann Vale, the owner`) belongs to it.
     """
     first, last = sorted((place, value))
     between = [token.form for token in tokens[first + 1 : last]]
-    if value < place:
+    if named and value < place:
         own = next((i for i, form in enumerate(between) if form == ","), -1)
         if 0 <= own <= LONGEST_NAME:
             between = between[own + 1 :]
