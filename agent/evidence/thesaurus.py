@@ -2,7 +2,8 @@
 
 A synonym here only helps to align a claim with a statement; nothing is called supported on the
 strength of one. Opposites carry more: they turn an aligned statement into its contrary. The words
-stand in `words/`, read when the first claim is checked.
+stand in `words/`, those that mean the same in `browser/text/synonyms.txt`; they are read when the
+first claim is checked.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from agent.evidence.spelling import root
+from browser.text.synonyms import synonym_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +85,8 @@ def is_people(word: str) -> bool:
 @functools.cache
 def _synonyms() -> dict[str, frozenset[str]]:
     table: dict[str, set[str]] = {}
-    for group in (*_groups("synonyms"), *_groups("peoples")):
+    plain = ([root(word) for word in group] for group in synonym_groups())
+    for group in (*plain, *_groups("peoples")):
         for word in group:
             table.setdefault(word, set()).update(group)
     return _frozen(table)
