@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from agent.memory.retrieval.index import Reach
 from agent.memory.retrieval.query import parse
 from agent.memory.retrieval.ranking import WINDOW, rank
+from agent.memory.retrieval.rewording import SHARE, other_words
 from agent.memory.terms import kind_term, speaker_term
 
 if TYPE_CHECKING:
@@ -57,13 +58,17 @@ class Search:
         """Find memories that bear on a text, best first; `also` are ids of further candidates."""
         query = parse(text)
         counts, names = self._count(query)
-        if not counts and not also:
-            return []
         idf = {term: self._idf(reach) for term, reach in counts.items()}
+        mass = self._mass(query, idf, names)
+        others = self._count_others(query, counts, names)
+        if not counts and not others and not also:
+            return []
+        idf |= {term: SHARE * self._idf(reach) for term, reach in others.items()}
+        counts = dict(sorted((counts | others).items(), key=lambda entry: entry[1].count))
         candidates = [*self._candidates(counts, idf), *also] if counts else also
         nearby = sorted({id_ + by for id_ in candidates for by, _ in WINDOW})
         rows = self._index.rows(self._connection, nearby)
-        ranked = rank(query, rows, idf, names, self._mass(query, idf, names), also)
+        ranked = rank(query, rows, idf, names, mass, also)
         return [pair for pair in ranked if self._kinds is None or pair[1].kind in self._kinds]
 
     def _mass(self, query: Query, idf: Mapping[str, float], names: Sequence[str]) -> float:
@@ -88,6 +93,15 @@ class Search:
         content = {term: reach for term, reach, by in known if not _speaks(by, reach)}
         speakers = [speaker_term(term) for term, _, by in known if by.count]
         return content or {term: reach for term, reach, _ in known}, speakers
+
+    def _count_others(
+        self, query: Query, counts: Mapping[str, Reach], names: Sequence[str]
+    ) -> dict[str, Reach]:
+        """Count what can stand for the words that no memory has."""
+        missing = [t for t in query.terms if t not in counts and speaker_term(t) not in names]
+        terms = [term for term in other_words(missing) if term not in query.terms]
+        reaches = self._index.reach(self._connection, terms, self._where, COMMON, self._among)
+        return {term: reach for term, reach in zip(terms, reaches, strict=True) if reach.count}
 
     def _idf(self, reach: Reach) -> float:
         size = self._where.last - self._where.first + 1

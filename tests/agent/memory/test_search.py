@@ -190,3 +190,22 @@ def test_postgres_plans_each_search_for_its_words(postgres: str) -> None:
             ).one()
     assert plans[0] == 0
     assert plans[1] > 0
+
+
+def test_a_word_that_no_memory_has_is_sought_by_those_that_mean_the_same(memory: Memory) -> None:
+    memory.add("The car failed its inspection because of worn brake pads")
+    memory.add("The choir rehearses in the parish hall")
+    assert [hit.text[:7] for hit in memory.search("Which vehicle did not pass?")] == ["The car"]
+
+
+def test_a_word_that_a_memory_has_is_not_sought_by_others(memory: Memory) -> None:
+    memory.add("The vehicle stands behind the school", at=START)
+    memory.add("The car failed its inspection", at=START + timedelta(days=9))
+    assert [hit.text[:11] for hit in memory.search("vehicle")] == ["The vehicle"]
+
+
+def test_what_has_the_word_comes_before_what_has_another_for_it(memory: Memory) -> None:
+    memory.add("The car failed its inspection in Ghent", at=START)
+    memory.add("The choir sings in Ghent", at=START + timedelta(days=9))
+    found = [hit.text for hit in memory.search("Did the choir hire a vehicle?")]
+    assert [text[:9] for text in found] == ["The choir", "The car f"]
