@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from contextlib import contextmanager
@@ -51,7 +52,7 @@ def told(event: Event, verbose: int) -> list[str]:
     if verbose and event.type == "call.mended":
         lines.append(f"{data['name']} was not written as asked; read all the same ({data['tier']})")
     if verbose > 1 and event.type == "tool.result":
-        lines.append(f"{data['name']} gave {data['data']}")
+        lines.append(f"{data['name']} gave {json.dumps(data['data'], ensure_ascii=False)}")
     return [_one_line(text) for text in lines if text]
 
 
@@ -73,9 +74,18 @@ def _tool(data: dict[str, Any]) -> str:
         return f"{data['name']} failed: {failed}"
     if data["name"] in ("WEB_SEARCH", "READ", "FETCH_URL"):
         return ""
-    return (
-        f"{data['name']}: {result.get('did') or data['param']}" if isinstance(result, dict) else ""
-    )
+    if not isinstance(result, dict):
+        return ""
+    return f"{data['name']}: {result.get('did') or _asked(data['param'])}"
+
+
+def _asked(param: str) -> str:
+    """What a tool was asked for, without the form it was written in."""
+    try:
+        fields = json.loads(param)
+    except ValueError:
+        return param
+    return ", ".join(str(value) for value in fields.values()) if isinstance(fields, dict) else param
 
 
 def _source(data: dict[str, Any]) -> str:
