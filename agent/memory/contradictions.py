@@ -6,7 +6,6 @@ what is preferred today may turn out to be the error.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from itertools import combinations
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.memory.insights import Insight, insight
 from agent.memory.terms import index_terms
+from agent.memory.values import details
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def _weight(fact: Any) -> tuple[int, float, int]:
 
 def _pages(fact: Any) -> int:
     """Count the pages that say it."""
-    sources = json.loads(fact.value)["sources"] if fact.value else []
+    sources = details(fact).get("sources", [])
     return len({source["url"] for source in sources}) or 1
 
 

@@ -18,6 +18,7 @@ from agent.memory.insights import clusters, insight_of
 from agent.memory.links import Link, LinkKind
 from agent.memory.runs import content_key, run_before
 from agent.memory.types import Dreamed, Origin
+from agent.memory.values import details
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -154,14 +155,14 @@ def _draft(insight: Insight, worded: Worded | None) -> Draft:
 
 
 def _stale(entries: Entries, now: float) -> set[int]:
-    """Find insights that nothing renewed for long, or whose evidence is gone."""
-    rows = entries.all([kinds.INSIGHT], BATCH)
-    evidence = {row.id: json.loads(row.value)["evidence"] for row in rows if row.value}
+    """Find insights that nothing renewed for long, or whose evidence is gone; not a person's."""
+    rows = [row for row in entries.all([kinds.INSIGHT], BATCH) if details(row)]
+    evidence = {row.id: details(row)["evidence"] for row in rows}
     known = {row.id for row in entries.by_ids(sorted({i for e in evidence.values() for i in e}))}
     return {
         row.id
         for row in rows
-        if now - row.written > INSIGHT_DAYS * 86_400 or not known & set(evidence.get(row.id, ()))
+        if now - row.written > INSIGHT_DAYS * 86_400 or not known & set(evidence[row.id])
     }
 
 

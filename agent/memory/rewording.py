@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agent.memory import kinds
 from agent.memory.drafts import Draft
 from agent.memory.types import Origin
+from agent.memory.values import details
 
 if TYPE_CHECKING:
     from agent.memory.entries import Entries
@@ -41,8 +42,8 @@ def unworded(entries: Entries) -> list[Unworded]:
     """List the insights that no model has worded yet, the newest first."""
     found = []
     for row in reversed(entries.all([kinds.INSIGHT])):
-        value = json.loads(row.value)
-        if value["type"] != "contradiction" and not value.get("worded"):
+        value = details(row)
+        if value and value["type"] != "contradiction" and not value.get("worded"):
             rows = entries.by_ids(value["evidence"][-EVIDENCE:])
             found.append(Unworded(row.key, row.text, tuple(other.text for other in rows)))
     return found
@@ -51,9 +52,9 @@ def unworded(entries: Entries) -> list[Unworded]:
 def reword(entries: Entries, key: str, text: str) -> None:
     """Put an insight in other words; the former ones go into its history."""
     row = entries.get([kinds.INSIGHT], key)
-    if row is None:
+    if not details(row):
         return
-    value = json.dumps({**json.loads(row.value), "worded": True})
+    value = json.dumps({**details(row), "worded": True})
     said = " ".join(text.split())[:LENGTH]
     trusted = Origin(trusted=row.trusted)
     entries.put(Draft(said, kinds.INSIGHT, key, value, origin=trusted, confidence=row.confidence))
@@ -61,7 +62,7 @@ def reword(entries: Entries, key: str, text: str) -> None:
 
 def worded(entries: Entries) -> dict[str, Worded]:
     """Give what models have worded, by key."""
-    rows = [(row, json.loads(row.value)) for row in entries.all([kinds.INSIGHT])]
+    rows = [(row, details(row)) for row in entries.all([kinds.INSIGHT])]
     return {
         row.key: Worded(row.text, tuple(value["evidence"]))
         for row, value in rows

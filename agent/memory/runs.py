@@ -16,6 +16,7 @@ from agent.memory import kinds
 from agent.memory.drafts import Draft
 from agent.memory.terms import index_terms
 from agent.memory.types import Origin
+from agent.memory.values import details
 from agent.types import VerdictState
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _with_subject(text: str, title: str) -> str:
 def _known_too(entries: Entries, key: str, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add the pages that said the same in earlier runs."""
     known = entries.get([kinds.FACT], key)
-    before = json.loads(known.value)["sources"] if known is not None else []
+    before = details(known).get("sources", [])
     urls = {source["url"] for source in new}
     return [*new, *(source for source in before if source["url"] not in urls)][:PAGES]
 
@@ -115,7 +116,7 @@ def _citation(source: ReportSource) -> dict[str, Any]:
 
 def _source(entries: Entries, report: Report, source: ReportSource) -> Draft:
     known = entries.get([kinds.SOURCE], source.url)
-    before = json.loads(known.value)["good_for"] if known is not None else []
+    before = details(known).get("good_for", [])
     good_for = [*(q for q in before if q != report.question), report.question][-GOOD_FOR:]
     name = source.title or source.url
     value = {"good_for": good_for, "sha256": source.sha256, "fetched_at": source.fetched_at}

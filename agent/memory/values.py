@@ -17,6 +17,12 @@ def pack(value: Any) -> tuple[str, str | None]:
     return jsvalues.to_string(value), json.dumps(value)
 
 
+def details(row: Any) -> dict[str, Any]:
+    """Give what a run or a dream noted with a memory; nothing for one that somebody else wrote."""
+    value = {} if row is None or row.value is None else json.loads(row.value)
+    return value if isinstance(value, dict) else {}
+
+
 def unpack(row: Any) -> Any:
     """Read the value of a row back, exactly as it was given."""
     return row.text if row.value is None else json.loads(row.value)

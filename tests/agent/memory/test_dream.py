@@ -227,3 +227,29 @@ def test_that_memories_concern_a_subject_is_not_recalled_until_it_says_more(memo
     assert memory.search("Kittiwake yawl Brackwater", kinds=["insight"]) == []
     memory.reword(summary.key, "All spars of the Kittiwake are of larch")
     assert memory.search("Kittiwake spars", kinds=["insight"])
+
+
+def test_what_somebody_else_wrote_of_our_kinds_is_read_past_and_kept(memory: Memory) -> None:
+    url = "https://museum.example/clock"
+    kept = memory.add("Ask the keeper before noon", kind="insight", key="by hand")
+    memory.add("The clock page", kind="source", key=url)
+    memory.add("The tower clock was built in 1792", kind="fact")
+    source = ReportSource(n=1, url=url, fetched_at="2026-01-02T03:04:05Z", sha256="a", via="http")
+    text = "Jan Novak built the tower clock. [1]"
+    sentence = Sentence(text=text, citations=[1], verdict=VerdictState.SUPPORTED)
+    report = Report(
+        run="r1",
+        question="Who built the tower clock?",
+        status="answered",
+        answer=text,
+        sentences=[sentence],
+        sources=[source],
+    )
+    memory.record_run(report)
+    memory.dream()
+    assert "by hand" not in {insight.key for insight in memory.unworded()}
+    memory.reword("by hand", "Ask the keeper in the morning")
+    memory.dream()
+    found = memory.control.get(kept)
+    assert found is not None
+    assert found.text == "Ask the keeper before noon"
