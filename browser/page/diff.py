@@ -23,8 +23,9 @@ _GONE_SHOWN = 3  # of a run of lines that went, the first few say which
 def changes(before: View | None, after: View, budget: int, query: str | None) -> str:
     """Describe the change between two views: a diff, or the new snapshot where that is shorter.
 
-    `+` lines are new, `-` lines are gone, `~` lines changed, `>` lines moved below another one; an
-    empty string says that nothing visible changed.
+    `+` lines are new, `-` lines are gone, `~` lines changed, `>` lines moved below another one;
+    where all lines are as they were, what looks otherwise is named. An empty string says that
+    nothing visible changed.
     """
     snapshot, _ = snapshot_of(after, budget, query)
     if before is None or before.url.split("#")[0] != after.url.split("#")[0]:
@@ -32,7 +33,7 @@ def changes(before: View | None, after: View, budget: int, query: str | None) ->
     old = [line.rendered() for line in before.lines]
     new = [line.rendered() for line in after.lines]
     if old == new:
-        return ""
+        return "\n".join(f"~ [{ref}] looks otherwise: {how}" for ref, how in after.restyled)
     if len(old) + len(new) > _DIFF_LINES:
         return snapshot.text
     text = "\n".join(_diff(old, new))

@@ -173,8 +173,8 @@ class Live:
             return
         if after.title != before.title:
             self.events.add(f"the title is now: {after.title}")
-        if after.passed:
-            order = " ".join(f"[{ref}]" for ref in after.passed)
+        if after.flashed:
+            order = " ".join(f"[{ref}]" for ref in after.flashed)
             self.events.add(f"changed and changed back meanwhile, in this order: {order}")
 
 

@@ -10,7 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser.page import library
 from browser.page.closed import adopt_closed_roots
-from browser.page.lines import Line, build
+from browser.page.lines import Line, build, plain
 from browser.page.split import split_long
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ class View:
     cut: bool = False
     consent: bool = False  # a consent dialog of a known platform is in front
     refs: dict[str, str] = field(default_factory=dict)
-    passed: tuple[str, ...] = ()  # refs of what flashed since the last look, in its order
+    flashed: tuple[str, ...] = ()  # refs of what flashed since the last look, in its order
+    restyled: tuple[tuple[str, str], ...] = ()  # refs of what looks otherwise since, and how
 
 
 class Frames:
@@ -74,7 +75,9 @@ async def look(page: Page, frames: Frames) -> View:
         await _walk_children(main, frames, inner, depth=1)
     lines = list(_flatten(raw, inner, page.url, ""))
     view = View(raw["url"], raw["title"], lines, cut=bool(raw.get("cut")))
-    view.passed = tuple(ref for one in (raw, *inner.values()) for ref in one.get("passed", ()))
+    for one in (raw, *inner.values()):
+        view.flashed += tuple(one.get("flashed", ()))
+        view.restyled += tuple((ref, plain(how)) for ref, how in one.get("restyled", ()))
     view.consent = any(one.get("consent") for one in (raw, *inner.values()))
     _name_regions(lines)
     for line in lines:

@@ -70,7 +70,7 @@ class Walk {
     if (renamed.size) this.lines.rename(renamed);
     return {
       lines: this.lines.all, cut: this.cut, frames: this.frames.map((ref) => renamed.get(ref) ?? ref), title: document.title,
-      url: location.href, consent: !!findConsent(), passed: passed(), suspects: suspected.length,
+      url: location.href, consent: !!findConsent(), ...passed(), suspects: suspected.length,
     };
   }
 

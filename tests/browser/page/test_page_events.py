@@ -91,3 +91,16 @@ async def test_lights_that_flashed_are_told_in_their_order(show):
     told = next(event for event in outcome.events if "changed back" in event)
     assert told.endswith(f"[{c}] [{a}] [{c}] [{b}]")
     assert not (await tab.click(a)).events
+
+
+async def test_what_says_the_same_and_looks_otherwise_is_told(show):
+    tab = await show("""<style>.in{background:green}</style><b id=a onclick="this.classList.toggle('in')">Odd</b>
+        <b id=b onclick="this.style.color = 'red'">Share</b>
+        <b id=c onclick="this.querySelector('path').setAttribute('fill', 'gold')"><svg width=16 height=16><path fill=gray d="M0 0h9v9z"/></svg></b>
+        <b id=d onclick="1">Nothing</b>""")
+    snapshot = await tab.snapshot()
+    odd, share = ref(snapshot, "clickable Odd"), ref(snapshot, "clickable Share")
+    assert (await tab.click(odd)).changes == f"~ [{odd}] looks otherwise: #a .in colour green"
+    assert "written in red" in (await tab.click(share)).changes
+    assert "drawn in gold" in (await tab.click(ref(snapshot, "clickable (#c"))).changes
+    assert (await tab.click(ref(snapshot, "clickable Nothing"))).changes == ""
