@@ -72,13 +72,14 @@ def _wrong(claim: Sentence, row: Row, rows: Sequence[Row], key: int, ground: Gro
 def _tables(ground: Ground) -> list[list[Row]]:
     tables: dict[tuple[int, str], list[Row]] = defaultdict(list)
     for statement in ground.statements:
-        row = _row(statement)
+        row = read_row(statement)
         if row is not None:
             tables[statement.passage.source, statement.passage.heading].append(row)
     return list(tables.values())
 
 
-def _row(statement: Statement) -> Row | None:
+def read_row(statement: Statement) -> Row | None:
+    """Read a statement as a row under its columns; None where it is none."""
     named = [] if statement.sentence.start else columns(statement.passage)
     if not named:
         return None

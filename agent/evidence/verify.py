@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from agent.evidence.findings import Finding, undecided
 from agent.evidence.free import check_free
 from agent.evidence.question import check_question, parse_question
+from agent.evidence.rows import check_rows
 from agent.evidence.statements import Ground
 from agent.evidence.verbatim import check_verbatim
 from agent.types import Passage, Verdict, VerdictState
@@ -69,7 +70,10 @@ def _check(claim: str, ground: Ground) -> Finding:
     question = parse_question(claim)
     if question:
         return check_question(question, ground)
-    return check_free(claim, ground)
+    found = check_free(claim, ground)
+    return (
+        found if found.state is not VerdictState.UNDECIDED else check_rows(claim, ground) or found
+    )
 
 
 def _judged(verdict: Verdict | None, ground: Ground) -> Verdict | None:

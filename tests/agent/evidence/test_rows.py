@@ -1,0 +1,61 @@
+"""Claims that read out a row of a table: carried under the columns that they name, or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.evidence import split_passages, verify_claim
+
+FLEET = """# Ferries
+
+| Ship | Route | Built | Length, m | Passengers | Cars | Captain |
+| MV Osprey | Sund – Hafn | 2014 | 62 | 310 | 52 | Ada Holm |
+| MV Heron | Hafn – Vik | 1998 | 46 | 180 | 24 | Bo Lind |"""
+
+
+def verdict(claim: str) -> str:
+    return verify_claim(claim, split_passages(FLEET, 1)).state.value
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "MV Heron was built in 1998 and carries 180 passengers.",
+        "In 1998, MV Heron was constructed.",
+        "MV Heron has a length of 46 m.",
+        "MV Heron can take 180 passengers and 24 cars.",
+        "The captain of MV Heron is Bo Lind.",
+    ],
+)
+def test_values_under_the_columns_that_a_claim_names_are_carried(claim: str) -> None:
+    found = verify_claim(claim, split_passages(FLEET, 1))
+    assert (found.state.value, found.quote[:10]) == ("supported", "| MV Heron")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "MV Heron carries 24 passengers.",
+        "MV Heron carries 180 cars and 24 passengers.",
+        "MV Heron was built in 2014.",
+        "The captain of MV Heron is Ada Holm.",
+    ],
+)
+def test_values_of_another_row_or_column_are_contradicted(claim: str) -> None:
+    assert verdict(claim) == "contradicted"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "MV Heron carries 180.",
+        "MV Heron was built before 1998.",
+        "MV Heron carries only 180 passengers.",
+        "MV Heron carries more than 180 passengers.",
+        "MV Heron does not carry 180 passengers.",
+        "MV Heron was built in 46.",
+        "MV Heron was built in 1998 by Ada Holm's yard.",
+    ],
+)
+def test_what_says_more_than_the_row_is_not_carried_by_it(claim: str) -> None:
+    assert verdict(claim) != "supported"
