@@ -1,4 +1,4 @@
-"""Claims that read out a row of a table: carried under the columns that they name, or not at all."""
+"""Claims that read out a row of a table: carried under the columns they name, or not at all."""
 
 from __future__ import annotations
 
