@@ -52,7 +52,7 @@ def unworded(entries: Entries) -> list[Unworded]:
 def reword(entries: Entries, key: str, text: str) -> None:
     """Put an insight in other words; the former ones go into its history."""
     row = entries.get([kinds.INSIGHT], key)
-    if not details(row):
+    if row is None or not details(row):
         return
     value = json.dumps({**details(row), "worded": True})
     said = " ".join(text.split())[:LENGTH]
