@@ -50,7 +50,7 @@ research "…" --search mine --search-url 'mine=https://search.example/api?q={qu
 
 Matched by the host of the parsed address; software that runs on anyone's host, by what its pages declare. A page that lost
 its usual markup is read as a plain page, and says so. *Saved pages* are of at least one of its forms;
-*unverified layout* means that no saved page of the real site was at hand. Installed packages add parsers under the entry point `urchin.platforms`.
+*unverified layout* means that no saved page of the real site was at hand. [Adding one](parsers.md) takes a file of some thirty lines, here or in a package.
 
 | site | hosts | what is read | tested on |
 |---|---|---|---|

@@ -54,6 +54,7 @@ def with_platform(document: Document, body: bytes, url: str) -> Document:
 
 def _completed(document: Document, record: Record) -> Document:
     fuller = document.kind == "json" or len(record.text) > len(document.text)
+    fuller = fuller or _is_unsigned(record, document.text)
     text = record.text if fuller else document.text
     markdown = record.text if fuller else document.markdown
     more = "\n\n".join(part for part in (*_unsaid(record, text), fact_lines(record)) if part)
@@ -72,7 +73,17 @@ def _unsaid(record: Record, text: str) -> list[str]:
     """The items, unless the page's own text has them already."""
     if record.kind in ("article", "disambiguation"):
         return []  # its items are its own sections
-    said = [item.text.partition("\n")[0] in text for item in record.items if item.text]
-    if said and sum(said) >= _ENOUGH_SAID * len(said):
-        return []
-    return list(item_blocks(record))
+    return [] if _holds_items(record, text) else list(item_blocks(record))
+
+
+def _holds_items(record: Record, text: str) -> bool:
+    # The longest line: what a post quotes from another stands only with that one.
+    said = [max(item.text.split("\n"), key=len) in text for item in record.items if item.text]
+    return bool(said) and sum(said) >= _ENOUGH_SAID * len(said)
+
+
+def _is_unsigned(record: Record, text: str) -> bool:
+    """Whether a page's own text has what was said, as a thread's has, but not by whom."""
+    names = [name for item in record.items if (name := item.author or item.handle)]
+    unnamed = sum(1 for name in names if name not in text)
+    return _holds_items(record, text) and unnamed > (1 - _ENOUGH_SAID) * len(names)

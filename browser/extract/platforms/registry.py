@@ -75,4 +75,4 @@ def _built_in() -> Iterator[Platform]:
 
 
 def _is_parser(value: object) -> TypeGuard[type[Platform]]:
-    return isinstance(value, type) and issubclass(value, Platform) and value is not Platform
+    return isinstance(value, type) and issubclass(value, Platform) and hasattr(value, "name")

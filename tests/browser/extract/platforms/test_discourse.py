@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from browser.extract.body import extract_body
 from tests.browser.extract.platforms.reading import parsed
 
 POST: dict[str, Any] = {
@@ -114,3 +115,22 @@ def test_the_page_for_crawlers_and_the_one_that_is_drawn() -> None:
         assert topic.fields == {"category": "Sea"}
         assert [(p.author, p.text) for p in topic.items] == [("bo", "Hi.")]
     assert parsed("https://forum.example/t/tides/9", drawn).items[0].fields == {"state": "deleted"}
+
+
+def test_the_text_of_a_topics_page_says_who_said_what_and_says_it_once() -> None:
+    said = [
+        "The four-axle wagons squeal on the first lap of the morning, and then they are quiet.",
+        "That is surface rust, so run a wagon with a felt pad ahead of the train for two laps.",
+        "It works, two laps with an old slipper under a flat wagon and the squeal is gone.",
+    ]
+    posts = "".join(
+        f"<div id=post_{n} class='topic-body crawler-post'><div><span class=creator><a href='/u/member{n}'>"
+        f"<span itemprop=name>member{n}</span></a></span> <time datetime='2024-02-0{n}T09:34:11Z'>February {n}, 2024</time></div>"
+        f"<div class=post itemprop=text><p>{text}</p></div></div>"
+        for n, text in enumerate(said, 1)
+    )
+    page = f"<html><head><meta name=generator content='Discourse 3.3'></head><body><h1>Brakes</h1>{posts}</body></html>"
+    text = extract_body(page.encode(), "text/html", "https://rail.example.org/t/brakes/9").text
+    assert [text.count(line) for line in said] == [1, 1, 1]
+    assert "member2, 2024-02-02T09:34:11+00:00" in text
+    assert "author: member1" in text

@@ -1,0 +1,87 @@
+"""docs/parsers.md does what it says: its parser reads its page, as a file and as a package."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "parsers.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
+URL = "https://talk.harbour.example/t/9"
+
+
+def block(kind: str, number: int = 0) -> str:
+    return [body for name, body in BLOCKS if name == kind][number]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """What a reader of the page has: the saved page, the parser, the package as pip leaves it."""
+    project = tomllib.loads(block("toml"))["project"]
+    [(group, entries)] = project["entry-points"].items()
+    (tmp_path / "thread.html").write_text(block("html"), encoding="utf-8")
+    (tmp_path / "harbour_talk.py").write_text(block("python"), encoding="utf-8")
+    info = tmp_path / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    info.mkdir()
+    said = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    (info / "METADATA").write_text(said)
+    lines = (f"{name} = {target}\n" for name, target in entries.items())
+    (info / "entry_points.txt").write_text(f"[{group}]\n{''.join(lines)}")
+    return tmp_path
+
+
+def said(folder: Path, script: str) -> str:
+    """What a fresh Python prints in that folder, the package installed."""
+    path = os.pathsep.join((str(folder), str(ROOT)))
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script],
+        cwd=folder, env={**os.environ, "PYTHONPATH": path},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def test_the_package_reads_the_page_as_the_text_shows(folder: Path) -> None:
+    assert said(folder, block("python", 1)) == block("text")
+
+
+def test_the_parser_is_short() -> None:
+    assert len(block("python").splitlines()) < 100
+
+
+def test_the_page_is_read_with_who_said_what(folder: Path) -> None:
+    script = f"""
+from pathlib import Path
+from browser.extract.body import extract_body
+document = extract_body(Path("thread.html").read_bytes(), "text/html", {URL!r})
+print(document.title, document.text, document.notes, sep="\\n")
+"""
+    text = said(folder, script)
+    assert text.startswith("Leaking seacock")
+    assert "It weeps on the port side." in text
+    assert "Yes, with a wooden plug." in text
+    assert "Ada Holm" in text
+    assert "kind: harbour-talk thread" in text
+
+
+def test_a_page_without_the_markup_is_read_as_a_plain_one_and_says_so(folder: Path) -> None:
+    script = f"""
+from browser.extract.body import extract_body
+print(extract_body(b"<h2>Gone</h2><p>Nothing of it is left here.</p>", "text/html", {URL!r}).notes)
+"""
+    assert "no harbour-talk record" in said(folder, script)
+
+
+def test_the_file_that_is_pointed_to_as_short_is() -> None:
+    for name in re.findall(r"platforms/(\w+\.py)\)", PAGE):
+        path = ROOT / "browser" / "extract" / "platforms" / name
+        assert path.is_file()
+        assert len(path.read_text(encoding="utf-8").splitlines()) < 100
