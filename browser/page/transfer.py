@@ -56,12 +56,13 @@ class Downloads:
     the quota is stopped while it runs, whatever size the server announced.
     """
 
-    def __init__(self, folder: Path | None, quota: int = BYTES_LIMIT) -> None:
+    def __init__(self, folder: Path | None, arriving: Path, quota: int = BYTES_LIMIT) -> None:
         self._folder = folder
         self._quota = quota
         self._files = 0
         self._bytes = 0
-        self.arriving = Path(tempfile.mkdtemp(prefix="urchin-arriving-"))
+        self.arriving = arriving
+        arriving.mkdir(exist_ok=True)
 
     def start(self, download: Download) -> asyncio.Task[Kept]:
         """Begin saving; the task says how it ended."""

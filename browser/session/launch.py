@@ -18,6 +18,7 @@ from browser.net.egress import CHROMIUM_FLAGS
 from browser.page import library
 from browser.page.deadline import first_line, within
 from browser.session.chrome import find_chrome
+from browser.session.scratch import temporary_files_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -60,7 +61,7 @@ VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 class LaunchOptions:
     """How to start a browser; kept, so that a lost one can be started again.
 
-    `downloads_dir` is where the browser writes what arrives.
+    `downloads_dir` is where the browser writes what arrives, `scratch` where it puts all else.
     """
 
     headless: bool = True
@@ -69,6 +70,7 @@ class LaunchOptions:
     storage_state: str | os.PathLike[str] | None = None
     user_data_dir: str | os.PathLike[str] | None = None
     downloads_dir: Path | None = None
+    scratch: Path | None = None
 
 
 @dataclass(slots=True)
@@ -104,7 +106,8 @@ async def launched(options: LaunchOptions) -> AsyncIterator[Running]:
     """
     executable = find_chrome(options.executable)
     manager = async_playwright()
-    playwright = await manager.start()
+    with temporary_files_in(options.scratch):
+        playwright = await manager.start()
     try:
         running = await _started(playwright, executable, options)
         try:

@@ -18,6 +18,7 @@ from browser.page.tab import Tab
 from browser.page.transfer import BYTES_LIMIT, Downloads
 from browser.session.attach import attach
 from browser.session.launch import LaunchOptions, Running, kill, launched
+from browser.session.scratch import scratch
 from browser.text import clean
 from browser.types import TabInfo
 
@@ -35,6 +36,8 @@ TABS_AT_MOST = 5  # with that many, further ones that pages open by themselves a
 TITLE_SECONDS = 1.0
 ALIVE_SECONDS = 1.0  # the answer takes 1 ms; a browser that needs longer is stopped or gone
 NEW_TAB_SECONDS = 5.0
+ARRIVING = "arriving"
+"""Where in the browser's own folder downloads are until they are kept."""
 
 
 class Browser:
@@ -73,12 +76,20 @@ class Browser:
 
         Raises BrowserMissing or LaunchFailed.
         """
-        downloads = Downloads(Path(downloads_dir) if downloads_dir else None, downloads_quota)
-        options = LaunchOptions(
-            headless, executable, proxy, storage_state, user_data_dir, downloads.arriving
-        )
-        async with _running(cls(lambda: launched(options), downloads)) as browser:
-            yield browser
+        with scratch() as folder:
+            target = Path(downloads_dir) if downloads_dir else None
+            downloads = Downloads(target, folder / ARRIVING, downloads_quota)
+            options = LaunchOptions(
+                headless,
+                executable,
+                proxy,
+                storage_state,
+                user_data_dir,
+                downloads.arriving,
+                folder,
+            )
+            async with _running(cls(lambda: launched(options), downloads)) as browser:
+                yield browser
 
     @classmethod
     @asynccontextmanager
@@ -87,8 +98,10 @@ class Browser:
 
         Raises AttachFailed. Leaving closes our own tabs, and nothing else.
         """
-        async with _running(cls(lambda: attach(url), Downloads(None))) as browser:
-            yield browser
+        with scratch() as folder:
+            downloads = Downloads(None, folder / ARRIVING)
+            async with _running(cls(lambda: attach(url), downloads)) as browser:
+                yield browser
 
     @property
     def attached(self) -> bool:

@@ -1,0 +1,135 @@
+"""What a browser leaves lying about is gone with it; what a killed one left, with the next one."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from filelock import FileLock
+
+from browser.session.scratch import LOCK, YOUNG, scratch
+
+BROWSE = """
+import asyncio, sys
+from browser import Browser
+
+async def main():
+    async with Browser.launch() as browser:
+        await browser.open("about:blank")
+        print(browser._running.pid, flush=True)
+        sys.stdin.readline()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def place():
+    """The folder of temporary files of the processes that are started; its path is short."""
+    with TemporaryDirectory(prefix="t") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def browsing(place):
+    """Start a process with a browser, in a group of its own; it ends on a line of input."""
+
+    def start(place=place):
+        process = subprocess.Popen(
+            [sys.executable, "-c", BROWSE],
+            env={**os.environ, "TMPDIR": str(place)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        return process, int(process.stdout.readline())
+
+    return start
+
+
+def gone(pid):
+    """Wait for the end of a process that is no child of ours."""
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    select.select([watched], [], [])
+    os.close(watched)
+
+
+def aged(folder):
+    """Let a folder be older than one that is about to be locked."""
+    past = folder.stat().st_mtime - 2 * YOUNG
+    os.utime(folder, (past, past))
+    return folder
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system cleans up")
+def test_nothing_is_left_and_what_a_kill_left_goes_with_the_next_browser(browsing, place):
+    killed, browser = browsing()
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    gone(browser)
+    [left] = place.iterdir()
+    assert list(left.glob("playwright_chromiumdev_profile-*"))
+    aged(left)
+    whole, _ = browsing()
+    assert not left.exists()
+    whole.communicate("\n")
+    assert list(place.iterdir()) == []
+
+
+@pytest.fixture
+def own_place(place, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    return place
+
+
+def test_a_browser_starts_though_the_place_for_its_files_has_a_long_name(browsing, place):
+    deep = place / ("long" * 20)
+    deep.mkdir()
+    process, _ = browsing(deep)
+    process.communicate("\n")
+    assert process.returncode == 0
+
+
+def test_a_folder_in_use_is_never_swept_away(own_place):
+    with scratch() as first:
+        aged(first)
+        with scratch() as second:
+            assert first.is_dir()
+            assert first != second
+
+
+def test_a_folder_that_may_be_about_to_be_locked_is_left_alone(own_place):
+    young = own_place / "urchin-browser-young"
+    old = own_place / "urchin-browser-old"
+    for folder in (young, old):
+        folder.mkdir()
+    aged(old)
+    with scratch():
+        assert young.is_dir()
+        assert not old.exists()
+
+
+def test_what_others_left_is_theirs(own_place):
+    for name in ("org.chromium.Chromium.abc", "playwright-artifacts-abc"):
+        (own_place / name).mkdir()
+        aged(own_place / name)
+    (own_place / "urchin-browser-link").symlink_to(own_place / "playwright-artifacts-abc")
+    with scratch():
+        assert (own_place / "org.chromium.Chromium.abc").is_dir()
+        assert (own_place / "playwright-artifacts-abc").is_dir()
+
+
+def test_the_lock_is_let_go_with_the_folder(own_place):
+    with scratch() as folder, pytest.raises(TimeoutError):
+        FileLock(folder / LOCK, blocking=False).acquire()
+    assert not folder.exists()
