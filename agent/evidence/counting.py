@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MONTH = Unit("time", 30.436875)
 
-BASE_REACH = 4
+BASE_REACH = 12
 """Statements back in which the date is looked for that `two years later` counts from."""
 
 EVENT_REACH = 4
@@ -67,30 +67,35 @@ def dated(ground: Ground) -> tuple[tuple[Told, ...], ...]:
     found: list[tuple[Told, ...]] = []
     for statement in ground.statements:
         sentence = statement.sentence
-        earlier = next((told for told in found[: -BASE_REACH - 1 : -1] if told), ())
         named = tuple(Told(date, sure=True) for date in sentence.dates)
-        found.append((*named, *_counted(sentence, [told.date for told in earlier], ground)))
+        found.append((*named, *_counted(sentence, found, ground)))
     return tuple(found)
 
 
-def _counted(sentence: Sentence, earlier: Sequence[Date], ground: Ground) -> Iterator[Told]:
+def _counted(
+    sentence: Sentence, earlier: Sequence[Sequence[Told]], ground: Ground
+) -> Iterator[Told]:
+    """Count on from the dates before a step: surely, where the one next before is the only one."""
     for step in _steps(sentence):
         bases = _bases(step, sentence, earlier, ground)
+        near = [d for d in sentence.dates if d.place < step.place]
+        near = near or [told.date for told in (earlier[-1] if earlier else ())]
         for base in bases:
             moved = list(_moved(base, step))
-            sure = len(bases) == len(moved) == 1 and step.explicit
+            sure = step.explicit and near == [base] and len(moved) == 1
             yield from (Told(date, sure) for date in moved)
 
 
 def _bases(
-    step: _Step, sentence: Sentence, earlier: Sequence[Date], ground: Ground
+    step: _Step, sentence: Sentence, earlier: Sequence[Sequence[Told]], ground: Ground
 ) -> Sequence[Date]:
     """Give the dates that a step may count from: `a year after his death` from any of the page."""
     following = [t.form for t in sentence.tokens[step.place + 1 : step.place + EVENT_REACH]]
     event = next((i for i, form in enumerate(following) if form in {"after", "before"}), None)
     if event is not None and following[event + 1 : event + 2] not in ([], ["."], [","]):
         return [date for statement in ground.statements for date in statement.sentence.dates]
-    return [date for date in sentence.dates if date.place < step.place] or earlier
+    before = [told.date for found in earlier[-BASE_REACH:] for told in found]
+    return [date for date in sentence.dates if date.place < step.place] or before
 
 
 def _steps(sentence: Sentence) -> Iterator[_Step]:

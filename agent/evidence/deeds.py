@@ -15,12 +15,13 @@ from agent.evidence.findings import Finding, contradicts
 from agent.evidence.german import is_german
 from agent.evidence.heads import clause_around, denied_in
 from agent.evidence.negation import CONTRASTS, LIGHT, TURNS
+from agent.evidence.statements import read_claim
 from agent.evidence.surroundings import around
 from agent.evidence.thesaurus import opposites
-from agent.evidence.vocabulary import CEASING, HEDGES, NEGATORS, root_set
+from agent.evidence.vocabulary import CEASING, DENIALS, HEDGES, NEGATORS, root_set
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from agent.evidence.heads import Denied
@@ -42,6 +43,9 @@ LEAST_AFFIRMED = 0.3
 AFFIRMED_TOO = 0.8
 """Where the page affirms the word in surroundings this share as good, nothing is contradicted."""
 
+SHORTEST = 3
+"""Words of meaning of a part of a claim; fewer stand around too many things."""
+
 REACH = 7
 """Tokens after a word of denial among which a limit of it stands."""
 
@@ -58,21 +62,48 @@ ENDING = CEASING - root_set("gone")
 ORDERS = root_set("before until than longer")
 """Of these, words that limit a denial only."""
 
-_FREEING = frozenset({("not", "have"), ("not", "need"), ("need", "not"), ("not", "required")})
+_FREEING = frozenset(
+    {("not", "have"), ("not", "need"), ("need", "not"), ("not", "required"), ("not", "necessary")}
+)
+_SUPPOSING = frozenset({"could", "would", "might", "should", "wish", "whereas"})
+"""Forms of a part that says what is not so, or sets apart what both parts speak of."""
 
 
 def check_deeds(claim: Sentence, ground: Ground) -> Finding | None:
     """Find a word that the claim affirms and the page denies, or the other way round."""
-    mine = denied_in(claim.tokens)
-    if not TURNS.isdisjoint(claim.roots) or is_german(" ".join(t.raw for t in claim.tokens)):
+    if is_german(" ".join(token.raw for token in claim.tokens)):
         return None
-    if not (LIMITS if mine else LIMITS - ORDERS).isdisjoint(claim.roots):
-        return None
-    found = _affirmed_here(claim, mine, ground) if mine else _denied_there(claim, ground)
-    found = found or (None if mine else _contrary_there(claim, ground))
+    found = next((f for part in _parts(claim) if (f := _against(part, ground))), None)
     if found is None:
         return None
     return contradicts((found,), f"the page says the contrary: “{found.quote}”")
+
+
+def _parts(claim: Sentence) -> Iterator[Sentence]:
+    """Cut a claim at the words that set one of its parts against another."""
+    if TURNS.isdisjoint(claim.roots):
+        yield claim
+        return
+    if any(token.form in _SUPPOSING for token in claim.tokens):
+        return
+    turned = itertools.groupby(claim.tokens, key=lambda token: token.root in TURNS)
+    for turns, tokens in turned:
+        part = read_claim(" ".join(token.raw for token in tokens))
+        if not turns and len(part.content) >= SHORTEST:
+            yield part
+
+
+def _against(claim: Sentence, ground: Ground) -> Statement | None:
+    mine = denied_in(claim.tokens)
+    if not (LIMITS if mine else LIMITS - ORDERS).isdisjoint(claim.roots):
+        return None
+    if not mine:
+        return _denied_there(claim, claim.roots, ground) or _contrary_there(claim, ground)
+    own = [denied.root for denied in mine]
+    if DENIALS.issuperset(own):
+        found = _denied_there(claim, own, ground) or _contrary_there(claim, ground)
+        return found or _affirmed_here(claim, mine, ground)
+    return _affirmed_here(claim, mine, ground)
 
 
 class _Met(NamedTuple):
@@ -80,12 +111,13 @@ class _Met(NamedTuple):
     statement: Statement
 
 
-def _denied_there(claim: Sentence, ground: Ground) -> Statement | None:
-    """Find the statement that denies a word of the claim, in its surroundings."""
+def _denied_there(claim: Sentence, roots: Collection[str], ground: Ground) -> Statement | None:
+    """Find the statement that denies one of these words of the claim, in its surroundings."""
     if not ENDING.isdisjoint(claim.roots):
         return None
-    words = _words(claim, ground)
-    for root, forms in words.items():
+    for root, forms in _words(claim, ground).items():
+        if root not in roots:
+            continue
         places = around(claim, frozenset({root}), ground)
         denied, affirmed = [], [0.0]
         for statement, i, denial in _occurrences(forms, ground):
@@ -117,14 +149,25 @@ def _affirmed_here(claim: Sentence, mine: Sequence[Denied], ground: Ground) -> S
         share = places.at(statement.place, i)
         if denial and share >= LEAST_DENIED:
             return None
-        content = statement.sentence.content
-        both = "but" in statement.sentence.roots and opposites(head) & content
-        if both or CONTRASTS & content or not _names(claim, ground) <= content | ground.topic:
-            continue
-        if _is_plain(clause_around(statement.sentence.tokens, i), head, claim):
+        clause = clause_around(statement.sentence.tokens, i)
+        if _speaks_of_it(statement, head, claim, ground) and _is_plain(clause, head, claim):
             affirmed.append(_Met(share, statement))
     best = max(affirmed, key=lambda met: met.share, default=None)
     return best.statement if best is not None and best.share >= LEAST_AFFIRMED else None
+
+
+def _speaks_of_it(statement: Statement, head: str, claim: Sentence, ground: Ground) -> bool:
+    """Whether a statement is about the claim's names, and says one thing of what is denied."""
+    content = statement.sentence.content
+    named = _names(claim, ground) <= content | ground.topic
+    both = "but" in statement.sentence.roots and opposites(head) & content
+    return named and not (both or CONTRASTS & content or _denies_some(statement, claim))
+
+
+def _denies_some(statement: Statement, claim: Sentence) -> bool:
+    """Whether a statement denies a word of the claim: `protected in Romania but not in Ukraine`."""
+    tokens = statement.sentence.tokens
+    return any(tokens[i].root in claim.content for d in denied_in(tokens) for i in d.heads)
 
 
 def _head(claim: Sentence, denied: Denied) -> str:
@@ -195,7 +238,9 @@ def _occurrences(
             if statement.passage.kind == "table":
                 continue
             tokens = statement.sentence.tokens
-            denials = [denied for denied in denied_in(tokens) if i in denied.heads]
+            found = denied_in(tokens)
+            void = {place for denied in found for place in denied.heads}
+            denials = [denied for denied in found if i in denied.heads and denied.place not in void]
             if not any(_limited(tokens, denied) for denied in denials):
                 yield statement, i, denials[0] if len(denials) == 1 else None
 
@@ -204,7 +249,7 @@ def _limited(tokens: Sequence[Token], denied: Denied) -> bool:
     """Whether no more than a limit is denied: `not until May`, `nobody but her`."""
     before = tokens[max(0, denied.place - 2) : denied.place]
     after = tokens[denied.place : denied.place + REACH]
-    limits = any(token.root in LIMITS for token in (*before, *after))
+    limits = any(token.root in LIMITS for token in (*before, *after) if token.form != "longer")
     supposed = any(token.form in {"if", "unless", "whether"} for token in tokens[: denied.place])
     return limits or supposed or any(token.form == "but" for token in after)
 

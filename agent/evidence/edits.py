@@ -142,6 +142,8 @@ def _swapped(edit: Edit, ground: Ground) -> bool:
         return True
     if any(token.form in SUBJECT_PRONOUNS for token in edit.page):
         return False  # a name in place of a pronoun says whom it stands for
+    if ground.topic.issuperset(_roots(edit.claim)) and len(page) == 1:
+        return False  # so does its name in place of `the camera`
     named = any(token.raw[:1].isupper() for token in edit.claim)
     long = sum(token.root not in FUNCTION for token in edit.claim) > 1
     taken = any(True for _ in ground.occurrences(_roots(edit.full)))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Bound = Literal["exact", "about", "more", "less"]
 
-ABOUT = 0.07
+ABOUT = 0.08
 """How far, relatively, `about 500` may be from the figure that it stands for."""
 
 CONVERSION = 0.02
@@ -166,11 +166,20 @@ def _in_words(tokens: Sequence[Token], i: int, bound: Bound) -> Figure | None:
     return _number_at(tokens, i, bound)
 
 
+def _is_round(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a number is a scale alone: `several thousand`, `hundreds of`."""
+    scale = tokens[i].raw.casefold().removesuffix("s") in {"hundred", "thousand", "million"}
+    before = tokens[i - 1].form if i else ""
+    return scale and before != "a"
+
+
 def _number_at(tokens: Sequence[Token], i: int, bound: Bound) -> Figure | None:
     token, before = tokens[i], tokens[i - 1] if i else None
     fraction_follows = i + 1 < len(tokens) and tokens[i + 1].root in _FRACTIONS
     counted_out = any(_out_of(tokens, i - n) == token.value for n in (2, 3, 4) if i >= n)
     if token.kind != "number" or token.value is None or fraction_follows or counted_out:
+        return None
+    if _is_round(tokens, i):
         return None
     whole = _out_of(tokens, i)
     if whole:

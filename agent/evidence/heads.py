@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent.evidence.clauses import breaks, is_content
 from agent.evidence.denials import find_denials
 from agent.evidence.vocabulary import (
+    CEASING,
     DENIALS,
     DENIALS_BEFORE_FROM,
     NEGATORS,
@@ -24,8 +25,13 @@ if TYPE_CHECKING:
 NOUN_PHRASE = 3
 """Words of meaning after `no` among which its noun is: `no industry money`."""
 
-PASSING = root_set("get have make take give manage do go act serve work use offer provide hold")
+PASSING = root_set(
+    """get have make take give manage do go act serve work use offer provide hold run become turn
+    be put bring keep let"""
+)
 """Verbs that say little, so that their object is denied: `will not get a shuttle`."""
+
+_BE = frozenset("is are was were be been being".split())
 
 
 class Denied(NamedTuple):
@@ -40,11 +46,22 @@ class Denied(NamedTuple):
 def denied_in(tokens: Sequence[Token]) -> list[Denied]:
     """Find what is denied in a sentence, told by places of its tokens."""
     places = [i for i, token in enumerate(tokens) if token.kind != "punct"]
-    found = find_denials([tokens[i] for i in places])
+    found = [(places[i], root) for i, root in find_denials([tokens[i] for i in places])]
+    ended = [(i, token.root) for i, token in enumerate(tokens) if _is_ended(tokens, i)]
     return [
-        Denied(root, places[i], tuple(_heads(tokens, places[i], root)), _is_verbal(root))
-        for i, root in found
+        Denied(root, place, tuple(_heads(tokens, place, root)), _is_verbal(root))
+        for place, root in dict.fromkeys((*found, *ended))
     ]
+
+
+def _is_ended(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a word says that its subject is there no more: `has been dropped`."""
+    since = i > 0 and tokens[i - 1].form in {"been", "is", "are"}
+    return since and tokens[i].root in CEASING and _is_passive(tokens, i)
+
+
+def _is_passive(tokens: Sequence[Token], i: int) -> bool:
+    return i > 0 and tokens[i].form.endswith(("ed", "en", "n")) and tokens[i - 1].form in _BE
 
 
 def clause_around(tokens: Sequence[Token], i: int) -> Sequence[Token]:
@@ -55,7 +72,7 @@ def clause_around(tokens: Sequence[Token], i: int) -> Sequence[Token]:
 
 
 def _is_verbal(root: str) -> bool:
-    return root in VERBAL | NOBODY or root not in NEGATORS
+    return root in VERBAL | NOBODY or root not in NEGATORS | CEASING
 
 
 def _heads(tokens: Sequence[Token], place: int, root: str) -> Iterator[int]:
@@ -65,11 +82,21 @@ def _heads(tokens: Sequence[Token], place: int, root: str) -> Iterator[int]:
     if root in NOBODY and place and is_content(tokens[place - 1]):
         yield place - 1  # `detected nothing`
         return
+    if root in DENIALS | CEASING and _is_passive(tokens, place):
+        yield from _subject(tokens, place)
+        return
     if root in DENIALS_BEFORE_FROM and any(tokens[i].form == "from" for i in after):
         after = list(itertools.dropwhile(lambda i: tokens[i].form != "from", after))
     words = [i for i in after if is_content(tokens[i]) and not tokens[i].form.endswith("ly")]
     verbal = _is_verbal(root) and (root not in DENIALS or _to_verb(tokens, place))
     yield from words[: _verbs(tokens, words) if verbal else NOUN_PHRASE]
+
+
+def _subject(tokens: Sequence[Token], place: int) -> Iterator[int]:
+    """Give the places of the noun phrase that a passive is said of, from its last word back."""
+    before = itertools.takewhile(lambda i: not breaks(tokens, i + 1), range(place - 1, -1, -1))
+    words = [i for i in before if is_content(tokens[i])]
+    yield from words[-NOUN_PHRASE:]
 
 
 def _verbs(tokens: Sequence[Token], words: Sequence[int]) -> int:

@@ -9,7 +9,7 @@ from agent.evidence.alignment import ANTECEDENT, PRONOUNS
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.names import TITLES
 from agent.evidence.surroundings import BESIDE, CLEARLY, around
-from agent.evidence.thesaurus import is_people, synonyms
+from agent.evidence.thesaurus import synonyms
 from agent.evidence.vocabulary import NEGATORS
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _may_stand_for(other: Name, name: Name, claim: Sentence, ground: Ground) -> 
         return False
     if known(name, ground) and other.possessive != name.possessive:
         return False
-    if is_people(name.roots[0]) and not is_people(other.roots[0]):
+    if name.of_a_people and not other.of_a_people:
         return False
     return len({_sort(other.role), _sort(name.role)} - {""}) < 2
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.german import is_german
-from agent.evidence.thesaurus import roles
+from agent.evidence.thesaurus import is_people, roles
 from agent.evidence.vocabulary import (
     ARTICLES,
     FUNCTION,
@@ -66,6 +66,11 @@ class Name(NamedTuple):
     def adjective(self) -> bool:
         """Whether it only says of what country or sort a thing is: `an American film`."""
         return self.qualifies and bool(_DEMONYM.search(self.roots[0])) and len(self.roots) == 1
+
+    @property
+    def of_a_people(self) -> bool:
+        """Whether it names a people or their language: `in English`; a land is no people."""
+        return is_people(self.roots[0]) and bool(_DEMONYM.search(self.roots[0]))
 
     @property
     def possessive(self) -> bool:

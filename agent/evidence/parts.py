@@ -14,6 +14,7 @@ _OF_AN_HOUR = re.compile(r"\b(a|three) quarters? of an hour\b", re.IGNORECASE)
 _OF_A_POINT = re.compile(
     r"\b(?:(half) a|a (quarter) of a|three (quarters) of a)(?: percentage)? point\b", re.IGNORECASE
 )
+_HALF_A_DOZEN = re.compile(r"\bhalf[ -](?:an?[ -])?dozen\b", re.IGNORECASE)
 _HYPHENED = re.compile(r"\b(one|two|three|four|five)-(thirds?|quarters?|fifths?)\b", re.IGNORECASE)
 _QUARTERS = {"a": 15, "three": 45}
 _POINT_PART = {"half": "0.5", "quarter": "0.25", "quarters": "0.75"}
@@ -27,7 +28,7 @@ def with_parts(text: str) -> str:
     text = _COUNT_AND_HALF.sub(lambda m: _and_half(m[1]), text)
     text = _OF_AN_HOUR.sub(lambda m: f"{_QUARTERS[m[1].casefold()]} minutes", text)
     text = _OF_A_POINT.sub(lambda m: f"{_of_a_point(m)} percent", text)
-    return _HYPHENED.sub(r"\1 \2", text)
+    return _HYPHENED.sub(r"\1 \2", _HALF_A_DOZEN.sub("six", text))
 
 
 def _may_have(text: str) -> bool:

@@ -37,6 +37,12 @@ _TIMES = root_set("time double twice triple")
 _COMPARED = root_set("than previous predict forecast")
 """Words of a statement that sets a figure beside an earlier one: `half a point less than`."""
 
+COMPARING = 7
+"""Tokens after a figure among which it is said whether it is more or less."""
+
+_LESS = frozenset("less fewer lower below shorter sooner earlier under cheaper lighter".split())
+_MORE = frozenset("more higher above over longer later dearer heavier further extra".split())
+
 _STEP = ("by", "to")
 """What stands before the two figures of a step: `by 150 basis points to 21.5 per cent`."""
 
@@ -115,8 +121,7 @@ def _alone(
     figure: Figure, same: Sequence[Figure], page: Sentence, roots: set[str]
 ) -> Iterator[Figure]:
     """Give what the figures of one statement come to, without more than its own words."""
-    if _is_compared(page) or not _COMPARED.isdisjoint(page.roots):
-        yield from itertools.chain(_sums(same), _differences(same))
+    yield from _before_it_was(same, page)
     steps = [f for f in same if _comes_after(f, page, _STEP)]
     if len(steps) == len(_STEP):
         yield from itertools.chain(_sums(steps), _differences(steps))
@@ -128,6 +133,18 @@ def _alone(
         yield from _shares(same)
         yield from (f._replace(value=100 - f.value) for f in same if f.unit == SHARE)
         yield from _rests([f for f in same if f.unit == SHARE])
+
+
+def _before_it_was(figures: Sequence[Figure], page: Sentence) -> Iterator[Figure]:
+    """Give what a figure is more or less than: of `740, 90 less than planned`, 830."""
+    compared = not _COMPARED.isdisjoint(page.roots)
+    for figure in figures:
+        after = {t.form for t in page.tokens[figure.place + 1 : figure.place + COMPARING]}
+        pairs = [pair for pair in itertools.permutations(figures, 2) if figure in pair]
+        if compared and not after.isdisjoint(_LESS):
+            yield from (total for pair in pairs for total in _sums(pair))
+        if compared and not after.isdisjoint(_MORE):
+            yield from (rest for pair in pairs for rest in _differences(pair))
 
 
 def _is_compared(sentence: Sentence) -> bool:

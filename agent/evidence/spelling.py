@@ -100,7 +100,8 @@ switch on: start; turn on: start; pull out: withdraw; drop out: withdraw; take o
 back: return; go back: return; give back: return; go on: continue; carry on: continue; keep on:
 continue; take away: remove; step down: resign; stand down: resign; blow up: explode; take place:
 happen; cut down: fell; give in: yield; hand in: submit; fill in: complete; grow up: raise; die
-out: vanish; phase out: abolish; wipe out: destroy; bring up: raise; pass away: die
+out: vanish; phase out: abolish; wipe out: destroy; bring up: raise; pass away: die; put together:
+assemble
 """
 
 

@@ -20,6 +20,7 @@ from agent.evidence.thesaurus import opposites, synonyms
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from agent.evidence.counting import Told
     from agent.evidence.dates import Date
     from agent.evidence.figures import Figure
     from agent.evidence.findings import Finding
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 LEAST = 0.15
 """Share of the claim that must stand around the page's value; most is in other words."""
 
-LEAST_DATE = 0.06
+LEAST_DATE = 0.03
 """The same for dates, which are hardly ever a writer's own."""
 
 LEAST_SMALL = 0.45
@@ -37,7 +38,7 @@ LEAST_SMALL = 0.45
 LEAST_RANK = 0.5
 """The same for a place in a row: many things are the first of their kind."""
 
-LEAST_ELSEWHERE = 0.35
+LEAST_ELSEWHERE = 0.3
 """The same where the page has the claim's value too, elsewhere."""
 
 COUNTABLE = 10
@@ -130,8 +131,9 @@ def _least(figure: Figure, other: Figure, nouns: frozenset[str]) -> float:
 def _date_instead(date: Date, claim: Sentence, ground: Ground) -> _Met | None:
     timeline = zip(ground.statements, dated(ground), strict=True)
     there = [(statement, told) for statement, dates in timeline for told in dates]
-    own = [(s, told.date) for s, told in there if date.agrees(told.date)]
-    if any(s.passage.kind == "table" or d not in s.sentence.dates for s, d in own):
+    own = [(s, told.date) for s, told in there if _names_it(date, told)]
+    unsure = any(not told.sure and _names_it(date, told) for _, told in there)
+    if unsure or any(s.passage.kind == "table" for s, _ in own):
         return None
     places = around(claim, _own_roots(date, claim), ground)
     rivals = [
@@ -145,6 +147,12 @@ def _date_instead(date: Date, claim: Sentence, ground: Ground) -> _Met | None:
         )
     ]
     return _clearest((_Met(places.at(s.place, d.place), s, d.place) for s, d in own), rivals)
+
+
+def _names_it(date: Date, told: Told) -> bool:
+    """Whether a date of the page is a claim's; one that was counted must be as precise."""
+    vague = not told.sure and date.month is not None and told.date.month is None
+    return date.agrees(told.date) and not vague
 
 
 def _can_be_meant(date: Date, other: Date, claim: Sentence, statement: Statement) -> bool:
