@@ -27,10 +27,14 @@ DRAWN = 300  # memories in a graph; more is no picture
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Memories and the links among them."""
+    """The memories that have the most links, and the links among them, the strongest first.
+
+    `total` is how many memories there are, linked or not.
+    """
 
     memories: tuple[Hit, ...]
     links: tuple[Link, ...]
+    total: int
 
 
 class Control:
@@ -61,14 +65,13 @@ class Control:
         return gone
 
     def graph(self, limit: int = DRAWN) -> Graph:
-        """Gather the newest memories and the links among them."""
-        memories = self.list(limit=limit)
+        """Gather the memories that have the most links, and the links among them."""
+        memories = [hit_of(row, 0.0) for row in self._entries.busiest(limit)]
         ids = {hit.id for hit in memories}
         with self._store.read() as connection:
             links = self._entries.links.of(connection, sorted(ids))
-        return Graph(
-            tuple(memories), tuple(link for link in links if {link.one, link.other} <= ids)
-        )
+        among = tuple(link for link in links if {link.one, link.other} <= ids)
+        return Graph(tuple(memories), among, self._entries.count())
 
     def backup(self, place: str | os.PathLike[str]) -> None:
         """Copy the database to a new file while others go on writing; SQLite only."""

@@ -149,6 +149,18 @@ class Entries:
                 connection.execute(table.delete().where(table.c.namespace == self._namespace))
         return self.delete(None)
 
+    def busiest(self, limit: int) -> list[Any]:
+        """List the memories in use that have the most links, the most first."""
+        with self._store.read() as connection:
+            ids = self.links.busiest(connection, **self._bounds, limit=limit)
+        return self.by_ids(ids)
+
+    def count(self) -> int:
+        """Count the memories in use."""
+        query = sa.select(sa.func.count()).where(self._own, memories.c.state == "active")
+        with self._store.read() as connection:
+            return connection.scalar(query) or 0
+
     def earlier(self, memory: int) -> list[Any]:
         """List the former values of a memory, oldest first."""
         query = sa.select(history).where(history.c.memory == memory).order_by(history.c.id)

@@ -84,6 +84,16 @@ class Links:
             Link(row.one, row.other, LinkKind(row.kind), row.strength, row.proven) for row in rows
         ]
 
+    def busiest(self, connection: sa.Connection, first: int, last: int, limit: int) -> list[int]:
+        """List the memories of a range of ids that have the most links, the most first."""
+        ends = sa.union_all(
+            sa.select(links.c.one.label("id")).where(links.c.one.between(first, last)),
+            sa.select(links.c.other.label("id")).where(links.c.one.between(first, last)),
+        ).subquery()
+        most = sa.select(ends.c.id).group_by(ends.c.id)
+        ordered = most.order_by(sa.func.count().desc(), ends.c.id.desc()).limit(limit)
+        return [row.id for row in connection.execute(ordered)]
+
     def fade(self, now: float, first: int, last: int) -> int:
         """Let a namespace's links decay since they were last touched; returns how many went."""
         own = links.c.one.between(first, last)

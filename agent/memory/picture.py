@@ -6,6 +6,7 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING
 
+from agent.memory.labels import placed
 from agent.memory.springs import layout
 from browser.text.hygiene import clean
 
@@ -14,68 +15,90 @@ if TYPE_CHECKING:
 
     from agent.memory.control import Graph
     from agent.memory.links import Link
+    from agent.memory.springs import Point
     from agent.memory.types import Hit
 
 DRAWN = 120  # memories; more is no picture, and takes longer than a second to lay out
-WIDTH, HEIGHT, MARGIN = 1_000, 640, 40
+WIDTH, HEIGHT, MARGIN, RADIUS = 1_000, 640, 40, 12
 LINKS = 2  # of a memory, as long as its other end has no more either
-LABELLED = 30  # memories, above which words beside them would lie on each other
-LABEL = 26  # characters
+LABEL = 26  # characters beside a point; where there is no room, its number alone
+ROW = 280  # characters of a memory in the list
 COLOURS = {
     "memory": "#2a6fdb",
-    "fact": "#2e8b57",
-    "outcome": "#8a5cc2",
-    "source": "#c77d0a",
-    "playbook": "#0f8b8d",
+    "fact": "#237a49",
+    "outcome": "#7d4fb5",
+    "source": "#9a6200",
+    "playbook": "#0b7577",
     "insight": "#c0392b",
+    "page": "#a0527a",
+    "turn": "#5b7c2a",
+    "summary": "#3d5a80",
 }
 OTHER = "#6b7280"
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
 body { margin: 2rem auto; max-width: 68rem; padding: 0 1rem }
-svg { width: 100%; height: auto; border: 1px solid #8884; border-radius: 8px }
+figure { margin: 0; overflow-x: auto; border: 1px solid #8884; border-radius: 8px }
+svg { display: block; width: 100%; min-width: 60rem; height: auto }
 svg text { font-size: 12px; fill: currentColor; paint-order: stroke; stroke: Canvas;
   stroke-width: 3px }
 svg circle + text { fill: #fff; stroke: none; font-weight: 600; text-anchor: middle }
+svg circle + text.long { font-size: 9.5px }
 line { stroke: #8889 } line.proven { stroke: currentColor }
-table { border-collapse: collapse; width: 100% } td, th { text-align: left; padding: .25rem .6rem;
-  border-bottom: 1px solid #8883; vertical-align: top }
-i { display: inline-block; width: .8em; height: .8em; border-radius: 50%; margin: 0 .3em 0 1em }
+ol { list-style: none; padding: 0 }
+li { display: flex; gap: .75rem; padding: .5rem 0; border-top: 1px solid #8883 }
+li p { margin: 0; overflow-wrap: anywhere } small { opacity: .75 }
+b { flex: none; width: 2.2rem; height: 1.5rem; border-radius: .75rem; color: #fff;
+  text-align: center; font-size: .8rem; line-height: 1.5rem }
+i { display: inline-block; width: .8em; height: .8em; border-radius: 50%; margin: 0 .3em 0 0 }
+.legend span { margin-right: 1em; white-space: nowrap }
 """
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Memory</title>
 <meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<style>{style}</style></head><body>
+<style>{style}</style></head><body><main>
 <h1>Memory</h1>
-<p>{told}</p>
-<p>{legend}</p>
-<svg viewBox="0 0 {width} {height}" role="img" aria-label="Memories and their links">
-{drawing}
-</svg>
-<h2>What the numbers are</h2>
-<table><tr><th>no.</th><th>kind</th><th>memory</th><th>when</th><th>id</th></tr>
-{rows}
-</table></body></html>
+{body}
+</main></body></html>
 """
+_GRAPH = """<p>{told}</p>
+<p class="legend">{legend}</p>
+<figure tabindex="0" aria-label="Memories and their links">
+<svg viewBox="0 0 {width} {height}" role="img" aria-label="{drawn} memories and their links">
+{drawing}
+</svg></figure>
+<h2>What the numbers are</h2>
+<ol>
+{rows}
+</ol>"""
+_NONE = (
+    "<p>None of {total} memories are linked yet. <code>research memory dream</code> links those "
+    "that are alike, and answers that are verified link what served them.</p>"
+)
 
 
 def page(graph: Graph) -> str:
     """Draw the memories that have the most links, and list them below."""
+    if not graph.links:
+        return _PAGE.format(style=_STYLE, body=_NONE.format(total=f"{graph.total:,}"))
     degrees = Counter(end for link in graph.links for end in (link.one, link.other))
-    linked = [hit for hit in graph.memories if degrees[hit.id]]
-    best = sorted(linked, key=lambda hit: (-degrees[hit.id], -hit.id))[:DRAWN]
+    busiest = sorted(graph.memories, key=lambda hit: (-degrees[hit.id], -hit.id))[:DRAWN]
+    ids = {hit.id for hit in busiest}
+    links = _strongest([link for link in graph.links if {link.one, link.other} <= ids])
+    ends = {end for link in links for end in (link.one, link.other)}
+    best = [hit for hit in busiest if hit.id in ends]
     number = {hit.id: n for n, hit in enumerate(best)}
-    links = _strongest([k for k in graph.links if k.one in number and k.other in number])
-    return _PAGE.format(
-        style=_STYLE,
-        told=_told(len(graph.memories), len(best), links),
+    body = _GRAPH.format(
+        told=_told(graph.total, len(best), links),
         legend=_legend(best),
         width=WIDTH,
         height=HEIGHT,
+        drawn=len(best),
         drawing="\n".join(_drawing(best, links, number)),
         rows="\n".join(_row(n, hit) for n, hit in enumerate(best, 1)),
     )
+    return _PAGE.format(style=_STYLE, body=body)
 
 
 def _strongest(links: Sequence[Link]) -> list[Link]:
@@ -92,14 +115,16 @@ def _strongest(links: Sequence[Link]) -> list[Link]:
 def _told(all_: int, drawn: int, links: Sequence[Link]) -> str:
     proven = sum(link.proven for link in links)
     return (
-        f"{drawn} of {all_} memories, those with the most links, and the strongest links of each. "
-        f"A dark line is proven by a verified answer ({proven}), the others are likeness."
+        f"{drawn:,} of {all_:,} memories, those with the most links, and the strongest links of "
+        f"each. A full line is proven by a verified answer ({proven}), a grey one is likeness."
     )
 
 
 def _legend(hits: Sequence[Hit]) -> str:
     kinds = sorted({hit.kind for hit in hits}, key=lambda kind: (kind not in COLOURS, kind))
-    return "".join(f'<i style="background:{_colour(k)}"></i>{_safe(k)}' for k in kinds)
+    return " ".join(
+        f'<span><i style="background:{_colour(k)}"></i>{_safe(k)}</span>' for k in kinds
+    )
 
 
 def _drawing(
@@ -118,23 +143,32 @@ def _drawing(
         yield f'<line{shown} {ends_at} stroke-width="{0.5 + 2.5 * strength:.1f}">{told}</line>'
     for n, (hit, (x, y)) in enumerate(zip(hits, places, strict=True)):
         yield _node(n + 1, hit, x, y)
-    for hit, (x, y) in zip(hits, places, strict=True) if len(hits) <= LABELLED else ():
-        side, anchor = (-16, "end") if x > WIDTH * 0.75 else (16, "start")
-        label = _safe(_cut(hit.text, LABEL))
-        yield f'<text x="{x + side:.0f}" y="{y + 4:.0f}" text-anchor="{anchor}">{label}</text>'
+    yield from _labels(hits, places, [(one, other) for one, other, _ in ends])
+
+
+def _labels(
+    hits: Sequence[Hit], places: Sequence[Point], lines: Sequence[tuple[int, int]]
+) -> Iterator[str]:
+    texts = [_cut(clean(hit.text), LABEL) for hit in hits]
+    for label in placed(texts, places, lines, RADIUS, (WIDTH, HEIGHT)):
+        where = f'x="{label.x:.0f}" y="{label.y:.0f}" text-anchor="{label.anchor}"'
+        yield f"<text {where}>{escape(texts[label.number])}</text>"
 
 
 def _node(number: int, hit: Hit, x: float, y: float) -> str:
     title = f"<title>{_safe(f'[{hit.kind}] {hit.text}')}</title>"
-    circle = f'<circle cx="{x:.0f}" cy="{y:.0f}" r="12" fill="{_colour(hit.kind)}">{title}</circle>'
-    return f'<g>{circle}<text x="{x:.0f}" y="{y + 4:.0f}">{number}</text></g>'
+    fill = _colour(hit.kind)
+    circle = f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{RADIUS}" fill="{fill}">{title}</circle>'
+    long = ' class="long"' if number > 99 else ""
+    return f'<g>{circle}<text{long} x="{x:.0f}" y="{y + 4:.0f}">{number}</text></g>'
 
 
 def _row(number: int, hit: Hit) -> str:
-    when = f"{hit.at:%Y-%m-%d}" if hit.at else ""
-    text = _safe(f"{hit.key}: {hit.text}" if hit.kind == "memory" else hit.text)
-    cells = (number, _safe(hit.kind), text, when, hit.id)
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    when = f", {hit.at:%Y-%m-%d}" if hit.at else ""
+    text = _cut(f"{hit.key}: {hit.text}" if hit.kind == "memory" else hit.text, ROW)
+    told = f"<small>{_safe(hit.kind)}{when}, id {hit.id}</small>"
+    badge = f'<b style="background:{_colour(hit.kind)}">{number}</b>'
+    return f"<li>{badge}<p>{_safe(text)}<br>{told}</p></li>"
 
 
 def _colour(kind: str) -> str:
