@@ -16,7 +16,7 @@ from browser.extract.live import entries
 from browser.extract.middle import middle
 from browser.extract.shape import reads_on, without_teasers
 from browser.extract.shingles import shingles, word_list
-from browser.extract.thread import posts
+from browser.extract.thread import read_thread
 from browser.extract.tree import remove
 from browser.extract.trim import standfirst, trim, without_empty_sections
 from browser.text import count_words
@@ -64,8 +64,8 @@ def content_blocks(walk: Walk, root: etree._Element, meta: Metadata) -> list[Blo
     )
     if not content:
         return walk.blocks
-    if (meta.is_thread or not meta.is_article) and (said := posts(content)):
-        return said
+    if (meta.is_thread or not meta.is_article) and (posts := read_thread(content)):
+        return [block for post in posts for block in post.blocks]
     if meta.is_article and (said := entries(content, meta)):
         return said
     if not meta.is_article and _is_clean(content):

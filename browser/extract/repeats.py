@@ -43,6 +43,16 @@ class Boxes:
         """The unit that a block stands in."""
         return _holder(block, self.units)
 
+    def owned(self) -> dict[etree._Element, etree._Element]:
+        """Of each body the largest element that holds no other one."""
+        held = Counter(node for body in self.bodies for node in (body, *body.iterancestors()))
+        return {
+            body: list(itertools.takewhile(lambda n: held[n] == 1, (body, *body.iterancestors())))[
+                -1
+            ]
+            for body in self.bodies
+        }
+
     def beside(self, blocks: Sequence[Block]) -> Iterator[tuple[etree._Element, Block]]:
         """What stands in a unit and outside its body, with the unit."""
         for block in blocks:

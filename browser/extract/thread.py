@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from browser.extract.dates import date_within
+from browser.extract.dates import date_within, iso_date
 from browser.extract.repeats import find_boxes
 from browser.extract.shingles import shingles, word_list
 from browser.extract.tree import text_content
 from browser.text import count_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from lxml import etree
 
@@ -32,6 +33,8 @@ _LONGEST_NOTICE = 25
 _SIGNED = 0.6
 # A text whose shingles stand in earlier posts by this share is quoted from them.
 _QUOTED = 0.7
+# A name is shorter than a title.
+_LONGEST_NAME = 40
 # A line that names a day is short.
 _LONGEST_DATE = 30
 # What mail and forums put before a title to answer under it.
@@ -43,16 +46,53 @@ _WRITER = re.compile(
 _NAMED_IN = ("class", "id", "itemprop", "href", "rel")
 
 
-def posts(blocks: Sequence[Block]) -> list[Block] | None:
-    """What is said on a page that is a thread of signed posts, in order; None on any other.
+@dataclass(frozen=True, slots=True)
+class Post:
+    """What one person said: its blocks, who that is, and the day (ISO 8601)."""
 
-    Names, dates, ranks and signatures beside the posts are left out, and so is what a post quotes
-    from one before it.
+    blocks: tuple[Block, ...]
+    author: str | None = None
+    published: str | None = None
+
+
+def read_thread(blocks: Sequence[Block]) -> list[Post]:
+    """Read a page that is a thread of signed posts, in order; none of any other page.
+
+    Ranks, counts and signatures beside the posts are left out, and so is what a post quotes from
+    one before it.
     """
     boxes = find_boxes(blocks, share=_MOST, lead=_LONGEST_NOTICE)
     if boxes is None or not _are_signed(boxes, blocks) or _is_index(boxes, blocks):
-        return None
-    return _without_quotes([block for block in blocks if _is_said(block, boxes)], boxes)
+        return []
+    said = _without_quotes([block for block in blocks if _is_said(block, boxes)], boxes)
+    owned = boxes.owned()
+    return [
+        Post(tuple(group), _author(owned[body], body), _day(owned[body], body, blocks))
+        for body, group in itertools.groupby(said, boxes.body_of)
+        if body is not None
+    ]
+
+
+def _author(unit: etree._Element, body: etree._Element) -> str | None:
+    """A name in an element beside the words that is called after their writer."""
+    for element in _writers(unit, (body,)):
+        name = text_content(element)
+        if 0 < len(name) <= _LONGEST_NAME and any(map(str.isalpha, name)) and not date_within(name):
+            return name
+    return None
+
+
+def _day(unit: etree._Element, body: etree._Element, blocks: Sequence[Block]) -> str | None:
+    stamps = (e.get("datetime") or "" for e in unit.iterdescendants("time") if not _in(e, (body,)))
+    written = (
+        block.text
+        for block in blocks
+        if _in(block.node, (unit,))
+        and not _in(block.node, (body,))
+        and count_words(block.text) <= _LONGEST_DATE
+    )
+    said = next((day for stamp in stamps if (day := iso_date(stamp))), None)
+    return said or next((day for text in written if (day := date_within(text))), None)
 
 
 def _are_signed(boxes: Boxes, blocks: Sequence[Block]) -> bool:
@@ -61,16 +101,27 @@ def _are_signed(boxes: Boxes, blocks: Sequence[Block]) -> bool:
         for unit, block in boxes.beside(blocks)
         if count_words(block.text) <= _LONGEST_DATE and date_within(block.text)
     }
-    signed = [unit for unit in boxes.units if unit in dated and _has_writer(unit, boxes.bodies)]
+    signed = [
+        unit
+        for unit in boxes.units
+        if unit in dated and any(True for _ in _writers(unit, boxes.bodies))
+    ]
     return len(signed) >= _SIGNED * len(boxes.units)
 
 
-def _has_writer(unit: etree._Element, bodies: Sequence[etree._Element]) -> bool:
-    return any(
-        _WRITER.search(" ".join(element.get(name) or "" for name in _NAMED_IN))
-        and not any(line in bodies for line in (element, *element.iterancestors()))
+def _writers(unit: etree._Element, bodies: Sequence[etree._Element]) -> Iterator[etree._Element]:
+    """The elements of a unit that are named after who wrote it; links to a person first."""
+    named = [
+        element
         for element in unit.iterdescendants("a", "span", "div", "td", "p", "address", "b", "strong")
-    )
+        if _WRITER.search(" ".join(element.get(name) or "" for name in _NAMED_IN))
+        and not _in(element, bodies)
+    ]
+    yield from sorted(named, key=lambda element: element.tag != "a")
+
+
+def _in(element: etree._Element, outer: Sequence[etree._Element]) -> bool:
+    return any(node in outer for node in (element, *element.iterancestors()))
 
 
 def _is_index(boxes: Boxes, blocks: Sequence[Block]) -> bool:
