@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from agent.evidence.findings import Finding, undecided
 from agent.evidence.free import check_free
 from agent.evidence.question import check_question, parse_question
-from agent.evidence.rows import check_rows
+from agent.evidence.rows import check_rows, tells_of_several
 from agent.evidence.statements import Ground
 from agent.evidence.verbatim import check_verbatim
 from agent.types import Passage, Verdict, VerdictState
@@ -70,10 +70,15 @@ def _check(claim: str, ground: Ground) -> Finding:
     question = parse_question(claim)
     if question:
         return check_question(question, ground)
+    return check_rows(claim, ground) or _free(claim, ground)
+
+
+def _free(claim: str, ground: Ground) -> Finding:
     found = check_free(claim, ground)
-    return (
-        found if found.state is not VerdictState.UNDECIDED else check_rows(claim, ground) or found
-    )
+    on_a_row = any(statement.passage.kind == "table" for statement in found.statements)
+    if on_a_row and found.state is VerdictState.CONTRADICTED and tells_of_several(claim, ground):
+        return undecided((), "it tells of several rows of a table")
+    return found
 
 
 def _judged(verdict: Verdict | None, ground: Ground) -> Verdict | None:

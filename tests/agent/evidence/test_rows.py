@@ -25,11 +25,35 @@ def verdict(claim: str) -> str:
         "MV Heron has a length of 46 m.",
         "MV Heron can take 180 passengers and 24 cars.",
         "The captain of MV Heron is Bo Lind.",
+        "MV Heron (1998) carries 180 passengers.",
     ],
 )
 def test_values_under_the_columns_that_a_claim_names_are_carried(claim: str) -> None:
     found = verify_claim(claim, split_passages(FLEET, 1))
     assert (found.state.value, found.quote[:10]) == ("supported", "| MV Heron")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "MV Osprey, built in 2014, carries 310 passengers; MV Heron of 1998 carries 180.",
+        "MV Osprey carries 310 passengers, whereas MV Heron takes 180.",
+    ],
+)
+def test_two_rows_are_told_in_one_sentence(claim: str) -> None:
+    assert verdict(claim) == "supported"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "MV Osprey carries 180 passengers and MV Heron 310.",
+        "MV Osprey was built in 2014 for 310 passengers, and MV Heron in 180 for 1998.",
+        "MV Osprey, built in 2014, is the bigger one with 310; MV Heron of 1998 carries 180.",
+    ],
+)
+def test_what_two_rows_do_not_plainly_say_is_left_open(claim: str) -> None:
+    assert verdict(claim) == "undecided"
 
 
 @pytest.mark.parametrize(
