@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 DRAWN = 120  # memories; more is no picture, and takes longer than a second to lay out
 WIDTH, HEIGHT, MARGIN, RADIUS = 1_000, 640, 40, 12
+FEW, NARROW = 12, 390  # so few memories fit on a phone's width
 LINKS = 2  # of a memory, as long as its other end has no more either
 LABEL = 26  # characters beside a point; where there is no room, its number alone
 ROW = 280  # characters of a memory in the list
@@ -39,7 +40,7 @@ _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
 body { margin: 2rem auto; max-width: 68rem; padding: 0 1rem }
 figure { margin: 0; overflow-x: auto; border: 1px solid #8884; border-radius: 8px }
-svg { display: block; width: 100%; min-width: 60rem; height: auto }
+svg { display: block; margin: auto; width: 100%; height: auto }
 svg text { font-size: 12px; fill: currentColor; paint-order: stroke; stroke: Canvas;
   stroke-width: 3px }
 svg circle + text { fill: #fff; stroke: none; font-weight: 600; text-anchor: middle }
@@ -65,7 +66,8 @@ _PAGE = """<!doctype html>
 _GRAPH = """<p>{told}</p>
 <p class="legend">{legend}</p>
 <figure tabindex="0" aria-label="Memories and their links">
-<svg viewBox="0 0 {width} {height}" role="img" aria-label="{drawn} memories and their links">
+<svg viewBox="0 0 {width} {height}" style="min-width: {least}px; max-width: {most}px" role="img"
+aria-label="{drawn} memories and their links">
 {drawing}
 </svg></figure>
 <h2>What the numbers are</h2>
@@ -89,13 +91,16 @@ def page(graph: Graph) -> str:
     ends = {end for link in links for end in (link.one, link.other)}
     best = [hit for hit in busiest if hit.id in ends]
     number = {hit.id: n for n, hit in enumerate(best)}
+    width = NARROW if len(best) <= FEW else WIDTH
     body = _GRAPH.format(
         told=_told(graph.total, len(best), links),
         legend=_legend(best),
-        width=WIDTH,
+        width=width,
         height=HEIGHT,
+        least=int(0.9 * width),
+        most=int(1.3 * width),
         drawn=len(best),
-        drawing="\n".join(_drawing(best, links, number)),
+        drawing="\n".join(_drawing(best, links, number, width)),
         rows="\n".join(_row(n, hit) for n, hit in enumerate(best, 1)),
     )
     return _PAGE.format(style=_STYLE, body=body)
@@ -128,11 +133,11 @@ def _legend(hits: Sequence[Hit]) -> str:
 
 
 def _drawing(
-    hits: Sequence[Hit], links: Sequence[Link], number: Mapping[int, int]
+    hits: Sequence[Hit], links: Sequence[Link], number: Mapping[int, int], width: int
 ) -> Iterator[str]:
     ends = [(number[link.one], number[link.other], link.strength) for link in links]
     places = [
-        (MARGIN + x * (WIDTH - 2 * MARGIN), MARGIN + y * (HEIGHT - 2 * MARGIN))
+        (MARGIN + x * (width - 2 * MARGIN), MARGIN + y * (HEIGHT - 2 * MARGIN))
         for x, y in layout(len(hits), ends)
     ]
     for link, (one, other, strength) in zip(links, ends, strict=True):
@@ -143,14 +148,14 @@ def _drawing(
         yield f'<line{shown} {ends_at} stroke-width="{0.5 + 2.5 * strength:.1f}">{told}</line>'
     for n, (hit, (x, y)) in enumerate(zip(hits, places, strict=True)):
         yield _node(n + 1, hit, x, y)
-    yield from _labels(hits, places, [(one, other) for one, other, _ in ends])
+    yield from _labels(hits, places, [(one, other) for one, other, _ in ends], width)
 
 
 def _labels(
-    hits: Sequence[Hit], places: Sequence[Point], lines: Sequence[tuple[int, int]]
+    hits: Sequence[Hit], places: Sequence[Point], lines: Sequence[tuple[int, int]], width: int
 ) -> Iterator[str]:
     texts = [_cut(clean(hit.text), LABEL) for hit in hits]
-    for label in placed(texts, places, lines, RADIUS, (WIDTH, HEIGHT)):
+    for label in placed(texts, places, lines, RADIUS, (width, HEIGHT)):
         where = f'x="{label.x:.0f}" y="{label.y:.0f}" text-anchor="{label.anchor}"'
         yield f"<text {where}>{escape(texts[label.number])}</text>"
 

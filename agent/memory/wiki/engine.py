@@ -143,6 +143,7 @@ def _name(path: str) -> str:
 
 def _summary(path: str, text: str) -> str:
     skipped = ("#", "---", "<!--")
-    body = (line.strip() for line in text.splitlines() if not line.startswith(skipped))
+    lines = (line for line in text.splitlines() if not line.startswith(skipped))
+    body = (line.lstrip("> ").rstrip() for line in lines)  # what the web said is quoted
     first = next((line for line in body if line), title_of(path, text))
     return first if len(first) <= SUMMARY else first[: SUMMARY - 1] + "…"
