@@ -30,6 +30,8 @@ _MOST_OF_HOUR = 3
 
 def entries(blocks: Sequence[Block], meta: Metadata) -> list[Block] | None:
     """The lead and the entries of a live blog in page order; None where a page is none."""
+    if sum(1 for block in blocks if _HOUR.search(block.text)) < _FEWEST:
+        return None
     boxes = find_boxes(blocks, share=_MOST, lead=_LONGEST_LEAD)
     if boxes is None or len(boxes.units) < _FEWEST:
         return None

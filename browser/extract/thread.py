@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _MOST = 0.7
 # A notice of the house may stand above the first box; what is longer is the page's own text.
 _LONGEST_NOTICE = 25
+_FEWEST = 2
 # So many of the posts name a day and a writer.
 _SIGNED = 0.6
 # A text whose shingles stand in earlier posts by this share is quoted from them.
@@ -61,6 +62,8 @@ def read_thread(blocks: Sequence[Block]) -> list[Post]:
     Ranks, counts and signatures beside the posts are left out, and so is what a post quotes from
     one before it.
     """
+    if sum(1 for block in blocks if _is_stamp(block)) < _FEWEST:
+        return []
     boxes = find_boxes(blocks, share=_MOST, lead=_LONGEST_NOTICE)
     if boxes is None or not _are_signed(boxes, blocks) or _is_index(boxes, blocks):
         return []
@@ -96,17 +99,17 @@ def _day(unit: etree._Element, body: etree._Element, blocks: Sequence[Block]) ->
 
 
 def _are_signed(boxes: Boxes, blocks: Sequence[Block]) -> bool:
-    dated = {
-        unit
-        for unit, block in boxes.beside(blocks)
-        if count_words(block.text) <= _LONGEST_DATE and date_within(block.text)
-    }
+    dated = {unit for unit, block in boxes.beside(blocks) if _is_stamp(block)}
     signed = [
         unit
         for unit in boxes.units
         if unit in dated and any(True for _ in _writers(unit, boxes.bodies))
     ]
     return len(signed) >= _SIGNED * len(boxes.units)
+
+
+def _is_stamp(block: Block) -> bool:
+    return count_words(block.text) <= _LONGEST_DATE and date_within(block.text) is not None
 
 
 def _writers(unit: etree._Element, bodies: Sequence[etree._Element]) -> Iterator[etree._Element]:
