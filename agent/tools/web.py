@@ -168,10 +168,14 @@ def read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolRes
     )
 
 
-def _pages(context: ToolContext, block: str) -> dict[str, int] | None:
-    """On which page of a paged document each of the passages listed stands."""
+def _pages(context: ToolContext, block: str) -> dict[int, str] | None:
+    """The first of the passages listed on each page of a paged document."""
     found = (context.evidence.passage(line.partition(" ")[0]) for line in block.splitlines())
-    return {p.id: p.page for p in found if p is not None and p.page is not None} or None
+    first: dict[int, str] = {}
+    for passage in found:
+        if passage is not None and passage.page is not None:
+            first.setdefault(passage.page, passage.id)
+    return first or None
 
 
 def _extras(page: Page, document: Document) -> dict[str, Any]:

@@ -36,8 +36,11 @@ async def test_a_long_document_is_searched_and_its_passages_name_their_page(
     model = script(f"<<TOOL:READ:{call}>>", "The keeper of the lamp was Osmund Varga. [S1]")
     report = await ask(model=model, allow_private=["127.0.0.1"])
     made = result(events(report))
-    line = next(text for text in made["web"].splitlines() if "Osmund" in text)
-    assert made["data"]["pages"][line.split()[0]] == 28
+    lines = made["web"].splitlines()
+    sought = next(n for n, line in enumerate(lines) if "Osmund" in line)
+    page_of = {first: page for page, first in made["data"]["pages"].items()}
+    named = [page_of[id_] for line in lines[: sought + 1] if (id_ := line.split()[0]) in page_of]
+    assert named[-1] == "28"
     assert made["data"]["shown"] < made["data"]["passages"]
 
 
