@@ -13,7 +13,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 _PATH = click.Path(path_type=Path)
 _RUN = (
     (("--model",), {"metavar": "NAME", "help": "extractive, openai/…, ollama/…, scripted:FILE, …"}),
-    (("--judge",), {"metavar": "NAME", "help": "Model that judges what code leaves open."}),
+    (
+        ("--judge",),
+        {"metavar": "NAME", "help": "Model that judges what code leaves open; entailment:FOLDER."},
+    ),
     (("--base-url",), {"metavar": "URL", "help": "Any OpenAI-compatible endpoint."}),
     (
         ("--fallback",),

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 EXTRACTIVE = "extractive"
 SCRIPTED = "scripted:"
+ENTAILMENT = "entailment:"
+"""A judge, by its folder: `entailment:/path/to/model`."""
 
 
 def endpoint_of(
@@ -37,7 +39,7 @@ def endpoint_of(
     name tells. Raises `UsageError` for a name that nobody has.
     """
     name = name or ("" if base_url else default_model(environ) or EXTRACTIVE)
-    if name == EXTRACTIVE or name.startswith(SCRIPTED):
+    if name == EXTRACTIVE or name.startswith((SCRIPTED, ENTAILMENT)):
         return None
     found = endpoint(name, base_url, environ)
     if options is None:
@@ -51,11 +53,18 @@ def endpoint_of(
 
 
 def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
-    """Make a model that needs no endpoint: a script, or the extractive one, which goes so far."""
+    """Make a model that needs no endpoint: a script, a judge, or the extractive one at a depth.
+
+    Raises `UsageError` for one that is not there, or not as it should be.
+    """
     if name and name.startswith(SCRIPTED):
         from agent.models.scripted import ScriptedModel  # noqa: PLC0415 - only where used
 
         return ScriptedModel.from_file(name.removeprefix(SCRIPTED))
+    if name and name.startswith(ENTAILMENT):
+        from agent.models.entailment import EntailmentModel  # noqa: PLC0415 - only where used
+
+        return EntailmentModel(name.removeprefix(ENTAILMENT))
     from agent.models.extractive import ExtractiveModel  # noqa: PLC0415 - only where used
 
     return ExtractiveModel(effort)

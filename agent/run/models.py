@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -53,5 +54,5 @@ async def open_model(
     """Open a model by its name, None the default one; raises `UsageError` for one nobody has."""
     where = endpoint_of(name, base_url, environ, options)
     if where is None:
-        return local_model(name)
+        return await asyncio.to_thread(local_model, name)  # some load weights
     return await open_remote_model(stack, where, options.proxy)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.errors import ResearchError, WebOutOfReach
 from agent.evidence import check_answer, weigh
+from agent.judge import JUDGE
 from agent.protocol import NOT_FOUND
 from agent.types import ErrorInfo, Report, SearchLine, Status, UsageTotals, VerdictState
 
@@ -41,7 +42,8 @@ class Ledger:
         elif event.type == "search.attempt":
             self.searches.append(SearchLine(**data))
         elif event.type == "model.reply":
-            self.usage.model = data["model"]
+            if not event.place.startswith(JUDGE):  # which may be another model
+                self.usage.model = data["model"]
             self.usage.model_calls += 1
             self.usage.input_tokens += data["input_tokens"]
             self.usage.cached_tokens += data["cached_tokens"]
