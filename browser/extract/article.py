@@ -12,6 +12,7 @@ from lxml import etree
 
 from browser.extract.asides import is_caption, is_trail
 from browser.extract.blocks import LINKY
+from browser.extract.labelled import with_facts
 from browser.extract.live import entries
 from browser.extract.middle import middle
 from browser.extract.shape import reads_on, without_teasers
@@ -125,6 +126,8 @@ def _body(content: Sequence[Block], root: etree._Element, meta: Metadata) -> lis
     if _thin(content, found) and (meta.is_article or _linked(content) > _HALF):
         found = _in_densest(content)
     filled = standfirst(content, _fill(content, found), meta)
+    if not meta.is_article:
+        filled = with_facts(content, filled)
     kept = [block for block, keep in zip(content, filled, strict=True) if keep]
     return without_empty_sections(trim(_one_article(kept), meta.title), content)
 

@@ -25,8 +25,10 @@ _TOKENS = frozenset(
     promotion recommendation recommendations recommended related respond share sharebar
     sharing sidebar signup skip social sponsor sponsored subscribe subscription taboola toc
     toolbar trending anzeige werbung kommentar kommentare meistgelesen empfehlungen subnav metanav
-    servicenav sidenav topnav footnav cookiebanner""".split()
+    servicenav sidenav topnav footnav cookiebanner fusszeile kopfzeile fussbereich kopfbereich
+    hauptnavigation servicenavigation seitenleiste randspalte marginalspalte""".split()
 )
+_NAMES = ("class", "id", "data-component", "data-testid", "data-area", "data-module")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 # Rows from which a table or list of names and values in a box is one of facts.
 _FACTS = 2
@@ -142,8 +144,9 @@ def _soft_mark(node: etree._Element) -> str:
 
 
 def _words(node: etree._Element) -> tuple[str, ...]:
-    name = f"{node.get('class') or ''} {node.get('id') or ''}"
-    return _split(name) if len(name) > 1 else ()
+    """What an element is called: where a build makes the classes, tests and scripts name it."""
+    given = [value for name in _NAMES if (value := node.get(name))]
+    return _split(" ".join(given)) if given else ()
 
 
 @functools.lru_cache(maxsize=8_192)

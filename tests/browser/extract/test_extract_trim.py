@@ -95,3 +95,26 @@ def test_the_title_of_a_page_whose_first_heading_names_the_site() -> None:
     assert extract(f"{head}<h2>On fountain pens</h2>{BODY}", URL).title == "On fountain pens"
     last = "<title>Damp wall - Stone Forum</title><h1>Stone Forum</h1><h2>Damp wall</h2>"
     assert extract(f"{last}{BODY}", URL).title == "Damp wall"
+
+
+def test_labelled_facts_beside_the_body_of_a_page_are_kept() -> None:
+    def fact(label: str, value: str) -> str:
+        return f"<div class=field><div>{label}</div><div>{value}</div></div>"
+
+    facts = fact("When", "Thursday, 16 May 2024, 6 pm") + fact("Where", "Lecture room 2, Old Mint")
+    after = fact("Speaker", "Dr Olive Tarn, reader in the history of science")
+    links = "".join(f"<li><a href='/{n}'>Lecture number {n}</a></li>" for n in range(9))
+    page = f"<main><h1>The tides</h1><article><div>{facts}<div>{BODY}</div>{after}</div></article><div><ul>{links}</ul></div></main>"
+    text = text_of(page)
+    assert "Thursday, 16 May 2024, 6 pm" in text
+    assert "Old Mint" in text
+    assert "Dr Olive Tarn" in text
+    assert "Lecture number" not in text
+
+
+def test_a_box_is_named_by_its_test_id_where_a_build_made_its_class() -> None:
+    letter = "<div class=css-1x9 data-component=newsletter-box><h3>The morning</h3><p>Our letter tells you what happened in the markets on each day of the week.</p></div>"
+    page = f"{ARTICLE}<article><h1>Copper</h1><div>{BODY}{letter}{BODY.replace('The', 'Each')}</div></article>"
+    text = text_of(page)
+    assert "Each harbour" in text
+    assert "Our letter" not in text
