@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.evidence.fragments import for_a_reader, in_full
 from agent.evidence.markers import Reference
+from agent.evidence.passages import passage_id
 from agent.evidence.quotes import nearest_quote
 from agent.evidence.verify import verify_claim
 from agent.types import Verdict, VerdictState
@@ -66,7 +67,7 @@ class SupportFinder:
         passages = self._passages(sentence, references)
         verdict = self._verify(sentence, passages, references, judge)
         cited = tuple(dict.fromkeys(reference.source for reference in references))
-        return Support(verdict, cited, tuple(self._quotes(sentence, passages, verdict)))
+        return Support(verdict, cited, tuple(self._quotes(sentence, passages, verdict, references)))
 
     def _on_pages(self, sentence: str, references: Sequence[Reference]) -> Support | None:
         """Where search results are named, rest on pages that were read, if they carry it in code.
@@ -151,17 +152,22 @@ class SupportFinder:
         return sorted(found.values(), key=lambda p: (p.source, p.start))
 
     def _quotes(
-        self, sentence: str, passages: Sequence[Passage], verdict: Verdict
+        self,
+        sentence: str,
+        passages: Sequence[Passage],
+        verdict: Verdict,
+        references: Sequence[Reference],
     ) -> Iterable[tuple[int, str]]:
-        """Give each cited source a literal quote: the verdict's, or the nearest sentence."""
+        """Give literal quotes: the verdict's, and the nearest sentence of what else is named."""
         own = self._source_of(verdict) if verdict.quote else 0
         if own:
             yield own, verdict.quote
-        for source in dict.fromkeys(passage.source for passage in passages):
-            if source == own:
-                continue
-            quote = nearest_quote(sentence, [p for p in passages if p.source == source])
-            if quote:
+        for source, number in references:
+            named = [p for p in passages if p.source == source]
+            if number is not None:
+                named = [p for p in named if p.id == passage_id(source, number)]
+            carried = own and any(passage.id == verdict.passage for passage in named)
+            if not carried and (quote := nearest_quote(sentence, named)):
                 yield source, quote
 
     def _source_of(self, verdict: Verdict) -> int:

@@ -76,6 +76,14 @@ def test_two_citations_of_one_sentence_give_both_sources(evidence: Evidence) -> 
     assert all(source.quotes for source in checked.sources)
 
 
+def test_each_passage_that_is_named_is_quoted(evidence: Evidence) -> None:
+    text = "Ada Renwick designed a tower that burned whale oil, near Pier 4. [S1¶2][S1¶3][S2¶1]"
+    first, second = check_answer(text, evidence).sources
+    assert len(first.quotes) == 2
+    assert first.quotes[1] == "The ferry to Tern Point leaves from Pier 4 at noon."
+    assert second.quotes == ["Grey Holm burned whale oil until 1862."]
+
+
 def test_quotes_stand_literally_and_are_single_sentences(evidence: Evidence) -> None:
     checked = check_answer("It is 31 metres high and painted white [S1¶2].", evidence)
     assert checked.sources[0].quotes == ["It is 31 metres high and painted white."]
