@@ -97,7 +97,7 @@ class SupportFinder:
         if not results:
             return found
         read = any(self._evidence.page_of(result) for result in results)
-        reason = f"{found.verdict.reason}; {ONLY_A_RESULT} {_READ if read else _NOT_READ}"
+        reason = f"{ONLY_A_RESULT} {_READ if read else _NOT_READ}"
         return replace(found, verdict=replace(found.verdict, reason=reason), weak=True)
 
     def _verify(
