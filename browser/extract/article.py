@@ -126,10 +126,9 @@ def _body(content: Sequence[Block], root: etree._Element, meta: Metadata) -> lis
     if _thin(content, found) and (meta.is_article or _linked(content) > _HALF):
         found = _in_densest(content)
     filled = standfirst(content, _fill(content, found), meta)
-    if not meta.is_article:
-        filled = with_facts(content, filled)
     kept = [block for block, keep in zip(content, filled, strict=True) if keep]
-    return without_empty_sections(trim(_one_article(kept), meta.title), content)
+    body = without_empty_sections(trim(_one_article(kept), meta.title), content)
+    return body if meta.is_article else with_facts(body, content)
 
 
 def _thin(content: Sequence[Block], found: Sequence[bool]) -> bool:

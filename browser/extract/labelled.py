@@ -19,23 +19,18 @@ if TYPE_CHECKING:
 _LONGEST_LABEL, _LONGEST_FACT = 3, 25
 
 
-def with_facts(blocks: Sequence[Block], kept: Sequence[bool]) -> list[bool]:
-    """Keep, too, each label with its value: two lines alone in an element beside kept ones."""
-    chosen = list(kept)
+def with_facts(body: Sequence[Block], blocks: Sequence[Block]) -> list[Block]:
+    """Add to a body each label with its value: two lines alone in an element beside it."""
+    chosen = {id(block) for block in body}
     alone = Counter(_box(block) for block in blocks)
-    around = {
-        node
-        for block, keep in zip(blocks, kept, strict=True)
-        if keep
-        for node in block.node.iterancestors()
-    }
-    for place, (label, value) in enumerate(itertools.pairwise(blocks)):
+    around = {node for block in body for node in block.node.iterancestors()}
+    for label, value in itertools.pairwise(blocks):
         box = _box(label)
         if box is not None and box is _box(value) and alone[box] == 2:
             beside = box.getparent() in around and box not in around
             if beside and _is_label(label) and _is_value(value):
-                chosen[place] = chosen[place + 1] = True
-    return chosen
+                chosen |= {id(label), id(value)}
+    return [block for block in blocks if id(block) in chosen]
 
 
 def _box(block: Block) -> etree._Element | None:
