@@ -146,7 +146,7 @@ def _nothing_found(query: str, result: ChainResult) -> ToolResult:
 def read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolResult:
     """Show a page that was read: its best passages, or those from a number on."""
     if page.document is None or not page.document.text.strip():
-        return _unread(page)
+        return _unread(context, page)
     source = register(context, page)
     block, shown = passages_block(context, source, query=params.query, start=params.start)
     data: dict[str, Any] = {
@@ -195,19 +195,22 @@ def _extras(page: Page, document: Document) -> dict[str, Any]:
 def fetch_result(context: ToolContext, page: Page) -> ToolResult:
     """Show the beginning of a page that was read."""
     if page.document is None or not page.document.text.strip():
-        return _unread(page)
+        return _unread(context, page)
     source = register(context, page)
     preview = "\n".join(f"{p.id} {p.text}" for p in source.passages)[:PREVIEW_CHARS]
     data = {"success": True, "url": source.url, "source": source.name, "title": source.title}
     return ToolResult(data, preview, source.name)
 
 
-def _unread(page: Page) -> ToolResult:
+def _unread(context: ToolContext, page: Page) -> ToolResult:
     what = page.outcome.value if page.outcome is not Outcome.OK else Outcome.EMPTY.value
     noted = "; ".join(page.document.notes) if page.document else ""
     reason = noted or page.reason or "the page holds no text"
     data = {"error": f"{page.url}: {reason}", "outcome": what, "status": page.status}
     hint = "Read another result." if noted else _UNREAD_HINTS.get(what, "Read another result.")
+    result = context.evidence.result_for(page.requested_url)
+    if result is not None:
+        hint = f"{hint} Else its search result may be cited, as weaker: [{result.name}]."
     return ToolResult({k: v for k, v in data.items() if v is not None}, hint=hint)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 
 import pytest
@@ -13,6 +14,7 @@ from agent.run.outcome import exit_code
 from agent.run.record import RunRecord
 from agent.run.recorded import on_recorded_web
 from agent.run.replay import replay
+from tests.loopback import Handler, serving
 
 SEARCH = "<<TOOL:WEB_SEARCH:Hesk Light first lit>>"
 PAGE = "/tarrith-stack-light"
@@ -76,6 +78,24 @@ async def test_the_page_is_cited_once_it_was_read(ask, citing, site):
 async def test_a_result_can_be_cited_by_its_address(ask, script, site):
     report = await ask(model=script(SEARCH, f"{SAID} ({site.url}{PAGE})"))
     assert [source.via for source in report.sources] == ["snippet"]
+
+
+class _Gone(Handler):
+    """An engine that finds one page, which is not there any more."""
+
+    def get(self):
+        found = {"url": f"{self.server.site}/gone", "title": "Tarrith Stack", "content": SAID}
+        answer = json.dumps({"results": [found]}).encode()
+        there = self.path.startswith("/search")
+        self.send(200 if there else 404, "application/json", answer if there else b"")
+
+
+async def test_a_page_that_cannot_be_read_names_its_result(ask, script):
+    with serving(_Gone, str) as url:
+        cited = {"reply": f"{SAID} [S501]", "expect": r"may be cited, as weaker: \[S501\]"}
+        model = script(SEARCH, f'<<TOOL:READ:{{"url":"{url}/gone"}}>>', cited)
+        report = await ask(model=model, searxng_url=url)
+    assert [(s.verdict.value, s.weak) for s in report.sentences] == [("supported", True)]
 
 
 async def test_results_take_no_number_and_no_room_from_pages(ask, script, site):
