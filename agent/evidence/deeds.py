@@ -113,7 +113,7 @@ class _Met(NamedTuple):
 
 def _denied_there(claim: Sentence, roots: Collection[str], ground: Ground) -> Statement | None:
     """Find the statement that denies one of these words of the claim, in its surroundings."""
-    if not ENDING.isdisjoint(claim.roots):
+    if not ENDING.isdisjoint(claim.roots) or any(t.form == "gone" for t in claim.tokens):
         return None
     for root, forms in _words(claim, ground).items():
         if root not in roots:

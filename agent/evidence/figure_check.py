@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.evidence.alignment import forms_on_page
 from agent.evidence.figures import find_ranges
 from agent.evidence.nearness import beside_other
 from agent.evidence.reckoning import figure_follows
-from agent.evidence.slots import NEVER, Slot, against, find_rival, plain_words
+from agent.evidence.slots import against, plain_words
 from agent.evidence.vocabulary import root_set
 
 if TYPE_CHECKING:
@@ -30,46 +29,6 @@ LONG = 4
 EARLIER = root_set("from than before earlier previous previously former ago prior last had since")
 
 
-@dataclass(frozen=True, slots=True)
-class _Alike:
-    """The slot of a figure among those with its unit or noun, which is half the proof."""
-
-    figure: Figure
-    claim: Sentence
-    least_elsewhere: float = 0.6
-
-    @property
-    def least_absent(self) -> float:
-        """Many things are the first of their kind; only a close statement tells of which."""
-        rank = self.figure.unit is not None and self.figure.unit.dimension == "rank"
-        return 0.6 if rank else 0.15
-
-    def holds(self, value: Figure, /) -> bool:
-        return self.figure.says(value) or self.figure.rounds(value)
-
-    def rivals(self, value: Figure, /) -> bool:
-        used = any(mine.says(value) for mine in self.claim.figures)
-        return not used and self.figure.alike(value)
-
-
-@dataclass(frozen=True, slots=True)
-class _Bare:
-    """The slot of a figure without unit among all such; only a close statement can tell."""
-
-    figure: Figure
-    claim: Sentence
-    least_absent: float = 0.6
-    least_elsewhere: float = NEVER
-
-    def holds(self, value: Figure, /) -> bool:
-        return self.figure.says(value) or self.figure.rounds(value)
-
-    def rivals(self, value: Figure, /) -> bool:
-        if self.figure.value <= COUNTABLE or self.figure.unit or value.unit:
-            return False
-        return not any(mine.says(value) for mine in self.claim.figures)
-
-
 def check_figures(claim: Sentence, ground: Ground, alignment: Alignment) -> Finding | None:
     """Find the first figure of a claim in whose place the page has another one."""
     ranged = _other_range(claim, ground)
@@ -78,15 +37,9 @@ def check_figures(claim: Sentence, ground: Ground, alignment: Alignment) -> Find
     missed = _near_miss(claim, ground)
     if missed:
         return missed
-    values = [statement.sentence.figures for statement in ground.statements]
     for figure in claim.figures:
         if figure_follows(figure, claim, ground) or _confirmed(figure, claim, ground):
             continue
-        slots: tuple[Slot[Figure], ...] = (_Alike(figure, claim), _Bare(figure, claim))
-        for slot in slots:
-            found = find_rival(slot, values, alignment)
-            if found:
-                return against(ground, found[0], found[1].place, claim, figure.place)
         crossed = _beside_other(figure, claim, ground, alignment)
         if crossed:
             return against(ground, *crossed, claim, figure.place)

@@ -62,7 +62,16 @@ def _in_question(name: Name, ground: Ground, *, absent: bool) -> bool:
     unheard = acronym and name.roots[0] not in ground
     if len(name.text) < SHORTEST or unheard or _in_table(name, ground):
         return False
-    return absent or not is_topic(name.roots, ground) or _sort(name.role) == "place"
+    return absent or not _is_implied(name, ground) or _sort(name.role) == "place"
+
+
+def _is_implied(name: Name, ground: Ground) -> bool:
+    """Whether a name is the page's topic: often named, or what the page begins with."""
+    if not is_topic(name.roots, ground):
+        return False
+    often = any(ground.frequency(root) >= TOPIC for root in name.roots)
+    first = [other for other in ground.statements[0].sentence.names if name.may_be(other)]
+    return often or not first or any(other.role == "subject" for other in first)
 
 
 def _in_table(name: Name, ground: Ground) -> bool:

@@ -31,7 +31,7 @@ _DIFFERENCES = root_set(
     """more less few fewer long longer short later earlier differ difference by rise fall grow
     increase drop reduce decrease decline another remain rest other left further extra gap margin
     ahead behind lead lower higher cut save late early exceed additional jump shrink improve
-    worsen quick fast slow point add"""
+    worsen quick fast slow add"""
 )
 _TIMES = root_set("time double twice triple")
 _COMPARED = root_set("than previous predict forecast")
@@ -83,7 +83,10 @@ def _years(sentences: Iterable[Sentence]) -> list[int]:
 def _completes(figure: Figure, claim: Sentence, ground: Ground) -> bool:
     """Whether two figures of a claim come to one of the page's: `three more than the 18 before`."""
     totals = [
-        total for other in claim.figures if other != figure for total in _sums([figure, other])
+        total
+        for other in claim.figures
+        if other != figure and bool(other.unit) == bool(figure.unit)
+        for total in _sums([figure, other])
     ]
     there = [f for s in ground.statements for f in s.sentence.figures] if totals else []
     return any(total.equals(f) and total.bound == "exact" for f in there for total in totals)

@@ -38,7 +38,7 @@ LEAST_SMALL = 0.45
 LEAST_RANK = 0.5
 """The same for a place in a row: many things are the first of their kind."""
 
-LEAST_ELSEWHERE = 0.3
+LEAST_ELSEWHERE = 0.25
 """The same where the page has the claim's value too, elsewhere."""
 
 COUNTABLE = 10
@@ -122,7 +122,8 @@ def _least(figure: Figure, other: Figure, nouns: frozenset[str]) -> float:
     if figure.unit is not None and figure.unit.dimension == "rank":
         return LEAST_RANK if alike else NEVER
     if figure.unit or other.unit:
-        return LEAST if alike else NEVER
+        spans = figure.unit and other.unit and figure.unit.dimension == other.unit.dimension
+        return LEAST if alike else LEAST_SMALL if spans else NEVER
     if figure.value > COUNTABLE and other.value > COUNTABLE:
         return LEAST
     return LEAST if alike and figure.value > 2 else LEAST_SMALL

@@ -18,6 +18,7 @@ from agent.evidence import split_passages, verify_claim
 from agent.types import VerdictState
 
 PARAPHRASES = Path(__file__).parents[1] / "agent" / "evidence"
+SETS = (("paraphrases", "paraphrase_pages"), ("varied", "varied_pages"), ("free", "free_pages"))
 STATES = (VerdictState.SUPPORTED, VerdictState.CONTRADICTED, VerdictState.UNDECIDED)
 
 
@@ -39,7 +40,7 @@ def main() -> None:
     for folder in folders:
         pages = {d["id"]: d["text"] for d in read(folder / "docs.jsonl")}
         measure("citations", [(c, pages[c["doc"]]) for c in read(folder / "citations.jsonl")])
-    for name, of_pages in (("paraphrases", "paraphrase_pages"), ("varied", "varied_pages")):
+    for name, of_pages in SETS:
         pages = {p["page"]: p["text"] for p in read(PARAPHRASES / f"{of_pages}.jsonl")}
         pairs = read(PARAPHRASES / f"{name}.jsonl")
         measure(name, [({**c, "how": c["kind"]}, pages[c["page"]]) for c in pairs])
