@@ -13,10 +13,9 @@ PAGE = (
     "machine is in the shop at Korva. Captain Rolf Hagman had slowed down before the collision, an "
     "inquiry found.\n\n"
     "The fund raised 212 million francs, chiefly from Zuider Capital. The managing director, "
-    "Petter Lund, declined to comment. A hand injury kept Marit Sol from playing for seven months. The "
-    "lamp's reactive mode has been dropped. Live sports cannot be recorded. Swimming is allowed, "
-    "though the water is cold. Sales in France fell by 4 per cent.\n\n"
-    "The tower was begun in 1558. It was finished in 1571 and burnt down a century later."
+    "Petter Lund, declined to comment. A hand injury kept Marit Sol from playing for seven months. "
+    "The lamp's reactive mode has been dropped. Live sports cannot be recorded. Swimming is allowed, "
+    "though the water is cold. Sales in France fell by 4 per cent."
 )
 
 
@@ -30,7 +29,6 @@ def state(claim: str) -> VerdictState:
         "Rewriting the scheduler was the work of Ingrid Solheim.",
         "Boats to the island set out from Korva and need 50 minutes.",
         "The lion's share of what the fund raised came from Corvane.",
-        "The tower was completed in 1558.",
     ],
 )
 def test_another_value_where_the_claim_belongs_contradicts(claim: str) -> None:
