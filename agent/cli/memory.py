@@ -107,7 +107,10 @@ def forget(place: Place, key: str) -> None:
     """Delete what is kept under KEY (or an id) for good."""
     with opened(place) as store:
         if not store.forget(key):
-            store.control.delete([_by_id(store, key).id])
+            hit = _by_id(store, key)
+            if hit.shared:
+                raise UsageError(f"{key} is shared by all", hint="Add --namespace shared.")
+            store.control.delete([hit.id])
         print(clean(f"forgot {key}"))
 
 
@@ -190,7 +193,8 @@ def _show_by_id(hit: Hit) -> None:
 def _row(hit: Hit) -> str:
     text = " ".join(hit.text.split())
     text = text if len(text) <= _LINE else text[: _LINE - 1] + "…"
-    return clean(f"{hit.id:>6} [{hit.kind}] {f'{hit.key}: ' if hit.kind == 'memory' else ''}{text}")
+    kind = f"shared {hit.kind}" if hit.shared else hit.kind
+    return clean(f"{hit.id:>6} [{kind}] {f'{hit.key}: ' if hit.kind == 'memory' else ''}{text}")
 
 
 def _write(path: Path, text: str) -> None:

@@ -67,4 +67,5 @@ def _line(hit: Hit, now: datetime) -> str:
     where = f" ({hit.origin.url})" if hit.origin.url else ""
     stale = hit.origin.url is not None and hit.at is not None and now - hit.at > STALE
     again = " (old: read its source again)" if stale else ""
-    return f"[{hit.kind}]{when}{named} {text}{where}{again}{' ★' if hit.score >= STAR else ''}"
+    part = f"[shared] [{hit.kind}]" if hit.shared else f"[{hit.kind}]"
+    return f"{part}{when}{named} {text}{where}{again}{' ★' if hit.score >= STAR else ''}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from agent.memory.hits import hit_of
+from agent.memory.sharing import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,9 +51,13 @@ class Control:
         return [hit_of(row, 0.0) for row in self._entries.all(kinds, limit)]
 
     def get(self, memory: int) -> Hit | None:
-        """Read a memory by its id."""
+        """Read a memory of this namespace, or of the shared one, by its id."""
         rows = self._entries.by_ids([memory])
-        return hit_of(rows[0], 0.0) if rows else None
+        if rows:
+            return hit_of(rows[0], 0.0)
+        shared = self._entries.other(SHARED)
+        rows = shared.by_ids([memory]) if shared is not None else []
+        return replace(hit_of(rows[0], 0.0), shared=True) if rows else None
 
     def delete(self, ids: Sequence[int]) -> int:
         """Delete memories, their history and their links for good; returns how many there were."""

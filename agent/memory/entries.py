@@ -111,10 +111,21 @@ class Entries:
         with self._store.read() as connection:
             return list(connection.execute(query.order_by(memories.c.id).limit(limit)))
 
+    def other(self, name: str) -> Entries | None:
+        """Give those of another namespace; None where it is this one, or nobody opened it yet."""
+        number = self._store.known_namespace(name)
+        if number is None or number == self._namespace:
+            return None
+        return Entries(self._store, number, self.vectors)
+
     def by_ids(self, ids: Sequence[int]) -> list[Any]:
-        """Read memories in use, in the order of the ids; those that are gone are left out."""
+        """Read memories in use, in the order of the ids; those that are gone are left out.
+
+        So are those of other namespaces.
+        """
+        first, last = self._bounds["first"], self._bounds["last"]
         with self._store.read() as connection:
-            rows = rows_of(connection, ids)
+            rows = rows_of(connection, [id_ for id_ in ids if first <= id_ <= last])
         return [rows[id_] for id_ in ids if id_ in rows and rows[id_].state == "active"]
 
     def archive(self, ids: Collection[int]) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from agent.memory import jsvalues, kinds
 from agent.memory.distinct import distinct
 from agent.memory.layers import RECENT_TURNS, SHOWN_WITHOUT_FILTER, relevant
+from agent.memory.sharing import search_all
 from agent.memory.types import Layers, Untrusted
 from agent.memory.values import unpack
 
@@ -47,10 +48,14 @@ def _recalled(
         shown = {entry.key: entry.value for entry in relevant(question, shown)}
     found = [
         hit
-        for hit in entries.search(question, SEARCHED, None)
-        if hit.score >= RELEVANT and not (hit.kind in kinds.NAMED and hit.key in shown)
+        for hit in search_all(entries, question, SEARCHED, None)
+        if hit.score >= RELEVANT and (hit.shared or not _is_shown(hit, shown))
     ]
     return tuple(distinct(found)[:RECALLED])
+
+
+def _is_shown(hit: Hit, shown: Mapping[str, Any]) -> bool:
+    return hit.kind in kinds.NAMED and hit.key in shown
 
 
 def _mapping(entries: Entries, kind: str) -> dict[str, Any]:

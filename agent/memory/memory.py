@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 
 from agent.memory.jsvalues import well_formed
@@ -67,16 +68,20 @@ class Memory:
 
         What is not there is created, readable by its owner alone. With `embeddings` (a model, or
         the name of one: `local`, `openai/…`, …) searching goes by meaning as well as by words.
-        Raises `MemoryUnavailable`, and `UsageError` for a name that nobody has.
+        Raises `MemoryUnavailable`, and `UsageError` for a model that nobody has and a namespace
+        without a name.
         """
         from agent.memory.conversations import Conversations  # noqa: PLC0415 - loads SQLAlchemy
         from agent.memory.embedders import vectors_of  # noqa: PLC0415
         from agent.memory.entries import Entries  # noqa: PLC0415
         from agent.memory.store import Store  # noqa: PLC0415
 
-        store = Store.open(place)
-        number = store.namespace(namespace)
-        entries = Entries(store, number, vectors_of(store, embeddings))
+        with ExitStack() as undo:
+            store = Store.open(place)
+            undo.callback(store.close)
+            number = store.namespace(namespace)
+            entries = Entries(store, number, vectors_of(store, embeddings))
+            undo.pop_all()
         return cls(store, number, entries, Conversations(store, number))
 
     def __enter__(self) -> Self:
@@ -157,10 +162,13 @@ class Memory:
         """Find memories by words, names and dates, best first.
 
         `kinds` are kinds of memories or knowledge bases (`domain`, `body`, `soul`, `heart`,
-        `episodic`, `mind`). A score of 1 is about what has every word of the query.
+        `episodic`, `mind`). A score of 1 is about what has every word of the query. What the
+        namespace `shared` holds is found from every other one.
         """
+        from agent.memory.sharing import search_all  # noqa: PLC0415
+
         wanted = None if kinds is None else expand(kinds)
-        return self._entries.search(query, limit, wanted, associations=associations)
+        return search_all(self._entries, query, limit, wanted, associations=associations)
 
     def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
         """Give the cosine of a question and each text; nothing where there are no embeddings."""
@@ -209,7 +217,7 @@ class Memory:
 
     def reinforce(self, ids: Sequence[int]) -> None:
         """Strengthen the links among memories that served one verified answer."""
-        self._entries.links.reinforce(ids)
+        self._entries.links.reinforce([row.id for row in self._entries.by_ids(ids)])
 
     def dream_due(self) -> bool:
         """Tell at a run's end whether to dream: six hours after the last dream and the last run."""

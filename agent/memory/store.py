@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 from sqlalchemy.pool import StaticPool
 
+from agent.errors import UsageError
 from agent.memory import postgres, schema, sqlite
 from agent.memory.errors import MemoryUnavailable
 from agent.memory.faults import told, told_at_opening
@@ -33,6 +34,8 @@ FILE_NAME = "memory.db"
 _BEGIN_SQLITE = ("BEGIN IMMEDIATE",)
 # One writer at a time, as in SQLite: 0x757263 spells "urc".
 _BEGIN_POSTGRES = ("BEGIN", "SELECT pg_advisory_xact_lock(7696995)")
+
+_NAMED = sa.select(schema.namespaces.c.id).where(schema.namespaces.c.name == sa.bindparam("name"))
 
 
 class Store:
@@ -53,7 +56,10 @@ class Store:
         """Open, and create or migrate where needed; raises `MemoryUnavailable`."""
         with told_at_opening(f"cannot open the memory at {_named(os.fspath(place))}"):
             store = cls(_engine(os.fspath(place)))
-            store._migrate()
+            with ExitStack() as undo:
+                undo.callback(store.close)
+                store._migrate()
+                undo.pop_all()
         return store
 
     @contextmanager
@@ -77,14 +83,20 @@ class Store:
 
     def namespace(self, name: str) -> int:
         """Find the number of a namespace, a new one if the name is new."""
-        known = sa.select(schema.namespaces.c.id).where(schema.namespaces.c.name == name)
-        with self.read() as connection:
-            found = connection.scalar(known)
+        if not name.strip():
+            raise UsageError("a namespace needs a name", hint="Without one it is `default`.")
+        found = self.known_namespace(name)
         if found is not None:
-            return int(found)
+            return found
         with self.write() as connection:
-            found = connection.scalar(known)
-            return self._new_namespace(connection, name) if found is None else int(found)
+            known = connection.scalar(_NAMED, {"name": name})
+            return self._new_namespace(connection, name) if known is None else int(known)
+
+    def known_namespace(self, name: str) -> int | None:
+        """Find the number of a namespace; None where nobody opened it yet."""
+        with self.read() as connection:
+            found = connection.scalar(_NAMED, {"name": name})
+        return None if found is None else int(found)
 
     def _new_namespace(self, connection: sa.Connection, name: str) -> int:
         highest = connection.scalar(sa.select(sa.func.max(schema.namespaces.c.id)))

@@ -27,7 +27,10 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that a search found; higher scores are better, `at` is when it happened (UTC)."""
+    """A memory that a search found; higher scores are better, `at` is when it happened (UTC).
+
+    `shared` says that it is of the namespace that all read.
+    """
 
     id: int
     key: str | None
@@ -37,6 +40,7 @@ class Hit:
     at: datetime | None = None
     source: str | None = None
     origin: Origin = field(default_factory=Origin)
+    shared: bool = False
 
 
 class Untrusted(str):

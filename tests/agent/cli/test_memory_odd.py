@@ -261,3 +261,23 @@ def test_many_at_once_lose_nothing_and_lock_nobody_out(run):
         done = list(threads.map(lambda n: run("memory", "remember", f"k{n}", str(n)), range(6)))
     assert [one.stderr for one in done] == [""] * 6
     assert sorted(run("memory", "list").stdout.split()[::2]) == [f"k{n}:" for n in range(6)]
+
+
+def test_an_id_of_another_namespace_is_nobody_elses(run):
+    run("memory", "remember", "boat", "Kittiwake")
+    for command in ("show", "forget"):
+        done = run("memory", "--namespace", "other", command, "1")
+        complained(done, "'1'")
+        assert done.returncode == 2
+    assert "Kittiwake" in run("memory", "list").stdout
+
+
+def test_what_is_shared_is_found_shown_and_not_forgotten_by_the_way(run):
+    run("memory", "--namespace", "shared", "remember", "boat", "Kittiwake")
+    found = run("memory", "search", "boat").stdout
+    assert "[shared memory] boat: Kittiwake" in found
+    number = found.split()[1]
+    assert "Kittiwake" in run("memory", "show", number).stdout
+    done = run("memory", "forget", number)
+    complained(done, "shared")
+    assert done.returncode == 2

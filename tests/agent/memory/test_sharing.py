@@ -1,0 +1,70 @@
+"""The namespace `shared`: read from everywhere, written by who opens it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from agent.errors import UsageError
+from agent.memory import Memory, Origin
+from agent.memory.context import context_block
+from agent.memory.sharing import SHARED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def shared(place: str) -> Iterator[Memory]:
+    with Memory.open(place, SHARED) as opened:
+        yield opened
+        opened.control.clear()
+
+
+def test_what_is_shared_is_found_from_every_namespace_and_says_so(
+    memory: Memory, shared: Memory
+) -> None:
+    shared.remember("house style", "We write dates as 4 March")
+    memory.add("The style of the house is Gothic")
+    found = memory.search("Which style has the house?")
+    assert [(hit.text, hit.shared) for hit in found] == [
+        ("The style of the house is Gothic", False),
+        ("We write dates as 4 March", True),
+    ]
+    assert [hit.shared for hit in shared.search("house style")] == [False]
+
+
+def test_what_is_shared_is_given_to_a_run_under_its_name(memory: Memory, shared: Memory) -> None:
+    shared.add("The ferry to Hesk sails at nine", kind="fact", origin=Origin(trusted=False))
+    recalled = memory.layers("When does the ferry to Hesk sail?").recalled
+    assert "[shared] [fact]" in context_block(recalled)
+    assert '<web source="memory">' in context_block(recalled), "the web's words stay the web's"
+
+
+def test_what_is_shared_is_not_changed_from_elsewhere(memory: Memory, shared: Memory) -> None:
+    kept = shared.remember("boat", "Kittiwake")
+    own = memory.remember("boat", "Brackwater")
+    memory.reinforce([kept, own])
+    assert memory.forget("boat")
+    assert memory.control.delete([kept]) == 0
+    memory.control.clear()
+    assert shared.recall("boat") == "Kittiwake"
+    assert shared.control.graph().links == ()
+    found = memory.control.get(kept)
+    assert found is not None
+    assert found.shared
+
+
+def test_a_memory_is_not_read_by_its_id_from_another_namespace(memory: Memory, place: str) -> None:
+    secret = memory.add("The key lies under the mat")
+    with Memory.open(place, uuid4().hex) as stranger:
+        assert stranger.control.get(secret) is None
+        assert stranger.search("Where is the key?") == []
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_namespace_has_a_name(place: str, name: str) -> None:
+    with pytest.raises(UsageError):
+        Memory.open(place, name)
