@@ -21,10 +21,10 @@ _LARGEST_SPAN = 100
 
 
 def is_data_table(node: etree._Element) -> bool:
-    """Tell by structure: header cells or a regular grid, and no table or heading within."""
+    """Tell by structure: header cells or a regular grid, and no table, rule or heading within."""
     if (
         node.get("role") in {"presentation", "none"}
-        or next(node.iterdescendants("table", "form"), None) is not None
+        or next(node.iterdescendants("table", "form", "hr", "blockquote"), None) is not None
     ):
         return False
     rows = list(node.iter("tr"))

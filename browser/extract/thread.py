@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from browser.extract.asides import is_dateline
 from browser.extract.dates import date_within, iso_date
 from browser.extract.repeats import find_boxes
 from browser.extract.shingles import shingles, word_list
@@ -70,10 +71,19 @@ def read_thread(blocks: Sequence[Block]) -> list[Post]:
     said = _without_quotes([block for block in blocks if _is_said(block, boxes)], boxes)
     owned = boxes.owned()
     return [
-        Post(tuple(group), _author(owned[body], body), _day(owned[body], body, blocks))
+        _post(list(group), owned[body], body, blocks)
         for body, group in itertools.groupby(said, boxes.body_of)
         if body is not None
     ]
+
+
+def _post(
+    said: Sequence[Block], unit: etree._Element, body: etree._Element, blocks: Sequence[Block]
+) -> Post:
+    """Old forums write the day into the post's own box: it opens the text, and is none of it."""
+    inside = is_dateline(said[0]) and len(said) > 1
+    day = date_within(said[0].text) if inside else None
+    return Post(tuple(said[inside:]), _author(unit, body), day or _day(unit, body, blocks))
 
 
 def _author(unit: etree._Element, body: etree._Element) -> str | None:
@@ -99,7 +109,7 @@ def _day(unit: etree._Element, body: etree._Element, blocks: Sequence[Block]) ->
 
 
 def _are_signed(boxes: Boxes, blocks: Sequence[Block]) -> bool:
-    dated = {unit for unit, block in boxes.beside(blocks) if _is_stamp(block)}
+    dated = {boxes.unit_of(block) for block in blocks if _is_stamp(block)}
     signed = [
         unit
         for unit in boxes.units

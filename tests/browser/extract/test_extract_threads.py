@@ -45,7 +45,16 @@ def question(said: list[str]) -> str:
     return f"<div id=question><b>17</b>{asked}</div><div id=answers><h2>2 Answers</h2>{given}</div>"
 
 
-@pytest.mark.parametrize("forum", [boxes, table, question])
+def guest_book(said: list[str]) -> str:
+    """A guest book that writes the day into the box of what was said."""
+    rows = "".join(
+        f"<tr><td><b><a href='profil.php?user={n}'>Member {n}</a></b><br>12 posts</td><td><i>written on 0{n}.03.2005 at 18:0{n}</i><hr>{text}</td></tr>"
+        for n, text in enumerate(said, 1)
+    )
+    return f"<table border=1 width=90%>{rows}</table>"
+
+
+@pytest.mark.parametrize("forum", [boxes, table, question, guest_book])
 def test_of_a_thread_only_what_is_said_is_kept(forum) -> None:  # type: ignore[no-untyped-def]
     page = f"<title>Damp wall</title><h1>Damp wall</h1>{forum(SAID)}<p>Users browsing this forum: none</p>"
     assert extract(page, URL).text.split("\n\n") == SAID
