@@ -43,9 +43,12 @@ class LeftBehind:
         """Do what was left behind by processes that are gone; gives how many runs are settled."""
         settled = 0
         for claim in Unsettled(self.data).claims():
-            if settled < AT_ONCE:
+            try:
                 settled += await self._settled(claim)
-            claim.let_go()
+            finally:
+                claim.let_go()
+            if settled == AT_ONCE:
+                break
         return settled
 
     async def finish_one(
