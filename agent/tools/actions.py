@@ -101,7 +101,8 @@ class DragParams(Params):
     """From one element to another, or by an offset in pixels.
 
     `x` and `y` say where it is taken hold of; negative ones count from the right and the bottom,
-    where windows and fields are resized.
+    where windows and fields are resized. `seconds` is how long it is held first, where a page
+    waits for a long press.
     """
 
     ref: str
@@ -110,6 +111,7 @@ class DragParams(Params):
     dy: float = 0
     x: float | None = None
     y: float | None = None
+    seconds: float = Field(0, ge=0, le=MOST_SECONDS)
 
 
 class HighlightParams(Params):
@@ -246,7 +248,7 @@ ACTING_TOOLS = (
         "DRAG",
         "drags an element to another, or by pixels; x -4, y -4 takes it at its lower right corner.",
         DragParams,
-        lambda tab, p: tab.drag(p.ref, p.to, (p.dx, p.dy), at=_offset(p)),
+        lambda tab, p: tab.drag(p.ref, p.to, (p.dx, p.dy), at=_offset(p), seconds=p.seconds),
     ),
     _tool(
         "HIGHLIGHT",

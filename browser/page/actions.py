@@ -211,8 +211,12 @@ async def hover(page: Page, target: Target, offset: Offset = None) -> None:
     await page.mouse.move(*await point_of(target, offset))
 
 
-async def drag(page: Page, start: tuple[float, float], to: tuple[float, float]) -> None:
+async def drag(
+    page: Page, start: tuple[float, float], to: tuple[float, float], seconds: float = 0
+) -> None:
     """Drag from a point of the viewport to another, in steps that handlers see.
+
+    The button is held down for `seconds` before the first, where a page waits for that.
 
     A page that answers them slowly has its way cut short. The button is let go whatever happens,
     or the next press would go on dragging.
@@ -220,6 +224,7 @@ async def drag(page: Page, start: tuple[float, float], to: tuple[float, float]) 
     (x, y), (left, top) = start, (to[0] - start[0], to[1] - start[1])
     await page.mouse.move(x, y)
     await page.mouse.down()
+    await asyncio.sleep(seconds)
     until = time.monotonic() + DRAG_SECONDS
     try:
         for step in range(1, DRAG_STEPS):

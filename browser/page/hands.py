@@ -156,15 +156,19 @@ class Hands(Live):
         by: tuple[float, float] = (0, 0),
         *,
         at: Offset = None,
+        seconds: float = 0,
     ) -> ActionOutcome:
-        """Drag an element onto another, or by pixels; it is taken hold of at a point of it."""
+        """Drag an element onto another, or by pixels; it is taken hold of at a point of it.
+
+        It is held for `seconds` first.
+        """
 
         async def perform(target: Target) -> None:
             x, y = start = await actions.point_of(target, at)
             end = (x + by[0], y + by[1])
             if to is not None:
                 end = await actions.point_of(await target_of(self.frames, to), covered=True)
-            await actions.drag(self.page, start, end)
+            await actions.drag(self.page, start, end, seconds)
 
         return await self.act(f"dragged to {to or by}", perform, ref)
 

@@ -86,7 +86,7 @@ def _more_options(line: Line) -> Iterator[Line]:
 def _join(line: Line, pieces: Sequence[str | dict[str, Any]], base: str) -> str:
     parts: list[str] = []
     opened: list[tuple[int, dict[str, Any]]] = []
-    cells = line.kind in {"row", "th"}
+    cells = line.kind in {"row", "th", "board"}
     for piece in pieces:
         if isinstance(piece, str):
             parts.append(plain(piece))
@@ -112,7 +112,7 @@ def _join(line: Line, pieces: Sequence[str | dict[str, Any]], base: str) -> str:
         )
     text = _SPACES.sub(" ", "".join(parts)).strip().replace(_KEPT, " ")
     if cells:
-        return f"| {text} |" if text.strip("| ") else ""
+        return f"| {text} |" if text.strip("| ") or line.kind == "board" else ""
     return text
 
 

@@ -176,6 +176,9 @@ class Live:
         if after.flashed:
             order = " ".join(f"[{ref}]" for ref in after.flashed)
             self.events.add(f"changed and changed back meanwhile, in this order: {order}")
+        for ref, text in after.gone:
+            where = f"[{ref}] " if ref else ""
+            self.events.add(f"stood there for a moment: {where}{text}")
 
 
 async def _again_if_it_left(

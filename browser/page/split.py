@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 LONG = 500  # characters; shorter lines are left whole
 PIECE = 350  # a piece ends at the first sentence or control after this
-_WHOLE_KINDS = ("h", "row", "th", "region", "frame")  # a row in pieces would be no row
+_WHOLE_KINDS = ("h", "row", "th", "board", "region", "frame")  # a row in pieces would be no row
 _BRACKET_LOST = 800  # a bracket still open after this is one of the text, not of a control
 _REF = re.compile(r"\[((?:f\d+)?e\d+)\b")
 

@@ -34,6 +34,9 @@ class View:
     consent: bool = False  # a consent dialog of a known platform is in front
     refs: dict[str, str] = field(default_factory=dict)
     flashed: tuple[str, ...] = ()  # refs of what flashed since the last look, in its order
+    gone: tuple[
+        tuple[str, str], ...
+    ] = ()  # words that came and went since, with the ref they were in
     restyled: tuple[tuple[str, str], ...] = ()  # refs of what looks otherwise since, and how
 
 
@@ -77,6 +80,7 @@ async def look(page: Page, frames: Frames) -> View:
     view = View(raw["url"], raw["title"], lines, cut=bool(raw.get("cut")))
     for one in (raw, *inner.values()):
         view.flashed += tuple(one.get("flashed", ()))
+        view.gone += tuple((ref, plain(text)) for ref, text in one.get("gone", ()))
         view.restyled += tuple((ref, plain(how)) for ref, how in one.get("restyled", ()))
     view.consent = any(one.get("consent") for one in (raw, *inner.values()))
     _name_regions(lines)

@@ -2,7 +2,7 @@
 // roots, and counts short timers, so that a snapshot and the settling need no guesses later.
 const POINTER_EVENTS = new Set([
   'click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'dblclick', 'contextmenu',
-  'touchstart', 'touchend', 'dragstart', 'drop',
+  'touchstart', 'touchend', 'dragstart', 'dragover', 'drop',
 ]);
 const HOVER_EVENTS = new Set(['mouseenter', 'mouseover', 'pointerenter', 'pointerover']);
 const heard = new WeakMap(); // element -> Map(type -> Set(listener))

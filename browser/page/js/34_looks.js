@@ -41,13 +41,16 @@ const withinWhat = (outer) => {
 };
 const sizeOf = (box) => `${Math.round(box.width)}×${Math.round(box.height)}`;
 
-// `scrolls, 100 of 2400 pixels`: what a list of its own shows, and that there is more.
+// `0 to 90 of 2400 pixels`: what a list of its own shows, and that there is more; or a strip, sideways.
 const SCROLLS_FROM = 40;
 const scrollsOf = (element, style) => {
-  if (!/auto|scroll/.test(style.overflowY) || element === document.body || element === document.documentElement) return '';
-  if (element.clientHeight < SCROLLS_FROM || element.scrollHeight < element.clientHeight * 1.2 || element.tagName === 'TEXTAREA' || element.tagName === 'SELECT') return '';
-  const from = Math.round(element.scrollTop);
-  return `scrolls, ${from} to ${from + element.clientHeight} of ${element.scrollHeight} pixels`;
+  if (element === document.body || element === document.documentElement || /^(TEXTAREA|SELECT)$/.test(element.tagName)) return '';
+  if (!ROLLING_OVERFLOW.has(style.overflowY) && !ROLLING_OVERFLOW.has(style.overflowX)) return '';
+  const { clientHeight: high, clientWidth: wide, scrollHeight, scrollWidth } = element;
+  const told = (from, shown, all) => `${Math.round(from)} to ${Math.round(from) + shown} of ${all} pixels`;
+  if (ROLLING_OVERFLOW.has(style.overflowY) && high >= SCROLLS_FROM && scrollHeight >= high * 1.2) return told(element.scrollTop, high, scrollHeight);
+  if (ROLLING_OVERFLOW.has(style.overflowX) && wide >= SCROLLS_FROM && scrollWidth >= wide * 1.2) return told(element.scrollLeft, wide, scrollWidth) + ' sideways';
+  return '';
 };
 
 // An empty box that a person sees by its colour or border: a swatch, a bar, a block, a place to drop.

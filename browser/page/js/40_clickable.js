@@ -21,7 +21,7 @@ const isRoot = (target) => target === document || target === globalThis ||
   target === document.body || target === document.documentElement;
 
 const pressListeners = (target) => [...(heard.get(target) ?? [])]
-  .flatMap(([type, set]) => (/click|down|up|menu/.test(type) ? [...set] : []));
+  .flatMap(([type, set]) => (/click|down|up|menu|drop|dragover/.test(type) ? [...set] : []));
 
 const sourcesOf = (target) => {
   const handlers = [target.onclick, target.onmousedown, target.onpointerdown].filter((handler) => typeof handler === 'function');

@@ -60,6 +60,18 @@ const textBefore = (list) => {
   return squash(text);
 };
 
+// Of things alike, those that stand in the same words; else in words that begin the same and hardly
+// differ, as in a row whose figures change.
+const HARDLY = 0.7;
+const standingIn = (print, alike) => {
+  const same = alike.filter((other) => aroundOf(other) === print.around);
+  if (same.length) return same;
+  const begin = (text) => /^\S*\p{L}\S*(?: \S+)?/u.exec(text)?.[0];
+  const wanted = begin(print.around);
+  const first = alike.filter((other) => wanted && begin(aroundOf(other)) === wanted);
+  return first.filter((other) => similar(aroundOf(other), print.around) >= HARDLY);
+};
+
 const aroundOf = (element) => {
   const parent = composedParent(element);
   return parent ? once(parent, () => shortText(parent, ROW_TEXT)) : '';
@@ -121,7 +133,7 @@ const nameCandidates = (print) => candidatesFor(print)
   .map((element) => ({ element, score: similar(print.name + ' ' + print.row, ownName(element) + ' ' + printOf(element).row) }))
   .filter((entry) => entry.score > 0 || !print.name)
   .sort((a, b) => b.score - a.score).slice(0, 5)
-  .map(({ element }) => `[${register(element)}] ${line(element)}`);
+  .map(({ element }) => `[${register(element)}] ${line(element)} in "${aroundOf(element).slice(0, 60)}"`);
 
 const rebind = (ref, element, print = printOf(element)) => {
   const before = registry.get(ref)?.element.deref();
@@ -191,7 +203,7 @@ const resolve = (ref) => {
     const now = printOf(other);
     return samePrint(print, now) && now.caption === print.caption;
   });
-  const beside = matches.length > 1 && print.around ? matches.filter((other) => aroundOf(other) === print.around) : matches;
+  const beside = matches.length > 1 && print.around ? standingIn(print, matches) : matches;
   if (beside.length === 1) return rebind(ref, beside[0]);
   return gone(ref, matches.length ? `left the page, and ${matches.length} elements look like it` : 'left the page', print);
 };

@@ -1,5 +1,6 @@
 // Before the pointer comes: is the element enabled, in view, at rest, and what lies above its middle?
 const SHOWN_MARGIN = 1;
+const CLIPS = /auto|scroll|hidden/;
 
 const bringIntoView = (element) => {
   const rect = element.getBoundingClientRect();
@@ -11,10 +12,10 @@ const bringIntoView = (element) => {
 
 const clippedByScroller = (element, rect) => {
   for (let at = composedParent(element); at && at !== document.body; at = composedParent(at)) {
-    const overflow = getComputedStyle(at).overflowY;
-    if (overflow !== 'auto' && overflow !== 'scroll' && overflow !== 'hidden') continue;
+    const { overflowX, overflowY } = getComputedStyle(at);
     const box = at.getBoundingClientRect();
-    if (rect.top < box.top - SHOWN_MARGIN || rect.bottom > box.bottom + SHOWN_MARGIN) return true;
+    if (CLIPS.test(overflowY) && (rect.top < box.top - SHOWN_MARGIN || rect.bottom > box.bottom + SHOWN_MARGIN)) return true;
+    if (CLIPS.test(overflowX) && (rect.left < box.left - SHOWN_MARGIN || rect.right > box.right + SHOWN_MARGIN)) return true;
   }
   return false;
 };

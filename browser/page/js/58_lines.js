@@ -47,6 +47,16 @@ class Lines {
     this.chars += 24 + (piece.n?.length ?? 0);
     this.space = false;
   }
+  row(texts) {
+    this.flush();
+    this.pending = 'board';
+    texts.forEach((text, at) => {
+      if (at) this.piece({ c: 1 });
+      this.text(text, '');
+    });
+    this.flush();
+    this.pending = null;
+  }
   // What is drawn; the same again, right after it, is counted.
   picture(told) {
     const before = this.line?.p.length ? this.line.p.at(-1) : this.all.at(-1)?.p.length === 1 ? this.all.at(-1).p[0] : null;

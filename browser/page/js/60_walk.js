@@ -28,6 +28,8 @@ const isHeard = (shape, svg, delegated) => {
   return false;
 };
 
+const isActed = (cell, delegated) => delegated.has(cell) || listensItself(cell) || WIDGETS.has(roleOf(cell));
+
 class Walk {
   constructor(options) {
     findReact();
@@ -124,12 +126,14 @@ class Walk {
     if (block) leave.push(() => this.boundary());
     const scrolls = style.visibility === 'visible' ? scrollsOf(element, style) : '';
     if (scrolls) {
-      this.lines.piece({ i: scrolls, drawn: scrolls });
+      const ref = register(element);
+      this.shown.push({ element, ref });
+      this.lines.piece({ r: ref, k: 'scroller', a: scrolls });
       this.boundary();
     }
     const done = this.control(element, role, style, look, job, leave);
     for (const step of leave) stack.push({ leave: step });
-    if (!done) this.descend(element, style, look, stack);
+    if (!done && !this.board(element, style, look)) this.descend(element, style, look, stack);
   }
 
   boundary() {
@@ -223,6 +227,14 @@ class Walk {
     if (name && !text.includes(name) && name.length <= 80) piece.l = name;
     piece.open = true;
     return piece;
+  }
+
+  board(element, style, look) {
+    const first = element.firstElementChild;
+    if (!first || style.visibility !== 'visible' || look.gone || isActed(first, this.delegated)) return false;
+    const rows = boardOf(element);
+    for (const row of rows ?? []) this.lines.row(row);
+    return !!rows;
   }
 
   // Looks alone do not tell things apart that look the same: then their place among them does.

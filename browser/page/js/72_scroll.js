@@ -3,12 +3,14 @@ const FRAME_MS = 250; // the next frame tells the page; a loaded machine draws l
 
 const rolls = (element) => element.scrollHeight > element.clientHeight + 1
   && (element.tagName === 'TEXTAREA' || /auto|scroll/.test(getComputedStyle(element).overflowY));
+// A strip that only goes sideways is scrolled sideways.
+const rollsSideways = (element) => element.scrollWidth > element.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(element).overflowX);
 
 const scrollerOf = (element) => {
   const root = document.scrollingElement ?? document.documentElement;
   const pageRolls = root.scrollHeight > innerHeight + 1;
   let at = element ?? (pageRolls ? root : document.elementFromPoint(innerWidth / 2, innerHeight / 2));
-  while (at && at !== root && !rolls(at)) at = composedParent(at);
+  while (at && at !== root && !rolls(at) && !(element && rollsSideways(at))) at = composedParent(at);
   if (!element && !pageRolls && (!at || at === root)) return largestRoller() ?? root;
   return at ?? root;
 };
@@ -28,10 +30,11 @@ const largestRoller = () => {
 
 const scroll = async ({ element, pages, to }) => {
   const at = scrollerOf(element);
-  const screen = at === document.scrollingElement ? innerHeight : at.clientHeight;
-  if (to === 'top') at.scrollTo({ top: 0, behavior: 'instant' });
-  else if (to === 'bottom') at.scrollTo({ top: at.scrollHeight, behavior: 'instant' });
-  else at.scrollBy({ top: pages * screen, behavior: 'instant' });
+  const isPage = at === document.scrollingElement;
+  const [side, screen, end] = isPage || rolls(at) ? ['top', isPage ? innerHeight : at.clientHeight, at.scrollHeight] : ['left', at.clientWidth, at.scrollWidth];
+  if (to === 'top') at.scrollTo({ [side]: 0, behavior: 'instant' });
+  else if (to === 'bottom') at.scrollTo({ [side]: end, behavior: 'instant' });
+  else at.scrollBy({ [side]: pages * screen, behavior: 'instant' });
   const frame = () => new Promise((done) => { requestAnimationFrame(done); });
   await Promise.race([frame().then(frame), new Promise((done) => { setTimeout(done, FRAME_MS); })]);
 };

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 import time
 
@@ -288,3 +289,25 @@ async def test_a_part_of_a_field_is_replaced_and_the_rest_keeps_its_form(show):
     assert "one 2 three" in text
     with pytest.raises(ActionError, match="does not stand there"):
         await tab.type(ref(snapshot, "textbox B"), "x", instead="four")
+
+
+async def test_a_strip_is_scrolled_sideways_and_what_lies_in_it_is_brought_into_view(show):
+    tiles = "".join(f"<button style='flex:none;width:90px'>{n}</button>" for n in range(8))
+    tab = await show(f"""<div id=s style="display:flex;overflow-x:auto;width:200px">{tiles}</div><p id=o></p><script>
+        s.onclick = e => {{ o.textContent = 'pressed ' + e.target.textContent }}</script>""")
+    snapshot = await tab.snapshot()
+    assert re.search(r"scroller: \(0 to 200 of \d+ pixels sideways\)", snapshot.text)
+    assert "pressed 7" in (await tab.click(ref(snapshot, "button 7"))).changes
+    await tab.scroll(-1, ref(snapshot, "button 7"))
+    assert 0 < await tab.page.evaluate("s.scrollLeft") < 400
+    await tab.scroll(ref=ref(snapshot, "clickable"), to="top")
+    assert await tab.page.evaluate("s.scrollLeft") == 0
+
+
+async def test_a_drag_may_begin_with_a_long_press(show):
+    tab = await show("""<div id=h onclick=1 style="width:30px;height:30px;background:red"></div><p id=o></p><script>let lifted = false, timer;
+        h.onpointerdown = () => { timer = setTimeout(() => { lifted = true }, 300) };
+        addEventListener('pointerup', e => { clearTimeout(timer); o.textContent = lifted ? 'moved' : 'not lifted'; lifted = false })</script>""")
+    handle = ref(await tab.snapshot(), "clickable")
+    assert "not lifted" in (await tab.drag(handle, by=(60, 0))).changes
+    assert "moved" in (await tab.drag(handle, by=(60, 0), seconds=0.5)).changes

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 
@@ -84,12 +85,12 @@ async def test_lights_that_flashed_are_told_in_their_order(show):
         <i onclick=1 id=a></i><i onclick=1 id=b></i><i onclick=1 id=c></i><button id=s>Start</button><script>
         s.onclick = () => { const next = ['c', 'a', 'c', 'b']; s.className = 'pressed';
           const flash = () => { const light = document.getElementById(next.shift());
-            light.className = 'lit'; setTimeout(() => { light.className = ''; if (next.length) setTimeout(flash, 60); else s.className = '' }, 90) }; flash() }</script>""")
+            light.className = 'lit'; setTimeout(() => { light.className = ''; if (next.length) setTimeout(flash, 60); else { s.className = ''; s.textContent = 'Over' } }, 90) }; flash() }</script>""")
     snapshot = await tab.snapshot()
     a, b, c = (ref(snapshot, f"clickable (#{name}") for name in "abc")
-    outcome = await tab.click(ref(snapshot, "button Start"))
-    told = next(event for event in outcome.events if "changed back" in event)
-    assert told.endswith(f"[{c}] [{a}] [{c}] [{b}]")
+    outcomes = [await tab.click(ref(snapshot, "button Start")), await tab.wait_for("Over")]
+    told = "".join(event for outcome in outcomes for event in outcome.events)
+    assert re.findall(r"\[(e\d+)\]", told) == [c, a, c, b]
     assert not (await tab.click(a)).events
 
 
@@ -104,3 +105,13 @@ async def test_what_says_the_same_and_looks_otherwise_is_told(show):
     assert "written in red" in (await tab.click(share)).changes
     assert "drawn in gold" in (await tab.click(ref(snapshot, "clickable (#c"))).changes
     assert (await tab.click(ref(snapshot, "clickable Nothing"))).changes == ""
+
+
+async def test_words_that_stood_for_a_moment_are_told(show):
+    tab = await show("""<div id=g><b class=c></b><b class=c></b></div><style>.c{display:inline-block;width:30px;height:30px}</style><script>
+        g.onclick = e => { const card = e.target; card.textContent = 'ace'; setTimeout(() => { card.textContent = '' }, 400) }</script>""")
+    card = next(
+        r for r, what in (await tab.snapshot()).refs.items() if "2 of 2" in what or "(.c" in what
+    )
+    outcome = await tab.click(card)
+    assert outcome.events == (f"stood there for a moment: [{card}] ace",)

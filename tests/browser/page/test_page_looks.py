@@ -156,9 +156,9 @@ async def test_a_list_that_scrolls_by_itself_says_so_and_scrolls_from_what_is_in
         f"<div style='height:120px;overflow:auto;font:10px/20px x'><button>Top</button>{ROWS}</div>"
     )
     snapshot = await tab.snapshot()
-    assert snapshot.text.startswith("(scrolls, 0 to 120 of ")
+    assert snapshot.text.startswith("[e1 scroller: (0 to 120 of ")
     await tab.scroll(1, ref(snapshot, "button Top"))
-    assert "(scrolls, 120 to 240 of " in (await tab.snapshot()).text
+    assert "(120 to 240 of " in (await tab.snapshot()).text
 
 
 async def test_where_the_page_stands_still_what_lies_in_its_middle_scrolls(show):
@@ -167,7 +167,7 @@ async def test_where_the_page_stands_still_what_lies_in_its_middle_scrolls(show)
     )
     await tab.snapshot()
     await tab.scroll(to="bottom")
-    assert "(scrolls, 0 to" not in (await tab.snapshot()).text
+    assert "(0 to" not in (await tab.snapshot()).text
 
 
 async def test_shapes_drawn_as_paths_are_named_and_counted(show):

@@ -183,3 +183,28 @@ async def test_what_can_be_hit_where_it_is_is_not_scrolled_to(show):
         <button style="height:60px">Two</button><p style="height:900px">three</p></div>""")
     await tab.click(ref(await tab.snapshot(), "button Two"))
     assert await tab.page.evaluate("v.scrollTop") == 0
+
+
+RESTLESS = """<div id=l></div><p id=o></p><script>let turn = 0;
+    const draw = (rows) => { turn++; l.innerHTML = rows.map((r, n) =>
+      `<div><span>${r}</span> <small>${turn + n} people</small> <button onclick="o.textContent = 'joined ${r}'">Join</button></div>`).join('') };
+    draw(['Room 1', 'Room 2', 'Room 3'])</script>"""
+
+
+async def test_a_row_is_known_by_its_first_words_when_its_figures_change(show):
+    tab = await show(RESTLESS)
+    buttons = [r for r, what in (await tab.snapshot()).refs.items() if what == "button Join"]
+    await tab.page.evaluate("draw(['Room 3', 'Room 2', 'Room 1'])")
+    assert "joined Room 3" in (await tab.click(buttons[2])).changes
+
+
+async def test_a_row_that_only_has_the_same_number_is_another_and_candidates_say_where_they_stand(
+    show,
+):
+    tab = await show(RESTLESS)
+    await tab.page.evaluate("draw(['1. Ada', '2. Bo', '3. Cy'])")
+    buttons = [r for r, what in (await tab.snapshot()).refs.items() if what == "button Join"]
+    await tab.page.evaluate("draw(['1. Di', '2. Ada', '3. Bo'])")
+    with pytest.raises(RefError) as failure:
+        await tab.click(buttons[0])
+    assert any("Ada" in line for line in failure.value.candidates)
