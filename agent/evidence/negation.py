@@ -12,7 +12,7 @@ from agent.evidence.findings import Finding, contradicts
 from agent.evidence.name_check import is_topic
 from agent.evidence.polarity import PERMISSION, Likeness, compare
 from agent.evidence.thesaurus import opposites
-from agent.evidence.vocabulary import DENIALS, NEGATORS, PERSONS, root_set
+from agent.evidence.vocabulary import CONTRASTS, DENIALS, LIGHT, NEGATORS, PERSONS, TURNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,24 +33,6 @@ OPPOSED = 0.2
 
 TOPIC_SHARE = 0.3
 """What the page's topic weighs: a statement about it need not name it."""
-
-LIGHT = root_set(
-    """people person somebody someone anybody anyone everybody those thing stay remain become get
-    turn keep seem way kind sort part several everywhere anywhere all every always later still
-    again ever eventually today now currently officially actually simply announce say state report
-    take make happen go come need fur noch schon immer"""
-)
-"""Words that name no more than a subject or a state; what is said of it stands beside them."""
-
-CONTRASTS = root_set("unlike contrary instead rather")
-"""Words after which a statement speaks of the contrary of what it is about."""
-
-TURNS = root_set(
-    """but whereas although though however despite yet eventually initially originally
-    formerly"""
-)
-"""Words of a claim that sets two things or two times against each other, each of which may have
-the contrary on the page."""
 
 POLARITY = 0.5
 """What a word of denial weighs, which counts as polarity before all."""

@@ -142,3 +142,34 @@ SAYING = root_set(
     forecast insist complain promise admit explain stress"""
 )
 """Verbs that ascribe words to somebody: one of them may stand for another."""
+
+LIGHT = root_set(
+    """people person somebody someone anybody anyone everybody those thing stay remain become get
+    turn keep seem way kind sort part several everywhere anywhere all every always later still
+    again ever eventually today now currently officially actually simply announce say state report
+    take make happen go come need fur noch schon immer"""
+)
+"""Words that name no more than a subject or a state; what is said of it stands beside them."""
+
+CONTRASTS = root_set("unlike contrary instead rather")
+"""Words after which a statement speaks of the contrary of what it is about."""
+
+TURNS = root_set(
+    """but whereas although though however despite yet eventually initially originally
+    formerly"""
+)
+"""Words of a claim that sets two things or two times against each other, each of which may have
+the contrary on the page."""
+
+LIMITS = root_set(
+    """only just merely solely exclusively except until before than instead rather if unless
+    whether longer yet otherwise hardly barely apart non"""
+)
+"""Words by which a claim, or what the page denies, is no plain statement."""
+
+
+ENDING = CEASING - root_set("gone")
+"""Words by which something is there no more; `go` itself says little."""
+
+ORDERS = root_set("before until than longer")
+"""Of these, words that limit a denial only."""

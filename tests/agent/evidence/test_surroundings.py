@@ -14,8 +14,8 @@ PAGE = (
     "inquiry found.\n\n"
     "The fund raised 212 million francs, chiefly from Zuider Capital. The managing director, "
     "Petter Lund, declined to comment. A hand injury kept Marit Sol from playing for seven months. "
-    "The lamp's reactive mode has been dropped. Live sports cannot be recorded. Swimming is allowed, "
-    "though the water is cold. Sales in France fell by 4 per cent."
+    "The lamp's reactive mode has been dropped. Live sports cannot be recorded. Swimming is "
+    "allowed, though the water is cold. Sales in France fell by 4 per cent."
 )
 
 
