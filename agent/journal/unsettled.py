@@ -26,9 +26,9 @@ class Claim:
         self._lock = lock
 
     def settle(self) -> None:
-        """Say that all is done."""
-        self._file.unlink(missing_ok=True)
+        """Say that all is done, as the record does already: who takes it up now finds nothing."""
         self.let_go()
+        self._file.unlink(missing_ok=True)
 
     def let_go(self) -> None:
         """Leave the rest, if there is any, to a later run."""

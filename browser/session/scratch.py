@@ -79,7 +79,8 @@ def _sweep(place: Path) -> None:
         with suppress(OSError, Timeout):
             if _may_be_left(folder):
                 with FileLock(folder / LOCK, blocking=False):
-                    shutil.rmtree(folder)
+                    pass  # nobody has it in use
+                shutil.rmtree(folder)
 
 
 def _may_be_left(folder: Path) -> bool:
