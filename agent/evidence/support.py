@@ -104,7 +104,7 @@ class SupportFinder:
         self,
         sentence: str,
         passages: Sequence[Passage],
-        references: Iterable[Reference],
+        references: Sequence[Reference],
         judge: Judge | None,
     ) -> Verdict:
         """Verify against the cited passages, then against the rest of the cited sources."""
@@ -117,7 +117,21 @@ class SupportFinder:
             if elsewhere.state is VerdictState.SUPPORTED:
                 return replace(elsewhere, reason=f"{elsewhere.reason} ({elsewhere.passage})")
         asked = _asked_as(for_a_reader(sentence, self._evidence.question), judge)
+        if verdict.state is VerdictState.CONTRADICTED:
+            # What the cited passage does not have may stand beside it on its page.
+            wider = self._with_the_best(sentence, passages, references)
+            if verify_claim(claim, wider).state is not VerdictState.CONTRADICTED:
+                return verify_claim(claim, wider, asked)
         return verify_claim(claim, passages, asked)
+
+    def _with_the_best(
+        self, sentence: str, passages: Sequence[Passage], references: Sequence[Reference]
+    ) -> list[Passage]:
+        """Give cited passages with those of their sources that fit best, in reading order."""
+        sources = dict.fromkeys(reference.source for reference in references)
+        best = (passage for source in sources for passage in self._best(sentence, source))
+        found = {passage.id: passage for passage in (*passages, *best)}
+        return sorted(found.values(), key=lambda p: (p.source, p.start))
 
     def _uncited(self, sentence: str, unknown: Sequence[str]) -> Support:
         uncited = Verdict(VerdictState.UNCITED, reason="" if unknown else "cites nothing")

@@ -163,3 +163,19 @@ def test_units_joined_are_the_answer(answer: str) -> None:
 @given(st.text(alphabet="ab. [](S1¶2)\n|-`^:", max_size=120))
 def test_any_answer_can_be_checked(answer: str) -> None:
     check_answer(answer, Evidence())
+
+
+def test_what_stands_beside_the_cited_passage_is_no_contradiction(
+    make_page: Callable[..., Page],
+) -> None:
+    evidence = Evidence()
+    evidence.add(
+        make_page("The light was first lit in 1811.\n\nIn 1902 a storm put the light out.")
+    )
+    sentences = check_answer(
+        "A storm put out the light in 1902 [S1¶1]. A storm put out the light in 1907 [S1¶1].",
+        evidence,
+    ).sentences
+    stood, wrong = (sentence.verdict for sentence in sentences)
+    assert stood is not VerdictState.CONTRADICTED
+    assert wrong is VerdictState.CONTRADICTED
