@@ -9,6 +9,7 @@ import click
 from click_default_group import DefaultGroup
 
 from agent import __version__
+from agent.cli.anywhere import command_first
 
 # name: (module, what `--help` says). A table, so that the help needs none of the modules.
 COMMANDS = {
@@ -37,6 +38,11 @@ _CLOSE = 0.72
 
 class ResearchGroup(DefaultGroup):  # type: ignore[misc] # click-default-group is untyped
     """Commands loaded by name; an unknown first word is a question for `ask`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take `research --data-dir DIR memory list` for what it means, not for a question."""
+        parsed: list[str] = super().parse_args(ctx, command_first(args, COMMANDS))
+        return parsed
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
         """Name the commands in the order of the table."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.anywhere import Anywhere
-from agent.cli.given import number_option, require_words
+from agent.cli.given import is_given, number_option, require_words
 from agent.cli.place import Place, opened, placed
 from agent.cli.say import counted, note
 from agent.errors import NotFound, UsageError
@@ -148,14 +148,17 @@ def graph(place: Place, html: Path | None) -> None:
 
 
 @memory.command()
-@click.option("--namespace", required=True, metavar="NAME", help="Whose memories.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.pass_obj
-def delete(place: Place, namespace: str, yes: bool) -> None:  # noqa: FBT001 - click's way
-    """Delete all that a namespace holds, conversations too, for good."""
+@click.pass_context
+def delete(ctx: click.Context, yes: bool) -> None:  # noqa: FBT001 - click's way
+    """Delete all that a --namespace holds, conversations too, for good."""
+    place: Place = ctx.obj
+    namespace = place[1]
+    if not is_given(ctx, "namespace"):
+        raise click.UsageError("Say whose memories: --namespace NAME.")
     if not yes:
         click.confirm(f"Delete everything in {namespace!r} for good?", abort=True, err=True)
-    with opened((place[0], namespace)) as store:
+    with opened(place) as store:
         gone = store.control.clear()
     if not gone:
         note(f"There was nothing in {namespace!r}.")

@@ -281,3 +281,18 @@ def test_what_is_shared_is_found_shown_and_not_forgotten_by_the_way(run):
     done = run("memory", "forget", number)
     complained(done, "shared")
     assert done.returncode == 2
+
+
+def test_the_place_is_said_before_or_after_the_command(run, tmp_path):
+    there = ("--data-dir", str(tmp_path / "there"), "--namespace", "work")
+    assert run(*there, "memory", "remember", "boat", "Kittiwake").stdout == "remembered boat\n"
+    for args in (("memory", *there, "list"), ("memory", "list", *there)):
+        assert run(*args).stdout == "boat: Kittiwake\n"
+    assert run("memory", "list").stdout == ""
+    assert run("memory", "remember", "--", "key", "--namespace").stdout == "remembered key\n"
+
+
+def test_deleting_asks_for_a_namespace(run):
+    done = run("memory", "delete", "--yes")
+    complained(done, "--namespace NAME")
+    assert done.returncode == 2
