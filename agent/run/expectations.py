@@ -41,7 +41,7 @@ class Expectation(BaseModel):
 
     Patterns are regular expressions searched in the answer, without regard to case. Globs are
     matched against the addresses of the sources: without `://` from the host on, without `/`
-    against the host alone.
+    against the host alone. `from_pages`: no sentence may rest on a search result alone.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -53,6 +53,7 @@ class Expectation(BaseModel):
     not_cite: Globs = ()
     min_confidence: float | None = Field(None, ge=0, le=1)
     verified: bool | None = None
+    from_pages: bool = False
     max_usd: float | None = Field(None, ge=0)
     max_steps: int | None = Field(None, ge=0)
     max_seconds: float | None = Field(None, gt=0)
@@ -66,12 +67,14 @@ class Expectation(BaseModel):
             why = f": {report.error.message}" if report.error else ""
             yield f"status is {report.status}, not {self.status}{why}"
         if self.verified is not None and verified(report) is not self.verified:
-            weak = [s.text for s in report.sentences if s.verdict != "supported"]
+            others = [s.text for s in report.sentences if s.verdict != "supported"]
             yield (
                 "the answer is verified"
                 if not self.verified
-                else (f"not every sentence is supported: {'; '.join(weak) or 'there is none'}")
+                else (f"not every sentence is supported: {'; '.join(others) or 'there is none'}")
             )
+        if self.from_pages and (weak := [s.text for s in report.sentences if s.weak]):
+            yield f"search results alone say: {'; '.join(weak)}"
         if self.min_confidence is not None and report.confidence < self.min_confidence:
             yield f"confidence is {report.confidence:.2f}, below {self.min_confidence:.2f}"
 

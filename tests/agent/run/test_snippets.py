@@ -10,6 +10,7 @@ import pytest
 from agent.export import export
 from agent.export.verify import verify, verify_archive
 from agent.journal import Runs
+from agent.run.expectations import Expectation
 from agent.run.outcome import exit_code
 from agent.run.record import RunRecord
 from agent.run.recorded import on_recorded_web
@@ -58,6 +59,11 @@ async def test_a_result_that_was_not_read_carries_a_sentence_weakly(weak, result
     assert sentence.reason == "only a search result says so, its page was not read"
     assert (source.via, source.quotes) == ("snippet", [SAID])
     assert source.sha256 in [row["sha256"] for row in results(weak)]
+
+
+def test_a_check_can_ask_for_pages(weak):
+    assert Expectation(verified=True).failures(weak) == []
+    assert Expectation(from_pages=True).failures(weak) == [f"search results alone say: {SAID}"]
 
 
 async def test_a_sentence_that_a_result_carries_is_worth_less(ask, script, site, weak):
