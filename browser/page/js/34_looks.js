@@ -20,7 +20,13 @@ const describe = (element, style) => {
   if (drawn) return [...parts, shapeOf(element, style)].join(' ');
   const colour = parseColour(style.backgroundColor);
   if (colour && colour[3] > (parts.length ? 0.5 : 0.1) && !(parts.length && sameColour(colour, [255, 255, 255]))) parts.push('colour ' + colourName(colour));
-  return [...parts, ...measures(element, style)].join(' ');
+  return [...parts, ...(colour && colour[3] > 0.5 && isRound(element, style) ? ['round'] : []), ...measures(element, style)].join(' ');
+};
+
+// A disc, not a button with soft corners.
+const isRound = (element, style) => {
+  const { width, height } = element.getBoundingClientRect();
+  return Math.abs(width - height) < 2 && (style.borderTopLeftRadius.endsWith('%') ? parseFloat(style.borderTopLeftRadius) >= 50 : parseFloat(style.borderTopLeftRadius) >= width / 2 - 1) && width >= BOX_FROM;
 };
 
 // Sizes of what one clicks into or drags about: pictures, empty areas, what stands where it likes.
@@ -64,7 +70,7 @@ const boxOf = (element, style, look, rect) => {
   if (!filled && !(framed && rect.width >= FRAME_FROM && rect.height >= FRAME_FROM)) return '';
   const loose = style.position === 'absolute' ? `at ${Math.round(rect.left)},${Math.round(rect.top)}` : '';
   const part = element.parentElement?.childElementCount === 1 && !element.previousSibling?.data?.trim() ? withinWhat(element.parentElement) : '';
-  return ['box', spare(element), filled ? colourName(colour) : 'framed', sizeOf(rect), loose || part].filter(Boolean).join(' ');
+  return [isRound(element, style) ? 'disc' : 'box', spare(element), filled ? colourName(colour) : 'framed', sizeOf(rect), loose || part].filter(Boolean).join(' ');
 };
 
 const NAMED_COLOURS = {

@@ -87,6 +87,32 @@ class Lines {
   }
 }
 
+// A drawn select says its value as its text; a field has no text of its own.
+const takesText = (element, role) => EDITABLE.has(role) &&
+  !(role === 'combobox' && element.tagName !== 'INPUT' && !element.isContentEditable);
+
+// Drawn ones may hold arrows, handles and options that are worked by themselves.
+const MADE_OF_PARTS = new Set(['listbox', 'combobox', 'spinbutton', 'slider']);
+
+const NAME_COMPARED = 40;
+const VALUE_LIMIT = 20000; // characters of a field's value
+const BOXES = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
+
+// Who has no place of its own, or only repeats the one control in it, is pressed through that.
+const holdsAnother = (element, rect) => {
+  if (!element.childElementCount) return false;
+  if (rect.width < 2 || rect.height < 2) return true;
+  const inner = element.querySelectorAll('a[href],button');
+  return inner.length === 1 && element.childElementCount === 1 && squash(inner[0].textContent) === squash(element.textContent);
+};
+
+const isHeard = (shape, svg, delegated) => {
+  for (let at = shape; at && at !== svg; at = at.parentElement) if (listensItself(at) || delegated.has(at)) return true;
+  return false;
+};
+
+const isActed = (cell, delegated) => delegated.has(cell) || listensItself(cell) || WIDGETS.has(roleOf(cell));
+
 const isBlock = (display) => display !== 'inline' && display !== 'contents' && !display.startsWith('inline') && !display.startsWith('ruby');
 
 const optionTexts = (select) => [...select.options].slice(0, OPTIONS_SHOWN).map((option) => squash(option.label || option.text));

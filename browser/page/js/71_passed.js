@@ -45,7 +45,7 @@ const noteWords = (target, added, removed) => {
 };
 const wordsGone = () => {
   const gone = [...words].filter(([node, { stood }]) => stood >= STOOD_MS && !node.isConnected).map(([, entry]) => entry);
-  words = new Map([...words].filter(([node]) => node.isConnected));
+  words = new Map(); // what stands now is seen
   return gone.filter(({ text, target }) => !(target.isConnected ? target : document.body).textContent.includes(text))
     .slice(0, WORDS_TOLD).map(({ text, target }) => [refOf.get(holderOf(target)) ?? '', text]);
 };

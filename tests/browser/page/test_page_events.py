@@ -115,3 +115,12 @@ async def test_words_that_stood_for_a_moment_are_told(show):
     )
     outcome = await tab.click(card)
     assert outcome.events == (f"stood there for a moment: [{card}] ace",)
+
+
+async def test_words_that_were_seen_before_they_went_are_not_told_again(show):
+    tab = await show("""<p id=o></p><button id=a onclick="o.innerHTML = '<b>first</b>'">One</button>
+        <button id=b onclick="o.innerHTML = '<b>second</b>'">Two</button>""")
+    snapshot = await tab.snapshot()
+    assert "first" in (await tab.click(ref(snapshot, "button One"))).changes
+    await tab.snapshot()
+    assert not (await tab.click(ref(snapshot, "button Two"))).events

@@ -249,3 +249,13 @@ async def test_icons_that_a_listener_knows_by_their_title_have_refs_with_it(show
         <div id=l><p data-n=1>One <i title=Delete></i><i title=Archive></i></p></div><script>
         l.onclick = e => { if (e.target.title) document.title = e.target.title + e.target.closest('p').dataset.n }</script>""")
     assert ref(await tab.snapshot(), "clickable Archive")
+
+
+async def test_discs_are_told_from_squares(show):
+    look = "display:inline-block;width:26px;height:26px;background:red"
+    tab = await show(f"""<i style="{look};border-radius:50%"></i> <i style="{look};border-radius:4px"></i>
+        <b onclick=1 style="{look};border-radius:13px"></b>""")
+    text = (await tab.snapshot()).text
+    assert text.count("disc red") == 1
+    assert text.count("box red") == 1
+    assert "colour red round" in text
