@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,6 +35,8 @@ LONGEST_WAIT = 45
 """Seconds; a call may take a minute in all."""
 SAID_TWICE = 60
 """Characters from which a text is not shown both where it stands and as a passage."""
+
+_WORD = re.compile(r"[^\W\d_]{3}")
 
 Act = Callable[["Tab", Any], Awaitable[ActionOutcome]]
 Finish = Callable[[], ToolResult]
@@ -178,8 +181,9 @@ def _acted(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResu
         return ToolResult(data, outcome.changes, "page")
     source, new = _new_passages(context, page)
     data["source"] = source.name
-    fresh, shown = listed(new, NEW_TEXT_CHARS)
-    changes = _once(outcome.changes, new[:shown])
+    worth = [passage for passage in new if not _figures_alone(passage.text)]
+    fresh, shown = listed(worth, NEW_TEXT_CHARS)
+    changes = _once(outcome.changes, worth[:shown])
     body = changes if not fresh else f"{changes}\n\nNew text:\n{fresh}"
     return ToolResult(data, body.strip(), source.name)
 
@@ -191,6 +195,11 @@ def _new_passages(context: ToolContext, page: Page) -> tuple[Source, list[Passag
     source = register(context, page)
     new = [passage for passage in source.passages if passage.text not in before]
     return source, new if before else []
+
+
+def _figures_alone(text: str) -> bool:
+    """Whether this is a row of a table without a word: a calendar's weeks stand in the changes."""
+    return text.startswith("|") and not _WORD.search(text)
 
 
 def _once(changes: str, new: Sequence[Passage]) -> str:

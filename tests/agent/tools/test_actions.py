@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from tests.browser.page.pages import serve_pages
+
+CALENDAR = """<!doctype html><title>Stay</title><p>When do you want to come to the island?</p>
+<button onclick="draw(31)">Next</button><table id=t></table><script>
+const draw = (days) => { let week = ''; t.innerHTML = '';
+  for (let day = 1; day <= days; day++) { week += `<td onclick="1">${day}</td>`;
+    if (day % 7 === 0 || day === days) { t.innerHTML += `<tr>${week}</tr>`; week = '' } } };
+draw(28)</script>"""
+
 
 async def test_a_long_text_that_an_action_brings_stands_once_as_a_passage(
     ask, script, site, events
@@ -17,3 +26,16 @@ async def test_a_long_text_that_an_action_brings_stands_once_as_a_passage(
     assert clicked["web"].count(said) == 1
     place = next(line.partition(" ")[0] for line in clicked["web"].splitlines() if said in line)
     assert f"+ ({place}, below)" in clicked["web"]
+
+
+async def test_the_weeks_of_a_calendar_are_no_new_text(ask, script, events):
+    with serve_pages() as pages:
+        model = script(
+            f"<<TOOL:OPEN:{pages.base}{pages.put(CALENDAR)}>>",
+            '<<TOOL:CLICK:{"ref":"{{ref:Next}}"}>>',
+            "NOT_FOUND No.",
+        )
+        report = await ask(model=model, allow_private=[f"127.0.0.1:{pages.port}"])
+    [_, clicked] = [event.data for event in events(report) if event.type == "tool.result"]
+    assert "clickable: 31]" in clicked["web"]
+    assert "| 29 | 30 | 31" not in clicked["web"]
