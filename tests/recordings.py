@@ -193,9 +193,17 @@ async def seeing(studio: Studio) -> None:
     await studio.ask(model="openai/gpt-4.1", base_url=studio.provider.url, vision=True)
 
 
+async def from_a_result(studio: Studio) -> None:
+    await studio.ask(
+        "<<TOOL:WEB_SEARCH:Hesk Light first lit>>",
+        "The light shows three flashes every twenty seconds and was the first of the isles to be "
+        "automatic, in 1964. [S510]",
+    )
+
+
 KINDS = (
     searched, pdf, browser, memory, planned, fallback, native, failing, interrupted, failing_part,
     cut_short, repaired, in_circles, out_of_reach, with_a_file, extractive, as_report, judged, deep,
-    with_data, seeing,
+    with_data, seeing, from_a_result,
 )  # fmt: skip
 """The first nine are the most unlike each other."""
