@@ -31,6 +31,8 @@ _MOST = 0.7
 # A notice of the house may stand above the first box; what is longer is the page's own text.
 _LONGEST_NOTICE = 25
 _FEWEST = 2
+# Above the first post stand the site's name, the way here, a login: not a thing's description.
+_LONGEST_FRAME = 80
 # So many of the posts name a day and a writer.
 _SIGNED = 0.6
 # A text whose shingles stand in earlier posts by this share is quoted from them.
@@ -127,10 +129,13 @@ def _writers(unit: etree._Element, bodies: Sequence[etree._Element]) -> Iterator
     named = [
         element
         for element in unit.iterdescendants("a", "span", "div", "td", "p", "address", "b", "strong")
-        if _WRITER.search(" ".join(element.get(name) or "" for name in _NAMED_IN))
-        and not _in(element, bodies)
+        if _is_writers(element) and not _in(element, bodies)
     ]
     yield from sorted(named, key=lambda element: element.tag != "a")
+
+
+def _is_writers(element: etree._Element) -> bool:
+    return _WRITER.search(" ".join(element.get(name) or "" for name in _NAMED_IN)) is not None
 
 
 def _in(element: etree._Element, outer: Sequence[etree._Element]) -> bool:
@@ -138,13 +143,22 @@ def _in(element: etree._Element, outer: Sequence[etree._Element]) -> bool:
 
 
 def _is_index(boxes: Boxes, blocks: Sequence[Block]) -> bool:
-    """Whether the units have headlines of their own that lead elsewhere, as in indexes."""
+    """Whether the units have headlines of their own, or more than a forum's frame above them.
+
+    Lists of articles have the first, reviews of a thing the second.
+    """
     titles = {
         _REPLY.sub("", block.text)
         for _, block in boxes.beside(blocks)
-        if block.kind == "heading" and block.is_linky and count_words(block.text) > 2
+        if block.kind == "heading" and count_words(block.text) > 2 and not _is_name(block.node)
     }
-    return len(titles) > 1
+    above = itertools.takewhile(lambda block: boxes.unit_of(block) is None, blocks)
+    words = sum(count_words(block.text) for block in above if not block.is_linky)
+    return len(titles) > 1 or words > _LONGEST_FRAME
+
+
+def _is_name(heading: etree._Element) -> bool:
+    return any(_is_writers(element) for element in (heading, *heading.iterdescendants()))
 
 
 def _is_said(block: Block, boxes: Boxes) -> bool:

@@ -87,6 +87,23 @@ def test_a_list_of_articles_with_authors_and_dates_is_no_thread() -> None:
     assert all(f"How to mend the wall number {n}" in text for n in (1, 2, 3))
 
 
+def test_a_list_of_entries_whose_headlines_lead_nowhere_is_no_thread() -> None:
+    entries = "".join(
+        f"<div class=entry><h3>Mending the wall number {n}</h3><span class=author>Ada Holm</span>"
+        f" <span>{n} May 2024</span><div class=excerpt>{text}</div><a href='/{n}'>more</a></div>"
+        for n, text in enumerate(SAID, 1)
+    )
+    text = extract(f"<h1>All articles</h1>{entries}", URL).text
+    assert all(f"Mending the wall number {n}" in text for n in (1, 2, 3))
+
+
+def test_a_thing_above_its_reviews_is_kept() -> None:
+    rows = "".join(f"<li>Feature {n}: made of wood, glass and wool</li>" for n in range(12))
+    text = extract(f"<h1>Blanket</h1><ul>{rows}</ul><p>89 pounds</p>{boxes(SAID)}", URL).text
+    assert "Feature 11" in text
+    assert "89 pounds" in text
+
+
 def test_an_article_with_its_comments_is_no_thread() -> None:
     body = "".join(
         f"<p>The museum keeps model {n} of the old lighthouse, which burned down.</p>"
