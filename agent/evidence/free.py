@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from agent.evidence.alignment import Alignment
 from agent.evidence.choices import check_choices
-from agent.evidence.date_check import check_dates
 from agent.evidence.deeds import check_deeds
 from agent.evidence.doubts import doubt
 from agent.evidence.edits import check_edits
@@ -71,7 +70,6 @@ def check_values(claim: Sentence, ground: Ground) -> Finding | None:
         check_tables(claim, ground)
         or check_stand_ins(claim, ground)
         or check_figures(claim, ground, plain)
-        or check_dates(claim, ground, plain)
         or check_names(claim, ground)
         or check_hooks(claim, ground)
     )

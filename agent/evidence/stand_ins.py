@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent.evidence.alignment import forms_on_page
 from agent.evidence.counting import dated
 from agent.evidence.reckoning import figure_follows
-from agent.evidence.slots import against
+from agent.evidence.slots import against, corroborated
 from agent.evidence.surroundings import BESIDE, CLEARLY, around
 from agent.evidence.thesaurus import opposites, synonyms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent.evidence.counting import Told
     from agent.evidence.dates import Date
     from agent.evidence.figures import Figure
     from agent.evidence.findings import Finding
@@ -87,7 +86,7 @@ def _figure_instead(figure: Figure, claim: Sentence, ground: Ground) -> _Met | N
     own = [(s, f) for s, f in there if figure.says(f) or figure.rounds(f)]
     if figure_follows(figure, claim, ground) or (own and _says_little(figure)):
         return None
-    if any(s.passage.kind == "table" for s, _ in own):
+    if any(s.passage.kind == "table" or corroborated(claim, s.sentence) for s, _ in own):
         return None
     places = around(claim, frozenset({claim.tokens[figure.place].root}), ground)
     nouns = figure.nouns | {form for noun in figure.nouns for form in forms_on_page(noun, ground)}
@@ -132,9 +131,9 @@ def _least(figure: Figure, other: Figure, nouns: frozenset[str]) -> float:
 def _date_instead(date: Date, claim: Sentence, ground: Ground) -> _Met | None:
     timeline = zip(ground.statements, dated(ground), strict=True)
     there = [(statement, told) for statement, dates in timeline for told in dates]
-    own = [(s, told.date) for s, told in there if _names_it(date, told)]
-    unsure = any(not told.sure and _names_it(date, told) for _, told in there)
-    if unsure or any(s.passage.kind == "table" for s, _ in own):
+    named = [(s, told.date) for s, told in there if date.agrees(told.date)]
+    own = [(s, other) for s, other in named if other.month or not date.month]
+    if any(s.passage.kind == "table" or corroborated(claim, s.sentence) for s, _ in named):
         return None
     places = around(claim, _own_roots(date, claim), ground)
     rivals = [
@@ -143,17 +142,11 @@ def _date_instead(date: Date, claim: Sentence, ground: Ground) -> _Met | None:
         if sure
         and _can_be_meant(date, other, claim, statement)
         and (
-            (met := places.at(statement.place, other.place)) >= LEAST_DATE
+            ((met := places.at(statement.place, other.place)) >= LEAST_DATE and (own or not named))
             or _near_miss(date, other)
         )
     ]
     return _clearest((_Met(places.at(s.place, d.place), s, d.place) for s, d in own), rivals)
-
-
-def _names_it(date: Date, told: Told) -> bool:
-    """Whether a date of the page is a claim's; one that was counted must be as precise."""
-    vague = not told.sure and date.month is not None and told.date.month is None
-    return date.agrees(told.date) and not vague
 
 
 def _can_be_meant(date: Date, other: Date, claim: Sentence, statement: Statement) -> bool:
