@@ -41,6 +41,13 @@ _QUOTED = 0.7
 _LONGEST_NAME = 40
 # A line that names a day is short.
 _LONGEST_DATE = 30
+# Days that cannot be told from the page alone, and still are days.
+_WHEN = re.compile(
+    r"\b\d{1,2}[-/]\d{1,2}[-/](?:19|20)?\d\d\b|\b\d+ (?:min|hour|day|week|month|year)\w* ago\b"
+    r"|\bvor (?:\d+|eine[mr]?) (?:Minute|Stunde|Tag|Woche|Monat|Jahr)"
+    r"|\b(?:yesterday|today|gestern|heute)\b,?(?: at| um)? \d{1,2}[:.]\d\d",
+    re.IGNORECASE,
+)
 # What mail and forums put before a title to answer under it.
 _REPLY = re.compile(r"(?:(?:re|aw|antw|fwd?)\s*:\s*)+", re.IGNORECASE)
 _WRITER = re.compile(
@@ -121,7 +128,9 @@ def _are_signed(boxes: Boxes, blocks: Sequence[Block]) -> bool:
 
 
 def _is_stamp(block: Block) -> bool:
-    return count_words(block.text) <= _LONGEST_DATE and date_within(block.text) is not None
+    if count_words(block.text) > _LONGEST_DATE:
+        return False
+    return _WHEN.search(block.text) is not None or date_within(block.text) is not None
 
 
 def _writers(unit: etree._Element, bodies: Sequence[etree._Element]) -> Iterator[etree._Element]:

@@ -60,6 +60,16 @@ def test_of_a_thread_only_what_is_said_is_kept(forum) -> None:  # type: ignore[n
     assert extract(page, URL).text.split("\n\n") == SAID
 
 
+@pytest.mark.parametrize(
+    "when", ["11-02-2019, 07:11 PM", "3 hours ago", "Gestern, 18:22", "vor 2 Tagen"]
+)
+def test_the_day_of_a_post_may_be_told_in_any_way(when: str) -> None:
+    posts = boxes(SAID)
+    for n in (1, 2, 3):
+        posts = posts.replace(f"0{n}.02.2021", when)
+    assert extract(f"<h1>Damp wall</h1>{posts}", URL).text.split("\n\n") == SAID
+
+
 def test_a_short_post_is_kept_with_the_long_ones() -> None:
     page = f"<h1>Damp wall</h1>{boxes([*SAID, 'It worked!'])}"
     assert extract(page, URL).text.split("\n\n") == [*SAID, "It worked!"]
