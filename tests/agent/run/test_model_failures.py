@@ -73,7 +73,7 @@ async def test_a_model_that_is_down_or_says_garbage_or_nothing(ask, provider):
 
 async def test_a_model_that_is_silent_is_given_up(asked, provider):
     provider.hangs()
-    report = await asked(model_timeout=0.1)
+    report = await asked(model_timeout=1)
     assert (report.error.type, exit_code(report)) == ("ModelUnavailable", FAILED)
     assert "--model-timeout" in report.error.hint
     assert len(provider.requests) == 1
