@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from browser.extract.asides import is_caption, is_trail
+from browser.extract.asides import is_caption, is_footnote, is_trail
 from browser.extract.blocks import LINKY
 from browser.extract.labelled import with_facts
 from browser.extract.live import entries
@@ -208,6 +208,8 @@ def _belongs(
     """Whether a block `after` a kept one, `before` a kept one, or both, is of the body, too."""
     if block.kind in {"table", "code"}:
         return (after and before) or _home(block) in parents
+    if after and is_footnote(block):
+        return True
     if not before or not (after or block.is_prose):
         return False  # what follows the body is about something else; what opens it may be missed
     return not is_caption(block) and not block.is_linky and _home(block) in parents

@@ -58,6 +58,7 @@ _CAPTION = re.compile(
     r"caption|bildtext|bildunterschrift|bildzeile|photo-?credit|image-?credit|legende\b",
     re.IGNORECASE,
 )
+_NOTES = re.compile(r"(?:^|\s)(?:foot|end)notes?(?:-list|s?_list)?(?:\s|$)", re.IGNORECASE)
 _TRAIL = re.compile(r"[^.!?]{1,60}(?: [›»>/] [^.!?]{1,60})+")
 # What blogs say below each entry, at length.
 _COLOPHON = re.compile(
@@ -103,6 +104,14 @@ def is_caption(block: Block) -> bool:
     parent = block.node.getparent()
     names = [element.get("class") or "" for element in (block.node, parent) if element is not None]
     return _CAPTION.search(" ".join(names)) is not None
+
+
+def is_footnote(block: Block) -> bool:
+    """Whether a line stands among the notes of a text, as generators of pages set them below it."""
+    return any(
+        element.get("role") == "doc-endnotes" or _NOTES.search(element.get("class") or "")
+        for element in block.node.iterancestors()
+    )
 
 
 def _is_call(block: Block, words: int) -> bool:
