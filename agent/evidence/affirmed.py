@@ -6,8 +6,8 @@ import itertools
 from typing import TYPE_CHECKING
 
 from agent.evidence.heads import clause_around, denied_in
-from agent.evidence.occurrences import LEAST_DENIED, Met, deniable_words, occurrences
-from agent.evidence.surroundings import around
+from agent.evidence.occurrences import LEAST_DENIED, deniable_words, occurrences
+from agent.evidence.surroundings import Met, around
 from agent.evidence.thesaurus import opposites
 from agent.evidence.vocabulary import CONTRASTS, ENDING, LIMITS
 
@@ -42,7 +42,7 @@ def affirmed_here(claim: Sentence, mine: Sequence[Denied], ground: Ground) -> St
             return None
         clause = clause_around(statement.sentence.tokens, i)
         if _speaks_of_it(statement, head, claim, ground) and _is_plain(clause, head, claim):
-            affirmed.append(Met(share, statement))
+            affirmed.append(Met(share, statement, i))
     best = max(affirmed, key=lambda met: met.share, default=None)
     return best.statement if best is not None and best.share >= LEAST_AFFIRMED else None
 

@@ -2,62 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from agent.evidence.alignment import Alignment
-from agent.evidence.slots import NEVER, against, find_rival, name_roots, plain_words
+from agent.evidence.slots import against
+from agent.evidence.surroundings import Met, around, clearest
 from agent.evidence.thesaurus import exclusive
 
 if TYPE_CHECKING:
     from agent.evidence.findings import Finding
     from agent.evidence.statements import Ground, Sentence
+    from agent.evidence.surroundings import Surroundings
 
+LEAST = 0.3
+"""Share of the claim that must stand around another word of a group."""
+
+LEAST_ELSEWHERE = 0.5
+"""The same where the page has the claim's word too, of something else."""
 
 _POINT = "ern"
 """What sets `western` apart from `west`, which says the same of a side."""
 
 
-class _Choice(NamedTuple):
-    """A word of a group of which one at most is true, and where it stands."""
-
-    root: str
-    place: int
-
-
-@dataclass(frozen=True, slots=True)
-class _ChoiceSlot:
-    choice: _Choice
-    group: frozenset[str]
-    claim: Sentence
-    least_absent: float = 0.5
-    least_elsewhere: float = NEVER
-
-    def holds(self, value: _Choice, /) -> bool:
-        return value.root == self.choice.root
-
-    def rivals(self, value: _Choice, /) -> bool:
-        return value.root in self.group and value.root not in self.claim.roots
-
-
 def check_choices(claim: Sentence, ground: Ground) -> Finding | None:
     """Find the first word of an exclusive group for which the page has another of the group."""
     for group in exclusive():
-        for mine in _choices(claim, group):
-            if mine.root.endswith(_POINT) and mine.root.removesuffix(_POINT) in ground:
+        for place, token in enumerate(claim.tokens):
+            if token.root not in group:
                 continue
-            words = [root for root in plain_words(claim) if root != mine.root]
-            if not words:
-                continue
-            values = [_choices(s.sentence, group) for s in ground.statements]
-            alignment = Alignment(words, ground, name_roots(claim))
-            found = find_rival(_ChoiceSlot(mine, group, claim), values, alignment)
-            if found:
-                return against(ground, found[0], found[1].place, claim, mine.place)
+            met = _instead(token.root, group - set(claim.roots), claim, ground)
+            if met:
+                return against(ground, met.statement.place, met.place, claim, place)
     return None
 
 
-def _choices(sentence: Sentence, group: frozenset[str]) -> list[_Choice]:
-    if group.isdisjoint(sentence.roots):
-        return []
-    return [_Choice(t.root, i) for i, t in enumerate(sentence.tokens) if t.root in group]
+def _instead(root: str, others: frozenset[str], claim: Sentence, ground: Ground) -> Met | None:
+    if root.endswith(_POINT) and root.removesuffix(_POINT) in ground:
+        return None
+    places = around(claim, frozenset({root}), ground)
+    rivals = (met for other in others for met in _met(other, places, ground))
+    close = (met for met in rivals if met.share >= LEAST)
+    return clearest(_met(root, places, ground), close, LEAST_ELSEWHERE)
+
+
+def _met(root: str, places: Surroundings, ground: Ground) -> list[Met]:
+    return [
+        Met(places.at(statement, i), ground.statements[statement], i)
+        for statement, i in ground.places.get(root, ())
+    ]

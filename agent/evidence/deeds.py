@@ -13,9 +13,9 @@ from agent.evidence.affirmed import affirmed_here
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.german import is_german
 from agent.evidence.heads import denied_in
-from agent.evidence.occurrences import LEAST_DENIED, Met, deniable_words, occurrences
+from agent.evidence.occurrences import LEAST_DENIED, deniable_words, occurrences
 from agent.evidence.statements import read_claim
-from agent.evidence.surroundings import around
+from agent.evidence.surroundings import Met, around
 from agent.evidence.thesaurus import opposites
 from agent.evidence.vocabulary import DENIALS, ENDING, LIMITS, NEGATORS, ORDERS, TURNS
 
@@ -91,7 +91,7 @@ def _denied_there(claim: Sentence, roots: Collection[str], ground: Ground) -> St
         for statement, i, denial in occurrences(forms, ground):
             share = places.at(statement.place, i)
             least = LEAST_DENIED if denial and denial.verbal else LEAST_NOUN
-            denied += [Met(share, statement)] if denial and share >= least else []
+            denied += [Met(share, statement, i)] if denial and share >= least else []
             affirmed += [] if denial else [share]
         best = max(denied, key=lambda met: met.share, default=None)
         if best is None:
@@ -112,7 +112,7 @@ def _contrary_there(claim: Sentence, ground: Ground) -> Statement | None:
             for place, i in ground.places.get(contrary, ()):
                 statement = ground.statements[place]
                 if not _sets_apart(statement, forms):
-                    found.append(Met(places.at(place, i), statement))
+                    found.append(Met(places.at(place, i), statement, i))
     best = max(found, key=lambda met: met.share, default=None)
     return best.statement if best is not None and best.share >= LEAST_CONTRARY else None
 

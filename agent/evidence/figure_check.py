@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.evidence.alignment import forms_on_page
-from agent.evidence.figures import find_ranges
 from agent.evidence.nearness import beside_other
+from agent.evidence.ranges import find_ranges
 from agent.evidence.reckoning import figure_follows
 from agent.evidence.slots import against, plain_words
 from agent.evidence.vocabulary import root_set

@@ -31,7 +31,6 @@ _MORE = frozenset("more over above least exceeding beyond excess upwards minimum
 _LESS = frozenset("less under below fewer most up within maximum".split())
 _STEPS = frozenset("later after earlier before ago sooner since".split())
 _LASTING = frozenset("for within last lasted lasts take takes took half".split())
-_TO = frozenset({"to", "-", "until", "till", "bis"})
 _FRACTIONS = {"half": 50.0, "third": 100 / 3, "3th": 100 / 3, "quarter": 25.0, "4th": 25.0,
               "fifth": 20.0, "5th": 20.0, "tenth": 10.0, "10th": 10.0}  # fmt: skip
 _AFTER_SHARE = frozenset("of as less more fewer lower higher smaller larger".split())
@@ -108,27 +107,6 @@ def find_figures(tokens: Sequence[Token]) -> list[Figure]:
         if found and _compound(found[-1], figure):
             figure = _sum(found.pop(), figure)
         found.append(figure)
-    return found
-
-
-class Range(NamedTuple):
-    """Two numbers given as the ends of a range: `aged 13 to 17`, `between 1989 and 1993`."""
-
-    low: float
-    high: float
-    place: int
-
-
-def find_ranges(tokens: Sequence[Token]) -> list[Range]:
-    """Find the ranges of a sentence; a score (`beat them 23 to 14`) falls and is none."""
-    found: list[Range] = []
-    for i, token in enumerate(tokens[:-2]):
-        joint, end = tokens[i + 1].form, tokens[i + 2]
-        between = i > 0 and tokens[i - 1].form in {"between", "zwischen"}
-        if joint not in _TO and not (between and joint in {"and", "und"}):
-            continue
-        if token.kind == end.kind == "number" and (token.value or 0.0) < (end.value or 0.0):
-            found.append(Range(token.value or 0.0, end.value or 0.0, i))
     return found
 
 

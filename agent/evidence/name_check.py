@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.evidence.alignment import ANTECEDENT, PRONOUNS
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.names import TITLES
-from agent.evidence.surroundings import BESIDE, CLEARLY, around
+from agent.evidence.surroundings import Met, around, clearest
 from agent.evidence.thesaurus import synonyms
 from agent.evidence.vocabulary import NEGATORS
 
@@ -90,21 +90,22 @@ def _is_common(name: Name, ground: Ground) -> bool:
 def _rival(name: Name, claim: Sentence, ground: Ground) -> tuple[Statement, Name] | None:
     """Find the name that the claim's words stand around, if clearly more than around its own."""
     places = around(claim, frozenset(name.roots), ground)
-    own = max((places.at(s.place, i, name.roots) for s, i in _mentions(name, ground)), default=0.0)
+    own = [Met(places.at(s.place, i, name.roots), s, i) for s, i in _mentions(name, ground)]
     rivals = [
-        (places.at(statement.place, other.place, other.roots), statement, other)
+        Met(share, statement, other.place)
         for statement in ground.statements
         if statement.passage.kind != "table"
         for other in statement.sentence.names
         if _may_stand_for(other, name, claim, ground)
+        and (share := places.at(statement.place, other.place, other.roots)) >= LEAST
     ]
-    best = max(rivals, key=lambda rival: rival[0], default=None)
-    if best is None or best[0] < max(LEAST, CLEARLY * own):
+    best = clearest(own, rivals, LEAST)
+    if best is None:
         return None
-    beside = any(map(name.may_be, best[1].sentence.names))
-    if beside and (best[0] < BESIDE * own or not NEGATORS.isdisjoint(best[1].sentence.roots)):
+    names = best.statement.sentence.names
+    if any(map(name.may_be, names)) and not NEGATORS.isdisjoint(best.statement.sentence.roots):
         return None
-    return best[1], best[2]
+    return best.statement, next(other for other in names if other.place == best.place)
 
 
 def _mentions(name: Name, ground: Ground) -> Iterator[tuple[Statement, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from agent.evidence.alignment import forms_on_page
 from agent.evidence.clauses import is_content
@@ -21,13 +21,6 @@ LEAST_DENIED = 0.13
 
 REACH = 7
 """Tokens after a word of denial among which a limit of it stands."""
-
-
-class Met(NamedTuple):
-    """A statement of the page, and how much of a claim stands around a word of it."""
-
-    share: float
-    statement: Statement
 
 
 def deniable_words(claim: Sentence, ground: Ground) -> dict[str, Mapping[str, float]]:

@@ -8,18 +8,16 @@ elsewhere is wrong if they stand clearly more around the other.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from agent.evidence.alignment import forms_on_page
 from agent.evidence.counting import dated
 from agent.evidence.reckoning import figure_follows
 from agent.evidence.slots import against, corroborated
-from agent.evidence.surroundings import BESIDE, CLEARLY, around
+from agent.evidence.surroundings import Met, around, clearest
 from agent.evidence.thesaurus import opposites, synonyms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from agent.evidence.dates import Date
     from agent.evidence.figures import Figure
     from agent.evidence.findings import Finding
@@ -50,14 +48,6 @@ SUPPOSED = frozenset("if someone anyone somebody anybody whoever suppose imagine
 """Words of a claim that puts a case: its figure need only be within the page's limit."""
 
 
-class _Met(NamedTuple):
-    """A value of the page by its place, and how much of the claim stands around it."""
-
-    share: float
-    statement: Statement
-    place: int
-
-
 def check_stand_ins(claim: Sentence, ground: Ground) -> Finding | None:
     """Find the first figure or date of a claim in whose place the page has another one."""
     for figure in claim.figures:
@@ -71,17 +61,7 @@ def check_stand_ins(claim: Sentence, ground: Ground) -> Finding | None:
     return None
 
 
-def _clearest(own: Iterable[_Met], others: Iterable[_Met]) -> _Met | None:
-    """Give the value that the claim stands around, if clearly more than around its own."""
-    best = max(others, key=lambda met: met.share, default=None)
-    mine = max(own, key=lambda met: met.share, default=None)
-    if best is None or mine is None:
-        return best
-    clearly = BESIDE if mine.statement is best.statement else CLEARLY
-    return best if best.share >= max(LEAST_ELSEWHERE, clearly * mine.share) else None
-
-
-def _figure_instead(figure: Figure, claim: Sentence, ground: Ground) -> _Met | None:
+def _figure_instead(figure: Figure, claim: Sentence, ground: Ground) -> Met | None:
     there = [(s, f) for s in ground.statements for f in s.sentence.figures]
     own = [(s, f) for s, f in there if figure.says(f) or figure.rounds(f)]
     if figure_follows(figure, claim, ground) or (own and _says_little(figure)):
@@ -95,10 +75,11 @@ def _figure_instead(figure: Figure, claim: Sentence, ground: Ground) -> _Met | N
         for statement, other in there
         if not any(mine.says(other) for mine in claim.figures)
         and not _within(figure, other, claim)
-        and (met := _Met(places.at(statement.place, other.place), statement, other.place)).share
+        and (met := Met(places.at(statement.place, other.place), statement, other.place)).share
         >= _least(figure, other, nouns)
     ]
-    return _clearest((_Met(places.at(s.place, f.place), s, f.place) for s, f in own), rivals)
+    mine = (Met(places.at(s.place, f.place), s, f.place) for s, f in own)
+    return clearest(mine, rivals, LEAST_ELSEWHERE)
 
 
 def _says_little(figure: Figure) -> bool:
@@ -128,7 +109,7 @@ def _least(figure: Figure, other: Figure, nouns: frozenset[str]) -> float:
     return LEAST if alike and figure.value > 2 else LEAST_SMALL
 
 
-def _date_instead(date: Date, claim: Sentence, ground: Ground) -> _Met | None:
+def _date_instead(date: Date, claim: Sentence, ground: Ground) -> Met | None:
     timeline = zip(ground.statements, dated(ground), strict=True)
     there = [(statement, told) for statement, dates in timeline for told in dates]
     named = [(s, told.date) for s, told in there if date.agrees(told.date)]
@@ -137,7 +118,7 @@ def _date_instead(date: Date, claim: Sentence, ground: Ground) -> _Met | None:
         return None
     places = around(claim, _own_roots(date, claim), ground)
     rivals = [
-        _Met(met, statement, other.place)
+        Met(met, statement, other.place)
         for statement, (other, sure) in there
         if sure
         and _can_be_meant(date, other, claim, statement)
@@ -146,7 +127,8 @@ def _date_instead(date: Date, claim: Sentence, ground: Ground) -> _Met | None:
             or _near_miss(date, other)
         )
     ]
-    return _clearest((_Met(places.at(s.place, d.place), s, d.place) for s, d in own), rivals)
+    mine = (Met(places.at(s.place, d.place), s, d.place) for s, d in own)
+    return clearest(mine, rivals, LEAST_ELSEWHERE)
 
 
 def _can_be_meant(date: Date, other: Date, claim: Sentence, statement: Statement) -> bool:

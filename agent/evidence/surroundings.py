@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from agent.evidence.normalise import Token
-    from agent.evidence.statements import Ground, Sentence
+    from agent.evidence.statements import Ground, Sentence, Statement
 
 HALF = 8
 """Tokens of distance at which a word counts half."""
@@ -89,6 +89,27 @@ class Surroundings:
         for hit in self._hits.get(statement, ()):
             best[hit.word] = max(best[hit.word], hit.strength)
         return sum(map(float.__mul__, self._weights, best)) / self._total
+
+
+class Met(NamedTuple):
+    """A value or word of the page by its place, and how much of a claim stands around it."""
+
+    share: float
+    statement: Statement
+    place: int
+
+
+def clearest(own: Iterable[Met], others: Iterable[Met], least: float) -> Met | None:
+    """Give the value that a claim stands around, if clearly more than around its own.
+
+    `least` is the share that must stand around it where the page has the claim's own too.
+    """
+    best = max(others, key=lambda met: met.share, default=None)
+    mine = max(own, key=lambda met: met.share, default=None)
+    if best is None or mine is None:
+        return best
+    clearly = BESIDE if mine.statement is best.statement else CLEARLY
+    return best if best.share >= max(least, clearly * mine.share) else None
 
 
 def around(claim: Sentence, without: frozenset[str], ground: Ground) -> Surroundings:
