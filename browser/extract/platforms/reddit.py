@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.numbers import counts
 from browser.extract.platforms.record import Record, listing
-from browser.extract.platforms.reddit_pages import account, read_page
+from browser.extract.platforms.reddit_old import account
+from browser.extract.platforms.reddit_pages import read_page
 from browser.extract.platforms.source import Source, fields
 from browser.extract.platforms.times import moment
 from browser.types import Link

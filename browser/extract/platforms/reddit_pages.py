@@ -1,4 +1,4 @@
-"""Reddit's pages: `.thing` of the old ones, `t1_`/`t3_` blocks and `shreddit-` elements later."""
+"""Reddit's pages: the old ones first, then `t1_` and `t3_` blocks, and `shreddit-` elements."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING
 from browser.extract.dates import iso_date
 from browser.extract.platforms.numbers import counts, number
 from browser.extract.platforms.record import Record, listing
+from browser.extract.platforms.reddit_old import (
+    OLD_POST,
+    account,
+    bare,
+    old_page,
+    old_post,
+    place,
+)
 from browser.extract.platforms.source import Source, fields
 from browser.net.url import strip_tracking
 
@@ -16,10 +24,6 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-_SITE = "https://www.reddit.com"
-# A post of the old pages; what is promoted is an advertisement.
-_OLD_POST = ".thing.link:not(.promoted):not(.promotedlink)"
-_OLD_MARKS = {"stickied": "pinned", "locked": "locked", "over18": "nsfw", "spoiler": "spoiler"}
 _ELEMENT_MARKS = {"stickied": "pinned", "pinned": "pinned", "locked": "locked", "nsfw": "nsfw",
                   "spoiler": "spoiler"}  # fmt: skip
 _VOTES = "[id^=vote-arrows] div"
@@ -29,60 +33,13 @@ def read_page(source: Source) -> Record | None:
     """Read a post's page by whichever layout it has, or a list of posts."""
     if source.path[2:3] != ("comments",):
         return _listing(source)
-    return _old(source) or _elements(source) or _blocks(source)
-
-
-def account(name: str | None) -> str | None:
-    """An author's name; None for one whose account or post was deleted."""
-    return None if name in (None, "", "[deleted]", "[removed]") else name
+    return old_page(source) or _elements(source) or _blocks(source)
 
 
 def _listing(source: Source) -> Record | None:
-    posts = [_old_post(source, node) for node in source.all(_OLD_POST)]
+    posts = [old_post(source, node) for node in source.all(OLD_POST)]
     posts = posts or [_element_post(source, node) for node in source.all("shreddit-post")]
     return listing("reddit", source.url, posts, source.text("title"))
-
-
-def _old(source: Source) -> Record | None:
-    post = source.first(_OLD_POST)
-    if post is None:
-        return None
-    comments = tuple(_old_comment(source, thing) for thing in source.all(".thing.comment"))
-    return replace(_old_post(source, post), items=comments)
-
-
-def _old_post(source: Source, post: etree._Element) -> Record:
-    author, marks = account(post.get("data-author")), (post.get("class") or "").split()
-    return Record(
-        "reddit", "post", _place(post.get("data-permalink")), author=author, handle=author,
-        id=_bare(post.get("data-fullname")) or next(iter(source.path[3:4]), None),
-        title=source.text("a.title", post), text=source.body(source.first(".usertext-body", post)),
-        published=iso_date(source.attr("time", "datetime", post)),
-        modified=iso_date(source.attr("time.edited-timestamp", "datetime", post)),
-        counts=counts(points=post.get("data-score"), comments=post.get("data-comments-count")),
-        fields=fields(
-            community=post.get("data-subreddit"), target=post.get("data-url"),
-            flair=source.text(".linkflairlabel", post),
-            marks=", ".join(mark for name, mark in _OLD_MARKS.items() if name in marks),
-        ),
-    )  # fmt: skip
-
-
-def _old_comment(source: Source, thing: etree._Element) -> Record:
-    outer = (
-        node for node in thing.iterancestors() if "comment" in (node.get("class") or "").split()
-    )
-    parent = next(outer, None)
-    entry, author = source.first(".entry", thing), account(thing.get("data-author"))
-    return Record(
-        "reddit", "comment", _place(thing.get("data-permalink")),
-        id=_bare(thing.get("data-fullname")),
-        text=source.body(source.first(".usertext-body", entry)), author=author, handle=author,
-        published=iso_date(source.attr("time", "datetime", entry)),
-        parent=_bare(parent.get("data-fullname")) if parent is not None else None,
-        modified=iso_date(source.attr("time.edited-timestamp", "datetime", entry)),
-        counts=counts(points=source.text(".score.unvoted", entry) or None),
-    )  # fmt: skip
 
 
 def _elements(source: Source) -> Record | None:
@@ -97,7 +54,7 @@ def _element_post(source: Source, post: etree._Element) -> Record:
     author = account(post.get("author"))
     body = source.first("[slot=text-body], [property='schema:articleBody']", post)
     return Record(
-        "reddit", "post", _place(post.get("permalink")), id=_bare(post.get("id")),
+        "reddit", "post", place(post.get("permalink")), id=bare(post.get("id")),
         title=post.get("post-title") or source.text("h1"), text=source.body(body), author=author,
         handle=author, published=iso_date(post.get("created-timestamp") or ""),
         counts=counts(points=post.get("score"), comments=post.get("comment-count")),
@@ -115,10 +72,10 @@ def _element_post(source: Source, post: etree._Element) -> Record:
 def _element_comment(source: Source, node: etree._Element) -> Record:
     author = account(node.get("author"))
     return Record(
-        "reddit", "comment", _place(node.get("permalink")), id=_bare(node.get("thingid")),
+        "reddit", "comment", place(node.get("permalink")), id=bare(node.get("thingid")),
         text=source.body(source.first("[slot=comment]", node)), author=author, handle=author,
         published=iso_date(source.attr("time", "datetime", node)),
-        parent=_bare(node.get("parentid")), counts=counts(points=node.get("score")),
+        parent=bare(node.get("parentid")), counts=counts(points=node.get("score")),
     )  # fmt: skip
 
 
@@ -130,7 +87,7 @@ def _blocks(source: Source) -> Record | None:
     link = source.text("[data-click-id=comments]", post)
     author = _account(source, post)
     return Record(
-        "reddit", "post", source.canonical, id=_bare(post.get("id")), title=title,
+        "reddit", "post", source.canonical, id=bare(post.get("id")), title=title,
         text=source.body(source.first("[data-click-id=text]", post)), author=author, handle=author,
         counts=counts(points=source.text(_VOTES, post) or None, comments=link or None),
         fields=fields(community=source.path[1]), items=tuple(_block_comments(source)),
@@ -140,7 +97,7 @@ def _blocks(source: Source) -> Record | None:
 def _block_comments(source: Source) -> Iterator[Record]:
     parents: list[str] = []
     for block in source.all("div[id^=t1_].Comment, div.Comment[class*=t1_], div[id^=t1_]"):
-        name = _bare(block.get("id"))
+        name = bare(block.get("id"))
         body = source.first("[data-testid=comment]", block)
         if name is None or "-" in name or body is None:
             continue
@@ -160,11 +117,3 @@ def _block_comments(source: Source) -> Iterator[Record]:
 def _account(source: Source, node: etree._Element) -> str | None:
     found = source.attr("a[href^='/user/'], a[href*='reddit.com/user/']", "href", node)
     return found.rstrip("/").rpartition("/user/")[2] or None
-
-
-def _place(path: str | None) -> str:
-    return f"{_SITE}{path}" if path else ""
-
-
-def _bare(fullname: str | None) -> str | None:
-    return fullname.partition("_")[2] if fullname else None
