@@ -48,6 +48,7 @@ BENCHES = (
     Bench("lost"),
     Bench("memory"),
     Bench("recall", "locomo_dev.json", optional=False),
+    Bench("reworded"),
     Bench("junk"),
     Bench("replays"),
     Bench("kills"),
