@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.evidence.heads import clause_around, denied_in
 from agent.evidence.occurrences import LEAST_DENIED, deniable_words, occurrences
-from agent.evidence.surroundings import Met, around
+from agent.evidence.surroundings import around
 from agent.evidence.thesaurus import opposites
 from agent.evidence.vocabulary import CONTRASTS, ENDING, LIMITS
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agent.evidence.heads import Denied
     from agent.evidence.normalise import Token
     from agent.evidence.statements import Ground, Sentence, Statement
+    from agent.evidence.surroundings import Met
 
 LEAST_AFFIRMED = 0.3
 """Share of the claim that must stand around the word: much goes without saying."""
@@ -37,12 +38,12 @@ def affirmed_here(claim: Sentence, mine: Sequence[Denied], ground: Ground) -> St
     places = around(claim, frozenset({head, mine[0].root}), ground)
     affirmed: list[Met] = []
     for statement, i, denial in occurrences(forms, ground):
-        share = places.at(statement.place, i)
-        if denial and share >= LEAST_DENIED:
+        met = places.met(statement, i)
+        if denial and met.share >= LEAST_DENIED:
             return None
         clause = clause_around(statement.sentence.tokens, i)
         if _speaks_of_it(statement, head, claim, ground) and _is_plain(clause, head, claim):
-            affirmed.append(Met(share, statement, i))
+            affirmed.append(met)
     best = max(affirmed, key=lambda met: met.share, default=None)
     return best.statement if best is not None and best.share >= LEAST_AFFIRMED else None
 

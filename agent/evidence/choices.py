@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.evidence.slots import against
-from agent.evidence.surroundings import Met, around, clearest
+from agent.evidence.surroundings import around, clearest
 from agent.evidence.thesaurus import exclusive
 
 if TYPE_CHECKING:
     from agent.evidence.findings import Finding
     from agent.evidence.statements import Ground, Sentence
-    from agent.evidence.surroundings import Surroundings
+    from agent.evidence.surroundings import Met, Surroundings
 
 LEAST = 0.3
 """Share of the claim that must stand around another word of a group."""
@@ -45,7 +45,5 @@ def _instead(root: str, others: frozenset[str], claim: Sentence, ground: Ground)
 
 
 def _met(root: str, places: Surroundings, ground: Ground) -> list[Met]:
-    return [
-        Met(places.at(statement, i), ground.statements[statement], i)
-        for statement, i in ground.places.get(root, ())
-    ]
+    found = ground.places.get(root, ())
+    return [places.met(ground.statements[statement], i) for statement, i in found]

@@ -15,7 +15,7 @@ from agent.evidence.german import is_german
 from agent.evidence.heads import denied_in
 from agent.evidence.occurrences import LEAST_DENIED, deniable_words, occurrences
 from agent.evidence.statements import read_claim
-from agent.evidence.surroundings import Met, around
+from agent.evidence.surroundings import around
 from agent.evidence.thesaurus import opposites
 from agent.evidence.vocabulary import DENIALS, ENDING, LIMITS, NEGATORS, ORDERS, TURNS
 
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from agent.evidence.statements import Ground, Sentence, Statement
+    from agent.evidence.surroundings import Met
 
 LEAST_NOUN = 0.25
-"""The same for a noun: there may be none of a thing in one respect only."""
+"""Share of the claim that must stand around a noun of which the page says there is none: there may
+be none of it in one respect only. For other denied words it is `LEAST_DENIED`."""
 
 LEAST_CONTRARY = 0.3
 """The same for a word of which the page has the contrary."""
@@ -36,7 +38,6 @@ AFFIRMED_TOO = 0.8
 
 SHORTEST = 3
 """Words of meaning of a part of a claim; fewer stand around too many things."""
-
 
 _SUPPOSING = frozenset({"could", "would", "might", "should", "wish", "whereas"})
 """Forms of a part that says what is not so, or sets apart what both parts speak of."""
@@ -67,6 +68,7 @@ def _parts(claim: Sentence) -> Iterator[Sentence]:
 
 
 def _against(claim: Sentence, ground: Ground) -> Statement | None:
+    """Find the statement that says the contrary of a claim, or of a part of one."""
     mine = denied_in(claim.tokens)
     if not (LIMITS if mine else LIMITS - ORDERS).isdisjoint(claim.roots):
         return None
@@ -84,23 +86,28 @@ def _denied_there(claim: Sentence, roots: Collection[str], ground: Ground) -> St
     if not ENDING.isdisjoint(claim.roots) or any(t.form == "gone" for t in claim.tokens):
         return None
     for root, forms in deniable_words(claim, ground).items():
-        if root not in roots:
-            continue
-        places = around(claim, frozenset({root}), ground)
-        denied, affirmed = [], [0.0]
-        for statement, i, denial in occurrences(forms, ground):
-            share = places.at(statement.place, i)
-            least = LEAST_DENIED if denial and denial.verbal else LEAST_NOUN
-            denied += [Met(share, statement, i)] if denial and share >= least else []
-            affirmed += [] if denial else [share]
-        best = max(denied, key=lambda met: met.share, default=None)
-        if best is None:
-            continue
-        deniers = {denied.root for denied in denied_in(best.statement.sentence.tokens)}
-        turned = _contrary(claim, best.statement, deniers)
-        if max(affirmed) < AFFIRMED_TOO * best.share and not turned:
-            return best.statement
+        found = _denied(root, forms, claim, ground) if root in roots else None
+        if found:
+            return found
     return None
+
+
+def _denied(
+    root: str, forms: Mapping[str, float], claim: Sentence, ground: Ground
+) -> Statement | None:
+    """Find the statement that denies a word, unless another one affirms it as much."""
+    places = around(claim, frozenset({root}), ground)
+    denied, affirmed = [], [0.0]
+    for statement, i, denial in occurrences(forms, ground):
+        met = places.met(statement, i)
+        least = LEAST_DENIED if denial and denial.verbal else LEAST_NOUN
+        denied += [met] if denial and met.share >= least else []
+        affirmed += [] if denial else [met.share]
+    best = max(denied, key=lambda met: met.share, default=None)
+    if best is None or max(affirmed) >= AFFIRMED_TOO * best.share:
+        return None
+    deniers = {denial.root for denial in denied_in(best.statement.sentence.tokens)}
+    return None if _contrary(claim, best.statement, deniers) else best.statement
 
 
 def _contrary_there(claim: Sentence, ground: Ground) -> Statement | None:
@@ -112,7 +119,7 @@ def _contrary_there(claim: Sentence, ground: Ground) -> Statement | None:
             for place, i in ground.places.get(contrary, ()):
                 statement = ground.statements[place]
                 if not _sets_apart(statement, forms):
-                    found.append(Met(places.at(place, i), statement, i))
+                    found.append(places.met(statement, i))
     best = max(found, key=lambda met: met.share, default=None)
     return best.statement if best is not None and best.share >= LEAST_CONTRARY else None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.evidence.alignment import ANTECEDENT, PRONOUNS
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.names import TITLES
-from agent.evidence.surroundings import Met, around, clearest
+from agent.evidence.surroundings import around, clearest
 from agent.evidence.thesaurus import synonyms
 from agent.evidence.vocabulary import NEGATORS
 
@@ -90,14 +90,14 @@ def _is_common(name: Name, ground: Ground) -> bool:
 def _rival(name: Name, claim: Sentence, ground: Ground) -> tuple[Statement, Name] | None:
     """Find the name that the claim's words stand around, if clearly more than around its own."""
     places = around(claim, frozenset(name.roots), ground)
-    own = [Met(places.at(s.place, i, name.roots), s, i) for s, i in _mentions(name, ground)]
+    own = (places.met(s, i, name.roots) for s, i in _mentions(name, ground))
     rivals = [
-        Met(share, statement, other.place)
+        met
         for statement in ground.statements
         if statement.passage.kind != "table"
         for other in statement.sentence.names
         if _may_stand_for(other, name, claim, ground)
-        and (share := places.at(statement.place, other.place, other.roots)) >= LEAST
+        and (met := places.met(statement, other.place, other.roots)).share >= LEAST
     ]
     best = clearest(own, rivals, LEAST)
     if best is None:

@@ -14,14 +14,16 @@ from agent.evidence.alignment import forms_on_page
 from agent.evidence.counting import dated
 from agent.evidence.reckoning import figure_follows
 from agent.evidence.slots import against, corroborated
-from agent.evidence.surroundings import Met, around, clearest
+from agent.evidence.surroundings import around, clearest
 from agent.evidence.thesaurus import opposites, synonyms
+from agent.evidence.vocabulary import root_set
 
 if TYPE_CHECKING:
     from agent.evidence.dates import Date
     from agent.evidence.figures import Figure
     from agent.evidence.findings import Finding
     from agent.evidence.statements import Ground, Sentence, Statement
+    from agent.evidence.surroundings import Met
 
 LEAST = 0.15
 """Share of the claim that must stand around the page's value; most is in other words."""
@@ -41,10 +43,13 @@ LEAST_ELSEWHERE = 0.25
 COUNTABLE = 10
 """Up to here a figure may be counted by the writer (`two brothers`) where the page lists them."""
 
+PAIR = 2
+"""Up to here a figure may be no more than `a` or `both`."""
+
 NEVER = 2.0
 """A share that nothing reaches."""
 
-SUPPOSED = frozenset("if someone anyone somebody anybody whoever suppose imagine".split())
+SUPPOSED = root_set("if someone anyone somebody anybody whoever suppose imagine")
 """Words of a claim that puts a case: its figure need only be within the page's limit."""
 
 
@@ -75,11 +80,9 @@ def _figure_instead(figure: Figure, claim: Sentence, ground: Ground) -> Met | No
         for statement, other in there
         if not any(mine.says(other) for mine in claim.figures)
         and not _within(figure, other, claim)
-        and (met := Met(places.at(statement.place, other.place), statement, other.place)).share
-        >= _least(figure, other, nouns)
+        and (met := places.met(statement, other.place)).share >= _least(figure, other, nouns)
     ]
-    mine = (Met(places.at(s.place, f.place), s, f.place) for s, f in own)
-    return clearest(mine, rivals, LEAST_ELSEWHERE)
+    return clearest((places.met(s, f.place) for s, f in own), rivals, LEAST_ELSEWHERE)
 
 
 def _says_little(figure: Figure) -> bool:
@@ -106,7 +109,7 @@ def _least(figure: Figure, other: Figure, nouns: frozenset[str]) -> float:
         return LEAST if alike else LEAST_SMALL if spans else NEVER
     if figure.value > COUNTABLE and other.value > COUNTABLE:
         return LEAST
-    return LEAST if alike and figure.value > 2 else LEAST_SMALL
+    return LEAST if alike and figure.value > PAIR else LEAST_SMALL
 
 
 def _date_instead(date: Date, claim: Sentence, ground: Ground) -> Met | None:
@@ -118,17 +121,13 @@ def _date_instead(date: Date, claim: Sentence, ground: Ground) -> Met | None:
         return None
     places = around(claim, _own_roots(date, claim), ground)
     rivals = [
-        Met(met, statement, other.place)
+        met
         for statement, (other, sure) in there
-        if sure
-        and _can_be_meant(date, other, claim, statement)
-        and (
-            ((met := places.at(statement.place, other.place)) >= LEAST_DATE and (own or not named))
-            or _near_miss(date, other)
-        )
+        if sure and _can_be_meant(date, other, claim, statement)
+        for met in [places.met(statement, other.place)]
+        if (met.share >= LEAST_DATE and (own or not named)) or _near_miss(date, other)
     ]
-    mine = (Met(places.at(s.place, d.place), s, d.place) for s, d in own)
-    return clearest(mine, rivals, LEAST_ELSEWHERE)
+    return clearest((places.met(s, d.place) for s, d in own), rivals, LEAST_ELSEWHERE)
 
 
 def _can_be_meant(date: Date, other: Date, claim: Sentence, statement: Statement) -> bool:

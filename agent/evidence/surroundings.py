@@ -48,6 +48,14 @@ class _Hit(NamedTuple):
     strength: float
 
 
+class Met(NamedTuple):
+    """A value or word of the page by its place, and how much of a claim stands around it."""
+
+    share: float
+    statement: Statement
+    place: int
+
+
 class Surroundings:
     """The words of a claim, found on the page; `at` rates a place by those around it, 0 to 1."""
 
@@ -65,6 +73,10 @@ class Surroundings:
         missing = sum(w for n, w in enumerate(self._weights) if n not in known)
         self._total = (self.known + MISSING * missing) or 1.0
         self._tokens = [s.sentence.tokens for s in ground.statements]
+
+    def met(self, statement: Statement, place: int, name: Collection[str] = ()) -> Met:
+        """Rate a place of a statement, as `at` does."""
+        return Met(self.at(statement.place, place, name), statement, place)
 
     def at(self, statement: int, place: int, name: Collection[str] = ()) -> float:
         """Share of the claim's words that stand around a token of a statement, by nearness.
@@ -89,14 +101,6 @@ class Surroundings:
         for hit in self._hits.get(statement, ()):
             best[hit.word] = max(best[hit.word], hit.strength)
         return sum(map(float.__mul__, self._weights, best)) / self._total
-
-
-class Met(NamedTuple):
-    """A value or word of the page by its place, and how much of a claim stands around it."""
-
-    share: float
-    statement: Statement
-    place: int
 
 
 def clearest(own: Iterable[Met], others: Iterable[Met], least: float) -> Met | None:

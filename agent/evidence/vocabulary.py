@@ -167,7 +167,6 @@ LIMITS = root_set(
 )
 """Words by which a claim, or what the page denies, is no plain statement."""
 
-
 ENDING = CEASING - root_set("gone")
 """Words by which something is there no more; `go` itself says little."""
 
