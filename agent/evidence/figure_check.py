@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from agent.evidence.findings import Finding
     from agent.evidence.statements import Ground, Sentence
 
-COUNTABLE = 12
-"""Up to here a figure may be counted by the writer (`two brothers`) where the page lists them."""
-
 CROSSED = 0.4
 """Share of the claim's other words in the statement in which its figure stands beside others."""
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.alignment import forms_on_page
 from agent.evidence.clauses import Clause, clauses, subject_of, whole_clause
-from agent.evidence.figure_check import COUNTABLE
 from agent.evidence.findings import Finding, contradicts
 from agent.evidence.name_check import is_topic
 from agent.evidence.polarity import PERMISSION, Likeness, compare
@@ -30,6 +29,9 @@ ELSEWHERE = 0.4
 
 OPPOSED = 0.2
 """Share of what two clauses have in common that must be denied in one of them: the predicate."""
+
+COUNTABLE = 12
+"""Up to here a figure may be counted by the writer (`two brothers`), and there may be none of."""
 
 TOPIC_SHARE = 0.3
 """What the page's topic weighs: a statement about it need not name it."""

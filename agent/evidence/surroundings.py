@@ -69,9 +69,8 @@ class Surroundings:
                 for statement, place in ground.places.get(form, ()):
                     known.add(n)
                     self._hits.setdefault(statement, []).append(_Hit(n, place, strength))
-        self.known = sum(w for n, w in enumerate(self._weights) if n in known)
-        missing = sum(w for n, w in enumerate(self._weights) if n not in known)
-        self._total = (self.known + MISSING * missing) or 1.0
+        counted = (w if n in known else MISSING * w for n, w in enumerate(self._weights))
+        self._total = sum(counted) or 1.0
         self._tokens = [s.sentence.tokens for s in ground.statements]
 
     def met(self, statement: Statement, place: int, name: Collection[str] = ()) -> Met:
@@ -93,13 +92,6 @@ class Surroundings:
         for back, share in NEXT_DOOR.items():
             for hit in self._hits.get(statement - back, ()):
                 best[hit.word] = max(best[hit.word], share * hit.strength)
-        return sum(map(float.__mul__, self._weights, best)) / self._total
-
-    def share_in(self, statement: int) -> float:
-        """Share of the claim's words that stand in a statement, wherever in it."""
-        best = [0.0] * len(self._weights)
-        for hit in self._hits.get(statement, ()):
-            best[hit.word] = max(best[hit.word], hit.strength)
         return sum(map(float.__mul__, self._weights, best)) / self._total
 
 
