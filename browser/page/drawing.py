@@ -1,4 +1,4 @@
-"""Frames for a tab that lies behind others, while it is worked in.
+"""Frames for a tab that lies behind others, while the pointer goes a way in it.
 
 Chrome draws none there, and hands a page the pointer's way frame by frame: a drag of ten steps took
 five seconds. While somebody records the tab it draws as if it were in front; nobody sees it move.

@@ -147,7 +147,11 @@ class Hands(Live):
 
     async def hover(self, ref: str, at: Offset = None) -> ActionOutcome:
         """Move the pointer over an element, or to a point of it."""
-        return await self.act("hovered", lambda target: actions.hover(self.page, target, at), ref)
+
+        async def perform(target: Target) -> None:
+            await actions.hover(self.page, target, at)
+
+        return await self.act("hovered", perform, ref, moving=True)
 
     async def drag(
         self,
@@ -170,7 +174,7 @@ class Hands(Live):
                 end = await actions.point_of(await target_of(self.frames, to), covered=True)
             await actions.drag(self.page, start, end, seconds)
 
-        return await self.act(f"dragged to {to or by}", perform, ref)
+        return await self.act(f"dragged to {to or by}", perform, ref, moving=True)
 
     async def highlight(self, text: str, ref: str | None = None) -> ActionOutcome:
         """Select a text with the pointer, in an element or anywhere on the page.
@@ -181,11 +185,13 @@ class Hands(Live):
             return await self.act_on_page(
                 f"highlighted {text!r}",
                 lambda: select_text(self.page, self.page.main_frame, text),
+                moving=True,
             )
         return await self.act(
             f"highlighted {text!r} in",
             lambda target: select_text(self.page, target.frame, text, target.element),
             ref,
+            moving=True,
         )
 
     async def scroll(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 6.0  # the walk stops itself at 2.5; a script that never ends is given up after this
 WALK_SHARE = 0.5  # of a look's time that may be spent walking; the rest is for before and after
 ACT_SECONDS = 10.0
-TRIES = 5  # on a page that draws itself anew all the time
+RESTLESS_SECONDS = 4.0  # of an action's ten, on a page that draws itself anew all the time
 OPEN_SECONDS = 20.0
 ARRIVE_SHARE = 0.7  # of an opening's time a document may take; the rest is for looking at it
 
@@ -122,11 +124,14 @@ class Live:
         perform: Callable[[Target], Awaitable[None]],
         ref: str,
         dialog: str | None = None,
+        *,
+        moving: bool = False,
     ) -> ActionOutcome:
         """Do something to an element and tell what changed.
 
-        Raises RefError when the ref names no element any more, ActionError when the element does
-        not let it happen.
+        `moving` says that the pointer goes a way, which a page is told frame by frame. Raises
+        RefError when the ref names no element any more, ActionError when the element does not let
+        it happen.
         """
         before = await self._before(dialog)
         target = await target_of(self.frames, ref)
@@ -135,16 +140,21 @@ class Live:
         async def do() -> None:
             await _again_if_it_left(perform, target, lambda: target_of(self.frames, ref))
 
-        return await self._done(what, do, before)
+        return await self._done(what, do, before, moving=moving)
 
     async def act_on_page(
-        self, did: str, perform: Callable[[], Awaitable[None]], dialog: str | None = None
+        self,
+        did: str,
+        perform: Callable[[], Awaitable[None]],
+        dialog: str | None = None,
+        *,
+        moving: bool = False,
     ) -> ActionOutcome:
         """Do something to the page as a whole and tell what changed."""
         before = await self._before(dialog)
         async with within(ACT_SECONDS, did):
             await library.call(self.page.main_frame, "arm")
-        return await self._done(did, perform, before)
+        return await self._done(did, perform, before, moving=moving)
 
     async def _before(self, dialog: str | None) -> View:
         self.check_alive()
@@ -152,10 +162,17 @@ class Live:
         return self._view or await self.look()
 
     async def _done(
-        self, did: str, perform: Callable[[], Awaitable[None]], before: View
+        self,
+        did: str,
+        perform: Callable[[], Awaitable[None]],
+        before: View,
+        *,
+        moving: bool = False,
     ) -> ActionOutcome:
         navigations = self.events.navigations
-        async with within(ACT_SECONDS, did), drawing(self.page):
+        async with within(ACT_SECONDS, did), AsyncExitStack() as while_doing:
+            if moving:
+                await while_doing.enter_async_context(drawing(self.page))
             await perform()
             await settle(self.page, self.events)
         if self.events.closed:
@@ -187,7 +204,8 @@ async def _again_if_it_left(
     find: Callable[[], Awaitable[Target]],
 ) -> None:
     """Find an element again that was drawn anew before the action reached it."""
-    for _ in range(TRIES - 1):
+    until = time.monotonic() + RESTLESS_SECONDS
+    while time.monotonic() < until:
         try:
             await perform(target)
         except ElementLeft:
