@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 FEWEST_RESULTS = 3
 """With fewer a search found little: two pages seldom bear each other out."""
 
+_FOLDER = "corpus"
+"""What the trail calls the person's own folder."""
+
 
 async def found(context: ToolContext, web: Web, query: SearchQuery) -> ChainResult:
     """Search; where that finds little, ask the model for other words, and merge what they find."""
@@ -31,9 +34,12 @@ async def found(context: ToolContext, web: Web, query: SearchQuery) -> ChainResu
 
 
 def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult) -> bool:
-    """Whether engines answered with too little, or to a question that pages may not speak."""
+    """Whether engines answered with too little, or to a question that pages may not speak.
+
+    A folder of a few files holds what it holds: one that was found there is no little.
+    """
     if len(first.results) < FEWEST_RESULTS:
-        return first.answered
+        return first.answered and first.provider != _FOLDER
     return context.limits.translates and question_language(query.text) not in {None, "en"}
 
 

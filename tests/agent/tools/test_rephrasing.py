@@ -51,10 +51,23 @@ async def test_the_run_replays(ask, script, tmp_path):
     assert again.model_dump(exclude={"elapsed_s"}) == report.model_dump(exclude={"elapsed_s"})
 
 
+WILLING = {"for": "rephrase", "reply": "NOT_FOUND"}
+"""Would be used up by a request for other words; where none is made, it is the answer."""
+
+
 async def test_a_search_that_finds_enough_asks_nobody(ask, script):
-    model = script("<<TOOL:WEB_SEARCH:light>>", other_words(HESK), "NOT_FOUND")
-    report = await ask("Which lights are there?", model=model)
-    assert "Hesk Light first lit" not in trail(report)
+    report = await ask("Which lights?", model=script("<<TOOL:WEB_SEARCH:light>>", WILLING))
+    assert (report.status, report.usage.model_calls) == ("not_found", 2)
+
+
+async def test_a_small_folder_that_holds_one_file_on_it_is_not_asked_again(ask, script, tmp_path):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "pump.md").write_text("# Pump\n\nIda repaired the pump in May.\n")
+    model = script("<<TOOL:WEB_SEARCH:pump>>", WILLING)
+    report = await ask("Who repaired the pump?", model=model, corpus=notes, search=["corpus"])
+    assert (report.status, report.usage.model_calls) == ("not_found", 2)
+    assert trail(report) == ["pump"]
 
 
 async def test_a_quick_run_asks_nobody(ask, script):
