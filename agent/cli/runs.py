@@ -22,7 +22,7 @@ _SHOWN = 20
 
 data_dir_option = click.option(
     "--data-dir",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, file_okay=False),
     envvar="RESEARCH_DATA_DIR",
     metavar="DIR",
     help="Where runs and memory are kept.",

@@ -54,7 +54,8 @@ async def research(
         ask=ask,
         config=config,
     )
-    return await execute(question, settings, given)
+    sayable = question.encode("utf-8", "replace").decode()  # the shell hands on any bytes
+    return await execute(sayable, settings, given)
 
 
 def research_sync(question: str, **arguments: Any) -> Report:

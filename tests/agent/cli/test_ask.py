@@ -41,6 +41,11 @@ def test_a_question_comes_from_standard_input(run, web, answering):
     assert json.loads(done.stdout)["question"] == QUESTION
 
 
+def test_bytes_that_are_no_text_in_a_question_end_no_run(run, web, answering):
+    done = run("--json", "When was \udcff lit?", "--model", answering, *web)
+    assert json.loads(done.stdout)["question"] == "When was ? lit?"
+
+
 def test_exports_are_written_by_their_endings(run, web, answering, tmp_path):
     files = [tmp_path / f"out.{kind}" for kind in ("md", "html", "json", "jsonl")]
     flags = [flag for file in files for flag in ("--export", str(file))]
@@ -58,6 +63,8 @@ def test_exports_are_written_by_their_endings(run, web, answering, tmp_path):
         ([QUESTION, "--corpus", "/no/such/folder"], 2, "cannot read the corpus"),
         ([QUESTION, "--search", "gogle"], 2, "google"),
         ([QUESTION, "--max-steps", "0"], 2, "max-steps"),
+        ([QUESTION, "--data-dir", __file__], 2, "data folder"),
+        (["usage", "--data-dir", __file__], 2, "is a file"),
         ([QUESTION, "--since", "yesterday"], 2, "a date such as"),
         ([QUESTION, "--model", "groq/any"], 7, "GROQ_API_KEY is not set"),
         ([QUESTION, "--export", "x.exe"], 2, "no such format"),
@@ -68,7 +75,7 @@ def test_exports_are_written_by_their_endings(run, web, answering, tmp_path):
     ],
 )
 def test_what_goes_wrong_is_said_in_a_line_or_two_with_its_exit_code(run, args, code, said):
-    done = run("--no-memory", *args) if args[0] != "rnus" else run(*args)
+    done = run(*args) if args[0] in ("rnus", "usage") else run("--no-memory", *args)
     assert done.returncode == code, done.stderr
     assert said in done.stderr
     assert "Traceback" not in done.stderr
