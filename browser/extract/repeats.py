@@ -29,11 +29,22 @@ _DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Boxes:
-    """What repeats on a page: `bodies` hold the words, `units` all that belongs to each of them."""
+class Owned:
+    """What belongs to one body alone."""
 
-    bodies: tuple[etree._Element, ...]
-    units: tuple[etree._Element, ...]
+    unit: etree._Element
+    blocks: list[Block] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """What repeats on a page: `bodies` hold the words, `units` all that belongs to each of them.
+
+    Both are in page order, and quick to look up: a thread may have thousands of posts.
+    """
+
+    bodies: Collection[etree._Element]
+    units: Collection[etree._Element]
 
     def body_of(self, block: Block) -> etree._Element | None:
         """The body that a block stands in."""
@@ -43,15 +54,20 @@ class Boxes:
         """The unit that a block stands in."""
         return _holder(block, self.units)
 
-    def owned(self) -> dict[etree._Element, etree._Element]:
-        """Of each body the largest element that holds no other one."""
+    def owned(self, blocks: Sequence[Block]) -> dict[etree._Element, Owned]:
+        """Of each body the largest element that holds no other one, and the blocks in it."""
         held = Counter(node for body in self.bodies for node in (body, *body.iterancestors()))
-        return {
-            body: list(itertools.takewhile(lambda n: held[n] == 1, (body, *body.iterancestors())))[
-                -1
-            ]
+        found = {
+            body: Owned(
+                list(itertools.takewhile(lambda n: held[n] == 1, (body, *body.iterancestors())))[-1]
+            )
             for body in self.bodies
         }
+        units = {owned.unit: owned for owned in found.values()}
+        for block in blocks:
+            if (unit := _holder(block, units)) is not None:
+                units[unit].blocks.append(block)
+        return found
 
     def beside(self, blocks: Sequence[Block]) -> Iterator[tuple[etree._Element, Block]]:
         """What stands in a unit and outside its body, with the unit."""
@@ -65,7 +81,7 @@ def find_boxes(blocks: Sequence[Block], *, share: float, lead: int) -> Boxes | N
     """The smallest boxes of one kind that hold this share of the prose, below `lead` words."""
     bodies = _bodies(blocks, share, lead)
     units = _units(bodies)
-    return Boxes(tuple(bodies), tuple(units)) if len(units) > 1 else None
+    return Boxes(dict.fromkeys(bodies), dict.fromkeys(units)) if len(units) > 1 else None
 
 
 @dataclass(slots=True)

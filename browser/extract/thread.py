@@ -19,12 +19,12 @@ from browser.extract.tree import text_content
 from browser.text import count_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from lxml import etree
 
     from browser.extract.blocks import Block
-    from browser.extract.repeats import Boxes
+    from browser.extract.repeats import Boxes, Owned
 
 # The boxes hold most prose of the page; signatures and the rules of the house may be outside.
 _MOST = 0.7
@@ -78,21 +78,19 @@ def read_thread(blocks: Sequence[Block]) -> list[Post]:
     if boxes is None or not _are_signed(boxes, blocks) or _is_index(boxes, blocks):
         return []
     said = _without_quotes([block for block in blocks if _is_said(block, boxes)], boxes)
-    owned = boxes.owned()
+    owned = boxes.owned(blocks)
     return [
-        _post(list(group), owned[body], body, blocks)
+        _post(list(group), owned[body], body)
         for body, group in itertools.groupby(said, boxes.body_of)
         if body is not None
     ]
 
 
-def _post(
-    said: Sequence[Block], unit: etree._Element, body: etree._Element, blocks: Sequence[Block]
-) -> Post:
+def _post(said: Sequence[Block], owned: Owned, body: etree._Element) -> Post:
     """Old forums write the day into the post's own box: it opens the text, and is none of it."""
     inside = is_dateline(said[0]) and len(said) > 1
     day = date_within(said[0].text) if inside else None
-    return Post(tuple(said[inside:]), _author(unit, body), day or _day(unit, body, blocks))
+    return Post(tuple(said[inside:]), _author(owned.unit, body), day or _day(owned, body))
 
 
 def _author(unit: etree._Element, body: etree._Element) -> str | None:
@@ -104,17 +102,17 @@ def _author(unit: etree._Element, body: etree._Element) -> str | None:
     return None
 
 
-def _day(unit: etree._Element, body: etree._Element, blocks: Sequence[Block]) -> str | None:
-    stamps = (e.get("datetime") or "" for e in unit.iterdescendants("time") if not _in(e, (body,)))
+def _day(owned: Owned, body: etree._Element) -> str | None:
+    times = (e for e in owned.unit.iterdescendants("time") if not _in(e, (body,)))
+    stamps = (day for e in times if (day := iso_date(e.get("datetime") or "")))
     written = (
-        block.text
-        for block in blocks
-        if _in(block.node, (unit,))
-        and not _in(block.node, (body,))
+        day
+        for block in owned.blocks
+        if not _in(block.node, (body,))
         and count_words(block.text) <= _LONGEST_DATE
+        and (day := date_within(block.text))
     )
-    said = next((day for stamp in stamps if (day := iso_date(stamp))), None)
-    return said or next((day for text in written if (day := date_within(text))), None)
+    return next(stamps, None) or next(written, None)
 
 
 def _are_signed(boxes: Boxes, blocks: Sequence[Block]) -> bool:
@@ -133,7 +131,7 @@ def _is_stamp(block: Block) -> bool:
     return _WHEN.search(block.text) is not None or date_within(block.text) is not None
 
 
-def _writers(unit: etree._Element, bodies: Sequence[etree._Element]) -> Iterator[etree._Element]:
+def _writers(unit: etree._Element, bodies: Collection[etree._Element]) -> Iterator[etree._Element]:
     """The elements of a unit that are named after who wrote it; links to a person first."""
     named = [
         element
@@ -147,7 +145,7 @@ def _is_writers(element: etree._Element) -> bool:
     return _WRITER.search(" ".join(element.get(name) or "" for name in _NAMED_IN)) is not None
 
 
-def _in(element: etree._Element, outer: Sequence[etree._Element]) -> bool:
+def _in(element: etree._Element, outer: Collection[etree._Element]) -> bool:
     return any(node in outer for node in (element, *element.iterancestors()))
 
 
@@ -188,4 +186,6 @@ def _without_quotes(said: Sequence[Block], boxes: Boxes) -> list[Block]:
             if found and sum(1 for run in found if run in earlier) >= _QUOTED * len(found):
                 quoted.add(next(block.node.iterancestors("blockquote"), block.node))
         earlier.update(itertools.chain.from_iterable(runs))
-    return [block for block in said if quoted.isdisjoint((block.node, *block.node.iterancestors()))]
+    kept = [b for b in said if quoted.isdisjoint((b.node, *b.node.iterancestors()))]
+    # Posts that are all alike are a log, and quote nobody.
+    return kept if len(kept) * 3 >= len(said) else list(said)
