@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.evidence.normalise import tokenise, words_of
-from agent.evidence.vocabulary import ARTICLES, PREPOSITIONS, PRONOUNS, root_set
+from agent.evidence.language.normalise import tokenise, words_of
+from agent.evidence.language.vocabulary import ARTICLES, PREPOSITIONS, PRONOUNS, root_set
 
 if TYPE_CHECKING:
-    from agent.evidence.normalise import Token
+    from agent.evidence.language.normalise import Token
 
 LONGEST = 8
 """Words; a longer row of names is a list, and says what it lists."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.evidence.normalise import tokenise, words_of
-from agent.evidence.statements import Ground, content_of
+from agent.evidence.language.normalise import tokenise, words_of
+from agent.evidence.language.statements import Ground, content_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

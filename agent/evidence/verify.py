@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Protocol
 
-from agent.evidence.findings import Finding, undecided
-from agent.evidence.free import check_free
-from agent.evidence.question import check_question, parse_question
-from agent.evidence.rows import check_rows, tells_of_several
-from agent.evidence.statements import Ground
-from agent.evidence.verbatim import check_verbatim
+from agent.evidence.claims.findings import Finding, undecided
+from agent.evidence.claims.free import check_free
+from agent.evidence.claims.question import check_question, parse_question
+from agent.evidence.claims.rows import check_rows, tells_of_several
+from agent.evidence.claims.verbatim import check_verbatim
+from agent.evidence.language.statements import Ground
 from agent.types import Passage, Verdict, VerdictState
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from agent.evidence.alignment import forms_on_page
 from agent.evidence.answer import report_source
+from agent.evidence.claims.alignment import forms_on_page
+from agent.evidence.claims.question import ASKING
 from agent.evidence.confidence import rate, share_supported, site_of
-from agent.evidence.normalise import tokenise, words_of
-from agent.evidence.question import ASKING
-from agent.evidence.statements import Ground, content_of
+from agent.evidence.language.normalise import tokenise, words_of
+from agent.evidence.language.statements import Ground, content_of
 from agent.evidence.witnesses import witnesses
 from agent.types import ConfidenceParts, Conflict, VerdictState
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.evidence.alignment import forms_on_page
-from agent.evidence.clauses import subject_of
-from agent.evidence.free import check_values
-from agent.evidence.normalise import tokenise, words_of
-from agent.evidence.slots import plain_words
-from agent.evidence.statements import Ground, content_of, read_claim
+from agent.evidence.claims.alignment import forms_on_page
+from agent.evidence.claims.free import check_values
+from agent.evidence.claims.slots import plain_words
+from agent.evidence.language.clauses import subject_of
+from agent.evidence.language.normalise import tokenise, words_of
+from agent.evidence.language.statements import Ground, content_of, read_claim
 from agent.evidence.verify import verify_claim
 from agent.types import VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from agent.evidence.statements import Sentence, Statement
+    from agent.evidence.language.statements import Sentence, Statement
     from agent.evidence.store import Evidence, Source
     from agent.types import Passage
 

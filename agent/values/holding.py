@@ -6,11 +6,11 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from agent.evidence.dates import find_dates
-from agent.evidence.figures import find_figures
-from agent.evidence.normalise import tokenise
+from agent.evidence.claims.tables import columns
+from agent.evidence.language.dates import find_dates
+from agent.evidence.language.figures import find_figures
+from agent.evidence.language.normalise import tokenise
 from agent.evidence.quotes import nearest_quote
-from agent.evidence.tables import columns
 from agent.evidence.verify import verify_claim
 from agent.types import Verdict, VerdictState
 from browser.text import content_words, sentences

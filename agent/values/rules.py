@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from agent.evidence.dates import find_dates
-from agent.evidence.figures import find_figures
-from agent.evidence.normalise import tokenise, words_of
-from agent.evidence.units import Unit, unit_named
+from agent.evidence.language.dates import find_dates
+from agent.evidence.language.figures import find_figures
+from agent.evidence.language.normalise import tokenise, words_of
+from agent.evidence.language.units import Unit, unit_named
 from agent.models.extractive.names import name_stems, names
 from agent.values.holding import stands_in
 from agent.values.schema import pointer

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.evidence.dates import find_dates
-from agent.evidence.figures import find_figures
-from agent.evidence.names import find_names
-from agent.evidence.normalise import tokenise, words_of
+from agent.evidence.language.dates import find_dates
+from agent.evidence.language.figures import find_figures
+from agent.evidence.language.names import find_names
+from agent.evidence.language.normalise import tokenise, words_of
 
 
 def roots(text: str) -> list[str]:

@@ -1,0 +1,221 @@
+"""What follows from the page's figures by simple reckoning: a sum, a difference, a share."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from agent.evidence.language.units import CURRENCIES, Unit
+from agent.evidence.language.vocabulary import NEGATORS, root_set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from agent.evidence.language.figures import Figure
+    from agent.evidence.language.statements import Ground, Sentence, Statement
+
+YEAR = Unit("time", 365.2425)
+SHARE = Unit("share", 1.0)
+
+RECKONED_WITH = 8
+"""Figures of one statement that are reckoned with; a table of more gives any number."""
+
+REACH = 3
+"""Statements apart in which two figures of one unit are set against each other."""
+
+VAGUE = 0.5
+"""How far, relatively, `some two centuries` may be from the years it stands for."""
+
+_SUMS = root_set("total altogether together combine overall sum all both either plus whole")
+_DIFFERENCES = root_set(
+    """more less few fewer long longer short later earlier differ difference by rise fall grow
+    increase drop reduce decrease decline another remain rest other left further extra gap margin
+    ahead behind lead lower higher cut save late early exceed additional jump shrink improve
+    worsen quick fast slow add"""
+)
+_TIMES = root_set("time double twice triple")
+_COMPARED = root_set("than previous predict forecast")
+"""Words of a statement that sets a figure beside an earlier one: `half a point less than`."""
+
+COMPARING = 7
+"""Tokens after a figure among which it is said whether it is more or less."""
+
+_LESS = frozenset("less fewer lower below shorter sooner earlier under cheaper lighter".split())
+_MORE = frozenset("more higher above over longer later dearer heavier further extra".split())
+
+_STEP = ("by", "to")
+"""What stands before the two figures of a step: `by 150 basis points to 21.5 per cent`."""
+
+_AGAIN = root_set("same double twice again")
+_CURRENCIES = frozenset(CURRENCIES)
+
+
+def figure_follows(figure: Figure, claim: Sentence, ground: Ground) -> bool:
+    """Whether a claim's figure can be reckoned from the page's, as the claim's words say."""
+    if _is_span(figure) and _between_years(figure, ground):
+        return True
+    if _completes(figure, claim, ground):
+        return True
+    return any(map(figure.says, _reckoned(figure, claim, ground)))
+
+
+def _is_span(figure: Figure) -> bool:
+    unit = figure.unit
+    return unit is not None and unit.dimension == "time" and unit.factor >= YEAR.factor
+
+
+def _between_years(figure: Figure, ground: Ground) -> bool:
+    sentences = [statement.sentence for statement in ground.statements]
+    years = figure.size / YEAR.factor
+    slack = VAGUE if figure.unit and figure.unit.factor > YEAR.factor else 0.0
+    return any(
+        abs(years - abs(a - b)) <= max(slack * years, 0.05)
+        for pair in itertools.pairwise([*sentences, sentences[-1]])
+        for a, b in itertools.combinations(_years(pair), 2)
+    )
+
+
+def _years(sentences: Iterable[Sentence]) -> list[int]:
+    dates = [date for sentence in sentences for date in sentence.dates]
+    return [date.exact_year for date in dates if date.exact_year is not None]
+
+
+def _completes(figure: Figure, claim: Sentence, ground: Ground) -> bool:
+    """Whether two figures of a claim come to one of the page's: `three more than the 18 before`."""
+    totals = [
+        total
+        for other in claim.figures
+        if other != figure and bool(other.unit) == bool(figure.unit)
+        for total in _sums([figure, other])
+    ]
+    there = [f for s in ground.statements for f in s.sentence.figures] if totals else []
+    return any(total.equals(f) and total.bound == "exact" for f in there for total in totals)
+
+
+def _reckoned(figure: Figure, claim: Sentence, ground: Ground) -> Iterator[Figure]:
+    """Give what the figures of a statement come to, and of statements near each other."""
+    roots = set(claim.roots)
+    adds = bool(_SUMS & roots) or _is_total(claim)
+    by = any(_comes_after(other, claim, ("by",)) for other in claim.figures)
+    takes = by or bool((_DIFFERENCES | NEGATORS) & roots) or _is_compared(claim)
+    for statement in ground.statements:
+        same = statement.sentence.figures[:RECKONED_WITH]
+        near = [*same, *_of_one_kind(same, statement, ground)]
+        yield from _alone(figure, same, statement.sentence, roots)
+        if adds:
+            yield from itertools.chain(_sums(same), _triples(same))
+        if takes:
+            yield from _differences(near)
+        if _TIMES & (figure.nouns | roots):
+            yield from _ratios(near)
+
+
+def _of_one_kind(
+    figures: Sequence[Figure], statement: Statement, ground: Ground
+) -> Iterator[Figure]:
+    """Give the figures of the statements after one that measure what a figure of it does."""
+    for later in ground.statements[statement.place + 1 : statement.place + 1 + REACH]:
+        for other in later.sentence.figures[:RECKONED_WITH]:
+            if other.unit != SHARE and any(figure.alike(other) for figure in figures):
+                yield other
+
+
+def _alone(
+    figure: Figure, same: Sequence[Figure], page: Sentence, roots: set[str]
+) -> Iterator[Figure]:
+    """Give what the figures of one statement come to, without more than its own words."""
+    yield from _before_it_was(same, page)
+    steps = [f for f in same if _comes_after(f, page, _STEP)]
+    if len(steps) == len(_STEP):
+        yield from itertools.chain(_sums(steps), _differences(steps))
+    if not _AGAIN.isdisjoint(page.roots):
+        yield from (f._replace(value=2 * f.value) for f in same)
+    if "other" in roots:
+        yield from (f._replace(value=f.value - 1) for f in same if f.value > 1)
+    if figure.unit == SHARE:
+        yield from _shares(same)
+        yield from (f._replace(value=100 - f.value) for f in same if f.unit == SHARE)
+        yield from _rests([f for f in same if f.unit == SHARE])
+
+
+def _before_it_was(figures: Sequence[Figure], page: Sentence) -> Iterator[Figure]:
+    """Give what a figure is more or less than: of `740, 90 less than planned`, 830."""
+    compared = not _COMPARED.isdisjoint(page.roots)
+    for figure in figures:
+        after = {t.form for t in page.tokens[figure.place + 1 : figure.place + COMPARING]}
+        pairs = [pair for pair in itertools.permutations(figures, 2) if figure in pair]
+        if compared and not after.isdisjoint(_LESS):
+            yield from (total for pair in pairs for total in _sums(pair))
+        if compared and not after.isdisjoint(_MORE):
+            yield from (rest for pair in pairs for rest in _differences(pair))
+
+
+def _is_compared(sentence: Sentence) -> bool:
+    """Whether a sentence compares: `than` not right before a number, which only bounds it."""
+    after = zip(sentence.tokens, sentence.tokens[1:], strict=False)
+    return any(one.form == "than" and other.value is None for one, other in after)
+
+
+def _comes_after(figure: Figure, sentence: Sentence, words: Sequence[str]) -> bool:
+    """Whether one of these words stands right before a figure."""
+    return bool(figure.place) and sentence.tokens[figure.place - 1].form in words
+
+
+def _is_total(sentence: Sentence) -> bool:
+    """Whether a figure of a sentence is what there is in all: `two of the five`."""
+    forms = [token.form for token in sentence.tokens]
+    return any(forms[max(0, f.place - 2) : f.place] == ["of", "the"] for f in sentence.figures)
+
+
+def _comparable(a: Figure, b: Figure) -> bool:
+    """Whether two figures can be added: of one dimension, or one bare: `three years, five on …`."""
+    if a.unit and b.unit:
+        dimensions = {a.unit.dimension, b.unit.dimension}
+        return len(dimensions) == 1 or ("cent" in dimensions and bool(dimensions & _CURRENCIES))
+    if a.unit or b.unit:
+        bare = a if b.unit else b
+        return not bare.nouns
+    return True
+
+
+def _sums(figures: Sequence[Figure]) -> Iterator[Figure]:
+    for a, b in itertools.permutations(figures, 2):
+        if _comparable(a, b):
+            factor = a.unit.factor if a.unit else 1.0
+            other = b.size if a.unit and b.unit else b.value * factor
+            yield a._replace(value=(a.value * factor + other) / factor)
+
+
+def _triples(figures: Sequence[Figure]) -> Iterator[Figure]:
+    for a, b, c in itertools.combinations(figures, 3):
+        if a.unit == b.unit == c.unit:
+            yield a._replace(value=a.value + b.value + c.value)
+
+
+def _differences(figures: Sequence[Figure]) -> Iterator[Figure]:
+    for a, b in itertools.permutations(figures, 2):
+        if _comparable(a, b):
+            factor = a.unit.factor if a.unit else 1.0
+            other = b.size if a.unit and b.unit else b.value * factor
+            yield a._replace(value=abs(a.value * factor - other) / factor)
+
+
+def _shares(figures: Sequence[Figure]) -> Iterator[Figure]:
+    """Give each figure as a share of a greater one, and what it is more or less in per cent."""
+    for a, b in itertools.permutations(figures, 2):
+        if a.unit == b.unit and 0 < a.value < b.value:
+            yield a._replace(value=100 * a.value / b.value, unit=SHARE)
+            yield a._replace(value=100 - 100 * a.value / b.value, unit=SHARE)
+            yield a._replace(value=100 * b.value / a.value - 100, unit=SHARE)
+
+
+def _rests(shares: Sequence[Figure]) -> Iterator[Figure]:
+    for a, b in itertools.combinations(shares, 2):
+        yield a._replace(value=100 - a.value - b.value)
+
+
+def _ratios(figures: Sequence[Figure]) -> Iterator[Figure]:
+    for a, b in itertools.permutations(figures, 2):
+        same = (a.unit is None) == (b.unit is None)
+        if same and _comparable(a, b) and 0 < b.size < a.size:
+            yield a._replace(value=a.size / b.size, unit=None)
