@@ -11,6 +11,8 @@ _ABBREVIATIONS = frozenset(
     feb fig gen gov inc jan jr jul jun lt ltd mar mr mrs ms mt no nos nov oct op p pp prof pt rep
     rev sen sep sept sgt sr st u.k u.s v viz vol vs""".split()
 )
+# … these only before a number (`voted no. Hanna …`) …
+_NUMBERED = frozenset(("no", "nos"))
 # … but after these it may, and does where the next word is one that opens sentences.
 _CLOSING = frozenset("etc inc ltd co corp bros jr sr u.s u.k a.m p.m".split())
 _OPENERS = frozenset(
@@ -63,6 +65,8 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     word = last[1].casefold()
     if word.isdigit() and _GERMAN_MONTH.match(text, match.end()):
         return False
+    if word in _NUMBERED:
+        return not following.isdigit()
     if word in _CLOSING:
         return _opens(text, match.end())
     initial = len(word) == 1 and (last[1].isupper() or _parenthesised(text, last.start()))

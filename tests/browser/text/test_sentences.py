@@ -18,6 +18,8 @@ def cut(text: str) -> list[str]:
     [
         ("One ends. Two begins.", ["One ends.", "Two begins."]),
         ("Is it? Yes! Good.", ["Is it?", "Yes!", "Good."]),
+        ("Six voted no. Hanna left.", ["Six voted no.", "Hanna left."]),
+        ("It is no. 7. She knew.", ["It is no. 7.", "She knew."]),
         ("Dr. Vane left. He came back.", ["Dr. Vane left.", "He came back."]),
         ("J. R. Holm sang. She danced.", ["J. R. Holm sang.", "She danced."]),
         ("It cost 3.50 crowns. Nobody paid.", ["It cost 3.50 crowns.", "Nobody paid."]),
