@@ -98,8 +98,8 @@ def _short(quote: str) -> str:
 
 def _last_line(report: Report) -> str:
     usage = report.usage
-    made_of = f" ({', '.join(worth.made_of(report))})" if report.sentences else ""
-    parts = [f"confidence {report.confidence:.2f}{made_of}"] if report.sentences else []
+    made_of = ", ".join(worth.made_of(report))
+    parts = [f"confidence {report.confidence:.2f} ({made_of})"] if made_of else []
     parts += [
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f} s",

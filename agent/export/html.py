@@ -70,7 +70,7 @@ def _head(report: Report) -> str:
     usage = report.usage
     facts = [
         f'<span class="status {report.status}">{_WORDS[report.status]}</span>',
-        f"confidence {report.confidence:.2f}" if report.sentences else "",
+        f"confidence {report.confidence:.2f}" if report.sources else "",
         *worth.made_of(report),
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f} s",

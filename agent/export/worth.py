@@ -33,8 +33,8 @@ def how_it_came(source: ReportSource, at: str) -> str:
 
 
 def made_of(report: Report) -> list[str]:
-    """Say in a few words each what the confidence is made of; empty without sentences."""
-    if not report.sentences:
+    """Say in a few words each what the confidence is made of; empty without sources."""
+    if not report.sources:
         return []
     parts = report.confidence_parts
     return [

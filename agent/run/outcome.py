@@ -31,7 +31,7 @@ class Ledger:
         self.run = ""
         self.searches: list[SearchLine] = []
         self.usage = UsageTotals()
-        self.failed_reads: list[str] = []
+        self._calls = 0
 
     def note(self, event: Event) -> None:
         """Count an event."""
@@ -41,6 +41,8 @@ class Ledger:
             self.usage.model = data["model"]
         elif event.type == "search.attempt":
             self.searches.append(SearchLine(**data))
+        elif event.type == "tool.call":
+            self._calls += 1
         elif event.type == "model.reply":
             if not event.place.startswith(JUDGE):  # which may be another model
                 self.usage.model = data["model"]
@@ -49,6 +51,11 @@ class Ledger:
             self.usage.cached_tokens += data["cached_tokens"]
             self.usage.output_tokens += data["output_tokens"]
             self.usage.usd += data["usd"]
+
+    @property
+    def researched(self) -> bool:
+        """Whether the answer is one to a question, and not what a tool was told to remember."""
+        return bool(self.searches) or not self._calls
 
     @property
     def out_of_reach(self) -> bool:
@@ -72,8 +79,10 @@ def finished(
     status = _status(checked, result, gave_up=gave_up)
     report = _report(ledger, budget, status)
     report.answer = checked.answer
+    claims = not gave_up and (ledger.researched or evidence.sources)
+    if status != "not_found" or claims:
+        report.sentences = list(checked.sentences)  # also those that nothing carries
     if status != "not_found":
-        report.sentences = list(checked.sentences)
         weighed = weigh(checked, evidence, ledger.question)
         report.sources = list(weighed.sources)
         report.conflicts = list(weighed.conflicts)

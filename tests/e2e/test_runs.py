@@ -77,6 +77,7 @@ async def test_wrap_up_asks_once_more_without_tools_and_is_partial(ask, script, 
 async def test_an_answer_without_evidence_is_not_found(ask, script):
     report = await ask(model=script("It was lit in 1700, as everybody knows."))
     assert (report.status, exit_code(report), report.sources) == ("not_found", 3, [])
+    assert [s.verdict.value for s in report.sentences] == ["uncited"]
 
 
 async def test_a_callers_own_tool_is_called_with_the_raw_parameter(ask, script, events):
