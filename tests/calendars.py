@@ -7,14 +7,13 @@ prepend, 0x08 SHA-256), then 0x00, the tag of an attestation, and its payload wi
 from __future__ import annotations
 
 import hashlib
-import threading
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
+from tests.loopback import Handler, Server, serving
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 HEIGHT = 812_345
 MINED = 1_697_500_000
@@ -56,46 +55,30 @@ class Calendar:
         return b"".join(parts).hex()
 
 
-@contextmanager
-def calendar() -> Iterator[Calendar]:
-    """Run a calendar."""
-    running = Calendar()
-    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(running)) as server:
-        running.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield running
-        server.shutdown()
-        thread.join()
+def calendar() -> AbstractContextManager[Calendar]:
+    """A calendar, for the length of a block."""
+    return serving(_Handler, Calendar)
 
 
-def _handler(running: Calendar) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            assert self.path == "/digest"
-            digest = self.rfile.read(int(self.headers["Content-Length"]))
-            self._send(200, running.promise(digest))
+class _Handler(Handler):
+    server: Server[Calendar]
 
-        def do_GET(self) -> None:
-            commitment = bytes.fromhex(self.path.removeprefix("/timestamp/"))
-            known = commitment in {_sha256(digest + _SECRET) for digest in running.seen}
-            if known and running.mined:
-                self._send(200, running.block(commitment))
-            else:
-                self._send(404, b"Pending confirmation in Bitcoin blockchain")
+    def post(self, body: bytes) -> None:
+        assert self.path == "/digest"
+        self._reply(200, self.server.site.promise(body))
 
-        def _send(self, status: int, body: bytes) -> None:
-            assert self.headers["Accept"] == "application/vnd.opentimestamps.v1"
-            body = body if running.reply is None else running.reply
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def get(self) -> None:
+        running, commitment = self.server.site, bytes.fromhex(self.path.removeprefix("/timestamp/"))
+        known = commitment in {_sha256(digest + _SECRET) for digest in running.seen}
+        if known and running.mined:
+            self._reply(200, running.block(commitment))
+        else:
+            self._reply(404, b"Pending confirmation in Bitcoin blockchain")
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    return Handler
+    def _reply(self, status: int, body: bytes) -> None:
+        assert self.headers["Accept"] == "application/vnd.opentimestamps.v1"
+        reply = self.server.site.reply
+        self.send(status, "application/octet-stream", body if reply is None else reply)
 
 
 def _sized(body: bytes) -> bytes:

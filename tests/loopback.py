@@ -49,8 +49,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_error(405)
 
     def post(self, body: bytes) -> None:
-        """Answer a POST."""
-        raise NotImplementedError
+        """Answer a POST; a site that takes none says so."""
+        self.send_error(405)
 
     def send(
         self, status: int, content_type: str, body: bytes, headers: Mapping[str, str] | None = None

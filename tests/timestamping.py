@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from asn1crypto import algos, cms, core, tsp
@@ -16,8 +13,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests.loopback import Handler, Server, serving
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 NAME = "Loopback Stamping"
@@ -107,38 +106,23 @@ class Authority:
         )
 
 
-@contextmanager
-def authority(folder: Path) -> Iterator[Authority]:
-    """Run an authority; `folder` takes the file of its root certificate."""
+def authority(folder: Path) -> AbstractContextManager[Authority]:
+    """An authority, for the length of a block; `folder` takes the file of its root certificate."""
     root_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     root = _certificate("Loopback Root", root_key, "Loopback Root", root_key, ca=True)
     own = _certificate(NAME, key, "Loopback Root", root_key, ca=False)
     roots = folder / "roots.pem"
     roots.write_bytes(root.public_bytes(serialization.Encoding.PEM))
-    running = Authority("", roots, key, own, datetime.now(UTC).replace(microsecond=0))
-    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(running)) as server:
-        running.url = f"http://127.0.0.1:{server.server_port}/tsr"
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield running
-        server.shutdown()
-        thread.join()
+    now = datetime.now(UTC).replace(microsecond=0)
+    return serving(_Handler, lambda base: Authority(f"{base}/tsr", roots, key, own, now))
 
 
-def _handler(running: Authority) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            assert self.headers["Content-Type"] == "application/timestamp-query"
-            reply = running.reply(self.rfile.read(int(self.headers["Content-Length"])))
-            self.send_response(200)
-            self.send_header("Content-Type", "application/timestamp-reply")
-            self.end_headers()
-            self.wfile.write(reply)
+class _Handler(Handler):
+    server: Server[Authority]
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    return Handler
+    def post(self, body: bytes) -> None:
+        assert self.headers["Content-Type"] == "application/timestamp-query"
+        self.send(200, "application/timestamp-reply", self.server.site.reply(body))
 
 
 def _certificate(

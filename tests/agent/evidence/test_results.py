@@ -12,9 +12,10 @@ from agent.types import Verdict, VerdictState
 from browser.types import SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from agent.types import Passage
     from browser.types import Page
 
 URL = "https://harbour.test/light"
@@ -106,8 +107,8 @@ def test_a_judge_is_asked_about_a_result_only_where_no_page_carries_it_in_code(
 ) -> None:
     asked: list[tuple[str, ...]] = []
 
-    def judge(_claim: str, passages: object) -> Verdict:
-        asked.append(tuple(p.id for p in passages))  # type: ignore[attr-defined]
+    def judge(_claim: str, passages: Sequence[Passage]) -> Verdict:
+        asked.append(tuple(p.id for p in passages))
         return Verdict(VerdictState.SUPPORTED, decided_by="judge")
 
     evidence = Evidence()

@@ -162,11 +162,16 @@ def test_a_missing_extra_is_named(folder):
     assert "judging by entailment is not installed" in failed.stderr
 
 
+ASKED = f"Claim 1: {CARRIED}\n<web>\n(Hesk Light) {TEXT}\n</web>"
+
+
 @pytest.mark.parametrize("weights", ["onnx/model.onnx", "onnx/model_quantized.onnx"])
-def test_weights_are_found_where_exports_have_them(tmp_path, weights):
-    EntailmentModel(str(build(tmp_path / "model", weights=weights)))
+async def test_weights_are_found_where_exports_have_them(tmp_path, weights):
+    model = EntailmentModel(str(build(tmp_path / "model", weights=weights)))
+    assert (await model.reply("", [Message("user", ASKED)])).text.startswith("1: supported")
 
 
-def test_labels_are_read_by_their_names_in_any_case(tmp_path):
+async def test_labels_are_read_by_their_names_in_any_case(tmp_path):
     upper = build(tmp_path / "model", labels=tuple(name.upper() for name in LABELS))
-    EntailmentModel(str(upper))
+    reply = await EntailmentModel(str(upper)).reply("", [Message("user", ASKED)])
+    assert reply.text.startswith("1: supported")

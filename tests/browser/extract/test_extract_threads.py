@@ -4,9 +4,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from browser.extract import extract
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 URL = "https://example.org/thread/7"
 SAID = [
@@ -55,7 +60,9 @@ def guest_book(said: list[str]) -> str:
 
 
 @pytest.mark.parametrize("forum", [boxes, table, question, guest_book])
-def test_of_a_thread_only_what_is_said_is_kept(forum) -> None:  # type: ignore[no-untyped-def]
+def test_of_a_thread_only_what_is_said_is_kept(
+    forum: Callable[[list[str]], str],
+) -> None:
     page = f"<title>Damp wall</title><h1>Damp wall</h1>{forum(SAID)}<p>Users browsing this forum: none</p>"
     assert extract(page, URL).text.split("\n\n") == SAID
 

@@ -7,8 +7,8 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from filelock import FileLock
@@ -32,7 +32,7 @@ asyncio.run(main())
 @pytest.fixture
 def place():
     """The folder of temporary files of the processes that are started; its path is short."""
-    with TemporaryDirectory(prefix="t") as folder:
+    with tempfile.TemporaryDirectory(prefix="t") as folder:
         yield Path(folder)
 
 
@@ -87,9 +87,11 @@ def test_nothing_is_left_and_what_a_kill_left_goes_with_the_next_browser(browsin
 
 
 @pytest.fixture
-def own_place(place, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(place))
-    return place
+def own_place(place):
+    """The same for this process, by the setting that Python has for it."""
+    before, tempfile.tempdir = tempfile.tempdir, str(place)
+    yield place
+    tempfile.tempdir = before
 
 
 def test_a_browser_starts_though_the_place_for_its_files_has_a_long_name(browsing, place):
