@@ -35,16 +35,16 @@ def decide(notes: Notebook, effort: Effort = STANDARD) -> str:
     found = Findings(notes, effort)
     if notes.wants_report:
         return report(found) or _answer(found)
-    for step in _steps(notes):
+    for step in _steps(notes, effort):
         calls = step(found)
         if calls:
             return _tags(calls)
     return _answer(found)
 
 
-def _steps(notes: Notebook) -> tuple[steps.Step, ...]:
-    if notes.ended:
-        return ()
+def _steps(notes: Notebook, effort: Effort) -> tuple[steps.Step, ...]:
+    if notes.ended or len(notes.replies) >= effort.steps - 1:
+        return ()  # the last step is the answer's
     return ABOUT_THE_PAGE if about_the_page(notes) else STEPS
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
 
+from agent.depth import STANDARD
 from agent.models import Message, Task, takes
 from agent.models.extractive import ExtractiveModel
+from agent.protocol import format_results, parse
 
 
 def sentences_of(answer: str) -> list[str]:
@@ -174,6 +177,17 @@ async def test_what_is_selected_is_what_is_quoted(ask, isles) -> None:
     )
     answer = await ask(isles, opening)
     assert answer == "It nests in the walls of sheepfolds on Brack. [S1¶2]"
+
+
+async def test_the_last_step_is_left_for_the_answer(isles) -> None:
+    model = ExtractiveModel(dataclasses.replace(STANDARD, steps=2))
+    asked = Message("user", "When was Hesk Light first lit?")
+    first = await model.reply("", [asked])
+    results = [isles.run(call.name, call.param) for call in parse(first.text).calls]
+    found = Message("user", format_results(results))
+    last = await model.reply("", [asked, Message("assistant", first.text), found])
+    assert results
+    assert not parse(last.text).calls
 
 
 async def test_no_tool_is_called_once_the_limit_is_reached(ask, isles) -> None:
