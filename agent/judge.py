@@ -6,6 +6,7 @@ found contradicted. One call judges all claims of an answer.
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ _LINE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Number, word, and whatever a model says after it: many give a reason beside the quote."""
-_QUOTED = re.compile(r"[\"“](.+?)[\"”]")
+_MARKS = frozenset('"“”')
 
 
 Case = tuple[str, str]
@@ -116,9 +117,8 @@ async def judge(
     asker: Asker, place: str, claims: Mapping[str, Sequence[Passage]], evidence: Evidence
 ) -> Verdicts:
     """Ask a model about claims; what it does not answer stays undecided. Raises `ModelError`."""
-    reply = await asker.ask(place, [Message("user", _request(claims, evidence))])
-    decided = _read(reply.text, list(claims))
-    return Verdicts({_case(claim, claims[claim]): v for claim, v in decided.items()})
+    reply = await asker.ask(place, [Message("user", judge_request(claims, evidence))])
+    return read_verdicts(reply.text, claims)
 
 
 def judge_system() -> str:
@@ -126,24 +126,44 @@ def judge_system() -> str:
     return prompt(JUDGE)
 
 
-def _request(claims: Mapping[str, Sequence[Passage]], evidence: Evidence) -> str:
-    blocks = []
+def judge_request(claims: Mapping[str, Sequence[Passage]], evidence: Evidence) -> str:
+    """Write what a judge is asked: the claims, numbered from 1, before the passages they cite.
+
+    Claims that cite the same passages stand together, so that these are shown once.
+    """
+    groups: dict[str, list[str]] = {}
     for number, (claim, passages) in enumerate(claims.items(), 1):
         shown = "\n".join(placed(passage, evidence) for passage in passages[:_MOST_PASSAGES])
-        blocks.append(f"Claim {number}: {inert(claim)}\n<web>\n{inert(shown)}\n</web>")
+        groups.setdefault(shown, []).append(f"Claim {number}: {inert(claim)}")
+    blocks = (
+        "\n".join(group) + f"\n<web>\n{inert(shown)}\n</web>" for shown, group in groups.items()
+    )
     return "\n\n".join(blocks)
 
 
-def _read(text: str, claims: Sequence[str]) -> dict[str, Verdict]:
-    decided: dict[str, Verdict] = {}
-    for match in _LINE.finditer(text):
+def read_verdicts(reply: str, claims: Mapping[str, Sequence[Passage]]) -> Verdicts:
+    """Read a judge's reply: a line a claim, by its number; a claim without one stays open."""
+    cases = list(claims.items())
+    decided: dict[Case, Verdict] = {}
+    for match in _LINE.finditer(reply):
         index = int(match[1]) - 1
-        if 0 <= index < len(claims):
+        if 0 <= index < len(cases):
             state = VerdictState(match[2].lower())
-            quoted = _QUOTED.search(match[3])
-            quote = quoted[1] if quoted else ""
-            decided[claims[index]] = Verdict(state, quote, _REASONS[state], "judge")
-    return decided
+            quote = _quote(match[3], cases[index][1])
+            decided[_case(*cases[index])] = Verdict(state, quote, _REASONS[state], "judge")
+    return Verdicts(decided)
+
+
+def _quote(rest: str, passages: Sequence[Passage]) -> str:
+    """Find the words quoted in the rest of a line that stand in a passage, the longest first.
+
+    The words may have quotation marks of their own, and several places may be quoted.
+    """
+    marks = [i for i, character in enumerate(rest) if character in _MARKS]
+    spans = [rest[a + 1 : b] for a, b in itertools.combinations(marks, 2)]
+    quoted = sorted((span.strip() for span in spans), key=len, reverse=True)
+    found = (q for q in quoted if q and any(q in passage.text for passage in passages))
+    return next(found, "")
 
 
 _REASONS = {

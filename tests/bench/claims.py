@@ -18,7 +18,12 @@ from agent.evidence import split_passages, verify_claim
 from agent.types import VerdictState
 
 PARAPHRASES = Path(__file__).parents[1] / "agent" / "evidence"
-SETS = (("paraphrases", "paraphrase_pages"), ("varied", "varied_pages"), ("free", "free_pages"))
+SETS = (
+    ("paraphrases", "paraphrase_pages"),
+    ("varied", "varied_pages"),
+    ("free", "free_pages"),
+    ("blind", "blind_pages"),
+)
 STATES = (VerdictState.SUPPORTED, VerdictState.CONTRADICTED, VerdictState.UNDECIDED)
 
 

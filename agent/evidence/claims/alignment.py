@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent.evidence.language.thesaurus import synonyms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from agent.evidence.language.statements import Ground
@@ -111,8 +111,14 @@ class Alignment:
         )
 
 
-def forms_on_page(term: str, ground: Ground) -> dict[str, float]:
+def forms_on_page(term: str, ground: Ground) -> Mapping[str, float]:
     """Roots of the page that can stand for a term, with what each counts."""
+    if term not in ground.forms:
+        ground.forms[term] = _forms(term, ground)
+    return ground.forms[term]
+
+
+def _forms(term: str, ground: Ground) -> dict[str, float]:
     found = {other: SYNONYM for other in synonyms(term) if other in ground}
     if term.isalpha() and len(term) >= _KIN_LENGTH:
         for other in ground.vocabulary(term[:_KIN_PREFIX]):

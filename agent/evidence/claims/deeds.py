@@ -15,6 +15,7 @@ from agent.evidence.claims.occurrences import LEAST_DENIED, deniable_words, occu
 from agent.evidence.claims.surroundings import around
 from agent.evidence.language.german import is_german
 from agent.evidence.language.heads import denied_in
+from agent.evidence.language.hints import is_plain, plainly_apart
 from agent.evidence.language.statements import read_claim
 from agent.evidence.language.thesaurus import opposites
 from agent.evidence.language.vocabulary import DENIALS, ENDING, LIMITS, NEGATORS, ORDERS, TURNS
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from agent.evidence.claims.surroundings import Met
     from agent.evidence.language.statements import Ground, Sentence, Statement
 
-LEAST_NOUN = 0.25
+LEAST_NOUN = 0.15
 """Share of the claim that must stand around a noun of which the page says there is none: there may
 be none of it in one respect only. For other denied words it is `LEAST_DENIED`."""
 
@@ -47,8 +48,10 @@ def check_deeds(claim: Sentence, ground: Ground) -> Finding | None:
     """Find a word that the claim affirms and the page denies, or the other way round."""
     if is_german(" ".join(token.raw for token in claim.tokens)):
         return None
+    if not is_plain(claim):
+        return None
     found = next((f for part in _parts(claim) if (f := _against(part, ground))), None)
-    if found is None:
+    if found is None or not plainly_apart(claim, found.sentence):
         return None
     return contradicts((found,), f"the page says the contrary: “{found.quote}”")
 
@@ -115,7 +118,7 @@ def _contrary_there(claim: Sentence, ground: Ground) -> Statement | None:
     found: list[Met] = []
     for root, forms in deniable_words(claim, ground).items():
         places = around(claim, frozenset({root}), ground)
-        for contrary in opposites(root):
+        for contrary in opposites(root) - claim.content:
             for place, i in ground.places.get(contrary, ()):
                 statement = ground.statements[place]
                 if not _sets_apart(statement, forms):

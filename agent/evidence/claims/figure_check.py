@@ -103,6 +103,7 @@ def _beside_other(
     used = [value for value in there if any(mine.says(value) for mine in claim.figures)]
     peers = [v for v in there if v not in used and any(_peers(v, value) for value in own)]
     words = {form for root in plain_words(claim) for form in forms_on_page(root, ground)}
+    peers = [v for v in peers if about.sentence.tokens[max(0, v.place - 1)].form != "from"]
     place = beside_other(words, [v.place for v in own], [v.place for v in peers], about)
     return None if place is None else (about.place, place)
 

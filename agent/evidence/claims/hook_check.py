@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from agent.evidence.claims.acquaintance import kin, known
 from agent.evidence.claims.alignment import ANTECEDENT, SYNONYM, Alignment, forms_on_page
 from agent.evidence.claims.findings import Finding, contradicts
-from agent.evidence.claims.name_check import kin, known
 from agent.evidence.language.hooks import SAYS, Hook, find_hooks
 from agent.evidence.language.vocabulary import FUNCTION, NEGATORS, SUBJECT_PRONOUNS
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from agent.evidence.language.names import Name
     from agent.evidence.language.statements import Ground, Sentence, Statement
 
-LEAST = {"does": 0.4, "is": 0.3, "at": 0.5}
+LEAST = {"does": 0.8, "is": 0.7, "at": 0.9}
 """Share of the claim's other words that the page's statement of the hook must cover: a part has
 one bearer, while many things can be tied to one word."""
 
-LEAST_ABSENT = 0.3
+LEAST_ABSENT = 0.7
 """The same where the claim's name stands nowhere on the page."""
 
 BESIDE = 4

@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from agent.evidence.claims.acquaintance import LONGEST_ACRONYM, kin, known
 from agent.evidence.claims.alignment import ANTECEDENT, PRONOUNS
+from agent.evidence.claims.bars import bar_for, sort_of
 from agent.evidence.claims.findings import Finding, contradicts
-from agent.evidence.claims.surroundings import around, clearest
-from agent.evidence.language.names import TITLES
-from agent.evidence.language.thesaurus import synonyms
+from agent.evidence.claims.surroundings import around
 from agent.evidence.language.vocabulary import NEGATORS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from agent.evidence.language.names import Name
     from agent.evidence.language.statements import Ground, Sentence, Statement
 
-TOPIC = 0.25
-"""A name in this share of the statements is the page's topic, implied where it is not named."""
-
-LONGEST_ACRONYM = 5
 SHORTEST = 2
 """Letters of a name; one alone is a unit's or an initial."""
 
-_BEGINNING = 4
-_PEOPLE = re.compile(r"(?:an|ish|es|ese|er|ic)$")
+BESIDE = 1.5
+"""What counts for the claim's own name in a statement that has both: it speaks of both."""
 
-
-LEAST = 0.21
-"""Share of the claim that must stand around another name for it to be the one meant."""
-
-_SORTS = {
-    "doer": frozenset({"subject", "by"}),
-    "place": frozenset("in at to on near into through across".split()),
-    "time": frozenset("after before during since until".split()),
-}
+_DOERS = frozenset({"he", "she", "we"})
+_POINTING = PRONOUNS | {"we", "us", "our"}
 
 
 def check_names(claim: Sentence, ground: Ground) -> Finding | None:
     """Find the first name of a claim in whose place the page has another one."""
     denies = not NEGATORS.isdisjoint(claim.roots)
     for name in claim.names:
-        absent = not known(name, ground)
-        if (denies and not absent) or not _in_question(name, ground, absent=absent):
+        if (denies and known(name, ground)) or not _in_question(name, ground):
             continue
         found = _rival(name, claim, ground)
         if found:
@@ -54,24 +41,13 @@ def check_names(claim: Sentence, ground: Ground) -> Finding | None:
     return None
 
 
-def _in_question(name: Name, ground: Ground, *, absent: bool) -> bool:
+def _in_question(name: Name, ground: Ground) -> bool:
     """Whether a capitalised word of a claim is a name that one of the page's may be put for."""
     if name.adjective or not ground.is_name(name) or _is_common(name, ground):
         return False
     acronym = name.text.isupper() and len(name.text) <= LONGEST_ACRONYM
     unheard = acronym and name.roots[0] not in ground
-    if len(name.text) < SHORTEST or unheard or _in_table(name, ground):
-        return False
-    return absent or not _is_implied(name, ground) or _sort(name.role) == "place"
-
-
-def _is_implied(name: Name, ground: Ground) -> bool:
-    """Whether a name is the page's topic: often named, or what the page begins with."""
-    if not is_topic(name.roots, ground):
-        return False
-    often = any(ground.frequency(root) >= TOPIC for root in name.roots)
-    first = [other for other in ground.statements[0].sentence.names if name.may_be(other)]
-    return often or not first or any(other.role == "subject" for other in first)
+    return len(name.text) >= SHORTEST and not unheard and not _in_table(name, ground)
 
 
 def _in_table(name: Name, ground: Ground) -> bool:
@@ -90,22 +66,44 @@ def _is_common(name: Name, ground: Ground) -> bool:
 def _rival(name: Name, claim: Sentence, ground: Ground) -> tuple[Statement, Name] | None:
     """Find the name that the claim's words stand around, if clearly more than around its own."""
     places = around(claim, frozenset(name.roots), ground)
-    own = (places.met(s, i, name.roots) for s, i in _mentions(name, ground))
+    own = max((places.met(s, i, name.roots).share for s, i in _mentions(name, ground)), default=0.0)
     rivals = [
-        met
+        (met.share, statement, other)
         for statement in ground.statements
         if statement.passage.kind != "table"
         for other in statement.sentence.names
         if _may_stand_for(other, name, claim, ground)
-        and (met := places.met(statement, other.place, other.roots)).share >= LEAST
+        and not _may_be_meant(name, other, statement)
+        and (met := places.met(statement, other.place, other.roots))
+        and bar_for(name, other, statement, ground).cleared(
+            met.share,
+            own if sort_of(name.role) == sort_of(other.role) else _beside(own, name, statement),
+        )
     ]
-    best = clearest(own, rivals, LEAST)
-    if best is None:
+    if not rivals:
         return None
-    names = best.statement.sentence.names
-    if any(map(name.may_be, names)) and not NEGATORS.isdisjoint(best.statement.sentence.roots):
+    _, statement, other = max(rivals, key=lambda rival: rival[0])
+    named = any(map(name.may_be, statement.sentence.names))
+    if named and not NEGATORS.isdisjoint(statement.sentence.roots):
         return None
-    return best.statement, next(other for other in names if other.place == best.place)
+    return statement, other
+
+
+def _beside(own: float, name: Name, statement: Statement) -> float:
+    """Weigh what stands around the claim's own name: more where the statement names both."""
+    named = any(map(name.may_be, statement.sentence.names))
+    return BESIDE * own if named else own
+
+
+def _may_be_meant(name: Name, other: Name, statement: Statement) -> bool:
+    """Whether the pronoun that opens a statement may stand for a claim's name.
+
+    Where both names do something, the other is the doer there, and the pronoun is somebody else.
+    """
+    both_do = sort_of(name.role) == sort_of(other.role) == "doer"
+    words = statement.sentence.words
+    pointing = words[0].form in _POINTING or any(token.form in _DOERS for token in words)
+    return pointing and not both_do
 
 
 def _mentions(name: Name, ground: Ground) -> Iterator[tuple[Statement, int]]:
@@ -138,47 +136,6 @@ def _may_stand_for(other: Name, name: Name, claim: Sentence, ground: Ground) -> 
         return False
     if known(name, ground) and other.possessive != name.possessive:
         return False
-    if name.of_a_people and not other.of_a_people:
+    if other.role == "by" and sort_of(name.role) == "place":
         return False
-    return len({_sort(other.role), _sort(name.role)} - {""}) < 2
-
-
-def _sort(role: str) -> str:
-    """Sort a name by its role: a doer, a place, a time; nothing for the roles that all have."""
-    return next((sort for sort, roles in _SORTS.items() if role in roles), "")
-
-
-def is_topic(roots: Sequence[str], ground: Ground) -> bool:
-    """Whether a name is what the page is about, and so implied where it is not named."""
-    return any(root in ground.topic or ground.frequency(root) >= TOPIC for root in roots)
-
-
-def kin(one: Name, other: Name) -> bool:
-    """Whether two names begin alike, as `Amazon` and `Amazonas` do."""
-    return all(any(_related(root, own) for own in other.roots) for root in one.roots)
-
-
-def _related(one: str, other: str) -> bool:
-    """Whether two words are one or a name and its people: `Norway` and `Norwegian`."""
-    if other in synonyms(one):
-        return True
-    shorter, longer = sorted((one, other), key=len)
-    if longer.startswith(shorter):
-        return True
-    return longer[:_BEGINNING] == shorter[:_BEGINNING] and _PEOPLE.search(longer) is not None
-
-
-def known(name: Name, ground: Ground) -> bool:
-    """Whether each word of a name, or one of its family (`Norway`, `Norwegian`), is on the page.
-
-    Titles may be added to a name; of an acronym, code cannot tell what it stands for.
-    """
-    if name.text.isupper() and len(name.text) <= LONGEST_ACRONYM:
-        return True
-    return all(
-        root in ground
-        or root in TITLES
-        or any(other in ground for other in synonyms(root))
-        or any(_related(root, other) for other in ground.vocabulary(root[:_BEGINNING]))
-        for root in name.roots
-    )
+    return not name.of_a_people or other.of_a_people

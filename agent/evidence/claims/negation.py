@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from agent.evidence.claims.acquaintance import is_topic
 from agent.evidence.claims.alignment import forms_on_page
 from agent.evidence.claims.findings import Finding, contradicts
-from agent.evidence.claims.name_check import is_topic
 from agent.evidence.claims.polarity import PERMISSION, Likeness, compare
-from agent.evidence.language.clauses import Clause, clauses, subject_of, whole_clause
+from agent.evidence.claims.sides import told_by
+from agent.evidence.language.clauses import clauses
+from agent.evidence.language.hints import is_plain, plainly_apart
 from agent.evidence.language.thesaurus import opposites
 from agent.evidence.language.vocabulary import CONTRASTS, DENIALS, LIGHT, NEGATORS, PERSONS, TURNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from agent.evidence.claims.sides import Side
+    from agent.evidence.language.clauses import Clause
     from agent.evidence.language.statements import Ground, Sentence, Statement
 
-COVERED = 0.6
+COVERED = 0.35
 """Share of a clause's weight that a clause of the page must have to speak of the same thing."""
+
+COVERED_DENYING = 0.6
+"""The same where the claim denies: what the page affirms is denied in part, or of others."""
 
 CLOSE = 0.45
 """The same where the claim speaks of all that the clause says, and of more."""
@@ -27,7 +33,7 @@ CLOSE = 0.45
 ELSEWHERE = 0.4
 """What a word counts that stands in another clause of the same statement."""
 
-OPPOSED = 0.2
+OPPOSED = 0.1
 """Share of what two clauses have in common that must be denied in one of them: the predicate."""
 
 COUNTABLE = 12
@@ -45,12 +51,11 @@ LEVEL = 0.1
 
 def check_negation(claim: Sentence, ground: Ground) -> Finding | None:
     """Find a clause of the claim that says the contrary of a clause of the page."""
-    prose = (s for s in ground.statements if _states(s))
-    theirs = [side for statement in prose for side in _sides(statement, ground)]
+    theirs = told_by(ground)
     missing = _missing_thing(claim, theirs)
     if missing:
         return contradicts((missing,), f"the page says the contrary: “{missing.quote}”")
-    if not TURNS.isdisjoint(claim.roots):
+    if not TURNS.isdisjoint(claim.roots) or not is_plain(claim):
         return None
     for mine in clauses(claim.tokens):
         if len(mine.content) < 2 or mine.supposed or not CONTRASTS.isdisjoint(claim.roots):
@@ -61,12 +66,12 @@ def check_negation(claim: Sentence, ground: Ground) -> Finding | None:
             or _denied_thing(mine, same, ground)
             or _counted_none(claim, same, ground)
         )
-        if found:
+        if found and plainly_apart(claim, found.sentence):
             return contradicts((found,), f"the page says the contrary: “{found.quote}”")
     return None
 
 
-def _missing_thing(claim: Sentence, theirs: Sequence[_Side]) -> Statement | None:
+def _missing_thing(claim: Sentence, theirs: Sequence[Side]) -> Statement | None:
     """Find that there is none of what a claim says there is, and no more: `There is a lift`."""
     if not claim.words or claim.words[0].form != "there" or not NEGATORS.isdisjoint(claim.roots):
         return None
@@ -76,7 +81,7 @@ def _missing_thing(claim: Sentence, theirs: Sequence[_Side]) -> Statement | None
     )
 
 
-def _may_be_same(mine: Clause, side: _Side, claim: Sentence, ground: Ground) -> bool:
+def _may_be_same(mine: Clause, side: Side, claim: Sentence, ground: Ground) -> bool:
     """Whether two clauses may speak of one thing: they do not name two different ones."""
     ours = _names(claim, ground) & mine.content.keys()
     theirs = _names(side.statement.sentence, ground) & side.clause.content.keys()
@@ -87,13 +92,7 @@ def _names(sentence: Sentence, ground: Ground) -> set[str]:
     return {root for name in sentence.names if ground.is_name(name) for root in name.roots}
 
 
-def _states(statement: Statement) -> bool:
-    roots = statement.sentence.roots
-    contrasts = not CONTRASTS.isdisjoint(roots) and "expect" not in roots
-    return statement.passage.kind != "table" and not contrasts
-
-
-def _denied_thing(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement | None:
+def _denied_thing(mine: Clause, theirs: Sequence[Side], ground: Ground) -> Statement | None:
     """Find that the page says there is none of a thing which the claim takes to be there.
 
     The thing has two words at least (`no memory card`), and the claim's clause denies nothing.
@@ -110,7 +109,7 @@ def _denied_thing(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Stat
     return None
 
 
-def _counted_none(claim: Sentence, theirs: Sequence[_Side], ground: Ground) -> Statement | None:
+def _counted_none(claim: Sentence, theirs: Sequence[Side], ground: Ground) -> Statement | None:
     """Find that there is none of what a claim counts: `three children`, `had no children`."""
     few = [f for f in claim.figures if 0 < f.value <= COUNTABLE and not f.unit]
     counted = [figure.nouns for figure in few]
@@ -129,39 +128,7 @@ def _counted_none(claim: Sentence, theirs: Sequence[_Side], ground: Ground) -> S
     return None
 
 
-class _Side(NamedTuple):
-    """A clause of the page in its statement, or (`whole`) all of a statement that denies nothing.
-
-    `denies` says whether any clause of the statement denies something.
-    """
-
-    statement: Statement
-    clause: Clause
-    denies: bool
-    whole: bool
-
-
-def _sides(statement: Statement, ground: Ground) -> list[_Side]:
-    """Give a statement's clauses, and the whole of it where nothing in it is denied."""
-    parts = [_with_subject(part, ground, statement) for part in clauses(statement.sentence.tokens)]
-    denies = any(part.denials for part in parts)
-    whole = [] if denies or len(parts) < 2 else whole_clause(statement.sentence.tokens)
-    sides = [_Side(statement, part, denies, whole=False) for part in parts if not part.supposed]
-    return sides + [_Side(statement, part, denies, whole=True) for part in whole]
-
-
-def _with_subject(clause: Clause, ground: Ground, statement: Statement) -> Clause:
-    """Give a clause about `it` or `they` the words of the statement before, which name it."""
-    if not clause.refers:
-        return clause
-    named = set(ground.topic)
-    if statement.place:
-        before = ground.statements[statement.place - 1].sentence
-        named |= {token.root for token in subject_of(before.tokens)}
-    return replace(clause, content={**dict.fromkeys(sorted(named), False), **clause.content})
-
-
-def _opposed(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement | None:
+def _opposed(mine: Clause, theirs: Sequence[Side], ground: Ground) -> Statement | None:
     """Find the statement whose best clause covers the claim's and has the other polarity."""
     forms = {root: forms_on_page(root, ground) for root in mine.content}
     weights = {root: _weight(root, ground) for root in mine.content}
@@ -187,6 +154,7 @@ def _opposed(mine: Clause, theirs: Sequence[_Side], ground: Ground) -> Statement
         if share > against and _tells(likeness, mine, side, theirs, ground):
             against, found, about = share, side.statement, subject in likeness.met
             least = CLOSE if _is_all(side.clause, likeness) else COVERED
+            least = max(least, COVERED_DENYING) if mine.denials else least
             found = found if share >= least else None
     if found in told:
         return None
@@ -211,7 +179,7 @@ def _denies_all(mine: Clause, other: Clause) -> bool:
 
 def _besides(
     likeness: Likeness,
-    side: _Side,
+    side: Side,
     forms: Mapping[str, Mapping[str, float]],
     weights: Mapping[str, float],
 ) -> float:
@@ -239,7 +207,7 @@ def _has_both(forms: Mapping[str, Mapping[str, float]], other: Clause) -> bool:
 
 
 def _tells(
-    likeness: Likeness, mine: Clause, side: _Side, theirs: Sequence[_Side], ground: Ground
+    likeness: Likeness, mine: Clause, side: Side, theirs: Sequence[Side], ground: Ground
 ) -> bool:
     """Whether a clause of the other polarity may be set against the claim's."""
     allowed = _denies_all(mine, side.clause)
@@ -255,7 +223,7 @@ def _plain(root: str, ground: Ground) -> bool:
     return root not in LIGHT and root not in DENIALS and not is_topic((root,), ground)
 
 
-def _also_agrees(mine: Clause, side: _Side, theirs: Sequence[_Side], ground: Ground) -> bool:
+def _also_agrees(mine: Clause, side: Side, theirs: Sequence[Side], ground: Ground) -> bool:
     """Whether another clause of the same statement says what the claim does of a thing it names.
 
     `The herons grew in number, those on the lake declined` sets two things against each other.
@@ -271,7 +239,7 @@ def _also_agrees(mine: Clause, side: _Side, theirs: Sequence[_Side], ground: Gro
     return False
 
 
-def _answers(mine: Clause, side: _Side) -> bool:
+def _answers(mine: Clause, side: Side) -> bool:
     """Whether a clause may be set against the claim's, given what its statement denies."""
     if not mine.denials:
         return not side.whole

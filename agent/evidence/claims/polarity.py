@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 PERMISSION = root_set("allow permit possible able erlaubt gestattet moglich")
 """Words that say no more than `may` or `can`, which stand for them in another clause."""
 
+_DENIED_BY_ITSELF = DENIALS - DENYING_NOUNS
+
 CONTRARY = 1.5
 """What a word at least weighs of which the other clause has the contrary."""
 
@@ -51,8 +53,8 @@ def compare(
     aside = bool(flips) and set(other.denials) == {"without"} and not _heads_met(mine, other, met)
     if aside:
         denied.remove("without")
-    turned = _turned(mine, other, contrary=bool(flips))
-    contrary_sense = (len(denied) + flips + turned) % 2 == 1
+    turned = _turned(mine, other, contrary=bool(flips)) and (flips or _same_degree(mine, met))
+    contrary_sense = (len(denied) + flips + bool(turned)) % 2 == 1
     limited = _limited(mine, other) and not NEGATORS.isdisjoint(denied)
     ceased = _ceased(mine, other, met) or _ceased(other, mine, met)
     decided = shared and contrary_sense and not limited and not ceased
@@ -87,7 +89,7 @@ class _Pair(NamedTuple):
 
 def _pair(mine: Clause, other: Clause, root: str, known: Mapping[str, float]) -> _Pair | None:
     theirs = max(sorted(known.keys() & other.content.keys()), key=known.__getitem__, default="")
-    contrary = min(opposites(root) & other.content.keys(), default="")
+    contrary = min(opposites(root) & other.content.keys() - mine.content.keys(), default="")
     if contrary and known.get(theirs, 0.0) < 1:
         differ = _own(mine, root) == _own(other, contrary)
         settled = frozenset({root, contrary})
@@ -134,6 +136,12 @@ def _turned(mine: Clause, other: Clause, *, contrary: bool) -> bool:
     return both_compare and ((one or two) if contrary else (one and two))
 
 
+def _same_degree(mine: Clause, met: AbstractSet[str]) -> bool:
+    """Whether the other clause compares by the same word: `heavier`, not `lighter`."""
+    degrees = {root for root in mine.content if root.endswith("er")} - mine.beyond
+    return not degrees or bool(degrees & met)
+
+
 def _own(clause: Clause, root: str) -> bool:
     """Whether a word is denied in its clause by others than itself: `not rejected`."""
-    return clause.content[root] != (root in DENIALS - DENYING_NOUNS)
+    return clause.content[root] != (root in _DENIED_BY_ITSELF)

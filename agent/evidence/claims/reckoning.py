@@ -5,7 +5,18 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from agent.evidence.language.units import CURRENCIES, Unit
+from agent.evidence.claims.sums import (
+    SHARE,
+    differences,
+    portions,
+    ratios,
+    remainders,
+    rests,
+    shares,
+    sums,
+    triples,
+)
+from agent.evidence.language.units import Unit
 from agent.evidence.language.vocabulary import NEGATORS, root_set
 
 if TYPE_CHECKING:
@@ -15,10 +26,12 @@ if TYPE_CHECKING:
     from agent.evidence.language.statements import Ground, Sentence, Statement
 
 YEAR = Unit("time", 365.2425)
-SHARE = Unit("share", 1.0)
 
 RECKONED_WITH = 8
 """Figures of one statement that are reckoned with; a table of more gives any number."""
+
+MANY = 20
+"""Above this, two counts next to each other are of one crowd."""
 
 REACH = 3
 """Statements apart in which two figures of one unit are set against each other."""
@@ -31,8 +44,12 @@ _DIFFERENCES = root_set(
     """more less few fewer long longer short later earlier differ difference by rise fall grow
     increase drop reduce decrease decline another remain rest other left further extra gap margin
     ahead behind lead lower higher cut save late early exceed additional jump shrink improve
-    worsen quick fast slow add"""
+    worsen quick fast slow add short exceed lack surplus deficit gain lose"""
 )
+_REST = root_set("rest remainder remaining balance")
+"""Words of a statement that gives its last part as what is left: `and donors paid the rest`."""
+
+_STEPPING = ("from", "to")
 _TIMES = root_set("time double twice triple")
 _COMPARED = root_set("than previous predict forecast")
 """Words of a statement that sets a figure beside an earlier one: `half a point less than`."""
@@ -47,7 +64,6 @@ _STEP = ("by", "to")
 """What stands before the two figures of a step: `by 150 basis points to 21.5 per cent`."""
 
 _AGAIN = root_set("same double twice again")
-_CURRENCIES = frozenset(CURRENCIES)
 
 
 def figure_follows(figure: Figure, claim: Sentence, ground: Ground) -> bool:
@@ -81,13 +97,18 @@ def _years(sentences: Iterable[Sentence]) -> list[int]:
 
 
 def _completes(figure: Figure, claim: Sentence, ground: Ground) -> bool:
-    """Whether two figures of a claim come to one of the page's: `three more than the 18 before`."""
-    totals = [
-        total
+    """Whether two figures of a claim come to one of the page's.
+
+    As their sum (`three more than the 18 before`) or the rest: `109 of the 118`, all but nine.
+    """
+    pairs = [
+        (figure, other)
         for other in claim.figures
         if other != figure and bool(other.unit) == bool(figure.unit)
-        for total in _sums([figure, other])
     ]
+    totals = [total for pair in pairs for total in sums(pair)]
+    if _is_total(claim):
+        totals += [rest for pair in pairs for rest in differences(pair)]
     there = [f for s in ground.statements for f in s.sentence.figures] if totals else []
     return any(total.equals(f) and total.bound == "exact" for f in there for total in totals)
 
@@ -103,11 +124,12 @@ def _reckoned(figure: Figure, claim: Sentence, ground: Ground) -> Iterator[Figur
         near = [*same, *_of_one_kind(same, statement, ground)]
         yield from _alone(figure, same, statement.sentence, roots)
         if adds:
-            yield from itertools.chain(_sums(same), _triples(same))
-        if takes:
-            yield from _differences(near)
+            yield from itertools.chain(sums(near), triples(same))
+        left = [] if _REST.isdisjoint(statement.sentence.roots) else _before(statement, ground)
+        if takes or left:
+            yield from itertools.chain(differences([*left, *near]), remainders([*left, *near]))
         if _TIMES & (figure.nouns | roots):
-            yield from _ratios(near)
+            yield from ratios(near)
 
 
 def _of_one_kind(
@@ -116,8 +138,21 @@ def _of_one_kind(
     """Give the figures of the statements after one that measure what a figure of it does."""
     for later in ground.statements[statement.place + 1 : statement.place + 1 + REACH]:
         for other in later.sentence.figures[:RECKONED_WITH]:
-            if other.unit != SHARE and any(figure.alike(other) for figure in figures):
+            next_door = later.place == statement.place + 1 and _is_count(other)
+            alike = any(f.alike(other) or (next_door and _is_count(f)) for f in figures)
+            if other.unit != SHARE and alike:
                 yield other
+
+
+def _before(statement: Statement, ground: Ground) -> list[Figure]:
+    """Give the figures of the two statements before one and its own: the whole is among them."""
+    near = ground.statements[max(0, statement.place - 2) : statement.place + 1]
+    return [f for s in near for f in s.sentence.figures[:RECKONED_WITH]]
+
+
+def _is_count(figure: Figure) -> bool:
+    """Whether a figure counts a good many things: `312 enrolled`, `281 finished`."""
+    return figure.unit is None and figure.value > MANY
 
 
 def _alone(
@@ -125,17 +160,21 @@ def _alone(
 ) -> Iterator[Figure]:
     """Give what the figures of one statement come to, without more than its own words."""
     yield from _before_it_was(same, page)
+    yield from portions(same)
+    moved = [f for f in same if _comes_after(f, page, _STEPPING)]
+    if len(moved) == len(_STEPPING):
+        yield from differences(moved)
     steps = [f for f in same if _comes_after(f, page, _STEP)]
     if len(steps) == len(_STEP):
-        yield from itertools.chain(_sums(steps), _differences(steps))
+        yield from itertools.chain(sums(steps), differences(steps))
     if not _AGAIN.isdisjoint(page.roots):
         yield from (f._replace(value=2 * f.value) for f in same)
     if "other" in roots:
         yield from (f._replace(value=f.value - 1) for f in same if f.value > 1)
     if figure.unit == SHARE:
-        yield from _shares(same)
+        yield from shares(same)
         yield from (f._replace(value=100 - f.value) for f in same if f.unit == SHARE)
-        yield from _rests([f for f in same if f.unit == SHARE])
+        yield from rests([f for f in same if f.unit == SHARE])
 
 
 def _before_it_was(figures: Sequence[Figure], page: Sentence) -> Iterator[Figure]:
@@ -145,9 +184,9 @@ def _before_it_was(figures: Sequence[Figure], page: Sentence) -> Iterator[Figure
         after = {t.form for t in page.tokens[figure.place + 1 : figure.place + COMPARING]}
         pairs = [pair for pair in itertools.permutations(figures, 2) if figure in pair]
         if compared and not after.isdisjoint(_LESS):
-            yield from (total for pair in pairs for total in _sums(pair))
+            yield from (total for pair in pairs for total in sums(pair))
         if compared and not after.isdisjoint(_MORE):
-            yield from (rest for pair in pairs for rest in _differences(pair))
+            yield from (rest for pair in pairs for rest in differences(pair))
 
 
 def _is_compared(sentence: Sentence) -> bool:
@@ -165,57 +204,3 @@ def _is_total(sentence: Sentence) -> bool:
     """Whether a figure of a sentence is what there is in all: `two of the five`."""
     forms = [token.form for token in sentence.tokens]
     return any(forms[max(0, f.place - 2) : f.place] == ["of", "the"] for f in sentence.figures)
-
-
-def _comparable(a: Figure, b: Figure) -> bool:
-    """Whether two figures can be added: of one dimension, or one bare: `three years, five on …`."""
-    if a.unit and b.unit:
-        dimensions = {a.unit.dimension, b.unit.dimension}
-        return len(dimensions) == 1 or ("cent" in dimensions and bool(dimensions & _CURRENCIES))
-    if a.unit or b.unit:
-        bare = a if b.unit else b
-        return not bare.nouns
-    return True
-
-
-def _sums(figures: Sequence[Figure]) -> Iterator[Figure]:
-    for a, b in itertools.permutations(figures, 2):
-        if _comparable(a, b):
-            factor = a.unit.factor if a.unit else 1.0
-            other = b.size if a.unit and b.unit else b.value * factor
-            yield a._replace(value=(a.value * factor + other) / factor)
-
-
-def _triples(figures: Sequence[Figure]) -> Iterator[Figure]:
-    for a, b, c in itertools.combinations(figures, 3):
-        if a.unit == b.unit == c.unit:
-            yield a._replace(value=a.value + b.value + c.value)
-
-
-def _differences(figures: Sequence[Figure]) -> Iterator[Figure]:
-    for a, b in itertools.permutations(figures, 2):
-        if _comparable(a, b):
-            factor = a.unit.factor if a.unit else 1.0
-            other = b.size if a.unit and b.unit else b.value * factor
-            yield a._replace(value=abs(a.value * factor - other) / factor)
-
-
-def _shares(figures: Sequence[Figure]) -> Iterator[Figure]:
-    """Give each figure as a share of a greater one, and what it is more or less in per cent."""
-    for a, b in itertools.permutations(figures, 2):
-        if a.unit == b.unit and 0 < a.value < b.value:
-            yield a._replace(value=100 * a.value / b.value, unit=SHARE)
-            yield a._replace(value=100 - 100 * a.value / b.value, unit=SHARE)
-            yield a._replace(value=100 * b.value / a.value - 100, unit=SHARE)
-
-
-def _rests(shares: Sequence[Figure]) -> Iterator[Figure]:
-    for a, b in itertools.combinations(shares, 2):
-        yield a._replace(value=100 - a.value - b.value)
-
-
-def _ratios(figures: Sequence[Figure]) -> Iterator[Figure]:
-    for a, b in itertools.permutations(figures, 2):
-        same = (a.unit is None) == (b.unit is None)
-        if same and _comparable(a, b) and 0 < b.size < a.size:
-            yield a._replace(value=a.size / b.size, unit=None)

@@ -16,7 +16,7 @@ from agent.evidence.claims.reckoning import figure_follows
 from agent.evidence.claims.slots import against, corroborated
 from agent.evidence.claims.surroundings import around, clearest
 from agent.evidence.language.thesaurus import opposites, synonyms
-from agent.evidence.language.vocabulary import root_set
+from agent.evidence.language.vocabulary import NEGATORS, root_set
 
 if TYPE_CHECKING:
     from agent.evidence.claims.findings import Finding
@@ -49,6 +49,9 @@ PAIR = 2
 NEVER = 2.0
 """A share that nothing reaches."""
 
+_EACH = frozenset({"every", "each", "per"})
+"""Words before a number that only says in what steps something is told: `every 100 florins`."""
+
 SUPPOSED = root_set("if someone anyone somebody anybody whoever suppose imagine")
 """Words of a claim that puts a case: its figure need only be within the page's limit."""
 
@@ -70,6 +73,8 @@ def _figure_instead(figure: Figure, claim: Sentence, ground: Ground) -> Met | No
     there = [(s, f) for s in ground.statements for f in s.sentence.figures]
     own = [(s, f) for s, f in there if figure.says(f) or figure.rounds(f)]
     if figure_follows(figure, claim, ground) or (own and _says_little(figure)):
+        return None
+    if claim.tokens[figure.place - 1].form in _EACH and figure.place:
         return None
     if any(s.passage.kind == "table" or corroborated(claim, s.sentence) for s, _ in own):
         return None
@@ -113,6 +118,8 @@ def _least(figure: Figure, other: Figure, nouns: frozenset[str]) -> float:
 
 
 def _date_instead(date: Date, claim: Sentence, ground: Ground) -> Met | None:
+    if date.exact_year is None and not NEGATORS.isdisjoint(claim.roots):
+        return None
     timeline = zip(ground.statements, dated(ground), strict=True)
     there = [(statement, told) for statement, dates in timeline for told in dates]
     named = [(s, told.date) for s, told in there if date.agrees(told.date)]

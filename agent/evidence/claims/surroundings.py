@@ -25,11 +25,17 @@ MISSING = 0.5
 TOPIC = 0.3
 """What a word weighs that is the page's topic, and so is implied everywhere."""
 
-CLEARLY = 1.6
+CLEARLY = 2.0
 """How much more of a claim must stand around another value than around the claim's own."""
 
-BESIDE = 1.8
+BESIDE = 3.0
 """The same where both stand in one statement, whose words are told of both."""
+
+ALONE = 3.5
+"""How much more makes a value the one meant where hardly anything stands around the claim's own."""
+
+LEAST_ALONE = 0.15
+"""Share of a claim that must stand around the other value then."""
 
 LONGEST_NAME = 3
 """Tokens of a name after its first."""
@@ -105,7 +111,9 @@ def clearest(own: Iterable[Met], others: Iterable[Met], least: float) -> Met | N
     if best is None or mine is None:
         return best
     clearly = BESIDE if mine.statement is best.statement else CLEARLY
-    return best if best.share >= max(least, clearly * mine.share) else None
+    enough = best.share >= max(least, clearly * mine.share)
+    alone = best.share >= max(LEAST_ALONE, ALONE * mine.share)
+    return best if enough or alone else None
 
 
 def around(claim: Sentence, without: frozenset[str], ground: Ground) -> Surroundings:

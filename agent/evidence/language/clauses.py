@@ -55,6 +55,13 @@ _NOT = frozenset({"not", "nicht"})
 _OPENING = AUXILIARIES | PRONOUNS | ARTICLES | NEGATORS
 """Roots with which a clause goes on after `and`."""
 
+_NOT_CONTENT = FUNCTION | NEGATORS
+_SAID = AUXILIARIES | NEGATORS | DENIALS
+_STARTS = AUXILIARIES | NEGATORS
+_NO_ITEM = AUXILIARIES | PRONOUNS
+_DENYING_ALL = NOBODY | (DENIALS - DENYING_NOUNS)
+"""Words of denial that reach every word of their clause."""
+
 _SUPPOSING = frozenset({"if", "whether", "unless"})
 _OPINING = root_set("consider regard deem believe think know")
 """Verbs whose denial is that of what they say: `is not considered rare`."""
@@ -148,12 +155,12 @@ def subject_of(tokens: Sequence[Token]) -> list[Token]:
 def _is_said(token: Token) -> bool:
     """Whether a token is where a sentence's subject has ended, as far as its form tells."""
     past = token.raw.islower() and token.form.endswith("ed")
-    return past or token.root in AUXILIARIES | NEGATORS | DENIALS
+    return past or token.root in _SAID
 
 
 def _with_subject(part: list[Token], subject: list[Token]) -> list[Token]:
     """Give a clause that begins with its verb (`…, has no towpath`) the sentence's subject."""
-    return [*subject, *part] if part and part[0].root in AUXILIARIES | NEGATORS else part
+    return [*subject, *part] if part and part[0].root in _STARTS else part
 
 
 def whole_clause(tokens: Sequence[Token], *, supposed: bool = False) -> Iterator[Clause]:
@@ -229,7 +236,7 @@ def _outdoes(words: Sequence[Token]) -> bool:
 
 def is_content(token: Token) -> bool:
     """Whether a token carries meaning of its own."""
-    return token.kind != "punct" and token.root not in FUNCTION | NEGATORS
+    return token.kind != "punct" and token.root not in _NOT_CONTENT
 
 
 def breaks(tokens: Sequence[Token], i: int) -> bool:
@@ -250,7 +257,7 @@ def _in_list(tokens: Sequence[Token], i: int) -> bool:
         if token.form in _LISTING:
             return since > 0
         since = 0 if token.form == "," else since + 1
-        if since > LONGEST_ITEM or token.root in AUXILIARIES | PRONOUNS or token.form in _BREAKS:
+        if since > LONGEST_ITEM or token.root in _NO_ITEM or token.form in _BREAKS:
             return False
     return False
 
@@ -288,6 +295,6 @@ def _compares(words: Sequence[Token], i: int) -> bool:
 
 def _denies(denial: str, place: int, i: int) -> bool:
     """Whether a word of denial at `place` reaches the word at `i` of its clause."""
-    if denial in NOBODY or denial in DENIALS - DENYING_NOUNS:
+    if denial in _DENYING_ALL:
         return True
     return place < i and (denial not in SHORT_REACH or i <= place + SHORT)

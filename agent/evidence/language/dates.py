@@ -79,7 +79,16 @@ def date_places(tokens: Sequence[Token]) -> set[int]:
         near = range(max(0, date.place - 3), min(len(tokens), date.place + 4))
         values = {date.first_year, date.day, date.exact_year}
         places.update(i for i in near if tokens[i].value in values and tokens[i].value is not None)
+        if _is_season(tokens[date.place : date.place + 3]):
+            places.add(date.place + 2)
     return places
+
+
+def _is_season(tokens: Sequence[Token]) -> bool:
+    """Whether a year and the next follow each other: `2022/23`, `2023-24`."""
+    if len(tokens) < 3 or not _is_year(tokens[0]) or tokens[1].form not in {"/", "-"}:
+        return False
+    return tokens[2].value == (int(tokens[0].raw) + 1) % 100
 
 
 def _scan(tokens: Sequence[Token]) -> Iterator[Date]:

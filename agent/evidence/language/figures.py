@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agent.evidence.language.dates import date_places
 from agent.evidence.language.units import CURRENCIES, Unit, read_unit, unit_named
-from agent.evidence.language.vocabulary import FUNCTION
+from agent.evidence.language.vocabulary import ARTICLES, FUNCTION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,9 @@ Bound = Literal["exact", "about", "more", "less"]
 ABOUT = 0.08
 """How far, relatively, `about 500` may be from the figure that it stands for."""
 
+ABOUT_SHARE = 0.12
+"""The same for shares: `nearly half` is said of 45 per cent, `almost a third` of 30."""
+
 CONVERSION = 0.02
 """Rounding that a converted figure may carry: 17 miles are given as 27 km."""
 
@@ -29,13 +32,17 @@ WIDE = 1.5
 _ABOUT = frozenset("about roughly around some approximately circa nearly almost approx c".split())
 _MORE = frozenset("more over above least exceeding beyond excess upwards minimum".split())
 _LESS = frozenset("less under below fewer most up within maximum".split())
+_SCALES = frozenset({"dozen", "hundred", "thousand", "million"})
 _STEPS = frozenset("later after earlier before ago sooner since".split())
 _LASTING = frozenset("for within last lasted lasts take takes took half".split())
-_FRACTIONS = {"half": 50.0, "third": 100 / 3, "3th": 100 / 3, "quarter": 25.0, "4th": 25.0,
-              "fifth": 20.0, "5th": 20.0, "tenth": 10.0, "10th": 10.0}  # fmt: skip
+_FRACTIONS = {"half": 50.0, "quarter": 25.0, "third": 100 / 3, "fifth": 20.0, "tenth": 10.0} | {
+    f"{parts}th": 100 / parts for parts in (*range(3, 11), 12, 20, 100)
+}
 _AFTER_SHARE = frozenset("of as less more fewer lower higher smaller larger".split())
 _WHOLES = {*map(float, range(2, 11)), 12.0, 20.0, 50.0, 1e2, 1e3, 1e4, 1e5, 1e6}
 _SHARE = Unit("share", 1.0)
+_PASSED = ARTICLES | CURRENCIES
+"""Words that may stand between `more than` and its number."""
 
 
 class Figure(NamedTuple):
@@ -55,7 +62,7 @@ class Figure(NamedTuple):
     def equals(self, other: Figure) -> bool:
         """Whether both name the same amount of the same unit; about the same, for shares."""
         share = self.unit is not None and self.unit.dimension == "share"
-        tolerance = ABOUT if share and self.bound == "about" else 1e-9
+        tolerance = ABOUT_SHARE if share and self.bound == "about" else 1e-9
         return self.unit == other.unit and _close(self.value, other.value, tolerance)
 
     def says(self, other: Figure) -> bool:
@@ -74,7 +81,8 @@ class Figure(NamedTuple):
             return mine <= theirs <= WIDE * mine
         if self.bound == "less":
             return mine / WIDE <= theirs <= mine
-        return self.bound == "about" and _close(mine, theirs, ABOUT)
+        share = self.unit is not None and self.unit.dimension == "share"
+        return self.bound == "about" and _close(mine, theirs, ABOUT_SHARE if share else ABOUT)
 
     def rounds(self, other: Figure) -> bool:
         """Whether this may be `other` rounded without saying so: 8 million for 8.2 million."""
@@ -146,7 +154,7 @@ def _in_words(tokens: Sequence[Token], i: int, bound: Bound) -> Figure | None:
 
 def _is_round(tokens: Sequence[Token], i: int) -> bool:
     """Whether a number is a scale alone: `several thousand`, `hundreds of`."""
-    scale = tokens[i].raw.casefold().removesuffix("s") in {"hundred", "thousand", "million"}
+    scale = tokens[i].raw.casefold().removesuffix("s") in _SCALES
     before = tokens[i - 1].form if i else ""
     return scale and before != "a"
 
@@ -157,7 +165,7 @@ def _number_at(tokens: Sequence[Token], i: int, bound: Bound) -> Figure | None:
     counted_out = any(_out_of(tokens, i - n) == token.value for n in (2, 3, 4) if i >= n)
     if token.kind != "number" or token.value is None or fraction_follows or counted_out:
         return None
-    if _is_round(tokens, i):
+    if _is_round(tokens, i) or _is_version(tokens, i):
         return None
     whole = _out_of(tokens, i)
     if whole:
@@ -169,6 +177,18 @@ def _number_at(tokens: Sequence[Token], i: int, bound: Bound) -> Figure | None:
     if unit is None and before and before.root in CURRENCIES:
         unit = unit_named(before.root)
     return Figure(token.value, unit, counted(tokens[i + 1 + taken :]), bound, i)
+
+
+def _is_version(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a number is a part of the name before it: `Quillpress 5.3`, `CG-77`."""
+    joined = i > 1 and tokens[i - 1].form == "-"
+    before = tokens[i - 1 - joined] if i > joined else None
+    if before is None or before.kind != "word" or before.root in FUNCTION:
+        return False
+    if joined:
+        return before.raw.isupper()
+    plain = "." in tokens[i].raw and not read_unit(tokens[i + 1 : i + 4])[0]
+    return plain and before.raw[0].isupper()
 
 
 def _opens_range(tokens: Sequence[Token], i: int) -> bool:
@@ -202,7 +222,7 @@ def counted(after: Sequence[Token]) -> frozenset[str]:
 
 
 def _bound(tokens: Sequence[Token], i: int) -> Bound:
-    before = [token.form for token in tokens[max(0, i - 4) : i] if token.form not in {"a", "the"}]
+    before = [token.form for token in tokens[max(0, i - 5) : i] if token.root not in _PASSED]
     near = set(before[-2:])
     if "not" in before or "no" in before:
         return "exact"
@@ -212,25 +232,40 @@ def _bound(tokens: Sequence[Token], i: int) -> Bound:
         return "more"
     if near & {"nearly", "almost"}:
         return "about"
-    limited = near & {"than", "under", "below", "to", "maximum"} or before[-2:] == ["at", "most"]
+    limited = near & {"than", "under", "below", "to", "maximum", "within"} or before[-2:] == [
+        "at",
+        "most",
+    ]
     if near & _LESS and limited:
         return "less"
     return "about" if near & _ABOUT else "exact"
 
 
 def _out_of(tokens: Sequence[Token], i: int) -> float | None:
-    """Read the whole of a share at a number's place: 100 of `91 in 100` or `91 out of 100`."""
+    """Read the whole of a share at a number's place.
+
+    It is 100 in `91 in 100`, `91 out of 100`, `one in a hundred`, and 3 in `one pipe in three`.
+    """
     value, at = tokens[i].value, i + 1
-    if [t.form for t in tokens[i + 2 : i + 4]] == ["out", "of"]:
-        at += 1
-    link = [t.form for t in tokens[at : at + 2]]
-    size = 3 if link == ["out", "of"] else 2 if link[:1] == ["in"] else 0
-    after = tokens[at : at + size]
-    if value is None or tokens[i].kind != "number" or not size or len(after) < size:
+    if value is None or tokens[i].kind != "number":
         return None
-    whole = after[-1]
-    round_number = whole.value is not None and whole.value in _WHOLES and whole.kind == "number"
-    return whole.value if round_number and (whole.value or 0.0) > value else None
+    apart = [t.form for t in tokens[i + 2 : i + 4]] == ["out", "of"]
+    apart = apart or (value == 1 and [t.form for t in tokens[i + 2 : i + 3]] == ["in"])
+    at += apart
+    link = [t.form for t in tokens[at : at + 2]]
+    size = 2 if link == ["out", "of"] else 1 if link[:1] == ["in"] else 0
+    size += bool(size) and [t.form for t in tokens[at + size : at + size + 1]] == ["a"]
+    whole = tokens[at + size] if size and at + size < len(tokens) else None
+    if whole is None or whole.value not in _WHOLES or whole.kind != "number":
+        return None
+    if apart and link[:1] == ["in"] and _is_named(tokens[at + size + 1 : at + size + 2]):
+        return None
+    return whole.value if whole.value > value else None
+
+
+def _is_named(after: Sequence[Token]) -> bool:
+    """Whether a number is followed by what it counts: `one death in three years`."""
+    return any(token.kind == "word" and token.root not in FUNCTION for token in after)
 
 
 def _is_pronoun(token: Token, after: Sequence[Token]) -> bool:
@@ -243,7 +278,8 @@ def _compound(first: Figure, second: Figure) -> bool:
     if not (first.unit and second.unit) or first.unit.dimension != second.unit.dimension:
         return False
     near = second.place - first.place <= 3
-    return near and 0 < second.size < first.unit.factor
+    smaller = second.unit.factor < first.unit.factor
+    return near and smaller and 0 < second.size < first.unit.factor
 
 
 def _sum(first: Figure, second: Figure) -> Figure:

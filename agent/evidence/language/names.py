@@ -10,6 +10,7 @@ from agent.evidence.language.thesaurus import is_people, roles
 from agent.evidence.language.vocabulary import (
     ARTICLES,
     FUNCTION,
+    NEGATORS,
     PLACING,
     PREPOSITIONS,
     QUANTIFIERS,
@@ -174,7 +175,7 @@ def _opens(tokens: Sequence[Token], i: int) -> bool:
 def _is_ordinary(token: Token, *, opens: bool) -> bool:
     """Whether a capital is only the sentence's: `All`, but not `US`, nor `Will` further on."""
     acronym = len(token.raw) > 1 and token.raw.isupper()
-    common = FUNCTION | QUANTIFIERS if opens else ARTICLES
+    common = FUNCTION | QUANTIFIERS | NEGATORS if opens else ARTICLES
     return token.root in common and not acronym
 
 

@@ -21,7 +21,7 @@ from agent.types import Passage
 from browser.text import clean, sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _COMMON_ENDING = re.compile(r"(?:ing|ion|ment|ity|ness|ship|er|or|ist)s?$")
 """What nouns that are no names end in; a word without it that opens a claim may be a name."""
@@ -80,6 +80,8 @@ class Ground:
         self._found_in = Counter(root for _, sentence in pairs for root in sentence.content)
         self._name_roots: set[str] | None = None
         self._by_beginning: dict[str, list[str]] = {}
+        self.forms: dict[str, Mapping[str, float]] = {}
+        """What of the page can stand for a word, by word: kept for the claims that share it."""
         self._stream, self._edges = " ", [0]
         for _, sentence in pairs:
             if sentence.roots:

@@ -73,6 +73,12 @@ def roles() -> frozenset[str]:
 
 
 @functools.cache
+def denying() -> frozenset[str]:
+    """Roots that may say in their own way that something is not so: `refuse`, `only`, `lost`."""
+    return frozenset(word for group in _groups("denying") for word in group)
+
+
+@functools.cache
 def _peoples() -> frozenset[str]:
     return frozenset(word for group in _groups("peoples") for word in group)
 

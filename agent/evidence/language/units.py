@@ -69,7 +69,8 @@ _TABLE = {
     ("dollar", 1.0): "dollar usd",
     ("euro", 1.0): "euro eur",
     ("yen", 1.0): "yen",
-    ("krone", 1.0): "krone kroner krona kronor dkk sek nok",
+    ("krone", 1.0): "krone kroner krona kronor crown dkk sek nok",
+    ("florin", 1.0): "florin guilder",
     ("franc", 1.0): "franc chf",
     ("zloty", 1.0): "zloty pln",
     ("rupee", 1.0): "rupee inr",
@@ -101,6 +102,7 @@ CURRENCIES = frozenset(
     root(name)
     for names in (
         "pound gbp dollar usd euro eur yen krone kroner kronor dkk sek nok franc chf zloty pln",
+        "florin guilder",
         "rupee inr rand zar",
     )
     for name in names.split()

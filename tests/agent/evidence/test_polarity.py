@@ -47,6 +47,10 @@ def test_the_contrary_of_the_page_is_contradicted(page: str, claim: str) -> None
         ("The lower car park is free.", "It costs nothing to use the lower car park."),
         ("The debt is cancelled on death.", "The debt ends on death."),
         ("You need not book a tour.", "A tour can be had without booking."),
+        ("Under-fives are not admitted to the deck.", "Children under five are kept out of it."),
+        ("Anglers using nets are not admitted.", "Anglers using nets stay outside."),
+        ("Sugar is excluded from the pact.", "The pact leaves out sugar."),
+        ("Females are the larger sex.", "Females grow larger than males."),
     ],
 )
 def test_the_same_by_another_denial_is_not_contradicted(page: str, claim: str) -> None:

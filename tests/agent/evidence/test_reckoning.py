@@ -67,3 +67,47 @@ def test_a_value_that_stands_nowhere_and_follows_from_nothing_is_contradicted(cl
 def test_parts_and_round_numbers_in_words_are_read(page: str, claim: str) -> None:
     found = verify_claim(claim, split_passages(page, 1))
     assert found.state is not VerdictState.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("page", "claim"),
+    [
+        ("Some 500,000 people fled by 1700.", "About half a million people fled by 1700."),
+        ("The prize is 30,000 euros, of which poets get a third.", "Poets get 10,000 euros of it."),
+        ("Some 410 tonnes were made, a quarter of it exported.", "About 100 tonnes were exported."),
+        ("The fee is 20 shillings; sons of masters paid half.", "Sons paid a fee of 10 shillings."),
+        ("Repairs cost £3.8 million; a fund paid £1.1 million, the town the rest.",
+         "Of the cost of repairs the town paid £2.7 million."),
+        ("The party fell from 61 seats to 44.", "The party lost 17 seats."),
+        ("Of 346 men 118 died; all but nine were killed by gas.", "Gas killed 109 of the 118."),
+        ("A 30% pay cut was agreed.", "They gave up almost a third of their pay."),
+        ("The range has shrunk by about 45 per cent.", "The range has shrunk by nearly half."),
+        ("One adult in 20 is immune.", "A twentieth of all adults are immune."),
+        ("A third of the pipes are original.", "One pipe in three is original."),
+        ("Discharge fell from 3.1 to 0.4 milligrams.", "Discharge came down to 0.4 mg."),
+        ("We made 9,460 visits, up from 7,915.", "More visits were made in 2022/23 than before."),
+        ("A leak of memory (#2755) is reduced.", "In Quillpress 5.3 memory leaks less."),
+        ("The trial had 148 participants; the evidence is weak.", "CG-77 calls the evidence weak."),
+        ("Savers get 280,000 florins.", "For every 100 florins savers get something back."),
+    ],
+)  # fmt: skip
+def test_a_figure_that_the_page_gives_in_another_way_is_not_contradicted(
+    page: str, claim: str
+) -> None:
+    found = verify_claim(claim, split_passages(page, 1))
+    assert found.state is not VerdictState.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("page", "claim"),
+    [
+        ("The prize is 30,000 euros, of which poets get a third.", "Poets get 14,000 euros of it."),
+        ("The party fell from 61 seats to 44.", "The party lost 27 seats."),
+        ("Of 346 men 118 died; all but nine were killed by gas.", "Gas killed 95 of the 118."),
+        ("The range has shrunk by about 45 per cent.", "The range has shrunk by nearly 70 %."),
+        ("Some 500,000 people fled by 1700.", "About a quarter of a million people fled by 1700."),
+    ],
+)  # fmt: skip
+def test_a_figure_that_comes_to_something_else_is_contradicted(page: str, claim: str) -> None:
+    found = verify_claim(claim, split_passages(page, 1))
+    assert found.state is VerdictState.CONTRADICTED

@@ -26,9 +26,9 @@ def state(claim: str) -> VerdictState:
 @pytest.mark.parametrize(
     "claim",
     [
-        "Rewriting the scheduler was the work of Ingrid Solheim.",
-        "Boats to the island set out from Korva and need 50 minutes.",
-        "The lion's share of what the fund raised came from Corvane.",
+        "The boat sets out from Korva three times daily.",
+        "Most of the francs the fund raised came from Corvane.",
+        "The slowing down before the collision was Captain Petter Lund's.",
     ],
 )
 def test_another_value_where_the_claim_belongs_contradicts(claim: str) -> None:
@@ -62,3 +62,23 @@ def test_a_word_that_the_page_denies_or_has_the_contrary_of_contradicts(claim: s
 )
 def test_the_same_told_freely_is_not_contradicted(claim: str) -> None:
     assert state(claim) is not VerdictState.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("page", "claim"),
+    [
+        ("Jana Vrel is a painter. She never showed in London and refused a medal twice.",
+         "Jana Vrel twice turned down a medal."),
+        ("Slufter Bay is a reserve. We count its spoonbills: nine bred on Kleine Plaat in May.",
+         "In May nine of the spoonbills of Slufter Bay bred."),
+        ("The Polar Institute of Norrland runs Halvorsen, on the Ingrid Plateau.",
+         "Norrland's Polar Institute runs Halvorsen."),
+        ("The dam across the Asker, designed by Peder Holm, is 92 m high.",
+         "The dam on the Asker measures 92 m in height."),
+    ],
+)  # fmt: skip
+def test_a_name_that_a_statement_means_without_naming_it_is_not_replaced(
+    page: str, claim: str
+) -> None:
+    found = verify_claim(claim, split_passages(page, 1))
+    assert found.state is not VerdictState.CONTRADICTED

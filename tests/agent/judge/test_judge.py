@@ -9,7 +9,14 @@ import pytest
 from agent.asking import Asker
 from agent.evidence import Evidence, check_answer
 from agent.guard import Budget
-from agent.judge import Verdicts, judge, judge_system, open_claims
+from agent.judge import (
+    Verdicts,
+    judge,
+    judge_request,
+    judge_system,
+    open_claims,
+    read_verdicts,
+)
 from agent.models import ModelReply
 from agent.types import VerdictState
 from browser.types import Document, Outcome, Page
@@ -52,6 +59,20 @@ async def verdicts(evidence, reply):
     asker = Asker(model, judge_system(), Budget(), lambda *_, **__: None)
     decided = await judge(asker, "judge", open_claims(ANSWER, evidence), evidence)
     return check_answer(ANSWER, evidence, decided).sentences, model.asked
+
+
+async def test_claims_on_the_same_passages_see_them_once(evidence):
+    claims = dict.fromkeys(("It took four years.", "It was slow."), evidence.source(1).passages)
+    request = judge_request(claims, evidence)
+    assert request.count("after four years of work") == 1
+    assert request.index("Claim 2") < request.index("<web>")
+
+
+async def test_a_reply_is_read_by_the_numbers_of_its_claims(evidence):
+    passages = evidence.source(1).passages
+    decided = read_verdicts("2: contradicted", {"It was slow.": passages, "It failed.": passages})
+    assert decided("It failed.", passages).state is VerdictState.CONTRADICTED
+    assert decided("It was slow.", passages) is None
 
 
 async def test_only_what_code_leaves_open_is_asked(evidence):
