@@ -34,7 +34,9 @@ SENTENCES: Final = 2
 WINDOWS: Final = 12
 """Pieces of its passages that a claim is held against, those with most of its words: some 30 ms
 each on one core."""
-_CLAIM = re.compile(r"^Claim (\d+): (.*?)\n<web>\n(.*?)\n</web>$", re.DOTALL | re.MULTILINE)
+_GROUP = re.compile(r"^(Claim \d+: .*?)\n<web>\n(.*?)\n</web>$", re.DOTALL | re.MULTILINE)
+"""Claims, and the passages that all of them cite."""
+_CLAIM = re.compile(r"^Claim (\d+): (.*?)(?=\nClaim \d+: |\Z)", re.DOTALL | re.MULTILINE)
 _PLACE = re.compile(r"\(([^()]*)\) ")
 
 
@@ -48,7 +50,8 @@ class EntailmentModel:
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the rules are its system prompt
         """Decide the claims of a judge's request; raises `UsageError` where asked for else."""
-        claims = _CLAIM.findall(messages[-1].content)
+        groups = _GROUP.findall(messages[-1].content)
+        claims = [(*claim, web) for told, web in groups for claim in _CLAIM.findall(told)]
         if not claims:
             hint = "Name it with --judge, and with --model one that answers."
             raise UsageError(f"{self.name} judges claims, and answers no questions", hint=hint)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LEAST = 0.15
 """Share of the claim that must stand around the page's value; most is in other words."""
 
-LEAST_DATE = 0.03
+LEAST_DATE = 0.06
 """The same for dates, which are hardly ever a writer's own."""
 
 LEAST_SMALL = 0.45
