@@ -21,10 +21,13 @@ SHORTEST = 2
 """Letters of a name; one alone is a unit's or an initial."""
 
 BESIDE = 1.5
-"""What counts for the claim's own name in a statement that has both: it speaks of both."""
+"""What the surroundings of the claim's own name count in a statement that has both names."""
 
 _DOERS = frozenset({"he", "she", "we"})
+"""Pronouns that stand for a doer wherever they are."""
+
 _POINTING = PRONOUNS | {"we", "us", "our"}
+"""Pronouns that stand for what was named before where they open a sentence."""
 
 
 def check_names(claim: Sentence, ground: Ground) -> Finding | None:
@@ -76,8 +79,7 @@ def _rival(name: Name, claim: Sentence, ground: Ground) -> tuple[Statement, Name
         and not _may_be_meant(name, other, statement)
         and (met := places.met(statement, other.place, other.roots))
         and bar_for(name, other, statement, ground).cleared(
-            met.share,
-            own if sort_of(name.role) == sort_of(other.role) else _beside(own, name, statement),
+            met.share, _beside(own, name, other, statement)
         )
     ]
     if not rivals:
@@ -89,14 +91,18 @@ def _rival(name: Name, claim: Sentence, ground: Ground) -> tuple[Statement, Name
     return statement, other
 
 
-def _beside(own: float, name: Name, statement: Statement) -> float:
-    """Weigh what stands around the claim's own name: more where the statement names both."""
+def _beside(own: float, name: Name, other: Name, statement: Statement) -> float:
+    """Weigh what stands around the claim's own name, beside another name of a statement.
+
+    It weighs more where the statement has both in different parts: it speaks of both.
+    """
+    apart = sort_of(name.role) != sort_of(other.role)
     named = any(map(name.may_be, statement.sentence.names))
-    return BESIDE * own if named else own
+    return BESIDE * own if named and apart else own
 
 
 def _may_be_meant(name: Name, other: Name, statement: Statement) -> bool:
-    """Whether the pronoun that opens a statement may stand for a claim's name.
+    """Whether a pronoun of a statement may stand for a claim's name: `She …`, `… which we own`.
 
     Where both names do something, the other is the doer there, and the pronoun is somebody else.
     """
