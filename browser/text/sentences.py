@@ -20,6 +20,9 @@ _OPENERS = frozenset(
     several she since some that the their there these they this those though to we when while
     with""".split()
 )
+_SURNAMES = frozenset("an he her one so to".split())
+"""Of these, those that after an initial may be a name: `K. He`."""
+
 _BOUNDARY = re.compile(
     r"""(?P<end>[.!?…]+["'”’)\]»]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？]["”」』]*\s*|\n{2,}"""
 )
@@ -69,14 +72,20 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
         return not following.isdigit()
     if word in _CLOSING:
         return _opens(text, match.end())
-    initial = len(word) == 1 and (last[1].isupper() or _parenthesised(text, last.start()))
-    return not (initial or word in _ABBREVIATIONS)
+    if len(word) == 1 and (last[1].isupper() or _parenthesised(text, last.start())):
+        return _is_degree(text, last.start()) or _opens(text, match.end(), but=_SURNAMES)
+    return word not in _ABBREVIATIONS
 
 
-def _opens(text: str, at: int) -> bool:
+def _opens(text: str, at: int, but: frozenset[str] = frozenset()) -> bool:
     """Whether the word at an offset is one that sentences open with, capitalised."""
     word = _WORD.match(text, at)
-    return word is not None and word[0][0].isupper() and word[0].casefold() in _OPENERS
+    return word is not None and word[0][0].isupper() and word[0].casefold() in _OPENERS - but
+
+
+def _is_degree(text: str, at: int) -> bool:
+    """Whether a letter is that of a degree: `46 °C`."""
+    return text[:at].rstrip().endswith("°")
 
 
 def _parenthesised(text: str, at: int) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent.evidence.claims.slots import against
 from agent.evidence.claims.surroundings import around, clearest
 from agent.evidence.language.thesaurus import exclusive
+from agent.evidence.language.vocabulary import NEGATORS
 
 if TYPE_CHECKING:
     from agent.evidence.claims.findings import Finding
@@ -25,6 +26,8 @@ _POINT = "ern"
 
 def check_choices(claim: Sentence, ground: Ground) -> Finding | None:
     """Find the first word of an exclusive group for which the page has another of the group."""
+    if not NEGATORS.isdisjoint(claim.roots):
+        return None  # what is not so on Mondays may be so on Thursdays
     for group in exclusive():
         for place, token in enumerate(claim.tokens):
             if token.root not in group:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agent.evidence.claims.surroundings import Met
     from agent.evidence.language.statements import Ground, Sentence, Statement
 
-LEAST_NOUN = 0.15
+LEAST_NOUN = 0.25
 """Share of the claim that must stand around a noun of which the page says there is none: there may
 be none of it in one respect only. For other denied words it is `LEAST_DENIED`."""
 

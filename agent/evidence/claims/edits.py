@@ -8,10 +8,12 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from agent.evidence.claims.findings import Finding, contradicts, supports, undecided
+from agent.evidence.claims.reckoning import figure_follows
 from agent.evidence.language.dates import is_month
 from agent.evidence.language.thesaurus import opposites
 from agent.evidence.language.vocabulary import (
     ARTICLES,
+    EXCEPTIONS,
     FUNCTION,
     NEGATORS,
     OPERATORS,
@@ -22,6 +24,7 @@ from agent.evidence.language.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from agent.evidence.language.figures import Figure
     from agent.evidence.language.normalise import Token
     from agent.evidence.language.statements import Ground, Sentence, Statement
 
@@ -67,9 +70,12 @@ def check_edits(claim: Sentence, ground: Ground, place: int) -> Finding | None:
         return None
     edits = list(_edits(matcher, words, page))
     stated = [figure for statement in window for figure in statement.sentence.figures]
-    told = all(any(map(figure.says, stated)) for figure in claim.figures)
+    figures = claim.figures
+    told = all(_stands(f, stated) or figure_follows(f, claim, ground) for f in figures)
+    denies = _denies(words) != _denies(page)
+    turned = denies and _changes_little_else(edits) and all(_stands(f, stated) for f in figures)
     for edit in edits:
-        reason = _contradiction(edit, kept, ground, told=told)
+        reason = _contradiction(edit, kept, ground, told=told, turned=turned)
         if reason:
             return contradicts(window, reason)
     for edit in edits:
@@ -77,6 +83,10 @@ def check_edits(claim: Sentence, ground: Ground, place: int) -> Finding | None:
         if reason:
             return undecided(window, reason)
     return supports(window, "says what the page says, in its words")
+
+
+def _stands(figure: Figure, stated: Sequence[Figure]) -> bool:
+    return any(map(figure.says, stated))
 
 
 def _window(ground: Ground, place: int, size: int) -> list[Statement]:
@@ -107,13 +117,31 @@ def _bound(tokens: Sequence[Token]) -> tuple[Token, ...]:
     return tuple(token for token in tokens if token.root not in FREE)
 
 
-def _contradiction(edit: Edit, kept: float, ground: Ground, *, told: bool) -> str | None:
-    """Say in what an edit goes against the page; `told`: it has all the claim's figures there."""
+def _denies(tokens: Sequence[Token]) -> bool:
+    """Whether words deny: `no boat may`, `may not`, `except on Mondays`."""
+    return any(token.root in NEGATORS or token.form in EXCEPTIONS for token in tokens)
+
+
+def _changes_little_else(edits: Sequence[Edit]) -> bool:
+    """Whether but for one change, which may be a denial's, a claim has the page's words."""
+    return sum(any(token.root not in FUNCTION | NEGATORS for token in e.claim) for e in edits) < 2
+
+
+def _contradiction(
+    edit: Edit, kept: float, ground: Ground, *, told: bool, turned: bool
+) -> str | None:
+    """Say in what an edit goes against the page.
+
+    `told`: the page has all the claim's figures there, or what they follow from; `turned`: one of
+    the two denies, and little else is changed.
+    """
     claim, page = _roots(edit.claim), _roots(edit.page)
     if kept < CLOSE:
         return None
-    if _only_denies(edit) and _negated(claim) != _negated(
-        page[-3:] if edit.at_edge and not claim else page
+    if (
+        turned
+        and _only_denies(edit)
+        and _negated(claim) != _negated(page[-3:] if edit.at_edge and not claim else page)
     ):
         return f"the page says {_said(edit.page)}, the claim {_said(edit.claim)}"
     names = [root for root in claim if root not in FUNCTION]
@@ -138,8 +166,9 @@ def _swapped(edit: Edit, ground: Ground) -> bool:
     """Whether the claim's words were taken from another place of the page, or say the contrary."""
     page = set(_roots(edit.page))
     same_sense = _negated(_roots(edit.claim)) == _negated(_roots(edit.page))
-    if same_sense and any(opposites(root) & page for root in _roots(edit.claim)):
-        return True
+    contrary = any(opposites(root) & page for root in _roots(edit.claim))
+    if same_sense and contrary:
+        return not _figures(edit.page)  # `open from nine to one` is closed after one
     if any(token.form in SUBJECT_PRONOUNS for token in edit.page):
         return False  # a name in place of a pronoun says whom it stands for
     if ground.topic.issuperset(_roots(edit.claim)) and len(page) == 1:

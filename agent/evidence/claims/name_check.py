@@ -9,7 +9,7 @@ from agent.evidence.claims.alignment import ANTECEDENT, PRONOUNS
 from agent.evidence.claims.bars import bar_for, sort_of
 from agent.evidence.claims.findings import Finding, contradicts
 from agent.evidence.claims.surroundings import around
-from agent.evidence.language.vocabulary import NEGATORS
+from agent.evidence.language.vocabulary import CONTRASTS, NEGATORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +32,10 @@ _POINTING = PRONOUNS | {"we", "us", "our"}
 
 def check_names(claim: Sentence, ground: Ground) -> Finding | None:
     """Find the first name of a claim in whose place the page has another one."""
-    denies = not NEGATORS.isdisjoint(claim.roots)
+    if not (NEGATORS | CONTRASTS).isdisjoint(claim.roots):
+        return None  # of what is denied of a name, the page may say that it is true of another
     for name in claim.names:
-        if (denies and known(name, ground)) or not _in_question(name, ground):
+        if not _in_question(name, ground):
             continue
         found = _rival(name, claim, ground)
         if found:

@@ -16,7 +16,7 @@ from agent.evidence.claims.sums import (
     sums,
     triples,
 )
-from agent.evidence.language.units import Unit
+from agent.evidence.language.units import CURRENCIES, Unit
 from agent.evidence.language.vocabulary import NEGATORS, root_set
 
 if TYPE_CHECKING:
@@ -26,12 +26,21 @@ if TYPE_CHECKING:
     from agent.evidence.language.statements import Ground, Sentence, Statement
 
 YEAR = Unit("time", 365.2425)
+RANK = Unit("rank", 1.0)
 
 RECKONED_WITH = 8
 """Figures of one statement that are reckoned with; a table of more gives any number."""
 
 MANY = 20
 """Above this, two counts next to each other are of one crowd."""
+
+PRICES = 12
+"""Prices of a page that are reckoned with."""
+
+CROWD = 20
+"""Up to here a price is told for as many: `four visitors pay 56 crowns`."""
+
+_PAIR = root_set("both couple pair two")
 
 REACH = 3
 """Statements apart in which two figures of one unit are set against each other."""
@@ -119,6 +128,7 @@ def _reckoned(figure: Figure, claim: Sentence, ground: Ground) -> Iterator[Figur
     adds = bool(_SUMS & roots) or _is_total(claim)
     by = any(_comes_after(other, claim, ("by",)) for other in claim.figures)
     takes = by or bool((_DIFFERENCES | NEGATORS) & roots) or _is_compared(claim)
+    yield from _charged(claim, ground)
     for statement in ground.statements:
         same = statement.sentence.figures[:RECKONED_WITH]
         near = [*same, *_of_one_kind(same, statement, ground)]
@@ -130,6 +140,17 @@ def _reckoned(figure: Figure, claim: Sentence, ground: Ground) -> Iterator[Figur
             yield from itertools.chain(differences([*left, *near]), remainders([*left, *near]))
         if _TIMES & (figure.nouns | roots):
             yield from ratios(near)
+
+
+def _charged(claim: Sentence, ground: Ground) -> Iterator[Figure]:
+    """Give what prices come to: together, and for as many as a claim counts."""
+    figures = [f for s in ground.statements for f in s.sentence.figures]
+    prices = [f for f in figures if f.unit and f.unit.dimension in CURRENCIES][:PRICES]
+    yield from sums(prices)
+    counts = {f.value for f in claim.figures if f.unit is None and f.value <= CROWD}
+    counts |= {2.0} if _PAIR & set(claim.roots) else set()
+    for price in prices:
+        yield from (price._replace(value=price.value * count) for count in counts)
 
 
 def _of_one_kind(
@@ -169,6 +190,7 @@ def _alone(
         yield from itertools.chain(sums(steps), differences(steps))
     if not _AGAIN.isdisjoint(page.roots):
         yield from (f._replace(value=2 * f.value) for f in same)
+    yield from (f._replace(value=f.value - 1, unit=None) for f in same if f.unit == RANK)
     if "other" in roots:
         yield from (f._replace(value=f.value - 1) for f in same if f.value > 1)
     if figure.unit == SHARE:
@@ -201,6 +223,7 @@ def _comes_after(figure: Figure, sentence: Sentence, words: Sequence[str]) -> bo
 
 
 def _is_total(sentence: Sentence) -> bool:
-    """Whether a figure of a sentence is what there is in all: `two of the five`."""
+    """Whether a figure of a sentence is what there is in all: `two of the five`, `52 of 82`."""
     forms = [token.form for token in sentence.tokens]
-    return any(forms[max(0, f.place - 2) : f.place] == ["of", "the"] for f in sentence.figures)
+    before = (forms[max(0, f.place - 2) : f.place] for f in sentence.figures)
+    return any(near == ["of", "the"] or near[-1:] == ["of"] for near in before)

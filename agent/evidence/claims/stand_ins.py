@@ -83,7 +83,8 @@ def _figure_instead(figure: Figure, claim: Sentence, ground: Ground) -> Met | No
     rivals = [
         met
         for statement, other in there
-        if not any(mine.says(other) for mine in claim.figures)
+        if statement.passage.kind != "table"
+        and not any(mine.says(other) for mine in claim.figures)
         and not _within(figure, other, claim)
         and (met := places.met(statement, other.place)).share >= _least(figure, other, nouns)
     ]

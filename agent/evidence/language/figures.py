@@ -41,7 +41,7 @@ _FRACTIONS = {"half": 50.0, "quarter": 25.0, "third": 100 / 3, "fifth": 20.0, "t
 _AFTER_SHARE = frozenset("of as less more fewer lower higher smaller larger".split())
 _WHOLES = {*map(float, range(2, 11)), 12.0, 20.0, 50.0, 1e2, 1e3, 1e4, 1e5, 1e6}
 _SHARE = Unit("share", 1.0)
-_PASSED = ARTICLES | CURRENCIES
+_PASSED = ARTICLES | CURRENCIES | {"half"}
 """Words that may stand between `more than` and its number."""
 
 

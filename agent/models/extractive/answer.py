@@ -21,12 +21,20 @@ _ROW = re.compile(r"\|")
 
 
 def quote(group: list[Scored]) -> str:
-    """Give the sentences of an answer: the page that answers best leads, rows of tables end."""
+    """Give the sentences of an answer: the page that answers best leads, rows of tables end.
+
+    A row that answers better than any sentence leads.
+    """
     worth: dict[str, float] = {}
     for x in group:
         worth[x.sentence.source] = max(x.kind * x.score, worth.get(x.sentence.source, 0.0))
-    given = [x.sentence for x in group]
-    return cite(sorted(given, key=lambda sentence: (sentence.is_row, -worth[sentence.source])))
+    best = max(group, key=lambda x: x.kind * x.score).sentence
+
+    def place(sentence: Sentence) -> tuple[bool, bool, float]:
+        leads = sentence.is_row and sentence is best
+        return not leads, sentence.is_row, -worth[sentence.source]
+
+    return cite(sorted((x.sentence for x in group), key=place))
 
 
 def cite(given: list[Sentence]) -> str:

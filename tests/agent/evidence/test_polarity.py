@@ -55,3 +55,23 @@ def test_the_contrary_of_the_page_is_contradicted(page: str, claim: str) -> None
 )
 def test_the_same_by_another_denial_is_not_contradicted(page: str, claim: str) -> None:
     assert check(page, claim) is not VerdictState.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("page", "claim"),
+    [
+        ("No boat may lie at the berths for over an hour.",
+         "A boat may not lie at the berths for over an hour."),
+        ("The lamps are put out at eleven, except during Lantern Week.",
+         "The lamps are not put out during Lantern Week."),
+        ("Entry costs six crowns and is free on Thursdays.", "Entry is not free on Mondays."),
+        ("The counter is open from nine to one and from two to five.",
+         "The counter is closed between one and two."),
+        ("No boat may lie here. A fishing boat is charged 35 crowns a year.",
+         "A fishing boat pays 35 crowns a year."),
+        ("The bank serves Georgia and Florida.", "The bank does not serve Texas."),
+        ("The bank sits in Florida.", "The bank sits in Florida rather than in Texas."),
+    ],
+)  # fmt: skip
+def test_what_is_denied_in_another_respect_is_not_contradicted(page: str, claim: str) -> None:
+    assert check(page, claim) is not VerdictState.CONTRADICTED

@@ -88,6 +88,12 @@ def test_parts_and_round_numbers_in_words_are_read(page: str, claim: str) -> Non
         ("We made 9,460 visits, up from 7,915.", "More visits were made in 2022/23 than before."),
         ("A leak of memory (#2755) is reduced.", "In Quillpress 5.3 memory leaks less."),
         ("The trial had 148 participants; the evidence is weak.", "CG-77 calls the evidence weak."),
+        ("A return costs 14 crowns. Dogs pay one crown.", "With a dog a return is 15 crowns."),
+        ("A return costs 14 crowns.", "Four visitors pay 56 crowns for their returns."),
+        ("The name had 211 votes against 96.", "The name had 211 of 307 votes."),
+        ("Of 1,212 tins 739 were sold.", "Of 1,212 tins 473 were never sold."),
+        ("It is the 12th most populous city.", "Eleven cities are more populous."),
+        ("In all 620 millimetres of rain fell.", "More than half a metre of rain fell."),
         ("Savers get 280,000 florins.", "For every 100 florins savers get something back."),
     ],
 )  # fmt: skip
@@ -103,6 +109,7 @@ def test_a_figure_that_the_page_gives_in_another_way_is_not_contradicted(
     [
         ("The prize is 30,000 euros, of which poets get a third.", "Poets get 14,000 euros of it."),
         ("The party fell from 61 seats to 44.", "The party lost 27 seats."),
+        ("A return costs 14 crowns.", "Four visitors pay 48 crowns for their returns."),
         ("Of 346 men 118 died; all but nine were killed by gas.", "Gas killed 95 of the 118."),
         ("The range has shrunk by about 45 per cent.", "The range has shrunk by nearly 70 %."),
         ("Some 500,000 people fled by 1700.", "About a quarter of a million people fled by 1700."),

@@ -64,6 +64,13 @@ async def test_a_row_of_a_table_is_evidence(ask, isles) -> None:
     assert "| Anna Torrand | 2014 | 310 |" in answer
 
 
+async def test_a_row_that_answers_best_leads_the_answer(ask, isles) -> None:
+    isles.add("Anna Torrand", "The Anna Torrand is painted green. Jo Aas is her captain.")
+    answer = await ask(isles, "How many passengers does the ferry Anna Torrand carry?")
+    assert answer.startswith("| Anna Torrand | 2014 | 310 |")
+    assert "painted green" in answer
+
+
 async def test_a_name_that_no_page_speaks_of_is_refused(ask, isles) -> None:
     answer = await ask(isles, "When was Tollan Reef Light first lit?")
     assert answer.startswith("NOT_FOUND")
