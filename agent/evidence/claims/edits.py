@@ -118,13 +118,15 @@ def _bound(tokens: Sequence[Token]) -> tuple[Token, ...]:
 
 
 def _denies(tokens: Sequence[Token]) -> bool:
-    """Whether words deny: `no boat may`, `may not`, `except on Mondays`."""
-    return any(token.root in NEGATORS or token.form in EXCEPTIONS for token in tokens)
+    """Whether words deny (`may not`, `except on Mondays`) more than a limit: `no longer than`."""
+    denies = any(token.root in NEGATORS or token.form in EXCEPTIONS for token in tokens)
+    return denies and not any(token.form == "than" for token in tokens)
 
 
 def _changes_little_else(edits: Sequence[Edit]) -> bool:
-    """Whether but for one change, which may be a denial's, a claim has the page's words."""
-    return sum(any(token.root not in FUNCTION | NEGATORS for token in e.claim) for e in edits) < 2
+    """Whether but for what a denial changes a claim has the page's words."""
+    others = (edit.claim for edit in edits if not _negated(_roots(edit.claim)))
+    return not any(token.root not in FUNCTION for tokens in others for token in tokens)
 
 
 def _contradiction(

@@ -10,6 +10,7 @@ from agent.evidence.claims.findings import Finding, contradicts
 from agent.evidence.claims.polarity import PERMISSION, Likeness, compare
 from agent.evidence.claims.sides import told_by
 from agent.evidence.language.clauses import clauses
+from agent.evidence.language.dates import names_a_time
 from agent.evidence.language.hints import is_plain, plainly_apart
 from agent.evidence.language.thesaurus import opposites
 from agent.evidence.language.vocabulary import CONTRASTS, DENIALS, LIGHT, NEGATORS, PERSONS, TURNS
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 COVERED = 0.35
 """Share of a clause's weight that a clause of the page must have to speak of the same thing."""
+
+NAMED = 0.6
+"""Share of a thing's words by which it is named, where the page says that there is none of it."""
 
 COVERED_DENYING = 0.6
 """The same where the claim denies: what the page affirms is denied in part, or of others."""
@@ -60,6 +64,8 @@ def check_negation(claim: Sentence, ground: Ground) -> Finding | None:
     for mine in clauses(claim.tokens):
         if len(mine.content) < 2 or mine.supposed or not CONTRASTS.isdisjoint(claim.roots):
             continue
+        if mine.denials and any(figure.unit is None for figure in claim.figures):
+            continue  # of so many as are not, the page may say how many are
         same = [side for side in theirs if _may_be_same(mine, side, claim, ground)]
         found = (
             _opposed(mine, same, ground)
@@ -101,10 +107,10 @@ def _denied_thing(mine: Clause, theirs: Sequence[Side], ground: Ground) -> State
         return None
     words = {form for root in mine.content for form in forms_on_page(root, ground)}
     for side in theirs:
-        for thing in side.clause.things:
+        for thing in () if _is_in_part(side) else side.clause.things:
             named = sum(ground.weight(root) for root in thing & words)
             whole = sum(ground.weight(root) for root in thing)
-            if len(thing & words) >= 2 and named >= COVERED * whole and not side.whole:
+            if len(thing & words) >= 2 and named >= NAMED * whole:
                 return side.statement
     return None
 
@@ -115,7 +121,7 @@ def _counted_none(claim: Sentence, theirs: Sequence[Side], ground: Ground) -> St
     counted = [figure.nouns for figure in few]
     if not NEGATORS.isdisjoint(claim.roots):
         return None
-    for side in theirs:
+    for side in (side for side in theirs if not _is_in_part(side)):
         none = [
             noun for noun in counted if any(thing == noun & thing for thing in side.clause.things)
         ]
@@ -123,9 +129,15 @@ def _counted_none(claim: Sentence, theirs: Sequence[Side], ground: Ground) -> St
         others = [root for root in claim.content if _plain(root, ground) and root.isalpha()]
         rest = [root for root in others if not any(root in noun for noun in none)]
         met = [root for root in rest if forms_on_page(root, ground).keys() & content]
-        if none and rest and len(met) >= COVERED * len(rest) and not side.whole:
+        if none and rest and len(met) >= NAMED * len(rest):
             return side.statement
     return None
+
+
+def _is_in_part(side: Side) -> bool:
+    """Whether a side says there is none of a thing within limits only, or at some times."""
+    times = any(map(names_a_time, side.statement.sentence.tokens))
+    return side.whole or side.clause.limited or times
 
 
 def _opposed(mine: Clause, theirs: Sequence[Side], ground: Ground) -> Statement | None:

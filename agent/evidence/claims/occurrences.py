@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.evidence.claims.alignment import forms_on_page
 from agent.evidence.language.clauses import is_content
+from agent.evidence.language.dates import names_a_time
 from agent.evidence.language.heads import denied_in
 from agent.evidence.language.vocabulary import HEDGES, LIGHT, LIMITS
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 LEAST_DENIED = 0.13
 """Share of the claim that must stand around a word that the page denies and the claim does not."""
 
-REACH = 7
+REACH = 12
 """Tokens after a word of denial among which a limit of it stands."""
 
 
@@ -55,5 +56,6 @@ def _limited(tokens: Sequence[Token], denied: Denied) -> bool:
     before = tokens[max(0, denied.place - 2) : denied.place]
     after = tokens[denied.place : denied.place + REACH]
     limits = any(token.root in LIMITS for token in (*before, *after) if token.form != "longer")
+    limits = limits or any(map(names_a_time, after))
     supposed = any(token.form in {"if", "unless", "whether"} for token in tokens[: denied.place])
     return limits or supposed or any(token.form == "but" for token in after)

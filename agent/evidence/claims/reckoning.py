@@ -40,7 +40,7 @@ PRICES = 12
 CROWD = 20
 """Up to here a price is told for as many: `four visitors pay 56 crowns`."""
 
-_PAIR = root_set("both couple pair two")
+_PAIR = root_set("both couple pair two together")
 
 REACH = 3
 """Statements apart in which two figures of one unit are set against each other."""
@@ -143,10 +143,11 @@ def _reckoned(figure: Figure, claim: Sentence, ground: Ground) -> Iterator[Figur
 
 
 def _charged(claim: Sentence, ground: Ground) -> Iterator[Figure]:
-    """Give what prices come to: together, and for as many as a claim counts."""
-    figures = [f for s in ground.statements for f in s.sentence.figures]
-    prices = [f for f in figures if f.unit and f.unit.dimension in CURRENCIES][:PRICES]
-    yield from sums(prices)
+    """Give what prices, and what is told of `each`, come to for as many as a claim counts."""
+    figures = [(f, s.sentence) for s in ground.statements for f in s.sentence.figures]
+    money = [f for f, _ in figures if f.unit and f.unit.dimension in CURRENCIES][:PRICES]
+    yield from sums(money)
+    prices = [*money, *[f for f, sentence in figures if "each" in sentence.roots][:PRICES]]
     counts = {f.value for f in claim.figures if f.unit is None and f.value <= CROWD}
     counts |= {2.0} if _PAIR & set(claim.roots) else set()
     for price in prices:

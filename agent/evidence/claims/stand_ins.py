@@ -16,7 +16,7 @@ from agent.evidence.claims.reckoning import figure_follows
 from agent.evidence.claims.slots import against, corroborated
 from agent.evidence.claims.surroundings import around, clearest
 from agent.evidence.language.thesaurus import opposites, synonyms
-from agent.evidence.language.vocabulary import NEGATORS, root_set
+from agent.evidence.language.vocabulary import DENIALS, NEGATORS, root_set
 
 if TYPE_CHECKING:
     from agent.evidence.claims.findings import Finding
@@ -119,8 +119,8 @@ def _least(figure: Figure, other: Figure, nouns: frozenset[str]) -> float:
 
 
 def _date_instead(date: Date, claim: Sentence, ground: Ground) -> Met | None:
-    if date.exact_year is None and not NEGATORS.isdisjoint(claim.roots):
-        return None
+    if date.exact_year is None and not (NEGATORS | DENIALS).isdisjoint(claim.roots):
+        return None  # what is forbidden until November may be done from then on
     timeline = zip(ground.statements, dated(ground), strict=True)
     there = [(statement, told) for statement, dates in timeline for told in dates]
     named = [(s, told.date) for s, told in there if date.agrees(told.date)]
@@ -142,6 +142,8 @@ def _can_be_meant(date: Date, other: Date, claim: Sentence, statement: Statement
     """Whether another date can be in the place of a claim's: of its sort, and not used there."""
     if not _same_sort(date, other) or any(mine.agrees(other) for mine in claim.dates):
         return False
+    if date.exact_year is None and not NEGATORS.isdisjoint(statement.sentence.roots):
+        return False  # what there is none of in February there may be in March
     vague = date.day is None and date.exact_year is None
     return not (vague and _turned(claim, statement))
 

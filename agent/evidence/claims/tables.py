@@ -25,6 +25,12 @@ COUNTABLE = 12
 PLACES = root_set("place rank position pos")
 """What heads the column that an ordinal is of: `finished third`."""
 
+WHOLE_REACH = 4
+"""Tokens before a whole among which its `of` stands."""
+
+_COMPARING = frozenset("than after before later earlier behind ahead".split())
+"""Forms by which a claim sets one row against another: `seven metres more than the next`."""
+
 _CELLS = " | "
 
 
@@ -44,7 +50,12 @@ class Row:
 
 
 def check_tables(claim: Sentence, ground: Ground) -> Finding | None:
-    """Find that a claim about one row has another row's cell, or another figure than its own."""
+    """Find that a claim about one row has another row's cell, or another figure than its own.
+
+    A claim that sets two rows side by side has cells of both, and what lies between them.
+    """
+    if any(token.form in _COMPARING for token in claim.words):
+        return None
     for rows in _tables(ground):
         for key in _key_columns(rows):
             about = [row for row in rows if _holds(claim.roots, row.cells[key])]
@@ -132,12 +143,20 @@ def _columns(row: Row, key: int) -> Iterator[int]:
 def _other_figure(claim: Sentence, row: Row, ground: Ground) -> str | None:
     """Find a figure of the claim whose noun heads a column in which the row has another."""
     for figure in claim.figures:
+        if _is_whole(figure, claim):
+            continue
         nouns = _heading(figure, ground)
         for header, cell in zip(row.header, row.cells, strict=True):
             named = not nouns.isdisjoint(header)
             if named and len(cell) == 1 and not _says(figure, cell[0]):
                 return cell[0]
     return None
+
+
+def _is_whole(figure: Figure, claim: Sentence) -> bool:
+    """Whether a figure is what others are a part of: `52 of the fleet's 76 cars`."""
+    before = claim.tokens[max(0, figure.place - WHOLE_REACH) : figure.place]
+    return any(token.form == "of" for token in before)
 
 
 def _heading(figure: Figure, ground: Ground) -> frozenset[str]:

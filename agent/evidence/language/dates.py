@@ -26,6 +26,11 @@ _MONTHS = {
     )
     for number, name in enumerate(names.split(), 1)
 }
+_WEEKDAYS = frozenset(
+    f"{day}{s}"
+    for day in "monday tuesday wednesday thursday friday saturday sunday".split()
+    for s in ("", "s")
+)
 _PLURALS = frozenset("people men women children".split())
 _FIRST_YEAR, _LAST_YEAR = 1000, 2199
 _BEFORE_YEAR = frozenset(
@@ -70,6 +75,11 @@ def find_dates(tokens: Sequence[Token]) -> list[Date]:
 def is_month(token: Token) -> bool:
     """Whether a token is the name of a month, with its capital."""
     return token.root in _MONTHS and token.raw[0].isupper()
+
+
+def names_a_time(token: Token) -> bool:
+    """Whether a token is a month or a weekday: what is said of one may not be so on another."""
+    return is_month(token) or token.form in _WEEKDAYS
 
 
 def date_places(tokens: Sequence[Token]) -> set[int]:

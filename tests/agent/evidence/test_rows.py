@@ -83,3 +83,15 @@ def test_values_of_another_row_or_column_are_contradicted(claim: str) -> None:
 )
 def test_what_says_more_than_the_row_is_not_carried_by_it(claim: str) -> None:
     assert verdict(claim) != "supported"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Osprey has the longer hull, 62 m, 16 m more than MV Heron.",
+        "MV Heron carries 130 passengers fewer than MV Osprey.",
+        "MV Osprey takes 52 of the fleet's 76 cars.",
+    ],
+)
+def test_what_lies_between_two_rows_is_not_held_against_one(claim: str) -> None:
+    assert verdict(claim) != "contradicted"
