@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 COVERED = 0.35
 """Share of a clause's weight that a clause of the page must have to speak of the same thing."""
 
-NAMED = 0.6
-"""Share of a thing's words by which it is named, where the page says that there is none of it."""
-
 COVERED_DENYING = 0.6
 """The same where the claim denies: what the page affirms is denied in part, or of others."""
 
 CLOSE = 0.45
 """The same where the claim speaks of all that the clause says, and of more."""
+
+NAMED = 0.6
+"""Share of a thing's words by which it is named, where the page says that there is none of it."""
 
 ELSEWHERE = 0.4
 """What a word counts that stands in another clause of the same statement."""

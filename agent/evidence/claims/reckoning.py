@@ -126,7 +126,7 @@ def _reckoned(figure: Figure, claim: Sentence, ground: Ground) -> Iterator[Figur
     """Give what the figures of a statement come to, and of statements near each other."""
     roots = set(claim.roots)
     adds = bool(_SUMS & roots) or _is_total(claim)
-    by = any(_comes_after(other, claim, ("by",)) for other in claim.figures)
+    by = any(comes_after(other, claim, ("by",)) for other in claim.figures)
     takes = by or bool((_DIFFERENCES | NEGATORS) & roots) or _is_compared(claim)
     yield from _charged(claim, ground)
     for statement in ground.statements:
@@ -183,10 +183,10 @@ def _alone(
     """Give what the figures of one statement come to, without more than its own words."""
     yield from _before_it_was(same, page)
     yield from portions(same)
-    moved = [f for f in same if _comes_after(f, page, _STEPPING)]
+    moved = [f for f in same if comes_after(f, page, _STEPPING)]
     if len(moved) == len(_STEPPING):
         yield from differences(moved)
-    steps = [f for f in same if _comes_after(f, page, _STEP)]
+    steps = [f for f in same if comes_after(f, page, _STEP)]
     if len(steps) == len(_STEP):
         yield from itertools.chain(sums(steps), differences(steps))
     if not _AGAIN.isdisjoint(page.roots):
@@ -218,7 +218,7 @@ def _is_compared(sentence: Sentence) -> bool:
     return any(one.form == "than" and other.value is None for one, other in after)
 
 
-def _comes_after(figure: Figure, sentence: Sentence, words: Sequence[str]) -> bool:
+def comes_after(figure: Figure, sentence: Sentence, words: Sequence[str]) -> bool:
     """Whether one of these words stands right before a figure."""
     return bool(figure.place) and sentence.tokens[figure.place - 1].form in words
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agent.evidence.claims.alignment import forms_on_page
 from agent.evidence.claims.counting import dated
-from agent.evidence.claims.reckoning import figure_follows
+from agent.evidence.claims.reckoning import comes_after, figure_follows
 from agent.evidence.claims.slots import against, corroborated
 from agent.evidence.claims.surroundings import around, clearest
 from agent.evidence.language.thesaurus import opposites, synonyms
@@ -49,7 +49,7 @@ PAIR = 2
 NEVER = 2.0
 """A share that nothing reaches."""
 
-_EACH = frozenset({"every", "each", "per"})
+_EACH = ("every", "each", "per")
 """Words before a number that only says in what steps something is told: `every 100 florins`."""
 
 SUPPOSED = root_set("if someone anyone somebody anybody whoever suppose imagine")
@@ -74,7 +74,7 @@ def _figure_instead(figure: Figure, claim: Sentence, ground: Ground) -> Met | No
     own = [(s, f) for s, f in there if figure.says(f) or figure.rounds(f)]
     if figure_follows(figure, claim, ground) or (own and _says_little(figure)):
         return None
-    if claim.tokens[figure.place - 1].form in _EACH and figure.place:
+    if comes_after(figure, claim, _EACH):
         return None
     if any(s.passage.kind == "table" or corroborated(claim, s.sentence) for s, _ in own):
         return None

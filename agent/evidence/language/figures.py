@@ -59,6 +59,10 @@ class Figure(NamedTuple):
         """The value in the base unit of its dimension."""
         return self.value * self.unit.factor if self.unit else self.value
 
+    @property
+    def _about(self) -> float:
+        return ABOUT_SHARE if self.unit and self.unit.dimension == "share" else ABOUT
+
     def equals(self, other: Figure) -> bool:
         """Whether both name the same amount of the same unit; about the same, for shares."""
         share = self.unit is not None and self.unit.dimension == "share"
@@ -81,8 +85,7 @@ class Figure(NamedTuple):
             return mine <= theirs <= WIDE * mine
         if self.bound == "less":
             return mine / WIDE <= theirs <= mine
-        share = self.unit is not None and self.unit.dimension == "share"
-        return self.bound == "about" and _close(mine, theirs, ABOUT_SHARE if share else ABOUT)
+        return self.bound == "about" and _close(mine, theirs, self._about)
 
     def rounds(self, other: Figure) -> bool:
         """Whether this may be `other` rounded without saying so: 8 million for 8.2 million."""

@@ -18,8 +18,8 @@ PAGE = (
 )
 
 
-def state(claim: str) -> VerdictState:
-    return verify_claim(claim, split_passages(PAGE, 1)).state
+def state(claim: str, page: str = PAGE) -> VerdictState:
+    return verify_claim(claim, split_passages(page, 1)).state
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,7 @@ def test_a_value_that_stands_nowhere_and_follows_from_nothing_is_contradicted(cl
     ],
 )
 def test_parts_and_round_numbers_in_words_are_read(page: str, claim: str) -> None:
-    found = verify_claim(claim, split_passages(page, 1))
-    assert found.state is not VerdictState.CONTRADICTED
+    assert state(claim, page) is not VerdictState.CONTRADICTED
 
 
 @pytest.mark.parametrize(
@@ -100,8 +99,7 @@ def test_parts_and_round_numbers_in_words_are_read(page: str, claim: str) -> Non
 def test_a_figure_that_the_page_gives_in_another_way_is_not_contradicted(
     page: str, claim: str
 ) -> None:
-    found = verify_claim(claim, split_passages(page, 1))
-    assert found.state is not VerdictState.CONTRADICTED
+    assert state(claim, page) is not VerdictState.CONTRADICTED
 
 
 @pytest.mark.parametrize(
@@ -116,5 +114,4 @@ def test_a_figure_that_the_page_gives_in_another_way_is_not_contradicted(
     ],
 )  # fmt: skip
 def test_a_figure_that_comes_to_something_else_is_contradicted(page: str, claim: str) -> None:
-    found = verify_claim(claim, split_passages(page, 1))
-    assert found.state is VerdictState.CONTRADICTED
+    assert state(claim, page) is VerdictState.CONTRADICTED

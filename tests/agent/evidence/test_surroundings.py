@@ -19,8 +19,8 @@ PAGE = (
 )
 
 
-def state(claim: str) -> VerdictState:
-    return verify_claim(claim, split_passages(PAGE, 1)).state
+def state(claim: str, page: str = PAGE) -> VerdictState:
+    return verify_claim(claim, split_passages(page, 1)).state
 
 
 @pytest.mark.parametrize(
@@ -80,5 +80,4 @@ def test_the_same_told_freely_is_not_contradicted(claim: str) -> None:
 def test_a_name_that_a_statement_means_without_naming_it_is_not_replaced(
     page: str, claim: str
 ) -> None:
-    found = verify_claim(claim, split_passages(page, 1))
-    assert found.state is not VerdictState.CONTRADICTED
+    assert state(claim, page) is not VerdictState.CONTRADICTED
