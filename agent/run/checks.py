@@ -13,7 +13,7 @@ from ruamel.yaml.error import YAMLError
 
 from agent.config import options
 from agent.errors import ResearchError, UsageError
-from agent.export.opening import is_archive, opened
+from agent.export.run_archive import is_archive, opened
 from agent.run import research
 from agent.run.expectations import Expectation
 from agent.run.record import RunRecord
