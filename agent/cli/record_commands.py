@@ -23,10 +23,9 @@ from agent.export.compare import compare
 from agent.export.run_archive import is_archive, opened
 from agent.export.verify import verify as check
 from agent.export.verify import verify_archive
-from agent.run.archived import without_reach
 from agent.run.outcome import exit_code
 from agent.run.record import RunRecord
-from agent.run.recorded import on_recorded_web
+from agent.run.recorded_web import on_recorded_web, without_reach
 from agent.run.replay import replay as again
 from browser.text.hygiene import clean
 

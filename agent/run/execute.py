@@ -25,10 +25,8 @@ from agent.opening import Opening
 from agent.planner import Work
 from agent.review import Gate, SectionGate
 from agent.run.afterwards import keep_turns, now_ms
-from agent.run.branches import Branches
 from agent.run.discreet import DiscreetModel
 from agent.run.known import with_what_is_known
-from agent.run.left_open import LeftOpen
 from agent.run.means import budget_of, instructed, limits_of, private_tokens
 from agent.run.memory import open_memory
 from agent.run.models import open_model, with_fallbacks
@@ -36,6 +34,7 @@ from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
 from agent.run.own_jobs import OwnJobs
 from agent.run.person import on_record, person
 from agent.run.question import Before, session_of
+from agent.run.subtasks import Branches, LeftOpen
 from agent.run.values import add_values, schema_of
 from agent.run.web import open_remote_model, open_web
 from agent.tools import Registry, ToolContext
