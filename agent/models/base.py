@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard, runtime_che
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agent.types import Observation
+
 
 @dataclass(frozen=True, slots=True)
 class Image:
@@ -22,11 +24,18 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of the conversation; a model that does not see gets the text alone."""
+    """One message of the conversation; a language model gets the text, and pictures if it sees.
+
+    `observations` are the tool results of the message as data, one for each call and in the same
+    order; in the question's own message the files and the page that were put into it. `question`
+    is the person's own words, where `content` has memory and context around them.
+    """
 
     role: Literal["user", "assistant"]
     content: str
     images: tuple[Image, ...] = ()
+    observations: tuple[Observation, ...] = field(default=(), repr=False, compare=False)
+    question: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

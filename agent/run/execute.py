@@ -20,7 +20,7 @@ from agent.journal import Journal, Runs
 from agent.journal.writer import utc_now
 from agent.loop import LoopResult
 from agent.models import sees
-from agent.models.resolve import endpoint_of, get_ready, local_model
+from agent.models.resolve import endpoint_of, get_ready
 from agent.opening import Opening
 from agent.planner import Work
 from agent.review import Gate, SectionGate
@@ -29,7 +29,7 @@ from agent.run.discreet import DiscreetModel
 from agent.run.known import with_what_is_known
 from agent.run.means import budget_of, instructed, limits_of, private_tokens
 from agent.run.memory import open_memory
-from agent.run.models import open_model, with_fallbacks
+from agent.run.models import local_model, open_model, with_fallbacks
 from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
 from agent.run.own_jobs import OwnJobs
 from agent.run.person import on_record, person

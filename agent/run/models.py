@@ -6,8 +6,10 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
+from agent.depth import STANDARD
+from agent.keyless import ExtractiveModel
 from agent.models.later import LaterModel
-from agent.models.resolve import endpoint_of, local_model
+from agent.models.resolve import EXTRACTIVE, endpoint_of, model_of_file
 from agent.run.web import open_remote_model
 
 if TYPE_CHECKING:
@@ -15,7 +17,16 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from agent.config import Options
+    from agent.depth import Effort
     from agent.models import Model
+
+
+def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
+    """Make a model that needs no endpoint: the keyless one at a depth, a script, or a judge.
+
+    Raises `UsageError` for one that is not there, or not as it should be.
+    """
+    return model_of_file(name) if name and name != EXTRACTIVE else ExtractiveModel(effort)
 
 
 async def with_fallbacks(
