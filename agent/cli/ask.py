@@ -6,7 +6,9 @@ import asyncio
 import os
 import re
 import sys
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ from click.core import ParameterSource
 
 from agent.cli.dreaming import dream_after
 from agent.cli.flags import data_dir_option, export_paths, output_flags, run_flags
-from agent.cli.progress import progress_view
+from agent.cli.progress import told
 from agent.cli.render import print_report
 from agent.cli.run_commands import all_runs
 from agent.cli.terminal import approver, asker, complain, print_preview
@@ -31,6 +33,7 @@ from agent.run.resume import resume as go_on
 from agent.types import Report
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from agent.journal import Event
@@ -98,6 +101,26 @@ def run_to_end(start: Start, flags: dict[str, Any], data: Path, *, required: boo
         return code
     output.write(Runs(data).find(report.run).path)
     return code or exit_code(report, require_verified=required)
+
+
+@contextmanager
+def progress_view(*, quiet: bool, verbose: int) -> Iterator[Callable[[Event], None]]:
+    """Give a listener of events that shows progress while the block lasts."""
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        from agent.cli.live_view import LiveView  # noqa: PLC0415 - rich only on a terminal
+
+        with LiveView(verbose) as view:
+            yield view.note
+    else:
+        started = time.monotonic()
+
+        def line(event: Event) -> None:
+            for text in told(event, verbose):
+                print(f"{time.monotonic() - started:6.1f}s  {text}", file=sys.stderr, flush=True)
+
+        yield line
 
 
 def _set(flags: dict[str, Any]) -> dict[str, Any]:

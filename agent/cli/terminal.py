@@ -11,8 +11,7 @@ from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
     from agent.run.preview import Preview
-    from agent.tools.context import Approve
-    from agent.tools.person import Ask
+    from agent.tools.context import Approve, Ask
 
 
 def complain(message: str, hint: str = "") -> None:

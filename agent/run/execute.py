@@ -38,9 +38,9 @@ from agent.run.subtasks import Branches, LeftOpen
 from agent.run.values import add_values, schema_of
 from agent.run.web import open_remote_model, open_web
 from agent.tools import Registry, ToolContext
-from agent.tools.families import tools_for
 from agent.tools.mending import Mender
 from agent.tools.rephrasing import Rephraser
+from agent.tools.toolset import tools_for
 
 if TYPE_CHECKING:
     from agent.config import Options

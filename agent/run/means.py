@@ -9,7 +9,7 @@ from agent.guides import BROWSING, CITING
 from agent.messages import system_prompt
 from agent.models import natively
 from agent.tools import Limits
-from agent.tools.specs import tool_specs
+from agent.tools.registry import tool_specs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from agent.tools.person import Person
+from agent.tools.context import Person
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from agent.tools.person import Ask
+    from agent.tools.context import Ask
 
 T = TypeVar("T")
 

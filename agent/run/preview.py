@@ -15,8 +15,8 @@ from agent.models.prices import priced
 from agent.models.resolve import EXTRACTIVE, endpoint_of
 from agent.planner import wants_plan
 from agent.tools import Limits, Registry, ToolContext
-from agent.tools.families import tools_for
-from agent.tools.specs import tool_specs
+from agent.tools.registry import tool_specs
+from agent.tools.toolset import tools_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from agent.errors import UsageError
 from agent.journal import Runs, read_events
 from agent.protocol import inert
 from agent.run.values import fields_wanted
-from agent.tools.sources import passages_block, register
+from agent.tools.web_tools import passages_block, register
 from agent.types import Observation, ToolCall
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from agent.run.execute import execute
 from agent.run.given import Given
 from agent.tools import Limits, ToolContext
 from agent.tools.policy import result_data
-from agent.tools.web import WEB_TOOLS, fetch_result, read_result
+from agent.tools.web_tools import WEB_TOOLS, fetch_result, read_result
 from browser.net.url import normalize
 
 if TYPE_CHECKING:

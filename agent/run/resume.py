@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.journal import Event
     from agent.run.record import RunRecord
-    from agent.tools.person import Ask
+    from agent.tools.context import Ask
 
 
 async def resume(

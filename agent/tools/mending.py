@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from agent.errors import ToolError
     from agent.guard import Budget
     from agent.models import Model
-    from agent.tools.registry import Tool
     from agent.types import ToolCall
 
 MEND = "mend"
@@ -35,13 +34,13 @@ class Mender:
     record: Record
     _asked: int = field(default=0, init=False)
 
-    async def ask(self, call: ToolCall, tool: Tool, error: ToolError, place: str) -> str | None:
+    async def ask(self, call: ToolCall, form: str, error: ToolError, place: str) -> str | None:
         """Give the parameter as the model writes it when it is shown the form; None where not."""
         if self._asked >= MOST or not takes(self.model, Task.MEND):
             return None
         self._asked += 1
         shown = prompt("call-again").format(
-            call=f"<<TOOL:{call.name}:{call.param}>>", error=error, form=tool.usage()
+            call=f"<<TOOL:{call.name}:{call.param}>>", error=error, form=form
         )
         asker = Asker(self.model, "", self.budget, self.record)
         try:

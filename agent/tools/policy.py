@@ -15,7 +15,7 @@ from agent.models.pictures import images_kept
 from agent.protocol import CallResult
 from agent.protocol.results import to_json
 from agent.tools.context import PATIENCE, PLACE
-from agent.tools.reading import ASKED
+from agent.tools.parameters import ASKED
 from agent.tools.registry import Risk, Tool, ToolResult
 from browser.errors import BrowserError, RefError
 
@@ -75,7 +75,7 @@ class Policy:
         try:
             reading = tool.read(call.param, at_all_costs=mender is None)
         except ToolError as error:
-            again = await mender.ask(call, tool, error, place) if mender else None
+            again = await mender.ask(call, tool.usage(), error, place) if mender else None
             if again is None:
                 raise
             reading = replace(tool.read(again), tier=ASKED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from agent.asking import Asker
 from agent.errors import ReplayDiverged, ResearchError
@@ -28,8 +28,7 @@ SECONDS = 20.0
 """The search under way has other things to do, too: a model that takes longer is not waited for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rephrased:
+class Rephrased(NamedTuple):
     """A query in other words; `lang`, two letters, where it is in another language."""
 
     text: str

@@ -14,7 +14,7 @@ from agent.models.embeddings import Embeddings
 from agent.opening import Opening
 from agent.planner import NO_RESPONSE, Work
 from agent.tools import Limits, Policy, Registry, ToolContext
-from agent.tools.families import tools_for
+from agent.tools.toolset import tools_for
 from browser.types import PageContext
 from tests.conformance.speaker import Speaker
 

@@ -10,7 +10,7 @@ from agent.evidence import Evidence
 from agent.guard import Secrets
 from agent.memory.wiki import Folder, Wiki
 from agent.tools import Limits, Policy, Registry, ToolContext
-from agent.tools.families import tools_for
+from agent.tools.toolset import tools_for
 from agent.tools.wiki import WIKI_TOOLS
 from agent.types import ToolCall
 

@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.tools.page import look, open_tab
+from agent.tools.page_tools import look, open_tab, picture_of, taken_down, with_picture
 from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
-from agent.tools.sight import picture_of, with_picture
-from agent.tools.sources import listed, register
-from agent.tools.walls import taken_down
-from agent.tools.web import web_of
+from agent.tools.web_tools import listed, register, web_of
 from browser.types import ActionOutcome
 
 if TYPE_CHECKING:
@@ -26,6 +23,7 @@ if TYPE_CHECKING:
     from agent.types import Passage
     from browser.page.tab import Tab
     from browser.types import Page
+
 
 NEW_TEXT_CHARS = 2_000
 """Room for the passages that an action brought; READ gives the rest."""
@@ -282,4 +280,25 @@ ACTING_TOOLS = (
         Risk.READ,
     ),
     Tool("UPLOAD", "hands over a file.", UploadParams, upload, Risk.EXTERNAL, capped=False),
+)
+
+
+async def download(context: ToolContext, params: RefParams) -> ToolResult:
+    """Click what gives a file, and say where it was put."""
+    tab, web = open_tab(context), web_of(context)
+    if web.attached:
+        raise ToolError(
+            "in a person's own Chrome a file goes to that person's downloads, where we do not look",
+            hint="READ the address of the file, or ask the person for it.",
+        )
+    async with web.lock:
+        kept = await tab.download(params.ref, context.seconds_left(context.limits.call_seconds))
+    if kept.path is None:
+        raise ToolError(f"{kept.name} was not kept: {kept.why}", hint="Go on without the file.")
+    size = kept.path.stat().st_size
+    return ToolResult({"file": kept.path.name, "bytes": size, "path": str(kept.path)})
+
+
+DOWNLOAD_TOOLS = (
+    Tool("DOWNLOAD", "clicks a link and keeps its file.", RefParams, download, Risk.EXTERNAL),
 )

@@ -10,8 +10,7 @@ from agent.errors import ToolError
 from agent.evidence.passages import split_passages
 from agent.evidence.ranking import PassageIndex
 from agent.tools.registry import Params, Tool, ToolResult
-from agent.tools.sources import CHARS_PER_TOKEN, listed, register
-from agent.tools.web import web_of
+from agent.tools.web_tools import CHARS_PER_TOKEN, listed, register, web_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

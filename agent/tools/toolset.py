@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.tools.actions import ACTING_TOOLS
-from agent.tools.crawl import CRAWL_TOOLS
-from agent.tools.download import DOWNLOAD_TOOLS
+from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
+from agent.tools.crawl_tool import CRAWL_TOOLS
 from agent.tools.goals import GOAL_TOOLS
 from agent.tools.memory import MEMORY_TOOLS
-from agent.tools.page import LOOKING_TOOLS
+from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
 from agent.tools.person import PERSON_TOOLS
 from agent.tools.skills import SKILL_TOOLS
-from agent.tools.walls import SOLVING_TOOLS
-from agent.tools.web import WEB_TOOLS
+from agent.tools.web_tools import WEB_TOOLS
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext

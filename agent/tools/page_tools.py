@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.tools.registry import NoParams, Params, Tool, ToolResult
-from agent.tools.sight import picture_of, with_picture
-from agent.tools.sources import register
-from agent.tools.walls import taken_down
-from agent.tools.web import web_of
+from agent.tools.context import PATIENCE_SECONDS
+from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
+from agent.tools.web_tools import SOLVABLE, register, web_of
+from browser.errors import BrowserError
+from browser.solvers import SolverFailed
 from browser.types import Outcome
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext, Web
     from browser.page.tab import Tab
     from browser.session import Browser
-    from browser.types import Page, Snapshot
+    from browser.types import Challenge, Page, Snapshot
+
 
 Finish = Callable[[], ToolResult]
 # Of a record's facts: a few lines, the long ones cut; READ gives the page itself.
@@ -63,7 +66,9 @@ async def open_page(context: ToolContext, params: OpenParams) -> Finish:
         if await taken_down(context, web.tab):
             shown = await look(context, web.tab)
         page, picture = await web.read_tab(), await picture_of(context, web.tab)
-    return lambda: with_picture(_shown(context, page, shown.text, refs=len(shown.refs)), picture)
+    return lambda: with_picture(
+        _opened_page(context, page, shown.text, refs=len(shown.refs)), picture
+    )
 
 
 async def _arrive(web: Web, url: str, seconds: float) -> None:
@@ -152,13 +157,13 @@ async def page_context(context: ToolContext, _: NoParams) -> ToolResult:
         "focused": seen.focused,
         "language": seen.language,
         "published": seen.published,
-        "record": await _record(web),
+        "record": await _page_record(web),
     }
     room = context.limits.snapshot_tokens
     return ToolResult({k: v for k, v in facts.items() if v}, seen.visible_text[:room], "page")
 
 
-async def _record(web: Web) -> dict[str, str]:
+async def _page_record(web: Web) -> dict[str, str]:
     """What the page in view is on its platform, with author, date, counts; {} elsewhere."""
     from browser.extract.platforms import facts  # noqa: PLC0415 - loads lxml
     from browser.extract.platforms.notes import record_of  # noqa: PLC0415 - as above
@@ -182,7 +187,7 @@ def open_tab(context: ToolContext) -> Tab:
     return tab
 
 
-def _shown(context: ToolContext, page: Page, text: str, *, refs: int) -> ToolResult:
+def _opened_page(context: ToolContext, page: Page, text: str, *, refs: int) -> ToolResult:
     data: dict[str, Any] = {"url": page.url, "refs": refs}
     if page.document is None or not page.document.text.strip():
         return ToolResult(data, text, "page", snapshot=text)
@@ -201,3 +206,130 @@ LOOKING_TOOLS = (
     Tool("SCREENSHOT", "keeps a picture of the page.", NoParams, screenshot),
     Tool("PAGE_CONTEXT", "url, title, selection, text in view.", NoParams, page_context),
 )
+
+
+SOLVER_SECONDS = 120.0
+_FOR_A_PERSON = {
+    Outcome.CAPTCHA: "solved its captcha",
+    Outcome.BOT_CHECK: "passed its check",
+    Outcome.LOGIN: "logged in",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """How asking a solver ended: OK, or what kept the captcha where it is."""
+
+    outcome: Outcome
+    said: str
+
+
+async def taken_down(context: ToolContext, tab: Tab) -> bool:
+    """Have a wall taken down; True when that is done.
+
+    A person who sees the browser is asked to do what only a person may; else a solver, where one
+    was named.
+    """
+    web = web_of(context)
+    if web.in_sight and context.approve is not None:
+        return await _by_person(context, tab)
+    if web.solver is not None and await tab.wall() in SOLVABLE:
+        return (await solved(context, tab)).outcome is Outcome.OK
+    return False
+
+
+async def solved(context: ToolContext, tab: Tab) -> Solved:
+    """Ask the solver about the captcha of a page and put its token in; on record either way."""
+    challenge = await tab.challenge()
+    if challenge is None:
+        return Solved(Outcome.EMPTY, "no captcha of a kind that can be handed over")
+    started = time.monotonic()
+    result = await _solved(context, tab, challenge)
+    context.record(
+        "captcha",
+        captcha=challenge.kind,
+        url=challenge.url,
+        outcome=result.outcome.value,
+        said=result.said,
+        ms=int((time.monotonic() - started) * 1000),
+    )
+    return result
+
+
+async def _solved(context: ToolContext, tab: Tab, challenge: Challenge) -> Solved:
+    web = web_of(context)
+    assert web.solver, "asked only where a solver was named"
+    if web.solves_left <= 0:
+        return Solved(Outcome.QUOTA, "this run has had as many captchas solved as one may")
+    web.solves_left -= 1
+    context.wait_longer(SOLVER_SECONDS)
+    try:
+        token = await web.solver.solve(challenge)
+    except SolverFailed as error:
+        return Solved(error.outcome, str(error))
+    if token is None:
+        return Solved(Outcome.CAPTCHA, "the solver could not solve it")
+    how = await tab.answer(token)
+    return Solved(Outcome.OK, how) if how else Solved(Outcome.EMPTY, "the captcha went away")
+
+
+async def _by_person(context: ToolContext, tab: Tab) -> bool:
+    done = _FOR_A_PERSON.get(await tab.wall())
+    if done is None or context.approve is None:
+        return False
+    context.wait_longer(PATIENCE_SECONDS)
+    return await context.approve(f"go on at {tab.url} once you have {done} in the browser window")
+
+
+_NEXT = {
+    "filled": "press the button that sends the form",
+    "callback": "take a SNAPSHOT",
+    "submitted": "take a SNAPSHOT",
+}
+
+
+async def solve_captcha(context: ToolContext, _: NoParams) -> ToolResult:
+    """Have the captcha of the open page solved, also one that stands in a form."""
+    web = web_of(context)
+    tab: Tab | None = web.tab
+    if tab is None:
+        return ToolResult({"error": "no page is open"}, hint="OPEN a page first.")
+    async with web.lock:
+        result = await solved(context, tab)
+    if result.outcome is Outcome.OK:
+        return ToolResult({"outcome": "ok", "next": _NEXT[result.said], "url": tab.url})
+    data = {"error": result.said, "outcome": result.outcome.value}
+    return ToolResult(data, hint=SolverFailed.hint)
+
+
+SOLVING_TOOLS = (
+    Tool(
+        "SOLVE_CAPTCHA",
+        "has the captcha of the open page solved.",
+        NoParams,
+        solve_captcha,
+        Risk.EXTERNAL,
+    ),
+)
+
+
+PICTURED = "attached: what is in view, refs drawn on it"
+
+
+async def picture_of(context: ToolContext, tab: Tab) -> bytes | None:
+    """Take the picture, with `--vision` and a model that sees; the text stands without it too."""
+    if not context.vision:
+        return None
+    try:
+        return await tab.screenshot(marks=True)
+    except BrowserError as error:
+        context.record("note", text=f"no picture of {tab.url}: {error}")
+        return None
+
+
+def with_picture(result: ToolResult, picture: bytes | None) -> ToolResult:
+    """Add a picture to a result whose data is an object."""
+    if picture is None:
+        return result
+    data: dict[str, Any] = {**result.data, "picture": PICTURED}
+    return replace(result, data=data, pictures=(picture,))

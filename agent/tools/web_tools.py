@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from agent.errors import ToolError
+from agent.tools.context import PLACE
 from agent.tools.registry import Params, Tool, ToolResult
-from agent.tools.searching import found
-from agent.tools.sources import passages_block, register, register_results
+from browser.search.asking import ask, joined
+from browser.search.languages import question_language
 from browser.text import content_words
 from browser.types import Outcome, Page, SearchQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from agent.evidence.store import Evidence, Source
+    from agent.guard.redact import Redactor
     from agent.tools.context import ToolContext, Web
     from agent.types import Passage
     from browser.search.chain import ChainResult
-    from browser.types import Document, SearchAttempt
+    from browser.types import Document, Page, SearchAttempt, SearchResult
+
 
 RELATED_LINKS = 6
 _UNREAD_HINTS = {
@@ -69,7 +76,7 @@ async def web_search(context: ToolContext, params: SearchParams) -> Callable[[],
     web = web_of(context)
     asked: dict[str, Any] = {**web.search_defaults, "limit": context.limits.max_results}
     asked.update({k: v for k, v in params.model_dump().items() if v and k != "query"})
-    result = await found(context, web, SearchQuery(params.query, **asked))
+    result = await search_web(context, web, SearchQuery(params.query, **asked))
     return lambda: _search_result(context, params.query, result)
 
 
@@ -248,3 +255,153 @@ WEB_TOOLS = (
         listed=False,
     ),
 )
+
+
+FEWEST_RESULTS = 3
+"""With fewer a search search_web little: two pages seldom bear each other out."""
+
+_FOLDER = "corpus"
+"""What the trail calls the person's own folder."""
+
+
+async def search_web(context: ToolContext, web: Web, query: SearchQuery) -> ChainResult:
+    """Search; where that finds little, ask the model for other words, and merge what they find."""
+    engines = context.limits.engines
+    first = await ask(web.chain, query, engines=engines, fresh=web.fresh)
+    if not _is_too_little(context, query, first):
+        return first
+    forms = await _other_forms(context, query)
+    others = (ask(web.chain, form, engines=engines, fresh=web.fresh) for form in forms)
+    return joined([first, *await asyncio.gather(*others)], query.limit) if forms else first
+
+
+def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult) -> bool:
+    """Whether engines answered with too little, or to a question that pages may not speak.
+
+    A folder of a few files holds what it holds: one that was search_web there is no little.
+    """
+    if len(first.results) < FEWEST_RESULTS:
+        return first.answered and first.provider != _FOLDER
+    return context.limits.translates and question_language(query.text) not in {None, "en"}
+
+
+async def _other_forms(context: ToolContext, query: SearchQuery) -> list[SearchQuery]:
+    if context.rephraser is None:
+        return []
+    other = await context.rephraser.ask(context.question, query.text, PLACE.get())
+    return [
+        replace(query, text=text, lang=lang or query.lang)
+        for text, lang in other
+        if context.secrets.leaks(text) is None
+    ]
+
+
+BEST_PASSAGES = 8
+"""Passages that a query gives of a long page: an answer of three sentences needs fewer."""
+CHARS_PER_TOKEN = 4
+
+
+def register(context: ToolContext, page: Page) -> Source:
+    """Make a page a source of the run (again, if it is one already), and keep what was fetched."""
+    known = len(context.evidence.sources)
+    source = context.evidence.add(page)
+    if len(context.evidence.sources) > known:
+        context.record(
+            "source.added",
+            n=source.n,
+            url=source.url,
+            title=source.title,
+            via=source.via,
+            sha256=source.sha256,
+            fetched_at=source.fetched_at.isoformat(),
+            author=page.document.author if page.document else None,
+            published=source.published,
+            reason=page.reason,
+            pages=list(page.document.pages) if page.document else [],
+            text=context.keep(source.text.encode("utf-8", "surrogatepass")),
+            body=context.keep(page.body) if page.body else None,
+            content_type=page.content_type,
+            status=page.status,
+            headers=list(page.headers),
+        )
+    return source
+
+
+def register_results(
+    context: ToolContext, query: str, results: Iterable[SearchResult]
+) -> list[Source | None]:
+    """Make search results weaker sources of the run; None for one that cannot be cited.
+
+    They are put on record with their words, in one event a search: most are never cited.
+    """
+    at = datetime.now(UTC)
+    known = {source.n for source in context.evidence.snippets}
+    safe = [_without_secrets(result, context.redactor) for result in results]
+    sources = [_registered(context.evidence, result, at) for result in safe]
+    new = {source.n for source in context.evidence.snippets} - known
+    pairs = zip(sources, safe, strict=True)
+    rows = {s.n: _result_row(s, result) for s, result in pairs if s and s.n in new}
+    if rows:
+        context.record(
+            "results.added", query=query, fetched_at=at.isoformat(), results=list(rows.values())
+        )
+    return sources
+
+
+def _without_secrets(result: SearchResult, redactor: Redactor) -> SearchResult:
+    """Give a result as it may stand on record, which is what its hash is taken of."""
+    said = redactor.text
+    return replace(
+        result, url=said(result.url), title=said(result.title), snippet=said(result.snippet)
+    )
+
+
+def _registered(evidence: Evidence, result: SearchResult, at: datetime) -> Source | None:
+    try:
+        return evidence.add_snippet(result, at)
+    except ToolError:
+        return None
+
+
+def _result_row(source: Source, result: SearchResult) -> dict[str, Any]:
+    return {
+        "n": source.n,
+        "url": result.url,
+        "title": result.title,
+        "snippet": result.snippet,
+        "published": result.published,
+        "sha256": source.sha256,
+    }
+
+
+def passages_block(
+    context: ToolContext, source: Source, *, query: str = "", start: int = 1
+) -> tuple[str, tuple[Passage, ...]]:
+    """List a source's passages within the budget, and which: all of it, or the best for a query.
+
+    A short page is given whole; the first passage always comes, for it says what "it" is.
+    """
+    room = context.limits.read_tokens * CHARS_PER_TOKEN
+    chosen: Iterable[Passage] = source.passages[max(0, start - 1) :]
+    if query and len(source.text) > room:
+        best = context.evidence.search(query, BEST_PASSAGES, source.n)
+        wanted = {passage.id for passage in best} | {p.id for p in source.passages[:1]}
+        chosen = [passage for passage in source.passages if passage.id in wanted]
+    return listed(chosen, room)
+
+
+def listed(passages: Iterable[Passage], room: int) -> tuple[str, tuple[Passage, ...]]:
+    """Write passages a line each, as many as fit into `room` characters (the first always).
+
+    Gives the text, and the passages that are in it.
+    """
+    lines: list[str] = []
+    shown: list[Passage] = []
+    for passage in passages:
+        line = f"{passage.id} {' '.join(passage.text.split())}"
+        if lines and len(line) > room:
+            break
+        room -= len(line) + 1
+        lines.append(line)
+        shown.append(passage)
+    return "\n".join(lines), tuple(shown)
