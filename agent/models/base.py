@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +165,24 @@ class Hearing:
         elif piece:
             self._said = True
             self._heard(piece)
+
+
+def images_kept(images: Iterable[Image]) -> list[dict[str, str]]:
+    """What the record says of pictures."""
+    return [{"media_type": image.media_type, "sha256": image.sha256} for image in images]
+
+
+def images_of(rows: Iterable[dict[str, str]], blob: Callable[[str], bytes]) -> tuple[Image, ...]:
+    """Read pictures again; `blob` gives the bytes of a hash."""
+    return tuple(Image(row["media_type"], blob(row["sha256"]), row["sha256"]) for row in rows)
+
+
+def message_kept(message: Message) -> dict[str, Any]:
+    """What the record says of a message."""
+    row: dict[str, Any] = {"role": message.role, "content": message.content}
+    return {**row, "images": images_kept(message.images)} if message.images else row
+
+
+def message_of(row: dict[str, Any], blob: Callable[[str], bytes]) -> Message:
+    """Read a message again."""
+    return Message(row["role"], row["content"], images_of(row.get("images", ()), blob))

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent.opening import MAIN
+from agent.context_builder import MAIN
 from agent.planner import SIDE_BY_SIDE
 from agent.tools import Policy
 from agent.tools.checks import CHECKS

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.config import options
+from agent.context_builder import MAIN
 from agent.journal import Journal
 from agent.journal.writer import utc_now
-from agent.opening import MAIN
 from agent.run.execute import execute
 from agent.run.given import Given
 from agent.run.same_web import SameWeb

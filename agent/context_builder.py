@@ -20,7 +20,7 @@ MAIN = "0"
 
 
 @dataclass(slots=True)
-class Opening:
+class ContextBuilder:
     """Lays out a question with all that is before the person and in memory.
 
     `history` takes the place of the conversation's own turns; `shown` are the skills that the
