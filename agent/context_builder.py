@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent.models import Message
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agent.memory import Turn
     from agent.memory.types import Layers
     from agent.tools import ToolContext
+    from agent.types import Observation
     from browser.types import PageContext
 
 MAIN = "0"
@@ -23,7 +24,8 @@ MAIN = "0"
 class ContextBuilder:
     """Lays out a question with all that is before the person and in memory.
 
-    `history` takes the place of the conversation's own turns; `shown` are the skills that the
+    `captured` are (type, text) pairs for the model to read, `observed` the same files and page as
+    data. `history` takes the place of the conversation's own turns; `shown` are the skills that the
     main loop was given. `now_ms` is the clock, in milliseconds; without `recall` the block of what
     earlier runs left is not added.
     """
@@ -33,6 +35,7 @@ class ContextBuilder:
     now_ms: Callable[[], int]
     page: PageContext | None = None
     captured: Sequence[tuple[str, str]] = ()
+    observed: tuple[Observation, ...] = ()
     history: Sequence[Turn] | None = None
     recall: bool = True
     shown: tuple[str, ...] = field(default=(), init=False)
@@ -42,9 +45,10 @@ class ContextBuilder:
         """Give the messages; the skills among them are counted as used."""
         memory = self.context.memory
         if memory is None and self.page is None and not self.captured and not self.history:
-            return [Message("user", question)]
+            return [Message("user", question, question=question)]
         layers = await self._layers(question)
         messages, shown = await self._built(question, layers)
+        messages[-1] = replace(messages[-1], observations=self.observed, question=question)
         if memory is not None and shown:
             from agent.memory.upkeep import used  # noqa: PLC0415 - loads SQLAlchemy
 

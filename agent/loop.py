@@ -125,7 +125,8 @@ class Loop:
         guides = self.guides.after(results) if self.guides else ""
         said = "\n\n".join(filter(None, (format_results(results), guides, note)))
         images = [image for result in results for image in result.images][-1:]  # as it is now
-        return Message("user", said, tuple(images))
+        observed = [result.observed(call) for call, result in zip(calls, results, strict=True)]
+        return Message("user", said, tuple(images), tuple(observed))
 
     async def _ask(self, place: str, messages: Sequence[Message]) -> ModelReply:
         fitted = self.window.fit(messages, self._question)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
+
+if TYPE_CHECKING:
+    from browser.types import SearchResult
 
 Status = Literal["answered", "not_found", "partial", "failed"]
 
@@ -58,6 +61,46 @@ class Passage:
     heading: str = ""
     page: int | None = None
     kind: str = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one tool call brought, as data; a language model reads the same as text.
+
+    `call` is the call as it was made, `data` the JSON of its result. `passages` are those that it
+    showed, `results` the hits of a search, `snapshot` the text of a live page with its refs: as it
+    is after OPEN, what changed after an action.
+    """
+
+    call: ToolCall
+    data: Any
+    passages: tuple[Passage, ...] = field(default=(), repr=False)
+    results: tuple[SearchResult, ...] = field(default=(), repr=False)
+    snapshot: str = field(default="", repr=False)
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool."""
+        return self.call.name
+
+    @property
+    def failed(self) -> bool:
+        """The tool answered with an error."""
+        return bool(self.get("error"))
+
+    @property
+    def url(self) -> str:
+        """The address that the result names, or nothing."""
+        return str(self.get("url") or "")
+
+    @property
+    def title(self) -> str:
+        """The title that the result names, or nothing."""
+        return str(self.get("title") or "")
+
+    def get(self, key: str) -> Any:
+        """A field of the result; None where it has none."""
+        return self.data.get(key) if isinstance(self.data, dict) else None
 
 
 @dataclass(frozen=True, slots=True)

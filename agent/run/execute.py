@@ -21,7 +21,7 @@ from agent.journal import Journal, Runs
 from agent.journal.writer import utc_now
 from agent.loop import LoopResult
 from agent.models import sees
-from agent.models.resolve import endpoint_of, get_ready, local_model
+from agent.models.resolve import endpoint_of, get_ready
 from agent.planner import Work
 from agent.review import Gate, SectionGate
 from agent.run.afterwards import keep_turns, now_ms
@@ -30,7 +30,7 @@ from agent.run.known import with_what_is_known
 from agent.run.left_open import LeftOpen
 from agent.run.limits import budget_of, instructed, limits_of, private_tokens
 from agent.run.memory import open_memory
-from agent.run.models import RedactingModel, open_model, with_fallbacks
+from agent.run.models import RedactingModel, local_model, open_model, with_fallbacks
 from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
 from agent.run.own_jobs import OwnJobs
 from agent.run.person import on_record, person

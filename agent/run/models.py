@@ -7,8 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from agent.depth import STANDARD
+from agent.keyless import ExtractiveModel
 from agent.models import Streaming, sees, takes
-from agent.models.resolve import endpoint_of, local_model
+from agent.models.resolve import EXTRACTIVE, endpoint_of, model_of_file
 from agent.models.router import LaterModel
 from agent.run.web import open_remote_model
 
@@ -17,9 +19,18 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from agent.config import Options
+    from agent.depth import Effort
     from agent.guard import Redactor
     from agent.models import Message, Model, ModelReply, Task
     from agent.models.base import Heard
+
+
+def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
+    """Make a model that needs no endpoint: the keyless one at a depth, a script, or a judge.
+
+    Raises `UsageError` for one that is not there, or not as it should be.
+    """
+    return model_of_file(name) if name and name != EXTRACTIVE else ExtractiveModel(effort)
 
 
 async def with_fallbacks(

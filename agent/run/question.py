@@ -11,6 +11,7 @@ from agent.journal import Runs, read_events
 from agent.protocol import inert
 from agent.run.values import fields_wanted
 from agent.tools.sources import passages_block, register
+from agent.types import Observation, ToolCall
 
 if TYPE_CHECKING:
     from agent.config import Options
@@ -34,8 +35,10 @@ class Before:
             if self._gathered:
                 return
             context = self.context
-            files = await _files(self.options, context)
-            opening.captured = [*_open_page(context), *files, *fields_wanted(self.options)]
+            given = [*_open_page(context), *await _files(self.options, context)]
+            captured = [line for line, _ in given if line]
+            opening.captured = [*captured, *fields_wanted(self.options)]
+            opening.observed = tuple(observation for _, observation in given)
             opening.page = context.web.context if context.web else None
             self._gathered = True
 
@@ -57,16 +60,25 @@ def _session_of_run(options: Options, name: str) -> str:
     return str(started.data.get("session") or folder.id) if started else folder.id
 
 
-def _open_page(context: ToolContext) -> list[tuple[str, str]]:
+_Given = tuple[tuple[str, str] | None, Observation]
+"""What is put into the question's message: as (type, text) for a language model, and as data."""
+
+
+def _open_page(context: ToolContext) -> list[_Given]:
     """Make the person's page a source, and name it: the block of the page itself has no ids."""
-    if context.web is None or context.web.page is None:
+    if context.web is None or context.web.context is None:
         return []
-    source = register(context, context.web.page)
-    return [("open page", f"is {source.name}; READ without url gives its passages")]
+    seen, page = context.web.context, context.web.page
+    data = {"url": seen.url, "title": seen.title, "selection": seen.selection}
+    if page is None:
+        return [(None, Observation(ToolCall("PAGE_CONTEXT"), data))]
+    source = register(context, page)
+    line = ("open page", f"is {source.name}; READ without url gives its passages")
+    return [(line, Observation(ToolCall("PAGE_CONTEXT"), data, source.passages))]
 
 
-async def _files(options: Options, context: ToolContext) -> list[tuple[str, str]]:
-    captured: list[tuple[str, str]] = []
+async def _files(options: Options, context: ToolContext) -> list[_Given]:
+    captured: list[_Given] = []
     for path in options.file:
         if context.web is None or not path.is_file():
             raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")
@@ -76,6 +88,8 @@ async def _files(options: Options, context: ToolContext) -> list[tuple[str, str]
         context.secrets.add_text(page.document.text)
         source = register(context, page)
         block, shown = passages_block(context, source, query=context.question)
-        head = f"{path.name} is {source.name}, {shown} of {len(source.passages)} passages:"
-        captured.append(("file", f'{head}\n<web source="{source.name}">\n{inert(block)}\n</web>'))
+        head = f"{path.name} is {source.name}, {len(shown)} of {len(source.passages)} passages:"
+        line = ("file", f'{head}\n<web source="{source.name}">\n{inert(block)}\n</web>')
+        data = {"url": source.url, "title": source.title, "source": source.name}
+        captured.append((line, Observation(ToolCall("READ"), data, shown)))
     return captured

@@ -82,7 +82,15 @@ class _Pages:
         else:
             made = fetch_result(context, page)
         capped = _TOOLS[call.name].capped
-        return CallResult(call.name, made.data, made.web, made.label, made.hint, capped=capped)
+        return CallResult(
+            call.name,
+            made.data,
+            made.web,
+            made.label,
+            made.hint,
+            capped=capped,
+            passages=made.passages,
+        )
 
 
 def _asked(name: str, param: str) -> tuple[str, str]:

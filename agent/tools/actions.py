@@ -178,14 +178,14 @@ def _acted(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResu
     if outcome.events:
         data["events"] = list(outcome.events)
     if page.document is None or not page.document.text.strip():
-        return ToolResult(data, outcome.changes, "page")
+        return ToolResult(data, outcome.changes, "page", snapshot=outcome.changes)
     source, new = _new_passages(context, page)
     data["source"] = source.name
     worth = [passage for passage in new if not _figures_alone(passage.text)]
     fresh, shown = listed(worth, NEW_TEXT_CHARS)
-    changes = _once(outcome.changes, worth[:shown])
+    changes = _once(outcome.changes, shown).strip()
     body = changes if not fresh else f"{changes}\n\nNew text:\n{fresh}"
-    return ToolResult(data, body.strip(), source.name)
+    return ToolResult(data, body.strip(), source.name, passages=shown, snapshot=changes)
 
 
 def _new_passages(context: ToolContext, page: Page) -> tuple[Source, list[Passage]]:

@@ -65,9 +65,11 @@ def _result(context: ToolContext, crawled: Crawl, params: CrawlParams) -> ToolRe
     room = context.limits.read_tokens * CHARS_PER_TOKEN
     overview = "\n".join(_line(page, sources.get(page.url)) for page in crawled.pages)
     best = _best(context, list(sources.values()), params.query)
-    found, _ = listed(best, room - len(overview))
+    found, shown = listed(best, room - len(overview))
     web = "\n\n".join(part for part in (overview, found) if part)
-    return ToolResult({k: v for k, v in data.items() if v not in (0, [])}, web, "crawl")
+    return ToolResult(
+        {k: v for k, v in data.items() if v not in (0, [])}, web, "crawl", passages=shown
+    )
 
 
 def _sources(context: ToolContext, pages: Sequence[Page], query: str) -> dict[str, Source]:

@@ -93,7 +93,7 @@ async def snapshot(context: ToolContext, params: SnapshotParams) -> ToolResult:
     data: dict[str, Any] = {"url": shown.url, "title": shown.title, "refs": len(shown.refs)}
     if happened := tab.events.drain():
         data["events"] = list(happened)
-    return with_picture(ToolResult(data, shown.text, "page"), picture)
+    return with_picture(ToolResult(data, shown.text, "page", snapshot=shown.text), picture)
 
 
 async def find(context: ToolContext, params: FindParams) -> ToolResult:
@@ -185,12 +185,12 @@ def open_tab(context: ToolContext) -> Tab:
 def _shown(context: ToolContext, page: Page, text: str, *, refs: int) -> ToolResult:
     data: dict[str, Any] = {"url": page.url, "refs": refs}
     if page.document is None or not page.document.text.strip():
-        return ToolResult(data, text, "page")
+        return ToolResult(data, text, "page", snapshot=text)
     source = register(context, page)
     data |= {"source": source.name, "title": source.title, "passages": len(source.passages)}
     if page.outcome is not Outcome.OK:
         data["outcome"] = page.outcome.value
-    return ToolResult(data, text, source.name)
+    return ToolResult(data, text, source.name, snapshot=text)
 
 
 LOOKING_TOOLS = (

@@ -14,6 +14,8 @@ from agent.tools.reading import AS_WRITTEN, Form, bare, readings
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
+    from agent.types import Passage
+    from browser.types import SearchResult
 
 
 class Risk(StrEnum):
@@ -38,7 +40,8 @@ class NoParams(Params):
 class ToolResult:
     """What a call gives: JSON data for the first line, and web text below it.
 
-    `label` names where the web text came from.
+    `label` names where the web text came from. `passages`, `results` and `snapshot` are what it
+    shows, as data: see `agent.types.Observation`.
     `blobs` are kept with the run (name to bytes), such as screenshots; `pictures` (JPEG) are kept
     and shown to the model too.
     """
@@ -49,6 +52,9 @@ class ToolResult:
     hint: str = ""
     blobs: tuple[tuple[str, bytes], ...] = ()
     pictures: tuple[bytes, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    results: tuple[SearchResult, ...] = ()
+    snapshot: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,8 +97,8 @@ def _result_row(source: Source, result: SearchResult) -> dict[str, Any]:
 
 def passages_block(
     context: ToolContext, source: Source, *, query: str = "", start: int = 1
-) -> tuple[str, int]:
-    """List a source's passages within the budget, and how many: all of it, or the best for a query.
+) -> tuple[str, tuple[Passage, ...]]:
+    """List a source's passages within the budget, and which: all of it, or the best for a query.
 
     A short page is given whole; the first passage always comes, for it says what "it" is.
     """
@@ -111,13 +111,18 @@ def passages_block(
     return listed(chosen, room)
 
 
-def listed(passages: Iterable[Passage], room: int) -> tuple[str, int]:
-    """Write passages a line each, as many as fit into `room` characters (the first always)."""
+def listed(passages: Iterable[Passage], room: int) -> tuple[str, tuple[Passage, ...]]:
+    """Write passages a line each, as many as fit into `room` characters (the first always).
+
+    Gives the text, and the passages that are in it.
+    """
     lines: list[str] = []
+    shown: list[Passage] = []
     for passage in passages:
         line = f"{passage.id} {' '.join(passage.text.split())}"
         if lines and len(line) > room:
             break
         room -= len(line) + 1
         lines.append(line)
-    return "\n".join(lines), len(lines)
+        shown.append(passage)
+    return "\n".join(lines), tuple(shown)

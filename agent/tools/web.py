@@ -14,9 +14,10 @@ from browser.text import content_words
 from browser.types import Outcome, Page, SearchQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from agent.tools.context import ToolContext, Web
+    from agent.types import Passage
     from browser.search.chain import ChainResult
     from browser.types import Document, SearchAttempt
 
@@ -117,7 +118,7 @@ def _search_result(context: ToolContext, query: str, result: ChainResult) -> Too
         for n, (hit, source) in enumerate(zip(result.results, sources, strict=True), 1)
     ]
     data = {"query": query, "provider": result.provider, "results": len(result.results)}
-    return ToolResult(data, "\n".join(lines), "search")
+    return ToolResult(data, "\n".join(lines), "search", results=tuple(result.results))
 
 
 def _trail_line(attempt: SearchAttempt) -> dict[str, Any]:
@@ -155,25 +156,27 @@ def read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolRes
         "title": source.title,
         "via": page.via,
         "passages": len(source.passages),
-        "shown": shown if shown < len(source.passages) else None,
+        "shown": len(shown) if len(shown) < len(source.passages) else None,
         **_extras(page, page.document),
     }
     if page.outcome in SOLVABLE and context.web and context.web.takes_walls_down:
         data["advice"] = "OPEN it: there the check can be taken down"
     if params.query:
-        data["pages"] = _pages(context, block)
+        data["pages"] = _pages(shown)
         data["links"] = _related_links(page.document, params.query)
     return ToolResult(
-        {k: v for k, v in data.items() if v not in ("", None, [])}, block, source.name
+        {k: v for k, v in data.items() if v not in ("", None, [])},
+        block,
+        source.name,
+        passages=shown,
     )
 
 
-def _pages(context: ToolContext, block: str) -> dict[int, str] | None:
-    """The first of the passages listed on each page of a paged document."""
-    found = (context.evidence.passage(line.partition(" ")[0]) for line in block.splitlines())
+def _pages(shown: Sequence[Passage]) -> dict[int, str] | None:
+    """The first of the passages shown on each page of a paged document."""
     first: dict[int, str] = {}
-    for passage in found:
-        if passage is not None and passage.page is not None:
+    for passage in shown:
+        if passage.page is not None:
             first.setdefault(passage.page, passage.id)
     return first or None
 
@@ -199,7 +202,7 @@ def fetch_result(context: ToolContext, page: Page) -> ToolResult:
     source = register(context, page)
     preview = "\n".join(f"{p.id} {p.text}" for p in source.passages)[:PREVIEW_CHARS]
     data = {"success": True, "url": source.url, "source": source.name, "title": source.title}
-    return ToolResult(data, preview, source.name)
+    return ToolResult(data, preview, source.name, passages=source.passages)
 
 
 def _unread(context: ToolContext, page: Page) -> ToolResult:

@@ -17,7 +17,7 @@ from agent.judge import judge, judge_system, open_claims
 from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.models.entailment import EntailmentModel
-from agent.models.resolve import local_model
+from agent.models.resolve import model_of_file
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from browser.types import Document, Outcome, Page
@@ -95,7 +95,7 @@ async def test_long_passages_are_cut_to_what_the_model_takes(folder):
 
 
 def test_it_is_asked_to_judge_and_for_nothing_else(folder):
-    model = local_model(f"entailment:{folder}")
+    model = model_of_file(f"entailment:{folder}")
     assert [task for task in Task if takes(model, task)] == [Task.JUDGE]
 
 
