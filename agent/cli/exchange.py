@@ -12,7 +12,7 @@ import click
 
 from agent.cli.memory import memory
 from agent.cli.place import Place, opened
-from agent.cli.say import counted, note
+from agent.cli.terminal import counted, note
 from agent.errors import UsageError
 from browser.text.hygiene import clean
 

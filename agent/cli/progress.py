@@ -26,7 +26,7 @@ def progress_view(*, quiet: bool, verbose: int) -> Iterator[Listener]:
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():
-        from agent.cli.live import LiveView  # noqa: PLC0415 - rich only on a terminal
+        from agent.cli.live_view import LiveView  # noqa: PLC0415 - rich only on a terminal
 
         with LiveView(verbose) as view:
             yield view.note

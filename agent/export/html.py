@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from agent.export import data, worth
 from agent.export.cards import sources
 from agent.export.markup import cite, cited, inline, prose, with_uncited
-from agent.export.moments import to_the_minute
-from agent.export.record import Record
+from agent.export.run_record import Record, to_the_minute
 from agent.export.steps import steps
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ _PAGE = """<!doctype html>
 """  # noqa: E501 - a policy is one line
 
 
-def render(folder: Path, _ending: str) -> bytes:
+def render(folder: Path) -> bytes:
     """Write the run as one HTML file."""
     record = Record.read(folder)
     style = resources.files("agent.export").joinpath("report.css").read_text(encoding="utf-8")

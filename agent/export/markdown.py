@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.export import data, worth
-from agent.export.record import Record
+from agent.export.run_record import Record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agent.types import Report, ReportSource
 
 
-def render(folder: Path, _ending: str) -> bytes:
+def render(folder: Path) -> bytes:
     """Write the run as Markdown."""
     record = Record.read(folder)
     parts = [

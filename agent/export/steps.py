@@ -8,10 +8,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from agent.context_builder import MAIN
-from agent.export.moments import seconds_between
+from agent.export.run_record import seconds_between
 
 if TYPE_CHECKING:
-    from agent.export.record import Record
+    from agent.export.run_record import Record
     from agent.journal import Event
 
 _RESULT_CHARS = 4_000

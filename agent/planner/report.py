@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.evidence.layout import NOT_KNOWN
-from agent.planner.subtasks import NO_RESPONSE
+from agent.planner.parallel import NO_RESPONSE
 from agent.prompts import prompt
 from agent.protocol import NOT_FOUND
 from agent.protocol.replies import loose_object

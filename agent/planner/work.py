@@ -16,6 +16,7 @@ from agent.memory import jsvalues as js
 from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.planner import report
+from agent.planner.parallel import FEWEST_STEPS, SIDE_BY_SIDE, SubtaskRunner, cut
 from agent.planner.plan import (
     MISSING,
     Subtask,
@@ -25,7 +26,6 @@ from agent.planner.plan import (
     read_points,
     wants_plan,
 )
-from agent.planner.subtasks import FEWEST_STEPS, SIDE_BY_SIDE, SubtaskRunner, cut
 from agent.prompts import Guides, prompt
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agent.loop import Caller
     from agent.model_client import Record
     from agent.models import Model
-    from agent.planner.subtasks import Begin
+    from agent.planner.parallel import Begin
 
 PLAN = "plan"
 SYNTHESIS = "synthesis"

@@ -25,9 +25,7 @@ from agent.models.resolve import endpoint_of, get_ready
 from agent.planner import Work
 from agent.review import Gate, SectionGate
 from agent.run.afterwards import keep_turns, now_ms
-from agent.run.branches import Branches
 from agent.run.known import with_what_is_known
-from agent.run.left_open import LeftOpen
 from agent.run.limits import budget_of, instructed, limits_of, private_tokens
 from agent.run.memory import open_memory
 from agent.run.models import RedactingModel, local_model, open_model, with_fallbacks
@@ -35,6 +33,7 @@ from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
 from agent.run.own_jobs import OwnJobs
 from agent.run.person import on_record, person
 from agent.run.question import Before, session_of
+from agent.run.subtasks import Branches, LeftOpen
 from agent.run.values import add_values, schema_of
 from agent.run.web import open_remote_model, open_web
 from agent.tools import Registry, ToolContext
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from agent.loop import Caller
     from agent.models import Message, Model
     from agent.models.providers import Endpoint
-    from agent.planner.subtasks import Begin
+    from agent.planner.parallel import Begin
     from agent.run.given import Given
     from agent.types import Report
     from agent.values import Schema

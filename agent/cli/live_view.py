@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,12 +12,13 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from agent.cli.progress import told
-from agent.cli.speech import Speech
+from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from agent.journal import Event
+
 
 _LINES = 6
 """Lines of the past that stay in view."""
@@ -96,3 +98,30 @@ def _doing(event: Event) -> str:
     if event.type == "answer.draft":
         return "checking the answer"
     return ""
+
+
+_THOUGHT = re.compile(r"<</?THINK>>")
+_CALL = re.compile(r"<<TOOL:.*?(?:>>|$)|<<[A-Z/]*>?$|<$", re.DOTALL)
+
+
+class Speech:
+    """Listens to the pieces of replies; of several at a time the one that spoke last is shown."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
+        self._speaker = ""
+
+    def note(self, event: Event) -> None:
+        """Take up an event: pieces add up until the whole reply stands."""
+        if event.type == "model.delta":
+            before = "" if event.data["anew"] else self._said.get(event.place, "")
+            self._said[event.place] = before + event.data["text"]
+            self._speaker = event.place
+        elif event.type == "model.reply":
+            self._said.pop(event.place, None)
+
+    def last_words(self, width: int) -> str:
+        """Give what was said last, on one line; empty while nothing is being said."""
+        said = _THOUGHT.sub(" ", _CALL.sub(" ", self._said.get(self._speaker, "")))
+        flat = " ".join(clean(said).split())
+        return flat if len(flat) <= width else "…" + flat[1 - width :]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
@@ -59,3 +60,23 @@ class Record:
         for event in self.events:
             if event.type == "results.added":
                 yield from event.data["results"]
+
+
+def to_the_minute(at: str) -> str:
+    """Write an ISO time as `2026-11-21 08:40 UTC`."""
+    return datetime.fromisoformat(at).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def seconds_between(earlier: str, later: str) -> float:
+    """Tell the seconds from one ISO time to another."""
+    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+
+
+def render_report(folder: Path) -> bytes:
+    """Give the report as JSON, as it was written."""
+    return (folder / "report.json").read_bytes()
+
+
+def render_journal(folder: Path) -> bytes:
+    """Give the journal as JSON Lines, as it was written."""
+    return (folder / "journal.jsonl").read_bytes()

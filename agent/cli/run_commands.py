@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.anywhere import Anywhere
+from agent.after.feedback import feedback as weigh
+from agent.cli.flags import Anywhere, data_dir_option, export_paths
+from agent.cli.progress import told
+from agent.cli.render import print_report
 from agent.cli.stamping import calendars_option, complete_option, require_one, tell_missing
-from agent.config import Options, default_data_dir
-from agent.journal import Runs
+from agent.config import Options, default_data_dir, options
+from agent.export import export as write
+from agent.export import sealed
+from agent.export.run_archive import opened
+from agent.journal import Runs, read_events
+from agent.journal.usage import total
+from agent.journal.usage import usage as add_up
+from agent.journal.writer import utc_now
+from agent.memory import Memory
+from agent.types import Report
 from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
     from agent.journal import RunFolder
 
-_SHOWN = 20
 
-data_dir_option = click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path, file_okay=False),
-    envvar="RESEARCH_DATA_DIR",
-    metavar="DIR",
-    help="Where runs and memory are kept.",
-)
+_SHOWN = 20
 
 
 @click.group(cls=Anywhere, invoke_without_command=True)
@@ -38,7 +43,7 @@ def runs(ctx: click.Context, number: int, data_dir: Path | None) -> None:
     ctx.obj = data_dir
     if ctx.invoked_subcommand is None:
         for run, _ in zip(all_runs(data_dir), range(number), strict=False):
-            print(_row(run))
+            print(_run_row(run))
 
 
 @runs.command()
@@ -47,8 +52,6 @@ def runs(ctx: click.Context, number: int, data_dir: Path | None) -> None:
 @click.pass_obj
 def rm(data_dir: Path | None, names: tuple[str, ...], keep: int | None) -> None:
     """Delete runs by name, or all that are older than --keep DAYS."""
-    from agent.journal.writer import utc_now  # noqa: PLC0415 - only here
-
     store = all_runs(data_dir)
     if not names and keep is None:
         raise click.UsageError("Say which: run ids, or --keep DAYS.")
@@ -79,9 +82,6 @@ def seal(
     Who stamps sees a hash and nothing else. Calendars need some hours: --complete takes up then
     what they promised.
     """
-    from agent.config import options  # noqa: PLC0415 - only here
-    from agent.export import sealed  # noqa: PLC0415 - only here
-
     require_one(authority, calendars, complete=complete)
     folder = all_runs(data_dir).find(name)
     proxy = options({}, config=True).proxy
@@ -104,16 +104,11 @@ def seal(
 @data_dir_option
 def show(run: str, as_json: bool, steps: bool, data_dir: Path | None) -> None:  # noqa: FBT001
     """Show a run, or its archive: its answer and sources; --steps for what it did."""
-    from agent.export.opening import opened  # noqa: PLC0415 - only here
-
     with opened(run, all_runs(data_dir)) as folder:
-        _show(folder, as_json=as_json, steps=steps)
+        _show_run(folder, as_json=as_json, steps=steps)
 
 
-def _show(folder: RunFolder, *, as_json: bool, steps: bool) -> None:
-    from agent.cli.progress import told  # noqa: PLC0415 - only here
-    from agent.cli.render import print_report  # noqa: PLC0415 - only here
-    from agent.journal import read_events  # noqa: PLC0415 - only here
+def _show_run(folder: RunFolder, *, as_json: bool, steps: bool) -> None:
 
     report = report_of(folder)
     if as_json:
@@ -134,10 +129,6 @@ def _show(folder: RunFolder, *, as_json: bool, steps: bool) -> None:
 @data_dir_option
 def export(run: str, files: tuple[Path, ...], data_dir: Path | None) -> None:
     """Write a run, or what is in its archive, to FILES; the kind is told by the ending."""
-    from agent.cli.ask import export_paths  # noqa: PLC0415 - only here
-    from agent.export import export as write  # noqa: PLC0415 - only here
-    from agent.export.opening import opened  # noqa: PLC0415 - only here
-
     with opened(run, all_runs(data_dir)) as folder:
         for path in export_paths(files):
             write(folder.path, path)
@@ -151,9 +142,6 @@ def all_runs(data_dir: Path | None) -> Runs:
 
 def report_of(folder: RunFolder) -> Any:
     """Read a run's report; a run that never ended has one made of its record."""
-    from agent.journal.reader import read_events  # noqa: PLC0415 - only here
-    from agent.types import Report  # noqa: PLC0415 - only here
-
     if folder.report.is_file():
         return Report.model_validate_json(folder.report.read_bytes())
     events = {event.type: event.data for event in read_events(folder.journal)}
@@ -163,10 +151,45 @@ def report_of(folder: RunFolder) -> Any:
     return Report(run=folder.id, question=question, status="partial", answer="The run was cut off.")
 
 
-def _row(folder: RunFolder) -> str:
+def _run_row(folder: RunFolder) -> str:
     try:
         row = json.loads(folder.report.read_bytes())
     except FileNotFoundError:
         return f"{folder.id}  cut off"
     question = " ".join(clean(row["question"]).split())
     return f"{folder.id}  {row['status']:<9}  {row['confidence']:.2f}  {question[:70]}"
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@data_dir_option
+def usage(as_json: bool, data_dir: Path | None) -> None:  # noqa: FBT001
+    """Show calls, tokens and dollars by day and model, over all runs that are kept."""
+    lines = add_up(all_runs(data_dir))
+    if as_json:
+        print(json.dumps([asdict(line) for line in lines], indent=2))
+        return
+    print(
+        f"{'day':<11}{'model':<34}{'calls':>6}{'input':>12}{'cached':>12}{'output':>10}{'USD':>10}"
+    )
+    for line in [*lines, total(lines)]:
+        tokens = f"{line.input_tokens:>12,}{line.cached_tokens:>12,}{line.output_tokens:>10,}"
+        print(f"{line.day:<11}{line.model[:33]:<34}{line.calls:>6}{tokens}{line.usd:>10.4f}")
+
+
+@click.command()
+@click.argument("run")
+@click.argument("thumb", type=click.Choice(["up", "down"]))
+@data_dir_option
+def feedback(run: str, thumb: Any, data_dir: Path | None) -> None:
+    """Say whether RUN was good: the skills that it was given gain or lose by it."""
+    events = list(read_events(all_runs(data_dir).find(run).journal))
+    given = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
+    namespace = events[0].data["options"]["namespace"] if events else "default"
+    settings = options({"data_dir": data_dir}, config=True)
+    with Memory.open(settings.memory_place, namespace) as memory:
+        scores = weigh(memory.upkeep(""), given, thumb)
+    for name, score in scores.items():
+        print(f"{name}: {score}")
+    if not scores:
+        print("Noted; the run was given no skills.")

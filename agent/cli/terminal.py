@@ -1,4 +1,4 @@
-"""The person at the terminal: whether there is one, and how they are asked."""
+"""Words on the terminal: errors and hints on stderr, free of control characters."""
 
 from __future__ import annotations
 
@@ -10,8 +10,38 @@ from typing import TYPE_CHECKING, Any
 from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
+    from agent.run.preview import Preview
     from agent.tools.context import Approve
     from agent.tools.person import Ask
+
+
+def complain(message: str, hint: str = "") -> None:
+    """Say what went wrong in one line, and what to do in a second one."""
+    print(f"research: {clean(message)}", file=sys.stderr)
+    if hint:
+        print(f"  hint: {clean(hint)}", file=sys.stderr)
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Write a number with what it counts: `1 key`, `2 keys`."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def note(message: str, hint: str = "") -> None:
+    """Say on stderr that there is nothing to print, so that a pipe gets nothing but results."""
+    print(clean(f"{message} {hint}".rstrip()), file=sys.stderr)
+
+
+def print_preview(ahead: Preview) -> None:
+    """Print what a run would do: prompt first, then model, plan and likely cost."""
+    print(f"{ahead.system}\n\n{ahead.question}\n")
+    cost = f", about ${ahead.usd:.4f}" if ahead.usd else ", free or of unknown price"
+    if ahead.functions:
+        print(f"offered  {', '.join(ahead.functions)}")
+    print(f"model    {ahead.model}")
+    print(f"plan     {'asked for first' if ahead.plans else 'none: one line of work'}")
+    print(f"likely   {ahead.input_tokens:,} tokens in, {ahead.output_tokens:,} out{cost}")
+    print("Nothing was sent. Memory, files and the open page are added to the prompt of a run.")
 
 
 def approver() -> Approve | None:
@@ -20,7 +50,7 @@ def approver() -> Approve | None:
         return None
 
     async def approve(effect: str) -> bool:
-        said = await _line(f"\nThe agent wants to do this: {clean(effect)}. Allow? [y/N] ")
+        said = await _read_line(f"\nThe agent wants to do this: {clean(effect)}. Allow? [y/N] ")
         return said.strip().lower() in ("y", "yes")
 
     return approve
@@ -36,7 +66,7 @@ def asker(flags: dict[str, Any]) -> Ask | None:
         return None
 
     async def ask(question: str) -> str:
-        return await _line(f"\n? {clean(question)}\n> ")
+        return await _read_line(f"\n? {clean(question)}\n> ")
 
     return ask
 
@@ -45,7 +75,7 @@ def _at_a_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-async def _line(prompt: str) -> str:
+async def _read_line(prompt: str) -> str:
     """Read a line without a thread: Ctrl-C then ends the run at once, not at the next Enter."""
     loop = asyncio.get_running_loop()
     said: asyncio.Future[str] = loop.create_future()

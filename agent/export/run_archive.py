@@ -21,12 +21,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.errors import ArchiveDamaged, UsageError
-from agent.export import html, warc
-from agent.export.record import Record
+from agent.export import html
+from agent.export.run_record import Record
+from agent.export.web_archive import render_warc
 from agent.journal import RunFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from agent.journal import Runs
+
 
 _DIGEST_CHARS = 64
 _COMMENT = b"sha256:"
@@ -44,13 +48,13 @@ MOST_BYTES: Final = 2 << 30
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
-def render(folder: Path, ending: str) -> bytes:
+def render_zip(folder: Path) -> bytes:
     """Pack the run."""
     record = Record.read(folder)
     at = datetime.fromisoformat(record.events[0].at).timetuple()[:6]
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, body in _listed(_files(record, ending)):
+        for name, body in _listed(_files(record)):
             entry = zipfile.ZipInfo(f"{record.report.run}/{name}", at)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o600 << 16
@@ -86,14 +90,14 @@ def unlisted(folder: RunFolder) -> Iterator[tuple[str, str]]:
     yield from ((name, "is missing") for name in sorted(listed.keys() - found.keys()))
 
 
-def _files(record: Record, ending: str) -> Iterator[tuple[str, bytes]]:
+def _files(record: Record) -> Iterator[tuple[str, bytes]]:
     path = record.folder.path
     yield "report.json", record.folder.report.read_bytes()
-    yield "report.html", html.render(path, ending)
+    yield "report.html", html.render(path)
     yield "journal.jsonl", record.folder.journal.read_bytes()
     for stamp in record.folder.stamps():
         yield stamp.name, stamp.read_bytes()
-    yield "pages.warc.gz", warc.render(path, ending)
+    yield "pages.warc.gz", render_warc(path)
     for blob in sorted((path / "blobs").iterdir()):
         if _BLOB.fullmatch(blob.name):
             yield f"blobs/{blob.name}", blob.read_bytes()
@@ -177,3 +181,23 @@ def _write(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: 
 
 def _digest(body: bytes) -> bytes:
     return hashlib.sha256(body).hexdigest().encode()
+
+
+def is_archive(name: str) -> bool:
+    """Whether a name is that of an archive, not of a run."""
+    return name.lower().endswith(".zip")
+
+
+@contextmanager
+def opened(name: str, runs: Runs) -> Iterator[RunFolder]:
+    """Open a run; what an archive was unpacked to is gone when the block is left.
+
+    Raises `UsageError` where there is no such run or file, `ArchiveDamaged` where it is broken.
+    """
+    if is_archive(name):
+        with unpacked(Path(name)) as folder:
+            yield folder
+    elif (Path(name) / "journal.jsonl").is_file():
+        yield RunFolder(Path(name).resolve())
+    else:
+        yield runs.find(name)
