@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 from agent.evidence import check_answer
 from agent.evidence.placed import placed
-from agent.messages import prompt
 from agent.models import Message
+from agent.prompts import prompt
 from agent.protocol import inert
 from agent.types import Verdict, VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from agent.asking import Asker
     from agent.evidence import Evidence
+    from agent.model_client import ModelClient
     from agent.types import Passage
 
 JUDGE = "judge"
@@ -114,7 +114,7 @@ def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]
 
 
 async def judge(
-    asker: Asker, place: str, claims: Mapping[str, Sequence[Passage]], evidence: Evidence
+    asker: ModelClient, place: str, claims: Mapping[str, Sequence[Passage]], evidence: Evidence
 ) -> Verdicts:
     """Ask a model about claims; what it does not answer stays undecided. Raises `ModelError`."""
     reply = await asker.ask(place, [Message("user", judge_request(claims, evidence))])

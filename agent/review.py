@@ -6,19 +6,19 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent.asking import Asker
 from agent.errors import ModelError, ResearchError
 from agent.evidence import check_answer
 from agent.judge import Verdicts, judge, judge_system, open_claims
-from agent.messages import prompt
+from agent.model_client import ModelClient
 from agent.models import Task, takes
+from agent.prompts import prompt
 from agent.protocol import NOT_FOUND, inert
 from agent.types import VerdictState
 
 if TYPE_CHECKING:
-    from agent.asking import Record
     from agent.evidence import Evidence
     from agent.loop import LoopResult
+    from agent.model_client import Record
     from agent.models import Model
     from agent.planner import Work
     from agent.types import Sentence
@@ -63,7 +63,7 @@ class Gate:
         claims = self.verdicts.without_decided(open_claims(answer, self.evidence))
         if not claims or not takes(self.judge, Task.JUDGE):
             return
-        asker = Asker(self.judge, judge_system(), self.work.budget, self.record)
+        asker = ModelClient(self.judge, judge_system(), self.work.budget, self.record)
         try:
             async with asyncio.timeout(self.work.budget.seconds_left(reserve=False)):
                 decided = await judge(asker, place, claims, self.evidence)

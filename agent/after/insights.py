@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.messages import prompt
 from agent.models import Message
+from agent.prompts import prompt
 from agent.protocol import inert
 
 if TYPE_CHECKING:

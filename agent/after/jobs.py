@@ -20,9 +20,9 @@ from agent.after.skills import EVALUATE, evaluated, rescored, useless
 from agent.after.turn import TurnDone, transcript
 from agent.errors import ResearchError
 from agent.memory import jsvalues as js
-from agent.messages import prompt
+from agent.prompts import prompt
 from agent.protocol import inert
-from agent.protocol.loose import loose_object
+from agent.protocol.replies import loose_object
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

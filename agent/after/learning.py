@@ -12,9 +12,9 @@ from agent.after.signals import score_of
 from agent.after.turn import transcript
 from agent.memory import jsvalues as js
 from agent.memory.layers import SKILL_SCORE
-from agent.messages import prompt
+from agent.prompts import prompt
 from agent.protocol import inert
-from agent.protocol.loose import loose_object
+from agent.protocol.replies import loose_object
 from agent.tools.skills import LONGEST_NAME, LONGEST_SKILL, learn
 
 if TYPE_CHECKING:

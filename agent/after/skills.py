@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from agent.after.signals import rounded, score_of
 from agent.after.turn import transcript
 from agent.memory import jsvalues as js
-from agent.messages import prompt
-from agent.protocol.loose import loose_object
+from agent.prompts import prompt
+from agent.protocol.replies import loose_object
 
 if TYPE_CHECKING:
     from agent.after.turn import Ask, TurnDone

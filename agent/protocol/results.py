@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agent.memory import jsvalues as js
-from agent.protocol.text import inert
+from agent.protocol.replies import inert
 from agent.types import Observation
 
 if TYPE_CHECKING:

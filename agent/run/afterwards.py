@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from agent.after import Aftermath, TurnDone
 from agent.after.progress import DONE, PLACE, SETTLED, place
-from agent.asking import Asker
 from agent.guard import Budget
+from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.run.outcome import verified
 from agent.run.resumed import ResumedModel, once_each
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from agent.after.turn import Ask
-    from agent.asking import Record
+    from agent.context_builder import ContextBuilder
     from agent.memory import AnyMemory, Turn
+    from agent.model_client import Record
     from agent.models import Model
-    from agent.opening import Opening
     from agent.run.due import Due
     from agent.run.record import RunRecord
 
@@ -94,7 +94,9 @@ def _until(turns: Sequence[Turn], question: str, answer: str) -> Sequence[Turn]:
     return turns[: next((end for end, pair in pairs if pair == said), len(turns))]
 
 
-async def keep_turns(opening: Opening, question: str, answer: str | None, *, resumed: bool) -> None:
+async def keep_turns(
+    opening: ContextBuilder, question: str, answer: str | None, *, resumed: bool
+) -> None:
     """Keep what was said in the conversation; of a resumed run only what does not stand there."""
     context = opening.context
     if context.memory is None:
@@ -119,7 +121,7 @@ def _asking(model: Model, spent: Budget, record: Record) -> Ask | None:
         return None
 
     async def ask(name: str, system: str, request: str) -> str:
-        asker = Asker(model, system, Budget(whole=spent), record)
+        asker = ModelClient(model, system, Budget(whole=spent), record)
         return (await asker.ask(f"{PLACE}/{name}", [Message("user", request)])).text
 
     return ask

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from agent.keyless import ExtractiveModel
 from agent.loop import without_calls
-from agent.messages import WRAP_UP
 from agent.models import Message
+from agent.prompts import WRAP_UP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,8 @@ from agent.guard import Budget, Redactor, secrets_of
 from agent.journal import Journal, RunFolder, Runs
 from agent.journal.unsettled import Unsettled
 from agent.run.afterwards import do_jobs
-from agent.run.discreet import DiscreetModel
 from agent.run.due import Due
+from agent.run.models import RedactingModel
 from agent.run.record import RunRecord
 
 if TYPE_CHECKING:
@@ -96,5 +96,5 @@ class LeftBehind:
         def write(kind: str, place: str = "", **data: Any) -> None:
             journal.write(kind, place, **redactor.value(data))
 
-        model = DiscreetModel(self.model, redactor) if self.model else None
+        model = RedactingModel(self.model, redactor) if self.model else None
         return await do_jobs(record, due, self.keeper, model, self.budget, write)

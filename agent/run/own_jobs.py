@@ -14,11 +14,11 @@ from agent.run.memory import name_of
 from agent.run.record import RunRecord
 
 if TYPE_CHECKING:
-    from agent.asking import Record
     from agent.config import Options
+    from agent.context_builder import ContextBuilder
     from agent.journal import RunFolder
     from agent.journal.unsettled import Claim
-    from agent.opening import Opening
+    from agent.model_client import Record
     from agent.planner import Work
 
 ONLY_HERE = ""
@@ -35,7 +35,13 @@ class OwnJobs:
 
     @classmethod
     async def claimed(
-        cls, opening: Opening, work: Work, options: Options, folder: RunFolder, *, brought: bool
+        cls,
+        opening: ContextBuilder,
+        work: Work,
+        options: Options,
+        folder: RunFolder,
+        *,
+        brought: bool,
     ) -> OwnJobs | None:
         """Take up the jobs, so that no other process does; None without a memory."""
         context = opening.context

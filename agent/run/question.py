@@ -15,8 +15,8 @@ from agent.types import Observation, ToolCall
 
 if TYPE_CHECKING:
     from agent.config import Options
+    from agent.context_builder import ContextBuilder
     from agent.memory import AnyMemory
-    from agent.opening import Opening
     from agent.tools import ToolContext
 
 
@@ -29,7 +29,7 @@ class Before:
     _gathered: bool = False
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def put_into(self, opening: Opening) -> None:
+    async def put_into(self, opening: ContextBuilder) -> None:
         """Put the open page and the files into what loops begin with. Raises `UsageError`."""
         async with self._lock:
             if self._gathered:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from agent.config import CONTEXT_WINDOW
+from agent.context_builder import MAIN
 from agent.depth import EFFORTS
 from agent.errors import JournalError
 from agent.evidence import Evidence
@@ -15,10 +16,9 @@ from agent.evidence.store import BLOCK
 from agent.journal import read_events
 from agent.judge import JUDGE
 from agent.models import Message, ModelReply, Usage
-from agent.models.pictures import images_of, message_of, passages_of
-from agent.opening import MAIN
+from agent.models.base import images_of, message_of, passages_of
 from agent.planner import PLAN, SYNTHESIS
-from agent.planner.missing import MISSING
+from agent.planner.plan import MISSING
 from agent.planner.report import CLOSING, OUTLINE
 from agent.protocol import CallResult
 from agent.review import REVIEW

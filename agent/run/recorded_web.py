@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import options
+from agent.context_builder import MAIN
 from agent.errors import ToolError
 from agent.guard import Secrets
 from agent.journal import Journal
 from agent.journal.writer import utc_now
-from agent.opening import MAIN
 from agent.protocol import CallResult
 from agent.run.execute import execute
 from agent.run.given import Given

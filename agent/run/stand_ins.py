@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.config import MAX_STEPS
+from agent.context_builder import MAIN
 from agent.errors import ModelUnavailable, ReplayDiverged, error_named
 from agent.guard import Budget, LimitReached
 from agent.loop import request_digest
 from agent.models import Task
 from agent.models.resolve import EXTRACTIVE
-from agent.opening import MAIN
 from agent.planner import PLAN
-from agent.planner.missing import MISSING
+from agent.planner.plan import MISSING
 from agent.planner.report import OUTLINE
 from agent.protocol import CallResult
 from agent.run.difference import difference

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent.asking import Asker
 from agent.errors import ModelError, UsageError
-from agent.messages import prompt
+from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
+from agent.prompts import prompt
 from agent.protocol import parse
-from agent.protocol.loose import loose_object
+from agent.protocol.replies import loose_object
 
 if TYPE_CHECKING:
-    from agent.asking import Record
     from agent.errors import ToolError
     from agent.guard import Budget
+    from agent.model_client import Record
     from agent.models import Model
     from agent.types import ToolCall
 
@@ -42,7 +42,7 @@ class Mender:
         shown = prompt("call-again").format(
             call=f"<<TOOL:{call.name}:{call.param}>>", error=error, form=form
         )
-        asker = Asker(self.model, "", self.budget, self.record)
+        asker = ModelClient(self.model, "", self.budget, self.record)
         try:
             reply = await asker.ask(f"{MEND}/{place}", [Message("user", shown)])
         except (ModelError, UsageError):

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.protocol.loose import mended_object
+from agent.protocol.replies import mended_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError, ToolError
 from agent.models import Image
-from agent.models.pictures import images_kept
+from agent.models.base import images_kept
 from agent.protocol import CallResult
 from agent.protocol.results import to_json
 from agent.tools.context import PATIENCE, PLACE

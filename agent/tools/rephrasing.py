@@ -6,16 +6,16 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from agent.asking import Asker
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import RESERVE
-from agent.messages import prompt
+from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
-from agent.protocol.loose import loose_object
+from agent.prompts import prompt
+from agent.protocol.replies import loose_object
 
 if TYPE_CHECKING:
-    from agent.asking import Record
     from agent.guard import Budget
+    from agent.model_client import Record
     from agent.models import Model
 
 REPHRASE = "rephrase"
@@ -54,7 +54,7 @@ class Rephraser:
             return ()
         self._asked += 1
         system = prompt(REPHRASE).replace("{most}", str(MOST_QUERIES))
-        asker = Asker(self.model, system, self.budget, self.record)
+        asker = ModelClient(self.model, system, self.budget, self.record)
         shown = Message("user", f"Question: {question}\n\nQuery that found little: {query}")
         try:
             async with asyncio.timeout(SECONDS):

@@ -15,7 +15,7 @@ from agent.journal import Runs, read_events
 from agent.journal.unsettled import Unsettled
 from agent.judge import judge_system
 from agent.memory import Memory
-from agent.messages import prompt
+from agent.prompts import prompt
 from agent.tools.skills import learn
 from tests.conftest import COMMAND
 from tests.crash.speaker import speaking

@@ -73,8 +73,8 @@ def test_the_same_told_freely_is_not_contradicted(claim: str) -> None:
          "In May nine of the spoonbills of Slufter Bay bred."),
         ("The Polar Institute of Norrland runs Halvorsen, on the Ingrid Plateau.",
          "Norrland's Polar Institute runs Halvorsen."),
-        ("The dam across the Asker, designed by Peder Holm, is 92 m high.",
-         "The dam on the Asker measures 92 m in height."),
+        ("The dam across the ModelClient, designed by Peder Holm, is 92 m high.",
+         "The dam on the ModelClient measures 92 m in height."),
     ],
 )  # fmt: skip
 def test_a_name_that_a_statement_means_without_naming_it_is_not_replaced(

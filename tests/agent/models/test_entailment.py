@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.asking import Asker
 from agent.errors import UsageError
 from agent.evidence import Evidence, check_answer
 from agent.guard import Budget
 from agent.journal import Runs
 from agent.judge import judge, judge_system, open_claims
+from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.models.entailment import EntailmentModel
 from agent.models.resolve import model_of_file
@@ -60,7 +60,7 @@ def judged(folder, evidence):
         answer = " ".join(f"{claim} [S1]" for claim in claims)
         asked = []
         model = EntailmentModel(str(folder))
-        asker = Asker(model, judge_system(), Budget(), lambda *e, **d: asked.append((e, d)))
+        asker = ModelClient(model, judge_system(), Budget(), lambda *e, **d: asked.append((e, d)))
         verdicts = await judge(asker, "judge/1", open_claims(answer, evidence), evidence)
         return check_answer(answer, evidence, verdicts).sentences, asked
 
@@ -81,7 +81,7 @@ async def test_a_contradiction_in_code_is_never_asked_about(judged):
 
 async def test_the_quote_is_the_sentence_that_carries_it(folder, evidence):
     answer = f"{CARRIED} [S1]"
-    asker = Asker(EntailmentModel(str(folder)), "", Budget(), lambda *_, **__: None)
+    asker = ModelClient(EntailmentModel(str(folder)), "", Budget(), lambda *_, **__: None)
     verdicts = await judge(asker, "judge/1", open_claims(answer, evidence), evidence)
     (source,) = check_answer(answer, evidence, verdicts).sources
     assert source.quotes == [TEXT.partition(" Visitors")[0]]

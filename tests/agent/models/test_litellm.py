@@ -10,9 +10,9 @@ import pytest
 
 from agent.errors import ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
 from agent.models import Message
+from agent.models.failures import ATTEMPTS
 from agent.models.providers import endpoint
 from agent.models.resolve import remote_model
-from agent.models.retry import ATTEMPTS
 from agent.protocol import parse
 from agent.tools import Registry
 from agent.tools.registry import tool_specs

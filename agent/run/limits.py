@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.guard import Budget, Secrets
-from agent.guides import BROWSING, CITING
-from agent.messages import system_prompt
 from agent.models import natively
+from agent.prompts import BROWSING, CITING, system_prompt
 from agent.tools import Limits
 from agent.tools.registry import tool_specs
 

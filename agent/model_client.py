@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.errors import ResearchError
-from agent.models.base import Streaming
-from agent.models.pictures import message_kept
+from agent.models.base import Streaming, message_kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Asker:
+class ModelClient:
     """One conversation with a model: what is new in each request is recorded, and what it cost."""
 
     model: Model

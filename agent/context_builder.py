@@ -21,7 +21,7 @@ MAIN = "0"
 
 
 @dataclass(slots=True)
-class Opening:
+class ContextBuilder:
     """Lays out a question with all that is before the person and in memory.
 
     `captured` are (type, text) pairs for the model to read, `observed` the same files and page as

@@ -33,7 +33,7 @@ Finish = Callable[[Loop, list[Message], LoopResult], Awaitable[LoopResult]]
 
 
 @dataclass(slots=True)
-class SideBySide:
+class SubtaskRunner:
     """Runs subtasks, each as soon as those are done that it depends on.
 
     Places are numbered from 1 in the order of the plan; `finish` may have a part mended.
