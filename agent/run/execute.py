@@ -25,14 +25,13 @@ from agent.models.resolve import endpoint_of, get_ready
 from agent.planner import Work
 from agent.review import Gate, SectionGate
 from agent.run.afterwards import keep_turns, now_ms
+from agent.run.inputs import Before, on_record, person, session_of
 from agent.run.known import with_what_is_known
 from agent.run.limits import budget_of, instructed, limits_of, private_tokens
 from agent.run.memory import open_memory
 from agent.run.models import RedactingModel, local_model, open_model, with_fallbacks
 from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
 from agent.run.own_jobs import OwnJobs
-from agent.run.person import on_record, person
-from agent.run.question import Before, session_of
 from agent.run.subtasks import Branches, LeftOpen
 from agent.run.values import add_values, schema_of
 from agent.run.web import open_remote_model, open_web
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from agent.models import Message, Model
     from agent.models.providers import Endpoint
     from agent.planner.parallel import Begin
-    from agent.run.given import Given
+    from agent.run.inputs import Given
     from agent.types import Report
     from agent.values import Schema
 

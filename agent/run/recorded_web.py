@@ -13,7 +13,7 @@ from agent.journal import Journal
 from agent.journal.writer import utc_now
 from agent.protocol import CallResult
 from agent.run.execute import execute
-from agent.run.given import Given
+from agent.run.inputs import Given
 from agent.tools import Limits, ToolContext
 from agent.tools.policy import result_data
 from agent.tools.web_tools import WEB_TOOLS, fetch_result, read_result
