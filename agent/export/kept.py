@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from agent.evidence.results import result_text
+from agent.evidence.store import result_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from agent.asking import Asker
 from agent.errors import ReplayDiverged, ResearchError
-from agent.evidence.placed import placed
+from agent.evidence import placed
 from agent.messages import prompt
 from agent.models import Message, Task, takes
 from agent.protocol import inert
 from agent.protocol.loose import loose_object
 from agent.values import VALUES
-from agent.values.weighing import Draft, Weighed, weighed
+from agent.values.draft import Draft, Weighed, weighed
+from agent.values.keyless import by_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,8 +50,6 @@ class Filling:
         if not self.evidence.sources:
             return Weighed(notes=["/: nothing was read"])
         if not takes(self.model, Task.VALUES):
-            from agent.values.rules import by_rules  # noqa: PLC0415 - loads the keyless model
-
             return self._weigh(by_rules(self.schema, question, self.evidence))
         asker = Asker(self.model, prompt(VALUES), self.budget, self.record)
         messages = [Message("user", self._request(question, answer))]
