@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from browser.types import SearchResult
 
 Status = Literal["answered", "not_found", "partial", "failed"]
+Answers = Literal["fully", "in part", "no"]
+"""A judge's word on whether an answer answers its question."""
 
 
 class VerdictState(StrEnum):
@@ -105,19 +107,24 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A claim against passages: the quote that carries (or contradicts) it, and the reason."""
+    """A claim against passages: the quote that carries (or contradicts) it, and the reason.
+
+    `missing` are its figures, dates and names that do not stand in what is cited.
+    """
 
     state: VerdictState
     quote: str = ""
     reason: str = ""
     decided_by: Literal["code", "judge"] = "code"
     passage: str | None = None
+    missing: tuple[str, ...] = ()
 
 
 class Sentence(BaseModel):
     """A sentence of the answer; `citations` are source numbers of the report.
 
     `weak` says that it is supported by search results alone: no page that was read carries it.
+    `about_search` marks what is no claim but says what the search found or did not.
     """
 
     text: str
@@ -126,6 +133,7 @@ class Sentence(BaseModel):
     decided_by: Literal["code", "judge"] = "code"
     reason: str = ""
     weak: bool = False
+    about_search: bool = False
 
 
 class ReportSource(BaseModel):
@@ -160,11 +168,12 @@ class Conflict(BaseModel):
 class ConfidenceParts(BaseModel):
     """What the confidence is made of, each 0 to 1 unless said otherwise.
 
-    `supported` is the share of sentences that are carried, an undecided one counting half and one
-    that only a search result carries 0.7; `sites` how many independent sites carry them;
-    `agreement` the share of the sources speaking of them that say the same; `coverage` the share of
-    the question that the cited passages speak of; `freshness` the age in days of the newest dated
-    source, None where none has a date.
+    `supported` is the share of claims that are carried, an undecided one counting half and one that
+    only a search result carries 0.7; `sites` how many independent sites carry them; `agreement` the
+    share of the sources speaking of them that say the same; `coverage` the share of the question
+    that the cited passages speak of; `freshness` the age in days of the newest dated source, None
+    where none has a date; `answers` a judge's word on whether the question is answered, None where
+    none was asked.
     """
 
     supported: float = 0.0
@@ -172,6 +181,7 @@ class ConfidenceParts(BaseModel):
     agreement: float = 1.0
     coverage: float = 0.0
     freshness: int | None = None
+    answers: Answers | None = None
 
 
 class DataValue(BaseModel):
@@ -221,6 +231,8 @@ class ErrorInfo(BaseModel):
 class Report(BaseModel):
     """The result of a run, as `--json` prints it.
 
+    `confidence` is the probability that the answer is right and answers the question, None where
+    no calibrated number can be given.
     With `--schema`, `data` is the answer in that form, `values` its single values with what carries
     them, and `data_notes` says what was left out, and what the schema still wants.
     """
@@ -229,7 +241,7 @@ class Report(BaseModel):
     question: str
     status: Status
     answer: str = ""
-    confidence: float = 0.0
+    confidence: float | None = 0.0
     confidence_parts: ConfidenceParts = Field(default_factory=ConfidenceParts)
     sentences: list[Sentence] = Field(default_factory=list)
     sources: list[ReportSource] = Field(default_factory=list)

@@ -92,7 +92,11 @@ def _row(one: Checked) -> str:
     mark = "❌" if one.failures else "✅"
     facts = ["–"] * 5
     if report is not None:
-        facts = [report.status, f"{report.confidence:.2f}", str(report.steps)]
+        facts = [
+            report.status,
+            "" if report.confidence is None else f"{report.confidence:.2f}",
+            str(report.steps),
+        ]
         facts += [f"{report.elapsed_s:.1f}", f"{report.usage.usd:.4f}"]
     return f"| {_cell(one.check.title)} | {mark} | {' | '.join(facts)} |"
 

@@ -146,7 +146,8 @@ def _rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
 
 def _facts(side: Side) -> str:
     cost = f" · ${side.usd:.4f}" if side.usd else ""
-    return f"{side.status} · confidence {side.confidence:.2f} · {side.model}{cost}"
+    rated = "not rated" if side.confidence is None else f"{side.confidence:.2f}"
+    return f"{side.status} · confidence {rated} · {side.model}{cost}"
 
 
 def _paired(

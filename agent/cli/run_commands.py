@@ -157,7 +157,11 @@ def _run_row(folder: RunFolder) -> str:
     except FileNotFoundError:
         return f"{folder.id}  cut off"
     question = " ".join(clean(row["question"]).split())
-    return f"{folder.id}  {row['status']:<9}  {row['confidence']:.2f}  {question[:70]}"
+    return f"{folder.id}  {row['status']:<9}  {_rated(row['confidence'])}  {question[:70]}"
+
+
+def _rated(confidence: float | None) -> str:
+    return "  – " if confidence is None else f"{confidence:.2f}"
 
 
 @click.command()

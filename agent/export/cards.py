@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from agent.export.run_record import to_the_minute
-from agent.export.worth import how_it_came
+from agent.export.verdicts import how_it_came
 
 if TYPE_CHECKING:
     from agent.export.run_record import Record

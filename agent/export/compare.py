@@ -26,7 +26,7 @@ class Side:
     question: str
     model: str
     status: str
-    confidence: float
+    confidence: float | None
     usd: float
     answer: str
     sources: tuple[str, ...]

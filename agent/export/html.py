@@ -6,7 +6,7 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from agent.export import data, worth
+from agent.export import data, verdicts
 from agent.export.cards import sources
 from agent.export.markup import cite, cited, inline, prose, with_uncited
 from agent.export.run_record import Record, to_the_minute
@@ -69,8 +69,8 @@ def _head(report: Report) -> str:
     usage = report.usage
     facts = [
         f'<span class="status {report.status}">{_WORDS[report.status]}</span>',
-        f"confidence {report.confidence:.2f}" if report.sources else "",
-        *worth.made_of(report),
+        verdicts.confidence(report) if report.sources else "",
+        *verdicts.made_of(report),
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f} s",
         escape(usage.model),
@@ -98,7 +98,7 @@ def _sentence(sentence: Sentence, report: Report) -> str:
     links = " ".join(cite(report, n, sentence.text) for n in sentence.citations if n in known)
     reason = f' <span class="meta">{escape(sentence.reason)}</span>' if sentence.reason else ""
     kind = "weak" if sentence.weak else sentence.verdict.value
-    verdict = f'<span class="verdict {kind}">{worth.verdict(sentence)}</span>'
+    verdict = f'<span class="verdict {kind}">{verdicts.verdict(sentence)}</span>'
     return f"<li>{inline(sentence.text)} {links}<br>{verdict}{reason}</li>"
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
-from agent.evidence.results import result_text
+from agent.evidence.store import result_text
 from agent.journal import RunFolder, read_events
 from agent.types import Report
 

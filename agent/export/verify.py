@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from agent.errors import ArchiveDamaged, JournalError
-from agent.evidence.results import result_text
+from agent.evidence.store import result_text
 from agent.export.run_archive import is_sealed, unlisted, unpacked
 from agent.export.run_record import Record
 from agent.export.sealed import since_when

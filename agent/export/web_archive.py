@@ -21,7 +21,7 @@ from warcio.exceptions import ArchiveLoadFailed
 from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParserException
 from warcio.warcwriter import WARCWriter
 
-from agent.evidence.results import result_text
+from agent.evidence.store import result_text
 from agent.export.run_record import Record
 
 if TYPE_CHECKING:

@@ -102,8 +102,10 @@ class Expectation(BaseModel):
             )
         if self.from_pages and (weak := [s.text for s in report.sentences if s.weak]):
             yield f"search results alone say: {'; '.join(weak)}"
-        if self.min_confidence is not None and report.confidence < self.min_confidence:
-            yield f"confidence is {report.confidence:.2f}, below {self.min_confidence:.2f}"
+        wanted, found = self.min_confidence, report.confidence
+        if wanted is not None and (found is None or found < wanted):
+            said = "not rated" if found is None else f"{found:.2f}"
+            yield f"confidence is {said}, below {wanted:.2f}"
 
     def _answer(self, report: Report) -> Iterator[str]:
         for pattern in self.answer:

@@ -73,6 +73,7 @@ class RunRecord:
     limit: str | None = None
     limits: dict[str, str] = field(default_factory=dict)
     review: str | None = None
+    review_kept: list[str] = field(default_factory=list)
     section_reviews: dict[str, str] = field(default_factory=dict)
     verdicts: list[dict[str, str]] = field(default_factory=list)
     failures: dict[str, ErrorInfo] = field(default_factory=dict)
@@ -232,6 +233,7 @@ class RunRecord:
                 loop = event.place.partition("/")[0]
                 if loop == REVIEW:
                     self.review = data["said"]
+                    self.review_kept = data.get("kept", [])
                 else:
                     self.section_reviews[loop] = data["said"]
             case "answer.draft":

@@ -81,7 +81,7 @@ async def _result(work: Work, record: RunRecord) -> LoopResult:
     try:
         result = await with_what_is_known(await work.answer(record.question), work.messages)
         if record.review is not None:
-            result = await repaired(work, result, record.review)
+            result = await repaired(work, result, record.review, record.review_kept)
     except Interrupted:
         return await with_what_is_known(LoopResult("", INTERRUPT), work.messages)
     return result

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ReplayDiverged, ResearchError
-from agent.evidence.placed import placed
+from agent.evidence import placed
 from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.prompts import prompt
 from agent.protocol import inert
 from agent.protocol.replies import loose_object
 from agent.values import VALUES
-from agent.values.weighing import Draft, Weighed, weighed
+from agent.values.draft import Draft, Weighed, weighed
+from agent.values.keyless import by_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,8 +50,6 @@ class Filling:
         if not self.evidence.sources:
             return Weighed(notes=["/: nothing was read"])
         if not takes(self.model, Task.VALUES):
-            from agent.values.rules import by_rules  # noqa: PLC0415 - loads the keyless model
-
             return self._weigh(by_rules(self.schema, question, self.evidence))
         asker = ModelClient(self.model, prompt(VALUES), self.budget, self.record)
         messages = [Message("user", self._request(question, answer))]

@@ -168,7 +168,7 @@ def report(results: list[Result]) -> bool:
         sign = "≥" if least else "≤"
         print(f"{name:22}{value:7.3f}  ({sign} {target}{'' if met[-1] else ', MISSED'}) {more}")
 
-    for kind in FIRST:
+    for kind in list(FIRST):
         asked = [r for r in results if r.kind == kind]
         if asked:
             first = [r for r in asked if r.place == 0]

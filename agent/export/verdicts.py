@@ -1,4 +1,4 @@
-"""What an answer is worth: the parts of its confidence, and where sources disagree."""
+"""What people read of verdicts, of the confidence and its parts, and of disagreeing sources."""
 
 from __future__ import annotations
 
@@ -18,11 +18,26 @@ VERDICTS = {
 """What people read for a verdict."""
 WEAK = "search result only"
 """What they read for a sentence that no page which was read carries."""
+ABOUT_SEARCH = "about the search"
+"""What they read for a sentence that is no claim."""
+_ANSWERS = {
+    "fully": "answers the question",
+    "in part": "answers it in part",
+    "no": "does not answer",
+}
 
 
 def verdict(sentence: Sentence) -> str:
     """Say how a sentence stands."""
+    if sentence.about_search:
+        return ABOUT_SEARCH
     return WEAK if sentence.weak else VERDICTS[sentence.verdict]
+
+
+def confidence(report: Report) -> str:
+    """Write the confidence; in words where no calibrated number can be given."""
+    value = report.confidence
+    return "confidence not rated" if value is None else f"confidence {value:.2f}"
 
 
 def how_it_came(source: ReportSource, at: str) -> str:
@@ -38,6 +53,7 @@ def made_of(report: Report) -> list[str]:
         return []
     parts = report.confidence_parts
     return [
+        *([_ANSWERS[parts.answers]] if parts.answers else []),
         f"{_share(parts.supported)} supported",
         *_weak(report.sentences),
         "one site" if parts.sites == 1 else f"{parts.sites} independent sites",

@@ -9,15 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from agent.evidence.language.dates import find_dates
-from agent.evidence.language.figures import find_figures
-from agent.evidence.language.normalise import tokenise, words_of
-from agent.evidence.language.units import Unit, unit_named
-from agent.keyless.names import name_stems, names
-from agent.values.holding import stands_in
+from agent.evidence import facts_of
+from agent.evidence.facts import unit_named
+from agent.values.draft import Draft, stands_in
 from agent.values.schema import pointer
-from agent.values.weighing import Draft
-from browser.text import content_words, sentences
+from browser.text import content_words, sentences, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +46,7 @@ def by_rules(schema: Schema, question: str, evidence: Evidence) -> Draft:
 
 def _found(field: Field, question: str, evidence: Evidence) -> tuple[Any, str] | None:
     """Give a value and its passage: from the sentence that speaks most of field and question."""
-    own = frozenset(content_words(f"{_spelt_out(field)} {field.said}"))
+    own = frozenset(content_words(_wording(field)))
     asked = frozenset(content_words(question))
     best: tuple[tuple[int, int], Any, str] | None = None
     for sentence, title, passage in _sentences(field, question, evidence):
@@ -68,7 +64,7 @@ def _sentences(
     field: Field, question: str, evidence: Evidence
 ) -> Iterator[tuple[str, frozenset[str], str]]:
     """Sentences that may hold it, with the stems of their page's title and their passage."""
-    query = f"{_spelt_out(field)} {field.said} {question}"
+    query = f"{_wording(field)} {question}"
     for passage in evidence.search(query, PASSAGES):
         source = evidence.source(passage.source)
         title = frozenset(content_words(source.title)) if source else frozenset()
@@ -94,45 +90,42 @@ def _value(field: Field, sentence: str, question: str) -> Any:
         return None
     if field.format.startswith("date"):
         return _date(sentence)
-    words = frozenset(content_words(f"{_spelt_out(field)} {field.said}"))
-    return _name(sentence, question) if words & _OF_NAMES else None
+    named = _OF_NAMES & frozenset(content_words(_wording(field)))
+    return _name(sentence, question) if named else None
 
 
 def _number(field: Field, sentence: str, question: str) -> float | int | None:
-    tokens = tokenise(sentence)
+    facts = facts_of(sentence)
+    years = [float(date.year) for date in facts.dates if date.year]
+    units = {unit for word in words(_wording(field)) if (unit := unit_named(word))}
+    figures = [f.value for f in facts.figures if not units or f.unit in units]
     wants_year = "year" in _spelt_out(field).lower()
-    years = [float(d.exact_year) for d in find_dates(tokens) if d.exact_year is not None]
-    wanted = _units(field)
-    figures = [f.value for f in find_figures(tokens) if not wanted or f.unit in wanted]
-    found = [value for value in (years if wants_year else figures) if not _is_in(value, question)]
-    whole = [value for value in found if field.kind == "number" or value == int(value)]
+    found = [
+        value for value in (years if wants_year else figures) if not stands_in(value, question)
+    ]
+    whole = {value for value in found if field.kind == "number" or value == int(value)}
     # Two figures in one sentence: which of them is meant, rules cannot tell.
-    if len(set(whole)) != 1:
+    if len(whole) != 1:
         return None
-    return int(whole[0]) if whole[0] == int(whole[0]) else whole[0]
-
-
-def _units(field: Field) -> frozenset[Unit]:
-    """The units that a field names, as `height_m` and `weight in kilograms` do; often none."""
-    said = words_of(tokenise(f"{_spelt_out(field)} {field.said}"))
-    return frozenset(unit for token in said if (unit := unit_named(token.root)))
-
-
-def _is_in(value: float, question: str) -> bool:
-    return stands_in(value, question)
+    value = whole.pop()
+    return int(value) if value == int(value) else value
 
 
 def _date(sentence: str) -> str | None:
-    for date in find_dates(tokenise(sentence)):
-        if date.exact_year and date.month and date.day:
-            return f"{date.exact_year:04}-{date.month:02}-{date.day:02}"
+    for year, month, day, _ in facts_of(sentence).dates:
+        if year and month and day:
+            return f"{year:04}-{month:02}-{day:02}"
     return None
 
 
 def _name(sentence: str, question: str) -> str | None:
     known = frozenset(content_words(question))
-    new = [name for name in names(sentence) if not name_stems(name) <= known]
+    new = [name for name in facts_of(sentence).names if not known.issuperset(content_words(name))]
     return new[0] if len(new) == 1 else None
+
+
+def _wording(field: Field) -> str:
+    return f"{_spelt_out(field)} {field.said}"
 
 
 def _spelt_out(field: Field) -> str:

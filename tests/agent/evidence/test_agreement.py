@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agent.evidence import Weighed
+    from agent.types import Answers
     from browser.types import Page
 
 LIT = "Hesk Light was completed on 1 November 1829."
@@ -29,6 +30,8 @@ def weighed(make_page: Callable[..., Page]) -> Callable[..., Weighed]:
         answer: str = f"{LIT} [S1]",
         question: str = QUESTION,
         where: str = "https://site{}.test/page",
+        answers: Answers | None = "fully",
+        keyless: bool = False,
     ) -> Weighed:
         evidence = Evidence()
         for number, text in enumerate(texts):
@@ -36,7 +39,8 @@ def weighed(make_page: Callable[..., Page]) -> Callable[..., Weighed]:
             assert page.document is not None
             titled = dataclasses.replace(page.document, title="Hesk Light")
             evidence.add(dataclasses.replace(page, document=titled))
-        return weigh(check_answer(answer, evidence), evidence, question)
+        checked = check_answer(answer, evidence)
+        return weigh(checked, evidence, question, answers=answers, keyless=keyless)
 
     return give
 
@@ -93,15 +97,38 @@ def test_figures_of_two_years_are_no_conflict(weighed: Callable[..., Weighed]) -
     assert found.conflicts == ()
 
 
-def test_an_answer_beside_the_question_is_trusted_less(weighed: Callable[..., Weighed]) -> None:
-    beside = weighed(LIT, question="Who painted the gallery of the town hall at Hesk?")
-    assert beside.parts.coverage < 0.5
-    assert beside.confidence < 0.5 < weighed(LIT).confidence
+def test_a_judge_says_whether_the_question_is_answered(weighed: Callable[..., Weighed]) -> None:
+    by_word = [weighed(LIT, answers=word).confidence for word in ("fully", "in part", "no")]
+    assert by_word[0] > 0.6 > 0.4 > by_word[2]
+    assert by_word == sorted(by_word, reverse=True)
+
+
+def test_words_beside_the_question_are_trusted_less(weighed: Callable[..., Weighed]) -> None:
+    asked = "Who painted the gallery of the town hall at Hesk?"
+    for keyless in (True, False):
+        beside = weighed(LIT, question=asked, answers=None, keyless=keyless)
+        on_it = weighed(LIT, answers=None, keyless=keyless)
+        assert beside.parts.coverage < 0.5
+        assert beside.confidence < 0.5 < on_it.confidence
 
 
 def test_what_is_not_carried_is_trusted_less(weighed: Callable[..., Weighed]) -> None:
-    mixed = weighed(LIT, answer=f"{LIT} [S1] Gulls admire it greatly. [S1]")
-    assert mixed.confidence < weighed(LIT).confidence
+    mixed = f"{LIT} [S1] Gulls admire it greatly. [S1]"
+    assert weighed(LIT, answer=mixed).confidence < weighed(LIT).confidence
+
+
+def test_open_claims_that_no_judge_saw_have_no_number(weighed: Callable[..., Weighed]) -> None:
+    assert weighed(LIT, answer="Gulls admire it greatly. [S1]", answers=None).confidence is None
+
+
+def test_a_contradicted_sentence_caps_the_confidence(weighed: Callable[..., Weighed]) -> None:
+    wrong = "Hesk Light was completed on 1 November 1839. [S1]"
+    assert weighed(LIT, answer=wrong).confidence <= 0.35
+
+
+def test_what_is_said_of_the_search_costs_nothing(weighed: Callable[..., Weighed]) -> None:
+    told = weighed(LIT, answer=f"{LIT} [S1] I found no figure for its height.")
+    assert told.confidence == weighed(LIT).confidence
 
 
 def test_an_answer_without_sources_is_worth_nothing(weighed: Callable[..., Weighed]) -> None:
