@@ -46,7 +46,7 @@ class Opening:
         layers = await self._layers(question)
         messages, shown = await self._built(question, layers)
         if memory is not None and shown:
-            from agent.memory.upkeep import used  # noqa: PLC0415 - loads SQLAlchemy
+            from agent.memory.storage import used  # noqa: PLC0415 - loads SQLAlchemy
 
             upkeep = memory.upkeep(self.session)
             counted = used(list(map(dict, layers.skills)), tuple(shown), self.now_ms())

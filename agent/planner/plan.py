@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from agent.memory import jsvalues as js
+from agent import jsvalues as js
 from agent.protocol.loose import loose_object
 
 # The reference engine's trigger and limits; lengths in UTF-16 units.

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agent import jsvalues as js
 from agent.asking import Asker
 from agent.config import CONTEXT_WINDOW
 from agent.depth import STANDARD, Effort
@@ -13,7 +14,6 @@ from agent.errors import ReplayDiverged, ResearchError
 from agent.guard import LimitReached, Repetition, Window, fit_opening
 from agent.guides import Guides
 from agent.loop import Loop, LoopResult, without_calls
-from agent.memory import jsvalues as js
 from agent.messages import prompt
 from agent.models import Message, Task, takes
 from agent.opening import MAIN

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from agent.memory import jsvalues as js
+from agent import jsvalues as js
 
 _FENCE = re.compile(r"```(?:json)?\s*")
 

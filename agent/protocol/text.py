@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from agent.memory.jsvalues import trim
+from agent.jsvalues import trim
 from agent.types import Reply, ToolCall
 
 NOT_FOUND: Final = "NOT_FOUND"
