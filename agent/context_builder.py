@@ -50,7 +50,7 @@ class ContextBuilder:
         messages, shown = await self._built(question, layers)
         messages[-1] = replace(messages[-1], observations=self.observed, question=question)
         if memory is not None and shown:
-            from agent.memory.upkeep import used  # noqa: PLC0415 - loads SQLAlchemy
+            from agent.memory.storage import used  # noqa: PLC0415 - loads SQLAlchemy
 
             upkeep = memory.upkeep(self.session)
             counted = used(list(map(dict, layers.skills)), tuple(shown), self.now_ms())

@@ -9,7 +9,7 @@ from agent.after.signals import clamped, score_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent.memory.upkeep import Upkeep
+    from agent.memory.storage import Upkeep
 
 Thumb = Literal["up", "down"]
 WEIGHTS: dict[Thumb, int] = {"up": 12, "down": -18}

@@ -10,7 +10,7 @@ from agent.protocol import inert
 
 if TYPE_CHECKING:
     from agent.memory import Memory
-    from agent.memory.rewording import Unworded
+    from agent.memory.consolidation import Unworded
     from agent.models import Model
 
 MOST = 8  # insights in one go; the next dream goes on

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from agent import jsvalues as js
 from agent.after.learning import (
     BETTER_SKILL,
     PROPOSE,
@@ -19,7 +20,6 @@ from agent.after.signals import signal, weighed
 from agent.after.skills import EVALUATE, evaluated, rescored, useless
 from agent.after.turn import TurnDone, transcript
 from agent.errors import ResearchError
-from agent.memory import jsvalues as js
 from agent.prompts import prompt
 from agent.protocol import inert
 from agent.protocol.replies import loose_object
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from agent.after.turn import Ask
-    from agent.memory.upkeep import Upkeep
+    from agent.memory.storage import Upkeep
 
     InThread = Callable[..., Awaitable[Any]]
     Job = Callable[[Ask, TurnDone], Awaitable[None]]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agent import jsvalues as js
 from agent.after.signals import score_of
 from agent.after.turn import transcript
-from agent.memory import jsvalues as js
 from agent.memory.layers import SKILL_SCORE
 from agent.prompts import prompt
 from agent.protocol import inert
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent.after.turn import Ask, TurnDone
-    from agent.memory.upkeep import Upkeep
+    from agent.memory.storage import Upkeep
 
     Skill = dict[str, Any]
 

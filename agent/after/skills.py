@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agent import jsvalues as js
 from agent.after.signals import rounded, score_of
 from agent.after.turn import transcript
-from agent.memory import jsvalues as js
 from agent.prompts import prompt
 from agent.protocol.replies import loose_object
 

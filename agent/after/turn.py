@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.memory import jsvalues as js
+from agent import jsvalues as js
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

@@ -44,7 +44,7 @@ def dream(place: Place, seconds: float, model: str | None, base_url: str | None)
     with opened(place) as store:
         if Unsettled(folder).runs():
             asyncio.run(_finish_runs(store, asked, settings))
-        done = store.dream(seconds)
+        done = store.consolidate(seconds)
         print(
             f"linked {done.linked}, merged {done.merged}, insights {done.insights}, "
             f"faded {done.faded}, retired {done.retired}"
@@ -88,5 +88,5 @@ def dream_after(code: int, settings: Options, *, quiet: bool) -> None:
     from agent.memory import Memory  # noqa: PLC0415 - a run without memory does not load it
 
     with Memory.open(settings.memory_place, settings.namespace) as memory:
-        if memory.dream_due():
-            memory.dream(SECONDS)
+        if memory.consolidation_due():
+            memory.consolidate(SECONDS)

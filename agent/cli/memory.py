@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _LINE = 160  # characters of a memory in a list
 _ID_DIGITS = 18  # more are no id, and no number that a database takes
 _FILE = click.Path(path_type=Path, dir_okay=False)
+_GRAPHS = frozenset({".graphml", ".mmd"})
 _kinds = click.option(
     "--kind", "kinds", multiple=True, metavar="KIND", help="fact, outcome, … or a knowledge base."
 )
@@ -119,7 +120,7 @@ def forget(place: Place, key: str) -> None:
 @click.pass_obj
 def preview(place: Place, question: str, session: str | None) -> None:
     """Show what a run with QUESTION would be given, and why; nothing is asked or changed."""
-    from agent.memory.preview import preview as explain  # noqa: PLC0415 - `--help` needs no database
+    from agent.memory.layers import preview as explain  # noqa: PLC0415 - `--help` needs no database
 
     require_words(question, "a question")
     with opened(place) as store:
@@ -127,20 +128,20 @@ def preview(place: Place, question: str, session: str | None) -> None:
 
 
 @memory.command()
-@click.option("--html", type=_FILE, metavar="FILE", help="Write it as a picture.")
+@click.option("--output", type=_FILE, metavar="FILE", help="Write it: .graphml or .mmd (Mermaid).")
 @click.pass_obj
-def graph(place: Place, html: Path | None) -> None:
-    """Show how memories are linked: the strongest links, or a picture of all."""
-    from agent.memory.picture import page  # noqa: PLC0415 - only here
-
+def graph(place: Place, output: Path | None) -> None:
+    """Show how memories are linked, the strongest links first, or write the graph to a file."""
+    if output is not None and output.suffix not in _GRAPHS:
+        raise UsageError(f"cannot write a graph as {output.name!r}", hint="Use .graphml or .mmd.")
     with opened(place) as store:
         found = store.control.graph()
-    if html is not None:
-        _write(html, page(found))
-        print(f"wrote {html}")
-        return
     if not found.links:
         note("No memories are linked yet.", "`research memory dream` links those that are alike.")
+    if output is not None:
+        _write(output, found.graphml() if output.suffix == ".graphml" else found.mermaid())
+        print(f"wrote {output}")
+        return
     texts = {hit.id: clean(f"{hit.text[:60]}") for hit in found.memories}
     for link in found.links:
         print(f"{link.strength:.2f} {link.kind:10}  {texts[link.one]}  —  {texts[link.other]}")

@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 @click.pass_obj
 def seal(place: Place, category: str, content: str) -> None:
     """Seal a milestone, a decision or an incident: CATEGORY and CONTENT."""
+    from agent.sealing import SealedLog  # noqa: PLC0415 - `--help` needs no database
+
     require_words(content, "an entry")
     with opened(place) as store:
-        sealed = store.seal(category, content)
+        sealed = SealedLog(store).append(category, content)
     print(f"sealed as entry {sealed.number}; head {sealed.hash}")
 
 
@@ -53,18 +55,20 @@ def stamp(
 
     Calendars need some hours: --complete takes up then what they promised.
     """
+    from agent.sealing import SealedLog  # noqa: PLC0415 - `--help` needs no database
+
     require_one(authority, calendars, complete=complete)
     proxy = options({}, config=True).proxy
     with opened(place) as store:
         if authority:
-            stamped = store.log.stamp(authority, proxy=proxy)
+            stamped = SealedLog(store).stamp(authority, proxy=proxy)
             print(clean(f"entry {stamped.number} is stamped by {authority}"))
         if complete:
-            missing = store.log.complete(calendars, proxy=proxy)
+            missing = SealedLog(store).complete(calendars, proxy=proxy)
             tell_missing(missing)
             print("still pending" if missing else "the proofs name their blocks")
         elif calendars:
-            taken, missing = store.log.anchor(calendars, proxy=proxy)
+            taken, missing = SealedLog(store).anchor(calendars, proxy=proxy)
             tell_missing(missing)
             print(f"entry {taken.number} is taken down: its block comes in some hours (--complete)")
 
@@ -76,8 +80,10 @@ def stamp(
 @click.pass_obj
 def verify(place: Place, head: str | None, roots: Path | None, blocks: dict[int, bytes]) -> int:
     """Check that the sealed log is what was sealed, and when; exit 8 where it is not."""
+    from agent.sealing import SealedLog  # noqa: PLC0415 - `--help` needs no database
+
     with opened(place) as store:
-        check = store.verify(head, roots, blocks)
+        check = SealedLog(store).verify(head, roots, blocks)
     if not check.holds:
         print(clean(f"does not hold: {check.reason}"))
         return CHECK_FAILED

@@ -15,7 +15,7 @@ from agent.errors import CHECK_FAILED, NotFound, UsageError
 from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
-    from agent.memory.wiki import Folder
+    from agent.wiki import Folder
 
 Place = tuple[Path, Path, str]
 """The data folder, the wiki's own folder, the namespace."""
@@ -47,9 +47,11 @@ def wiki(ctx: click.Context, folder: Path | None, namespace: str, data_dir: Path
 @click.pass_obj
 def sync(place: Place) -> None:
     """Take up what was edited by hand, then write what is known."""
+    from agent.wiki.sync import sync as sync_pages  # noqa: PLC0415 - `--help` needs none of it
+
     data, folder, namespace = place
     with opened((data, namespace)) as store:
-        changed = store.sync_wiki(folder)
+        changed = sync_pages(store, folder)
     for path in changed:
         print(clean(f"wrote {path}"))
     if not changed:
@@ -60,7 +62,7 @@ def sync(place: Place) -> None:
 @click.pass_obj
 def lint(place: Place) -> int:
     """Find what is wrong; exit 8 where something critical is."""
-    from agent.memory.wiki import Wiki  # noqa: PLC0415 - `--help` needs none of it
+    from agent.wiki import Wiki  # noqa: PLC0415 - `--help` needs none of it
 
     found = Wiki(_files(place)).lint()
     for finding in found:
@@ -78,7 +80,7 @@ def lint(place: Place) -> int:
 @click.pass_obj
 def show(place: Place, path: str, start: int, lines: int) -> None:
     """Show a page, the index unless told."""
-    from agent.memory.wiki import get  # noqa: PLC0415 - as above
+    from agent.wiki import get  # noqa: PLC0415 - as above
 
     window = get(_files(place), path, start, lines)
     if window is None:
@@ -100,7 +102,7 @@ def search(
     place: Place, query: str, number: int, part: Literal["wiki", "raw", "sessions"] | None
 ) -> None:
     """Search the pages; exit 3 where nothing is found."""
-    from agent.memory.wiki import search as find  # noqa: PLC0415 - as above
+    from agent.wiki import search as find  # noqa: PLC0415 - as above
 
     require_words(query, "a search")
     pages = find(_files(place), query, number, part)
@@ -111,7 +113,7 @@ def search(
 
 
 def _files(place: Place) -> Folder:
-    from agent.memory.wiki import Folder  # noqa: PLC0415 - as above
+    from agent.wiki import Folder  # noqa: PLC0415 - as above
 
     if not place[1].is_dir():
         raise UsageError(f"there is no wiki at {place[1]}", hint="`research wiki sync` makes one.")

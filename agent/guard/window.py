@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from agent import jsvalues as js
 from agent.config import CONTEXT_WINDOW
-from agent.memory import jsvalues as js
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,28 +1,46 @@
 """What is known from before: conversations, what was remembered, what earlier runs left.
 
-Importing this package loads no database library; opening a memory does.
+Importing this package loads no database library; `Memory` does.
 """
 
-from agent.memory.errors import BadImport, MemoryUnavailable, ReservedKey
+from typing import TYPE_CHECKING, Any
+
 from agent.memory.layers import build_messages
-from agent.memory.memory import Memory
-from agent.memory.protocol import AnyMemory
-from agent.memory.types import Dreamed, Hit, Layers, Origin, Seal, SealCheck, Session, Stamped, Turn
+from agent.memory.types import (
+    BadImport,
+    Consolidated,
+    Hit,
+    Layers,
+    MemoryUnavailable,
+    Origin,
+    ReservedKey,
+    Session,
+    Turn,
+)
+
+if TYPE_CHECKING:
+    from agent.memory.memory import AnyMemory, Memory
 
 __all__ = [
     "AnyMemory",
     "BadImport",
-    "Dreamed",
+    "Consolidated",
     "Hit",
     "Layers",
     "Memory",
     "MemoryUnavailable",
     "Origin",
     "ReservedKey",
-    "Seal",
-    "SealCheck",
     "Session",
-    "Stamped",
     "Turn",
     "build_messages",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load `Memory` when it is first asked for: SQLAlchemy takes a tenth of a second."""
+    if name not in {"AnyMemory", "Memory"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from agent.memory import memory  # noqa: PLC0415 - a run without memory does not load it
+
+    return getattr(memory, name)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from agent.memory.jsvalues import well_formed
-from agent.memory.schema import conversations, turns
+from agent.jsvalues import well_formed
+from agent.memory.database import conversations, turns
 from agent.memory.types import Session, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.memory.store import Store
+    from agent.memory.database import Store
 
 TITLE_LENGTH = 80
 

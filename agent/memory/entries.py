@@ -1,20 +1,23 @@
-"""Memories, one by one: added, replaced with their history kept, forgotten for good."""
+"""Memories of one namespace: added, searched, replaced with their history kept, forgotten for good.
+
+The namespace `shared` is read from every other one: what is kept there is found everywhere, and
+changed or deleted by nobody but who opens it.
+"""
 
 from __future__ import annotations
 
+import os
+import sqlite3
 import time
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from agent.memory.drafts import Draft, columns
-from agent.memory.embeddings import digest
-from agent.memory.finding import Finding
-from agent.memory.hits import meaning, rows_of
-from agent.memory.links import Links
-from agent.memory.notes import Notes
-from agent.memory.placing import Place, place
-from agent.memory.schema import (
+from agent.errors import UsageError
+from agent.memory.database import (
     NAMESPACE_SHIFT,
     codes,
     embeddings,
@@ -27,14 +30,23 @@ from agent.memory.schema import (
     stamps,
     state,
 )
+from agent.memory.graph import Graph, Links
+from agent.memory.records import Draft, Notes, Place, columns, hit_of, meaning, place, rows_of
+from agent.memory.search import STARTS, WordSearch, follow, weighed
+from agent.memory.term_index import Range
+from agent.memory.vectors import ByMeaning, digest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from agent.memory.by_meaning import ByMeaning
-    from agent.memory.embeddings import Vectors
-    from agent.memory.store import Store
+    from agent.memory.conversations import Conversations
+    from agent.memory.database import Store
     from agent.memory.types import Hit
+    from agent.memory.vectors import Vectors
+
+DRAWN = 300  # memories in a graph; more is no picture
+SHARED = "shared"
+"""The name of the namespace that all others read."""
 
 _INSERT = memories.insert()
 _BEFORE = (
@@ -63,8 +75,8 @@ class Entries:
         first, after = namespace << NAMESPACE_SHIFT, (namespace + 1) << NAMESPACE_SHIFT
         self._bounds = {"first": first, "last": after - 1}
         self._own = memories.c.id.between(first, after - 1)
-        self._by_meaning = self._meaning_by(vectors)
-        self._finding = Finding(store, namespace, first, self.links, self._by_meaning)
+        bounds = (first, after - 1)
+        self._by_meaning = ByMeaning(store, self.notes, bounds, vectors) if vectors else None
 
     def add(self, drafts: Sequence[Draft]) -> list[int]:
         """Write memories in one transaction; returns their ids."""
@@ -143,15 +155,7 @@ class Entries:
 
     def catch_up(self, deadline: float) -> int:
         """Embed what is new until the time is up; returns how many, 0 where there is no model."""
-        return 0 if self._by_meaning is None else self._by_meaning.catch_up(deadline)
-
-    def _meaning_by(self, vectors: Vectors | None) -> ByMeaning | None:
-        if vectors is None:
-            return None
-        from agent.memory.by_meaning import ByMeaning  # noqa: PLC0415 - few bring a model
-
-        bounds = (self._bounds["first"], self._bounds["last"])
-        return ByMeaning(self._store, self.notes, bounds, vectors)
+        return self._by_meaning.catch_up(deadline) if self._by_meaning else 0
 
     def clear(self) -> int:
         """Delete everything for good: memories, what the engine noted, the sealed log."""
@@ -207,8 +211,48 @@ class Entries:
         *,
         associations: bool = True,
     ) -> list[Hit]:
-        """Find memories that bear on a text, best first."""
-        return self._finding.search(text, limit, kinds, associations=associations)
+        """Find memories of this namespace that bear on a text, best first."""
+        asked = self._by_meaning.asked(text) if self._by_meaning else None
+        query = sa.select(namespaces.c.last).where(namespaces.c.id == self._namespace)
+        with self._store.read() as connection:
+            where = Range(self._bounds["first"] + 1, connection.execute(query).scalar_one())
+            words = WordSearch(connection, self._store.index, where, kinds)
+            if self._by_meaning is None or asked is None:
+                scored = words.find(text)
+                found = [(score, row.id) for score, row in scored]
+            else:
+                near = self._by_meaning.near(connection, asked, where)
+                scored = words.find(text, near)
+                found = [(score, row.id) for score, row in scored]
+                found = self._by_meaning.reorder(connection, asked, found, near)
+            known = {row.id: row for _, row in scored}
+            if associations and found:
+                starts = [id_ for _, id_ in found[:STARTS]]
+                reached = follow(found, self.links.of(connection, starts))
+                rows = self._store.index.rows(connection, sorted(reached)) if reached else []
+                known |= {row.id: row for row in rows if kinds is None or row.kind in kinds}
+                found += [(score, id_) for id_, score in reached.items() if id_ in known]
+            best = [(weighed(score, known[id_]), id_) for score, id_ in found]
+            best = sorted(best, key=lambda pair: (-pair[0], pair[1]))[:limit]
+            texts = rows_of(connection, [id_ for _, id_ in best])
+        return [hit_of(texts[id_], score) for score, id_ in best]
+
+    def search_all(
+        self,
+        text: str,
+        limit: int,
+        kinds: Collection[str] | None = None,
+        *,
+        associations: bool = True,
+    ) -> list[Hit]:
+        """Search this namespace and the shared one, ranked together; hits of the latter say so."""
+        found = self.search(text, limit, kinds, associations=associations)
+        other = self.other(SHARED)
+        if other is None:
+            return found
+        theirs = other.search(text, limit, kinds, associations=associations)
+        every = [*found, *(replace(hit, shared=True) for hit in theirs)]
+        return sorted(every, key=lambda hit: -hit.score)[:limit]
 
     def insert(self, connection: sa.Connection, drafts: Sequence[Draft]) -> list[int]:
         """Write memories inside a transaction that is already open."""
@@ -278,3 +322,56 @@ class Entries:
         found = [(row.id, row.terms) for row in rows if row.terms and row.state == "active"]
         if found:
             self._store.index.remove(connection, found)
+
+
+class Control:
+    """What can be done with the memories of one namespace as a whole."""
+
+    def __init__(self, store: Store, entries: Entries, conversations: Conversations) -> None:
+        self._store = store
+        self._entries = entries
+        self._conversations = conversations
+
+    def list(self, kinds: Sequence[str] | None = None, limit: int | None = 100) -> list[Hit]:
+        """List the newest memories, oldest of them first."""
+        return [hit_of(row, 0.0) for row in self._entries.all(kinds, limit)]
+
+    def get(self, memory: int) -> Hit | None:
+        """Read a memory of this namespace, or of the shared one, by its id."""
+        rows = self._entries.by_ids([memory])
+        if rows:
+            return hit_of(rows[0], 0.0)
+        shared = self._entries.other(SHARED)
+        rows = shared.by_ids([memory]) if shared is not None else []
+        return replace(hit_of(rows[0], 0.0), shared=True) if rows else None
+
+    def delete(self, ids: Sequence[int]) -> int:
+        """Delete memories, their history and their links for good; returns how many there were."""
+        return self._entries.delete_ids(ids)
+
+    def clear(self) -> int:
+        """Delete all of this namespace for good, conversations and log too; returns how many."""
+        gone = self._entries.clear() + self._conversations.delete()
+        self._store.purge()
+        return gone
+
+    def graph(self, limit: int = DRAWN) -> Graph:
+        """Gather the memories that have the most links, and the links among them."""
+        memories = [hit_of(row, 0.0) for row in self._entries.busiest(limit)]
+        ids = {hit.id for hit in memories}
+        with self._store.read() as connection:
+            links = self._entries.links.of(connection, sorted(ids))
+        among = tuple(link for link in links if {link.one, link.other} <= ids)
+        return Graph(tuple(memories), among, self._entries.count())
+
+    def backup(self, place: str | os.PathLike[str]) -> None:
+        """Copy the database to a new file while others go on writing; SQLite only."""
+        if not self._store.sqlite:
+            raise UsageError("a Postgres memory is backed up by its server", hint="Use pg_dump.")
+        path = Path(place)
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        os.close(handle)
+        with self._store.read() as connection, closing(sqlite3.connect(path)) as copy:
+            source = connection.connection.driver_connection
+            assert isinstance(source, sqlite3.Connection)
+            source.backup(copy)

@@ -1,4 +1,4 @@
-"""The kinds of memories that the engine itself writes; others are free words."""
+"""The kinds of memories that the engine itself writes, and their weights; others are free words."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ UNSEARCHED = frozenset({INTERNAL, PROFILE, SKILL, PROJECT, STATE})
 FACT = "fact"
 """A sentence that a run verified; `url` is where it stands."""
 OUTCOME = "outcome"
-"""How a question was answered."""
+"""What a run verified in answer to a question."""
+ERROR = "error"
+"""How a run failed to answer a question."""
 SOURCE = "source"
-"""A page that was cited, with the questions it was good for."""
+"""A page that carried an answer, with the questions it was good for."""
 PLAYBOOK = "playbook"
 """The steps that answered a question."""
 INSIGHT = "insight"
@@ -42,13 +44,17 @@ ALONE = NAMED | {INSIGHT}
 TURN = "turn"
 PAGE = "page"
 
+WEIGHTS = {OUTCOME: 1.0, FACT: 1.0, REMEMBERED: 1.0, ERROR: 0.9, "goal": 0.8, "observation": 0.6}
+"""The reference engine's weight of a kind in a search; what a person said weighs as a fact does."""
+OTHER_WEIGHT = 0.5
+
 BASES: dict[str, frozenset[str]] = {
     "domain": frozenset({FACT, SOURCE, PAGE, NOTE}),
     "body": frozenset({SOURCE, PLAYBOOK, "tool", "site"}),
     "soul": frozenset({REMEMBERED, INSIGHT, "identity", "constraint"}),
     "heart": frozenset({SUMMARY, TURN}),
-    "episodic": frozenset({SUMMARY, TURN, OUTCOME}),
-    "mind": frozenset({PLAYBOOK, OUTCOME}),
+    "episodic": frozenset({SUMMARY, TURN, OUTCOME, ERROR}),
+    "mind": frozenset({PLAYBOOK, OUTCOME, ERROR}),
 }
 """Knowledge bases, as views over the one store."""
 KNOWN = UNSEARCHED.union(*BASES.values())

@@ -1,15 +1,48 @@
-"""What crosses the border of memory: frozen data."""
+"""What crosses the border of memory: frozen data and errors.
+
+ResearchError
+ ├── UsageError
+ │    ├── ReservedKey       the key belongs to the engine itself
+ │    └── BadImport         the file is not in the form that an import takes
+ ├── MemoryUnavailable  2   the store cannot be opened, read or written, or is of a newer version
+ └── EmbeddingFailed        raised by an embedder; words decide alone then
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from agent.errors import ResearchError, UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from agent.timestamp import Stamp
+
+class ReservedKey(UsageError):
+    """The key belongs to the engine itself, or is no key at all."""
+
+    hint = "Choose a key that begins neither with `_` nor with `session_`."
+
+
+class BadImport(UsageError):
+    """The file is not in the form that an import takes."""
+
+    hint = "Give a JSON object with keys such as `urchinMemory`, as `memory export` writes it."
+
+
+class MemoryUnavailable(ResearchError):
+    """The store cannot be opened, read or written, or was written by a newer version."""
+
+    exit_code = 2
+    hint = "Check --data-dir, or run with --no-memory."
+
+
+class EmbeddingFailed(ResearchError):
+    """An embedder could not embed: no key, no network, no model."""
+
+    hint = "Searching goes on by words alone."
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +121,7 @@ class Layers:
 
 
 @dataclass(frozen=True, slots=True)
-class Dreamed:
+class Consolidated:
     """What consolidation did, in counts."""
 
     linked: int = 0
@@ -96,41 +129,3 @@ class Dreamed:
     insights: int = 0
     faded: int = 0
     retired: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Seal:
-    """An entry of the sealed log; `hash` covers the entry and, through `previous`, all before it.
-
-    `number` counts from 1; `at` is ISO 8601 in UTC.
-    """
-
-    number: int
-    at: str
-    category: str
-    content: str
-    previous: str
-    hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class Stamped:
-    """An entry of the sealed log that was its head when it was stamped.
-
-    All entries up to this one are older than the stamp's time.
-    """
-
-    number: int
-    stamp: Stamp
-
-
-@dataclass(frozen=True, slots=True)
-class SealCheck:
-    """What checking the sealed log came to: `broken` is the first entry that does not hold."""
-
-    holds: bool
-    entries: int
-    head: str
-    broken: int | None = None
-    reason: str = ""
-    stamps: tuple[Stamped, ...] = ()

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent import jsvalues as js
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard import fit_opening
 from agent.loop import Loop, LoopResult
-from agent.memory import jsvalues as js
 from agent.models import Message
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from agent.memory import jsvalues as js
+from agent import jsvalues as js
 from agent.models import Message
 from agent.prompts import prompt
 from agent.protocol.replies import loose_object

@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agent import jsvalues as js
 from agent.config import CONTEXT_WINDOW
 from agent.context_builder import MAIN
 from agent.depth import STANDARD, Effort
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard import LimitReached, Repetition, Window, fit_opening
 from agent.loop import Loop, LoopResult, without_calls
-from agent.memory import jsvalues as js
 from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.planner import report

@@ -11,8 +11,8 @@ import json
 import re
 from typing import Any, Final
 
-from agent.memory import jsvalues as js
-from agent.memory.jsvalues import trim
+from agent import jsvalues as js
+from agent.jsvalues import trim
 from agent.types import Reply, ToolCall
 
 NOT_FOUND: Final = "NOT_FOUND"

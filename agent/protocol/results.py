@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agent.memory import jsvalues as js
+from agent import jsvalues as js
 from agent.protocol.replies import inert
 from agent.types import Observation
 

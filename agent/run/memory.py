@@ -29,7 +29,7 @@ async def open_memory(
     memory = await context.in_memory_thread(opened, options, environ)
     stack.push_async_callback(context.in_memory_thread, memory.close)
     if options.wiki_folder.is_dir():
-        from agent.memory.wiki import Folder, Wiki  # noqa: PLC0415 - few runs have one
+        from agent.wiki import Folder, Wiki  # noqa: PLC0415 - few runs have one
 
         context.wiki = Wiki(Folder(options.wiki_folder))
     return memory

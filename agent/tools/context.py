@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from agent.evidence import Evidence
     from agent.guard import Secrets
     from agent.memory import AnyMemory
-    from agent.memory.wiki import Wiki
     from agent.models.embeddings import Embeddings
     from agent.types import ToolCall
+    from agent.wiki import Wiki
     from browser.crawl import Crawler
     from browser.net.egress import Egress
     from browser.net.http import HttpClient

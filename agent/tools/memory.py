@@ -7,8 +7,8 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from agent import jsvalues as js
 from agent.errors import ToolError
-from agent.memory import jsvalues as js
 from agent.memory.types import Origin
 from agent.protocol.replies import loose_json, loose_object
 from agent.tools.registry import Risk, Tool, ToolResult

@@ -13,7 +13,7 @@ from agent.tools.memory import memory_of
 from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
 
 if TYPE_CHECKING:
-    from agent.memory.upkeep import Upkeep
+    from agent.memory.storage import Upkeep
     from agent.tools.context import ToolContext
 
 MANUAL_SCORE = 60

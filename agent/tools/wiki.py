@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import AliasChoices, Field
 
 from agent.errors import ToolError
-from agent.memory.wiki import Relation, get, search
-from agent.memory.wiki.relations import TYPES
 from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
+from agent.wiki import Relation, get, search
+from agent.wiki.pages import TYPES
 
 if TYPE_CHECKING:
-    from agent.memory.wiki import Wiki
     from agent.tools.context import ToolContext
+    from agent.wiki import Wiki
 
 _LISTED = 50  # findings
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent.memory import Memory
-from agent.memory.drafts import Draft
+from agent.memory.records import Draft
 
 TARGETS_MISSED = 8
 LIMITS_MS = {10_000: 2.0, 100_000: 10.0, 1_000_000: 50.0}
@@ -83,7 +83,7 @@ def speed(place: Path | str, size: int) -> bool:
                 " ".join(chance.choices(words, cum_weights=weights, k=14)) for _ in range(5_000)
             ]
             drafts = [Draft(t, "note", at=1.7e9 + 100 * (start + n)) for n, t in enumerate(texts)]
-            memory._entries.add(drafts)
+            memory.entries.add(drafts)
             asked += chance.sample(texts, 2)
         queries = [" ".join(chance.sample(text.split(), 5)) for text in asked]
         queries = [chance.choice(queries) for _ in range(SEARCHES + 20)]
@@ -132,7 +132,7 @@ def crash(place: Path | str, logs: Path, processes: int = 8, count: int = 10_000
         errors += writer.finish()
     took = time.perf_counter() - started
     with Memory.open(place, "crash") as memory:
-        known = {row.key for row in memory._entries.all(["note"])}
+        known = {row.key for row in memory.entries.all(["note"])}
     lost = sum(f"{n} {i}" not in known for n, writer in ends.items() for i in range(writer.seen))
     total = sum(writer.seen for writer in ends.values())
     told = f"{processes} writers killed, {total:,} acknowledged in {took:,.0f} s"

@@ -23,8 +23,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from agent.memory import Memory
-from agent.memory.minilm import PACKAGE, MiniLm
-from agent.memory.retrieval import meaning, ranking
+from agent.memory import search as ranking
+from agent.memory import vectors as meaning
+from agent.memory.embedders import PACKAGE, MiniLm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,7 +77,7 @@ def recall(path: Path, scratch: Path) -> bool:
 def _consolidated(talks: Sequence[Talk], before: tuple[float, float]) -> bool:
     """Dream until all is linked, then measure with associations and without."""
     for talk in talks:
-        while talk.memory.dream(30.0).linked:
+        while talk.memory.consolidate(30.0).linked:
             pass
     linked = _mean([_score(talk) for talk in talks])
     alone = _mean([_score(talk, associations=False) for talk in talks])
@@ -118,7 +119,7 @@ def _embedded(talks: Sequence[Talk]) -> bool:
     for talk in talks:
         talk.memory.close()
         talk.memory = Memory.open(talk.place, embeddings=model)
-        talk.memory.dream(120.0)  # embeds what a search would embed a part of each time
+        talk.memory.consolidate(120.0)  # embeds what a search would embed a part of each time
     scores: dict[float, list[list[tuple[float, float]]]] = {}
     for weight in EMBEDDING_WEIGHTS:
         with _set(meaning, {"WEIGHT": weight}):

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from agent.memory import Memory
-from agent.memory.minilm import PACKAGE
+from agent.memory.embedders import PACKAGE
 
 DATA = Path(__file__).with_name("reworded.jsonl")
 DAYS = 3 * 86_400.0  # between two memories, so that none is the neighbour of another

@@ -74,6 +74,6 @@ def test_row19_the_index_agrees_with_the_memories_after_a_kill(place: tuple[str,
         found = {hit.key for hit in memory.search("marlin", 10_000)}
         assert {f"marlin {number}" for number in range(min(acknowledged, 40))} <= found
         memory.add("still writable marlin")
-        if memory._store.sqlite:
-            with memory._store.read() as connection:
+        if memory.store.sqlite:
+            with memory.store.read() as connection:
                 assert connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from uuid import uuid4
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from agent.cli.dreaming import dream_after
 from agent.config import options
 from agent.memory import Memory
+from agent.sealing import SealedLog
 from agent.types import Report, ReportSource, Sentence, VerdictState
 from tests.timestamping import NAME, authority
 
@@ -75,18 +77,26 @@ def test_a_file_that_is_no_memory_exits_2_with_a_hint(run, content):
     assert "hint:" in done.stderr
 
 
-def test_the_graph_is_one_file_without_scripts_and_requests(run, left, tmp_path):
-    file = tmp_path / "graph.html"
+def test_the_graph_is_written_for_other_programs(run, left, tmp_path):
     run("memory", "dream")
-    assert run("memory", "graph", "--html", str(file)).returncode == 0
-    text = file.read_text()
-    assert "<circle" in text
-    assert "<Novak>" not in text
-    assert not re.search(r"<script|src=|href=|url\(|@import", text)
+    file = tmp_path / "graph.graphml"
+    assert run("memory", "graph", "--output", str(file)).returncode == 0
+    space = {"g": "http://graphml.graphdrawing.org/xmlns"}
+    graph = ET.parse(file).getroot().find("g:graph", space)
+    assert graph is not None
+    nodes = {node.get("id") for node in graph.findall("g:node", space)}
+    edges = graph.findall("g:edge", space)
+    assert edges
+    assert {edge.get(end) for edge in edges for end in ("source", "target")} <= nodes
+    drawn = tmp_path / "graph.mmd"
+    assert run("memory", "graph", "--output", str(drawn)).returncode == 0
+    assert drawn.read_text().startswith("graph LR\n")
+    assert "<Novak>" not in drawn.read_text(), "a viewer would take it for a tag"
+    assert run("memory", "graph", "--output", str(tmp_path / "graph.html")).returncode == 2
 
 
 def test_verify_tells_a_head_that_is_not_in_the_log(run, store):
-    head = store.seal("decision", "We sail on Monday").hash
+    head = SealedLog(store).append("decision", "We sail on Monday").hash
     assert head in run("memory", "verify").stdout
     assert run("memory", "verify", "--head", "0" * 63 + "1").returncode == 8
 
@@ -133,7 +143,7 @@ def test_memory_consolidates_after_an_answer_but_not_for_pipes_and_ci(
 ):
     monkeypatch.setenv("CI", ci)
     dream_after(0, options({"data_dir": tmp_path / "data"}), quiet=quiet)
-    assert store.dream_due() is not dreams
+    assert store.consolidation_due() is not dreams
 
 
 def test_what_is_sealed_is_stamped_and_verified(run, tmp_path):

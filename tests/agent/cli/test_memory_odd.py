@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agent.memory import Memory
-from agent.memory.schema import VERSION
+from agent.memory.database import VERSION
 
 COMMAND = str(Path(sys.executable).with_name("research"))
 NOT_WRITABLE = "cannot be written"

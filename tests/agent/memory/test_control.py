@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.memory import Memory, ReservedKey
+from agent.sealing import SealedLog
+from agent.wiki.sync import sync
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,11 +75,11 @@ def test_adding_a_memory_of_kind_memory_is_remembering(memory: Memory) -> None:
 
 def test_a_cleared_namespace_keeps_neither_notes_nor_seals(memory: Memory, tmp_path: Path) -> None:
     memory.remember("boat", "Kittiwake")
-    memory.seal("decision", "We sail")
-    memory.sync_wiki(tmp_path / "wiki")
+    SealedLog(memory).append("decision", "We sail")
+    sync(memory, tmp_path / "wiki")
     memory.control.clear()
-    assert memory.verify().entries == 0
-    assert memory._entries.notes.read("wiki") is None
+    assert SealedLog(memory).verify().entries == 0
+    assert memory.entries.notes.read("wiki") is None
 
 
 def test_nothing_of_a_cleared_namespace_is_left_in_any_file(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ def test_nothing_of_a_cleared_namespace_is_left_in_any_file(tmp_path: Path) -> N
         memory.remember(words[0], f"it is {words[1]}")
         memory.remember(words[0], "something else")
         memory.append_turn("talk", "user", f"about {words[2]}")
-        memory.seal("decision", words[3])
+        SealedLog(memory).append("decision", words[3])
         memory.upkeep("talk").extend_profile({"street": words[4]})
         stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
         assert all(word.encode() in stored for word in words)

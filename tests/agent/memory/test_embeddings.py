@@ -12,13 +12,10 @@ import sqlalchemy as sa
 
 from agent.errors import UsageError
 from agent.memory import Memory, build_messages
-from agent.memory.embedders import embedder_of
-from agent.memory.embeddings import digest
-from agent.memory.endpoint import EndpointEmbedder
-from agent.memory.errors import EmbeddingFailed
-from agent.memory.minilm import PACKAGE, MiniLm
-from agent.memory.retrieval.meaning import cosine
-from agent.memory.schema import embeddings
+from agent.memory.database import embeddings
+from agent.memory.embedders import PACKAGE, EndpointEmbedder, MiniLm, embedder_of
+from agent.memory.types import EmbeddingFailed
+from agent.memory.vectors import cosine, digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -197,7 +194,7 @@ def test_what_is_forgotten_leaves_no_vector(place: str, embedder: TopicEmbedder)
         memory.search(word)
         for key in memory.remembered():
             memory.forget(key)
-        with memory._store.read() as connection:
+        with memory.store.read() as connection:
             left = set(connection.scalars(sa.select(embeddings.c.digest)))
         assert not left & {digest(f"{word} {number}") for number in range(2)}
 
@@ -207,7 +204,7 @@ def test_what_is_forgotten_leaves_no_code(place: str, embedder: TopicEmbedder) -
         ids = [memory.add(f"{word} at sea") for word in ("boat", "ferry")]
         memory.search("boat")
         memory.control.delete(ids[:1])
-        with memory._store.read() as connection:
+        with memory.store.read() as connection:
             tables = sa.inspect(connection).get_table_names()
             name = "vectors" if "vectors" in tables else "codes"
             left = sa.text(f"SELECT memory FROM {name} WHERE memory IN ({ids[0]}, {ids[1]})")
@@ -217,7 +214,7 @@ def test_what_is_forgotten_leaves_no_code(place: str, embedder: TopicEmbedder) -
 def test_a_store_from_before_embeddings_had_an_index_is_migrated(tmp_path: Path) -> None:
     with Memory.open(tmp_path) as memory:
         memory.remember("boat", "Kittiwake")
-        with memory._store.write() as connection:
+        with memory.store.write() as connection:
             for name in ("codes", "restated"):
                 connection.exec_driver_sql(f"DROP TABLE {name}")
             connection.exec_driver_sql("UPDATE migrations SET version = 1")
@@ -231,7 +228,7 @@ def test_pgvector_is_used_where_the_database_has_it(postgres: str, embedder: Top
     with Memory.open(postgres, uuid4().hex, embeddings=embedder) as memory:
         numbers = [memory.add(f"{word} {number}") for number, word in enumerate(("boat", "oven"))]
         assert memory.search("ferry", 1)[0].id == numbers[0]
-        with memory._store.read() as connection:
+        with memory.store.read() as connection:
             plan = "SELECT indexdef FROM pg_indexes WHERE tablename = 'vectors'"
             assert any("hnsw" in text for text in connection.scalars(sa.text(plan)))
             kept = sa.text(f"SELECT count(*) FROM vectors WHERE memory >= {numbers[0]}")
@@ -254,5 +251,5 @@ def test_a_postgres_that_does_not_let_us_have_pgvector_serves_too(
         memory.add("An oven")
         memory.add("A ship")
         assert memory.search("ferry", 1)[0].text == "A ship"
-        with memory._store.read() as connection:
+        with memory.store.read() as connection:
             assert not sa.inspect(connection).has_table("vectors")

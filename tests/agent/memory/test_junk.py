@@ -8,8 +8,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from agent.memory.context import context_block
-from agent.memory.distinct import distinct
+from agent.memory.layers import context_block
+from agent.memory.outcomes import distinct
 from agent.memory.types import Hit, Origin
 from agent.types import Report, ReportSource, Sentence, VerdictState
 from tests.bench.junk import ROTATION, rounds

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.memory.drafts import Draft
-from agent.memory.placing import SESSION_GAP, Place, place
+from agent.memory.records import SESSION_GAP, Draft, Place, place
 from agent.memory.types import Origin
 
 if TYPE_CHECKING:

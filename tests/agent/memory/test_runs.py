@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.memory import Origin, build_messages
-from agent.memory.context import STALE, context_block
-from agent.types import Report, ReportSource, Sentence, VerdictState
+from agent.memory.layers import STALE, context_block
+from agent.types import ErrorInfo, Report, ReportSource, Sentence, VerdictState
 
 if TYPE_CHECKING:
     from agent.memory import Memory
@@ -49,8 +49,82 @@ def test_a_run_leaves_outcome_fact_source_and_playbook(memory: Memory, clock: Re
     assert all(hit.origin.run == "r1" and not hit.origin.trusted for hit in hits)
 
 
-def test_a_failed_run_leaves_nothing(memory: Memory, clock: Report) -> None:
-    assert memory.record_run(clock.model_copy(update={"status": "failed"}), STEPS) == []
+def _judged(run: str, said: dict[str, VerdictState], status: str = "answered") -> Report:
+    """A report of these sentences, all of which cite the page."""
+    report = _report(run, "What is known of the tower clock?", " ".join(said), status)
+    report.sentences = [
+        Sentence(text=f"{text} [1]", citations=[1], verdict=verdict)
+        for text, verdict in said.items()
+    ]
+    return report
+
+
+@pytest.mark.parametrize("status", ["not_found", "failed"])
+def test_a_run_without_an_answer_leaves_an_error(
+    memory: Memory, clock: Report, status: str
+) -> None:
+    error = ErrorInfo(type="ModelError", message="the model is out of reach")
+    failed = {"status": status, "error": error, "sentences": [], "sources": [], "answer": ""}
+    memory.record_run(clock.model_copy(update=failed), STEPS)
+    (hit,) = memory.search("Who built the tower clock?")
+    assert hit.kind == "error"
+    assert "the model is out of reach" in hit.text
+    memory.record_run(clock)
+    assert memory.search("tower clock", kinds=["error"]) == [], "it is answered now"
+
+
+@pytest.mark.parametrize(
+    "verdict", [VerdictState.CONTRADICTED, VerdictState.UNDECIDED, VerdictState.UNCITED]
+)
+def test_only_what_was_verified_comes_back(memory: Memory, verdict: VerdictState) -> None:
+    said = {
+        "The tower clock was built by Novak.": VerdictState.SUPPORTED,
+        "It fell silent in the war.": verdict,
+    }
+    memory.record_run(_judged("r1", said), STEPS)
+    assert all("silent" not in hit.text for hit in memory.search("tower clock silent war", 20))
+    memory.record_run(_judged("r2", {"The weathercock is of copper.": verdict}), STEPS)
+    hits = memory.search("weathercock copper tower clock", 20)
+    assert all("weathercock" not in hit.text for hit in hits)
+
+
+def test_what_is_contradicted_later_is_known_no_more(memory: Memory) -> None:
+    said = "The tower clock strikes 156 times a day."
+    memory.record_run(_judged("r1", {said: VerdictState.SUPPORTED}))
+    other = _judged("r2", {said: VerdictState.CONTRADICTED})
+    memory.record_run(other.model_copy(update={"question": "Does it strike?"}))
+    assert memory.search("strikes 156 times", kinds=["fact", "outcome"]) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "replaced"),
+    [
+        (
+            "The Marram light was first lit in 1911.",
+            "The Marram light was first lit in 1913.",
+            True,
+        ),
+        ("The bridge of Orn was built in 1911.", "The bridge of Vell was built in 1913.", False),
+        ("In 2019 Orn had 512 people.", "In 2020 Orn had 530 people.", False),
+        ("It took 3 hours.", "It took 5 hours.", False),
+    ],
+)
+def test_a_later_finding_takes_the_place_of_the_one_that_it_contradicts(
+    memory: Memory, old: str, new: str, replaced: bool
+) -> None:
+    for run, question, text in (("r1", "What is said?", old), ("r2", "What is said then?", new)):
+        report = _report(run, question, text)
+        report.sources[0].title = ""
+        memory.record_run(report)
+    texts = [hit.text for hit in memory.search(f"{old} {new}", 20, ["fact", "outcome"])]
+    assert any(new in text for text in texts)
+    assert any(old in text for text in texts) is not replaced
+
+
+def test_two_pages_of_one_run_may_say_different_things(memory: Memory) -> None:
+    first, second = "The fog horn of Orn sounds 3 times.", "The fog horn of Orn sounds 5 times."
+    memory.record_run(_judged("r1", dict.fromkeys((first, second), VerdictState.SUPPORTED)))
+    assert len(memory.search("fog horn of Orn", kinds=["fact"])) == 2
 
 
 @pytest.mark.parametrize(
@@ -80,7 +154,7 @@ def test_two_hundred_runs_over_the_same_pages_leave_no_junk(memory: Memory) -> N
         answer = f"Bridge {page} was built by mason {page}."
         memory.record_run(_report(f"r{run}", forms[run % 3].format(page), answer), STEPS)
         if run in (60, 120, 199):
-            memory.dream(30.0)
+            memory.consolidate(30.0)
             messages, _ = build_messages("q", recalled=memory.layers(forms[0].format(3)).recalled)
             sizes.append(len(messages[-1].content))
             insights.append(len(memory.control.list(["insight"])))

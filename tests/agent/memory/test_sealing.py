@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.errors import UsageError
-from agent.memory.schema import seals
+from agent.memory.database import seals
+from agent.sealing import SealedLog
 from agent.timestamp import Stamp
 from tests.calendars import HEIGHT, calendar
 from tests.timestamping import NAME, authority
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def test_an_untouched_log_holds_and_leads_to_its_head(memory: Memory) -> None:
-    first = memory.seal("decision", "We read the printed edition")
-    second = memory.seal("incident", "The archive was down")
-    check = memory.verify(head=first.hash)
+    first = SealedLog(memory).append("decision", "We read the printed edition")
+    second = SealedLog(memory).append("incident", "The archive was down")
+    check = SealedLog(memory).verify(head=first.hash)
     assert (check.holds, check.entries, check.head) == (True, 2, second.hash)
     assert second.previous == first.hash
 
@@ -30,85 +31,87 @@ def test_a_changed_entry_breaks_the_chain_where_it_stands(
     memory: Memory, change: dict[str, str]
 ) -> None:
     for number in range(3):
-        memory.seal("milestone", f"step {number}")
-    with memory._store.write() as connection:
-        which = (seals.c.namespace == memory._namespace) & (seals.c.number == 2)
+        SealedLog(memory).append("milestone", f"step {number}")
+    with memory.store.write() as connection:
+        which = (seals.c.namespace == memory.namespace) & (seals.c.number == 2)
         connection.execute(seals.update().where(which), change)
-    check = memory.verify()
+    check = SealedLog(memory).verify()
     assert (check.holds, check.broken) == (False, 2)
 
 
 def test_a_log_cut_short_does_not_hold_against_a_noted_head(memory: Memory) -> None:
-    memory.seal("milestone", "one")
-    head = memory.seal("milestone", "two").hash
-    with memory._store.write() as connection:
-        which = (seals.c.namespace == memory._namespace) & (seals.c.number == 2)
+    SealedLog(memory).append("milestone", "one")
+    head = SealedLog(memory).append("milestone", "two").hash
+    with memory.store.write() as connection:
+        which = (seals.c.namespace == memory.namespace) & (seals.c.number == 2)
         connection.execute(seals.delete().where(which))
-    assert memory.verify().holds
-    assert not memory.verify(head).holds
+    assert SealedLog(memory).verify().holds
+    assert not SealedLog(memory).verify(head).holds
 
 
 def test_parallel_seals_form_one_chain(memory: Memory) -> None:
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(lambda n: memory.seal("decision", str(n)), range(12)))
-    assert memory.verify().entries == 12
-    assert memory.verify().holds
+        list(threads.map(lambda n: SealedLog(memory).append("decision", str(n)), range(12)))
+    assert SealedLog(memory).verify().entries == 12
+    assert SealedLog(memory).verify().holds
 
 
 def test_an_unknown_category_is_refused(memory: Memory) -> None:
     with pytest.raises(UsageError):
-        memory.seal("gossip", "x")
+        SealedLog(memory).append("gossip", "x")
 
 
 def test_a_stamped_head_shows_since_when_the_log_is_as_it_is(
     memory: Memory, tmp_path: Path
 ) -> None:
-    memory.seal("milestone", "the edition of 1911 was found")
+    SealedLog(memory).append("milestone", "the edition of 1911 was found")
     with authority(tmp_path) as stamping:
-        memory.seal("decision", "we cite it")
-        memory.log.stamp(stamping.url)
-        memory.seal("incident", "the library burnt down")
-    (stamped,) = memory.verify(roots=stamping.roots).stamps
+        SealedLog(memory).append("decision", "we cite it")
+        SealedLog(memory).stamp(stamping.url)
+        SealedLog(memory).append("incident", "the library burnt down")
+    (stamped,) = SealedLog(memory).verify(roots=stamping.roots).stamps
     assert (stamped.number, stamped.stamp) == (2, Stamp(stamping.says, NAME))
-    check = memory.verify()
+    check = SealedLog(memory).verify()
     assert not check.holds, "nobody vouches for this authority"
     assert "--roots" in check.reason
 
 
 def test_a_log_written_anew_does_not_hold_against_its_stamp(memory: Memory, tmp_path: Path) -> None:
-    memory.seal("milestone", "as it was")
+    SealedLog(memory).append("milestone", "as it was")
     with authority(tmp_path) as stamping:
-        memory.log.stamp(stamping.url)
-    with memory._store.write() as connection:
-        connection.execute(seals.delete().where(seals.c.namespace == memory._namespace))
-    memory.seal("milestone", "as it should have been")
-    check = memory.verify(roots=stamping.roots)
+        SealedLog(memory).stamp(stamping.url)
+    with memory.store.write() as connection:
+        connection.execute(seals.delete().where(seals.c.namespace == memory.namespace))
+    SealedLog(memory).append("milestone", "as it should have been")
+    check = SealedLog(memory).verify(roots=stamping.roots)
     assert (check.holds, check.reason) == (False, "an entry that was stamped is gone. ")
 
 
 def test_an_empty_log_is_not_stamped(memory: Memory) -> None:
     with pytest.raises(UsageError, match="nothing is sealed"):
-        memory.log.stamp("http://127.0.0.1:9/")
+        SealedLog(memory).stamp("http://127.0.0.1:9/")
 
 
 def test_a_head_that_calendars_took_down_is_pending_until_its_block(memory: Memory) -> None:
-    memory.seal("milestone", "the edition of 1911 was found")
+    SealedLog(memory).append("milestone", "the edition of 1911 was found")
     with calendar() as running:
-        memory.log.anchor([running.url])
-        (before,) = memory.verify().stamps
-        assert memory.log.complete([running.url]) == (f"{running.url} has no block for it yet",)
+        SealedLog(memory).anchor([running.url])
+        (before,) = SealedLog(memory).verify().stamps
+        assert SealedLog(memory).complete([running.url]) == (
+            f"{running.url} has no block for it yet",
+        )
         running.mined = True
-        assert memory.log.complete([running.url]) == ()
+        assert SealedLog(memory).complete([running.url]) == ()
     blocks = {HEIGHT: bytes.fromhex(running.header())}
-    (after,) = memory.verify(blocks=blocks).stamps
+    (after,) = SealedLog(memory).verify(blocks=blocks).stamps
     assert (before.stamp.when, after.stamp.authority) == (None, f"Bitcoin block {HEIGHT}")
 
 
 def test_a_log_written_anew_does_not_hold_against_its_proof(memory: Memory) -> None:
-    memory.seal("milestone", "as it was")
+    SealedLog(memory).append("milestone", "as it was")
     with calendar() as running:
-        memory.log.anchor([running.url])
-    with memory._store.write() as connection:
-        connection.execute(seals.delete().where(seals.c.namespace == memory._namespace))
-    memory.seal("milestone", "as it should have been")
-    assert not memory.verify().holds
+        SealedLog(memory).anchor([running.url])
+    with memory.store.write() as connection:
+        connection.execute(seals.delete().where(seals.c.namespace == memory.namespace))
+    SealedLog(memory).append("milestone", "as it should have been")
+    assert not SealedLog(memory).verify().holds

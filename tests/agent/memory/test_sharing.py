@@ -9,8 +9,8 @@ import pytest
 
 from agent.errors import UsageError
 from agent.memory import Memory, Origin
-from agent.memory.context import context_block
-from agent.memory.sharing import SHARED
+from agent.memory.entries import SHARED
+from agent.memory.layers import context_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +30,8 @@ def test_what_is_shared_is_found_from_every_namespace_and_says_so(
     memory.add("The style of the house is Gothic")
     found = memory.search("Which style has the house?")
     assert [(hit.text, hit.shared) for hit in found] == [
-        ("The style of the house is Gothic", False),
         ("We write dates as 4 March", True),
+        ("The style of the house is Gothic", False),
     ]
     assert [hit.shared for hit in shared.search("house style")] == [False]
 

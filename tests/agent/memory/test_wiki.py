@@ -7,7 +7,8 @@ import pytest
 
 from agent.errors import UsageError
 from agent.memory import Memory, Origin
-from agent.memory.wiki import Folder, Relation, Wiki, get, search
+from agent.wiki import Folder, Relation, Wiki, get, search
+from agent.wiki.sync import sync
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,17 +144,17 @@ def test_the_store_is_published_and_edits_by_hand_are_taken_up(
         kind="fact",
         origin=Origin("r1", "https://port.example/quay", trusted=False),
     )
-    memory.sync_wiki(tmp_path)
+    sync(memory, tmp_path)
     page = tmp_path / "memories.md"
     assert "## boat\nthe Amber Gull" in page.read_text()
     assert "> The quay is [ [old]] &lt;b>stone&lt;/b> (https://port.example/quay)" in (
         (tmp_path / "facts" / "port.example.md").read_text()
     )
-    assert memory.sync_wiki(tmp_path) == []
+    assert sync(memory, tmp_path) == []
     page.write_text(page.read_text().replace("Amber", "Silver") + "\n## crew\nthree\n")
     (tmp_path / "knots.md").write_text("# Knots\nThe bowline holds.\n")
     memory.remember("berth", "5")
-    memory.sync_wiki(tmp_path)
+    sync(memory, tmp_path)
     assert memory.remembered() == {"boat": "the Silver Gull", "berth": "5", "crew": "three"}
     assert memory.former_values("boat") == ["the Amber Gull"]
     assert memory.search("bowline")[0].kind == "page"
@@ -167,12 +168,12 @@ def test_what_is_deleted_by_hand_is_forgotten(memory: Memory, tmp_path: Path) ->
     for odd in (" spaced ", "two\nlines"):
         memory.remember(odd, "no heading can hold this key")
     (tmp_path / "knots.md").write_text("# Knots\nThe bowline holds.\n")
-    memory.sync_wiki(tmp_path)
+    sync(memory, tmp_path)
     page = tmp_path / "memories.md"
     page.write_text("# Memories\n\n## crew\nthree\n")
     memory.remember("berth", "5")
     (tmp_path / "knots.md").unlink()
-    memory.sync_wiki(tmp_path)
+    sync(memory, tmp_path)
     assert list(memory.remembered()) == ["berth", "crew", " spaced ", "two\nlines"]
     assert memory.recall("berth") == "5", "it is news to the person"
     assert memory.search("bowline") == []
@@ -184,9 +185,9 @@ def test_a_file_that_is_gone_or_empty_deletes_nothing(
     memory: Memory, tmp_path: Path, text: str | None
 ) -> None:
     memory.remember("boat", "the Amber Gull")
-    memory.sync_wiki(tmp_path)
+    sync(memory, tmp_path)
     (tmp_path / "memories.md").unlink()
     if text is not None:
         (tmp_path / "memories.md").write_text(text)
-    memory.sync_wiki(tmp_path)
+    sync(memory, tmp_path)
     assert memory.recall("boat") == "the Amber Gull"

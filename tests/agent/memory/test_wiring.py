@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from agent.memory.upkeep import Upkeep
+    from agent.memory.storage import Upkeep
     from agent.types import Report
 
 QUESTION = "How old is Hesk Light?"

@@ -13,7 +13,7 @@ import onnx
 from onnx import TensorProto, helper
 from tokenizers import BertWordPieceTokenizer
 
-from agent.memory import minilm
+from agent.memory import embedders
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ def build(folder: Path, labels: tuple[str, ...] = LABELS, weights: str = "model.
     folder.mkdir(parents=True, exist_ok=True)
     named = {str(n): name for n, name in enumerate(labels)}
     (folder / "config.json").write_text(json.dumps({"id2label": named}))
-    words = str(minilm._WORDPIECES)
+    words = str(embedders._WORDPIECES)
     tokens = BertWordPieceTokenizer(words, lowercase=True)
     tokens.save(str(folder / "tokenizer.json"))
     (folder / weights).parent.mkdir(exist_ok=True)

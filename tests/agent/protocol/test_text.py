@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.memory.jsvalues import trim
+from agent.jsvalues import trim
 from agent.protocol import inert, parse
 from agent.types import ToolCall
 

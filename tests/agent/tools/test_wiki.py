@@ -8,11 +8,11 @@ import pytest
 
 from agent.evidence import Evidence
 from agent.guard import Secrets
-from agent.memory.wiki import Folder, Wiki
 from agent.tools import Limits, Policy, Registry, ToolContext
 from agent.tools.toolset import tools_for
 from agent.tools.wiki import WIKI_TOOLS
 from agent.types import ToolCall
+from agent.wiki import Folder, Wiki
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

@@ -1,0 +1,269 @@
+"""Consolidation: what was written lately is linked, merged and drawn together into insights.
+
+It works on whole memories and never edits their words; what it retires can be brought back. It
+stops at its deadline, and goes on from there the next time. Insights are drawn by rules; a model
+may word them better, and its words stay while their evidence is the same.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+from agent.memory import kinds
+from agent.memory.graph import Link, LinkKind
+from agent.memory.outcomes import content_key, run_before
+from agent.memory.records import Draft, details
+from agent.memory.types import Consolidated, Origin
+from browser.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from agent.memory.entries import Entries
+
+    Worded = tuple[Any, frozenset[str]]
+    """The row of a memory, and its index terms."""
+
+DUE = 6 * 3_600.0  # seconds after the last consolidation until the next one
+SECONDS = 2.0  # it takes no longer than this, unless told
+BATCH = 500  # memories that are looked at in one go
+NEAR = 5  # of each memory, that may be linked
+SIMILAR = 0.5  # of the smaller one's words
+RELATED = 0.25
+INSIGHT_DAYS = 90  # an insight that is not renewed for so long is retired
+# The reference engine's: shares of words that make a cluster, and words that name one.
+ALIKE = 0.4  # of the larger one's words
+SUBJECT_WORDS = 5
+COMMON_SHARE = 0.3  # a word in more of the memories than this names no subject
+COMMON = 10  # memories that may share a word all the same: few memories may be about one thing
+EVIDENCE = 12  # memories that a model is shown; the newest say most
+LENGTH = 300  # characters of an insight
+_STATE = "dream"
+
+
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """A conclusion, with the ids of the memories that carry it; confidence is 0 to 1."""
+
+    type: Literal["correction", "pattern", "summary"]
+    subject: str
+    text: str
+    confidence: float
+    evidence: tuple[int, ...]
+    trusted: bool
+
+    @property
+    def key(self) -> str:
+        """The key that it is kept under: drawn again, it replaces itself."""
+        return f"{self.type}: {self.subject}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unworded:
+    """An insight in the words of a rule, and what the memories say that carry it."""
+
+    key: str
+    text: str
+    evidence: tuple[str, ...]
+
+
+def due(entries: Entries, now: float) -> bool:
+    """Tell whether six hours passed between the last time, the run before this, and now.
+
+    Asked at the end of a run: whoever asks one question after another is not to wait.
+    """
+    last, seen = _last(entries)
+    newest = entries.newest()
+    rested = now - max(last, run_before(entries)) >= DUE
+    return rested and newest is not None and newest.id > seen
+
+
+def consolidate(
+    entries: Entries, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic
+) -> Consolidated:
+    """Consolidate for at most so many seconds; returns what was done."""
+    deadline = clock() + seconds
+    now, (_, seen) = time.time(), _last(entries)
+    faded = entries.fade(now)
+    rows = entries.after(seen, BATCH)
+    merged = _merge(entries, rows)
+    rest = [row for row in rows if row.id not in merged]
+    links: list[Link] = []
+    reached = seen if rest else max((row.id for row in rows), default=seen)
+    for row in rest:
+        if clock() >= deadline:
+            break
+        links += _links_of(entries, row)
+        reached = row.id
+    linked = entries.links.write(links)
+    found = _insights(entries) if clock() < deadline else []
+    retired = entries.archive(_stale(entries, now))
+    if clock() < deadline:
+        entries.catch_up(deadline)
+    entries.notes.write(_STATE, {"at": now, "seen": reached})
+    return Consolidated(linked, len(merged), len(found), faded, retired)
+
+
+def _last(entries: Entries) -> tuple[float, int]:
+    known = entries.notes.read(_STATE)
+    return (known["at"], known["seen"]) if known else (0.0, 0)
+
+
+def _merge(entries: Entries, rows: Sequence[Any]) -> set[int]:
+    """Archive memories that say again what one of the same kind says: the first one stays."""
+    first: dict[tuple[str, str], int] = {}
+    again: set[int] = set()
+    for row in rows:
+        if row.session != row.id or row.key is not None:
+            continue  # a turn of a talk is itself, however often it is said
+        name = (row.kind, content_key(row.text))
+        if first.setdefault(name, row.id) != row.id:
+            again.add(row.id)
+    entries.archive(again)
+    return again
+
+
+def _links_of(entries: Entries, row: Any) -> Iterable[Link]:
+    """Link a memory to what it resembles."""
+    own = _terms(row)
+    hits = entries.search(row.text, NEAR + 1, None, associations=False)
+    for other in entries.by_ids([hit.id for hit in hits if hit.id != row.id]):
+        theirs = _terms(other)
+        shared = len(own & theirs) / max(1, min(len(own), len(theirs)))
+        if shared < RELATED:
+            continue
+        if {row.kind, other.kind} == {kinds.FACT, kinds.OUTCOME} and row.run == other.run:
+            kind = LinkKind.CAUSAL
+        elif row.session == other.session and abs(row.id - other.id) == 1:
+            kind = LinkKind.SEQUENTIAL
+        else:
+            kind = LinkKind.SIMILAR if shared >= SIMILAR else LinkKind.RELATED
+        yield Link(row.id, other.id, kind, round(min(1.0, shared), 2))
+
+
+def _terms(row: Any) -> frozenset[str]:
+    return frozenset(row.terms.split()[1:])  # the first says of what kind it is
+
+
+def _insights(entries: Entries) -> list[Insight]:
+    """Draw insights from what runs left, and write each under its subject."""
+    rows = entries.all([kinds.OUTCOME, kinds.ERROR, kinds.FACT, kinds.SOURCE], BATCH)
+    drawn = [_insight_of(cluster) for cluster in _clusters([(row, _terms(row)) for row in rows])]
+    insights = [insight for insight in drawn if insight is not None]
+    known = {row.key: row for row in entries.all([kinds.INSIGHT])}
+    entries.put_all([_draft(insight, known.get(insight.key)) for insight in insights])
+    for insight in insights:
+        entries.links.write(
+            Link(one, other, LinkKind.RELATED, 0.5)
+            for one, other in combinations(insight.evidence[:NEAR], 2)
+        )
+    return insights
+
+
+def _clusters(memories: Sequence[Worded]) -> list[list[Worded]]:
+    """Group memories around the first of each group that is enough like them, two or more.
+
+    Words that very many share tell no subject from another.
+    """
+    counts = Counter(word for _, own in memories for word in own)
+    most = max(COMMON, COMMON_SHARE * len(memories))
+    common = {word for word, count in counts.items() if count > most}
+    groups: list[list[Worded]] = []
+    for row, terms in memories:
+        own = terms - common
+        for group in groups:
+            seed = group[0][1]
+            if len(own & seed) / max(1, len(own), len(seed)) > ALIKE:
+                group.append((row, own))
+                break
+        else:
+            groups.append([(row, own)])
+    return [group for group in groups if len(group) > 1]
+
+
+def _insight_of(cluster: Sequence[Worded]) -> Insight | None:
+    """Draw one insight from a cluster, or none; the reference engine's rules and confidence."""
+    rows = [row for row, _ in cluster]
+    answered = sum(row.kind == kinds.OUTCOME for row in rows)
+    failed = sum(row.kind == kinds.ERROR for row in rows)
+    about = _subject(cluster)
+    drawn: tuple[Literal["correction", "pattern", "summary"], str, float]
+    if failed >= 2 and failed > answered:
+        text = f"Questions about {about} were not answered {failed} times: ask differently."
+        drawn = "correction", text, min(0.9, 0.4 + 0.1 * failed)
+    elif answered >= 3:
+        text = f"Questions about {about} were answered {answered} times."
+        drawn = "pattern", text, min(0.9, 0.4 + 0.1 * answered)
+    elif len(rows) >= 4:
+        drawn = "summary", f"Several memories concern {about}.", 0.5
+    else:
+        return None
+    type_, text, confidence = drawn
+    evidence, trusted = tuple(row.id for row in rows), all(row.trusted for row in rows)
+    return Insight(type_, about, text, round(confidence, 2), evidence, trusted)
+
+
+def _subject(cluster: Sequence[Worded]) -> str:
+    """Name a cluster by the words that most of its memories share, as they are written there."""
+    counts = Counter(term for _, terms in cluster for term in terms)
+    best = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SUBJECT_WORDS]
+    written = [word for row, _ in cluster for word in words(row.text)]
+    return ", ".join(
+        next((word for word in written if word.startswith(term[:-1])), term) for term, _ in best
+    )
+
+
+def _draft(insight: Insight, before: Any) -> Draft:
+    """Write an insight down; in a model's words, where it found some for this very evidence.
+
+    That memories concern a subject tells a run nothing: no search finds it until it says more.
+    """
+    value: dict[str, Any] = {"type": insight.type, "evidence": list(insight.evidence)}
+    known = details(before)
+    worded = known.get("worded") and known["evidence"] == value["evidence"]
+    return Draft(
+        before.text if worded else insight.text,
+        kinds.INSIGHT,
+        insight.key,
+        json.dumps({**value, "worded": True} if worded else value),
+        origin=Origin(trusted=insight.trusted),
+        confidence=insight.confidence,
+        searched=None if worded or insight.type == "correction" else "",
+    )
+
+
+def _stale(entries: Entries, now: float) -> set[int]:
+    """Find insights that nothing renewed for long, or whose evidence is gone; not a person's."""
+    evidence = {
+        row: set(details(row)["evidence"]) for row in entries.all([kinds.INSIGHT]) if details(row)
+    }
+    known = {row.id for row in entries.by_ids(sorted(set().union(*evidence.values())))}
+    oldest = now - INSIGHT_DAYS * 86_400
+    return {row.id for row, ids in evidence.items() if row.written < oldest or not known & ids}
+
+
+def unworded(entries: Entries) -> list[Unworded]:
+    """List the insights that no model has worded yet, the newest first."""
+    found = []
+    for row in reversed(entries.all([kinds.INSIGHT])):
+        value = details(row)
+        if value and not value.get("worded"):
+            rows = entries.by_ids(value["evidence"][-EVIDENCE:])
+            found.append(Unworded(row.key, row.text, tuple(other.text for other in rows)))
+    return found
+
+
+def reword(entries: Entries, key: str, text: str) -> None:
+    """Put an insight in other words; the former ones go into its history."""
+    row = entries.get([kinds.INSIGHT], key)
+    if row is None or not details(row):
+        return
+    value = json.dumps({**details(row), "worded": True})
+    said = " ".join(text.split())[:LENGTH]
+    origin = Origin(trusted=row.trusted)
+    entries.put(Draft(said, kinds.INSIGHT, key, value, origin=origin, confidence=row.confidence))

@@ -1,0 +1,205 @@
+"""Associations: typed links between memories, which grow with use and fade without it.
+
+A search follows those that are proven, that is, both ends served one verified answer: likeness of
+words is what it sees by itself. As a graph they are written for other programs to lay out: GraphML,
+Mermaid.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import sqlalchemy as sa
+
+from agent.memory.database import links
+from browser.text.hygiene import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from agent.memory.database import Store
+    from agent.memory.types import Hit
+
+HALF_LIFE = 30 * 86_400.0  # seconds in which an unused link loses half its strength
+FAINT = 0.15  # links below are pruned
+REINFORCEMENT = 0.1
+FULL = 0.9  # a link that is stronger grows no more
+FOLLOWED = 0.3  # links below are not followed by a search
+_IDS: sa.BindParameter[int] = sa.bindparam("ids", expanding=True)
+_TOUCHING = (
+    sa.select(links)
+    .where(sa.or_(links.c.one.in_(_IDS), links.c.other.in_(_IDS)))
+    .order_by(links.c.strength.desc(), links.c.one)
+)
+
+
+class LinkKind(StrEnum):
+    """Why two memories are linked; where several hold, the first of these."""
+
+    CAUSAL = "causal"
+    SEQUENTIAL = "sequential"
+    SIMILAR = "similar"
+    RELATED = "related"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link, without direction; `strength` is between 0 and 1."""
+
+    one: int
+    other: int
+    kind: LinkKind
+    strength: float
+    proven: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The memories that have the most links, and the links among them, the strongest first.
+
+    `total` is how many memories there are, linked or not.
+    """
+
+    memories: tuple[Hit, ...]
+    links: tuple[Link, ...]
+    total: int
+
+    def graphml(self) -> str:
+        """Write GraphML, as Gephi, yEd and networkx read it."""
+        root = ET.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
+        for name, (place, type_) in _ATTRIBUTES.items():
+            attributes = {"id": name, "for": place, "attr.name": name, "attr.type": type_}
+            ET.SubElement(root, "key", attributes)
+        graph = ET.SubElement(root, "graph", edgedefault="undirected")
+        for hit in self.memories:
+            when = hit.at.isoformat() if hit.at else ""
+            values = {"label": _line(hit), "kind": hit.kind, "at": when}
+            _add_data(ET.SubElement(graph, "node", id=f"m{hit.id}"), values)
+        for link in self.links:
+            ends = {"source": f"m{link.one}", "target": f"m{link.other}"}
+            proven = "true" if link.proven else "false"
+            values = {"link": link.kind, "strength": f"{link.strength:.2f}", "proven": proven}
+            _add_data(ET.SubElement(graph, "edge", ends), values)
+        ET.indent(root)
+        return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+    def mermaid(self) -> str:
+        """Write a Mermaid flowchart, as Markdown viewers draw it: proven links are thick."""
+        lines = [f'  m{hit.id}["{_quoted(_line(hit))}"]' for hit in self.memories]
+        lines += [
+            f"  m{link.one} {'===' if link.proven else '---'} m{link.other}" for link in self.links
+        ]
+        return "\n".join(["graph LR", *lines]) + "\n"
+
+
+_ATTRIBUTES = {
+    "label": ("node", "string"),
+    "kind": ("node", "string"),
+    "at": ("node", "string"),
+    "link": ("edge", "string"),
+    "strength": ("edge", "double"),
+    "proven": ("edge", "boolean"),
+}
+_LABEL = 60  # characters of a memory
+
+
+def _add_data(element: ET.Element, values: dict[str, str]) -> None:
+    for name, value in values.items():
+        ET.SubElement(element, "data", key=name).text = value
+
+
+def _line(hit: Hit) -> str:
+    """Show the beginning of a memory, without what XML cannot hold."""
+    text = " ".join(clean(f"[{hit.kind}] {hit.text}").split())
+    text = "".join(char for char in text if char.isprintable())
+    return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
+
+
+def _quoted(text: str) -> str:
+    """Take the meaning from what Mermaid and HTML would read as their own."""
+    return text.replace("&", "#amp;").replace('"', "#quot;").replace("<", "#lt;").replace("`", "'")
+
+
+class Links:
+    """The links of a store; ids say which namespace they belong to."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def write(self, new: Iterable[Link]) -> int:
+        """Write links; one that exists keeps the greater strength. Returns how many are new."""
+        with self._store.write() as connection:
+            return sum(self._write(connection, link) for link in new if link.one != link.other)
+
+    def reinforce(self, ids: Sequence[int]) -> None:
+        """Strengthen the links among memories that served a verified answer together."""
+        ordered = sorted(set(ids))
+        pairs = [(one, other) for at, one in enumerate(ordered) for other in ordered[at + 1 :]]
+        grown = links.c.strength + REINFORCEMENT
+        proven = {"proven": True, "touched": time.time()}
+        with self._store.write() as connection:
+            for one, other in pairs:
+                self._write(connection, Link(one, other, LinkKind.RELATED, FOLLOWED))
+                stronger = links.update().where(_pair(one, other), links.c.strength <= FULL)
+                connection.execute(stronger.values(strength=grown))
+                connection.execute(links.update().where(_pair(one, other)), proven)
+
+    def of(self, connection: sa.Connection, ids: Sequence[int]) -> list[Link]:
+        """List the links that touch any of these memories, strongest first."""
+        rows = connection.execute(_TOUCHING, {"ids": list(ids)}).all()
+        return [
+            Link(row.one, row.other, LinkKind(row.kind), row.strength, row.proven) for row in rows
+        ]
+
+    def busiest(self, connection: sa.Connection, first: int, last: int, limit: int) -> list[int]:
+        """List the memories of a range of ids that have the most links, the most first."""
+        ends = sa.union_all(
+            sa.select(links.c.one.label("id")).where(links.c.one.between(first, last)),
+            sa.select(links.c.other.label("id")).where(links.c.one.between(first, last)),
+        ).subquery()
+        most = sa.select(ends.c.id).group_by(ends.c.id)
+        ordered = most.order_by(sa.func.count().desc(), ends.c.id.desc()).limit(limit)
+        return [row.id for row in connection.execute(ordered)]
+
+    def fade(self, now: float, first: int, last: int) -> int:
+        """Let a namespace's links decay since they were last touched; returns how many went."""
+        own = links.c.one.between(first, last)
+        gone = 0
+        with self._store.write() as connection:
+            for row in connection.execute(sa.select(links).where(own)).all():
+                left = row.strength * 0.5 ** (max(0.0, now - row.touched) / HALF_LIFE)
+                if left < FAINT:
+                    connection.execute(links.delete().where(_pair(row.one, row.other)))
+                    gone += 1
+                elif row.strength - left > 0.01:
+                    new = {"strength": left, "touched": now}
+                    connection.execute(links.update().where(_pair(row.one, row.other)), new)
+        return gone
+
+    def _write(self, connection: sa.Connection, link: Link) -> bool:
+        one, other = sorted((link.one, link.other))
+        known = connection.execute(sa.select(links).where(_pair(one, other))).first()
+        if known is None:
+            connection.execute(
+                links.insert().values(
+                    one=one,
+                    other=other,
+                    kind=link.kind.value,
+                    strength=link.strength,
+                    proven=link.proven,
+                    touched=time.time(),
+                )
+            )
+            return True
+        if link.strength > known.strength:
+            new = {"strength": link.strength, "touched": time.time()}
+            connection.execute(links.update().where(_pair(one, other)), new)
+        return False
+
+
+def _pair(one: int, other: int) -> sa.ColumnElement[bool]:
+    return sa.and_(links.c.one == one, links.c.other == other)

@@ -1,1 +1,0 @@
-"""Finding memories: which rows may answer, and how well each does."""

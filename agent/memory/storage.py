@@ -1,0 +1,242 @@
+"""What the background jobs keep of a person, and all of it in the reference engine's storage form.
+
+| key | shape |
+|---|---|
+| urchinMemory | key → value; `session_<ms>` are summaries, `_…` counters |
+| urchinProfile | key → value |
+| urchinSkills | list of records, each with a `name` |
+| urchinProjects | name → project |
+| urchinCondensed | text |
+| urchinChatHistory | list of {role, text} |
+
+Any other key is kept as it is; importing what was exported changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent import jsvalues
+from agent.memory import kinds
+from agent.memory.layers import MANUAL_MEMORIES, PROFILE_KEYS, SESSION_SUMMARIES
+from agent.memory.records import Draft, pack, unpack
+from agent.memory.types import BadImport, Origin, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from agent.memory.conversations import Conversations
+    from agent.memory.entries import Entries
+
+COUNTER = "_convCount"
+SUMMARY_UNITS = 1_500
+CONDENSED_UNITS = 4_000
+MAX_SKILLS = 50
+"""More instructions than that crowd the question out; the oldest goes."""
+MAX_PROJECTS = 10
+Skill = dict[str, Any]
+
+
+class Upkeep:
+    """The memory of one namespace as its housekeeping sees it; `session` is the conversation."""
+
+    def __init__(self, entries: Entries, conversations: Conversations, session: str) -> None:
+        self._entries = entries
+        self._conversations = conversations
+        self._session = session
+
+    def conversations_counted(self) -> int:
+        """Tell how many questions were answered; a counter that is no number begins anew."""
+        row = self._entries.get([kinds.INTERNAL], COUNTER)
+        counted = jsvalues.to_string(unpack(row)) if row is not None else "0"
+        return int(counted) if counted.isascii() and counted.isdigit() else 0
+
+    def count_conversation(self) -> int:
+        """Count one more answered question."""
+        count = self.conversations_counted() + 1
+        self._put(kinds.INTERNAL, COUNTER, str(count))
+        return count
+
+    def profile(self) -> dict[str, Any]:
+        """What is known of the person."""
+        return {row.key: unpack(row) for row in self._entries.all([kinds.PROFILE])}
+
+    def extend_profile(self, facts: Mapping[str, Any]) -> None:
+        """Add facts of the person; what has the same key is replaced."""
+        for key, value in facts.items():
+            self._put(kinds.PROFILE, key, value)
+
+    def add_summary(self, at_ms: int, text: str, *, trusted: bool) -> None:
+        """Keep the summary of a session; the newest twenty stay."""
+        origin = Origin(trusted=trusted)
+        self._put(kinds.SUMMARY, f"session_{at_ms}", jsvalues.cut(text, SUMMARY_UNITS), origin)
+        keys = sorted((r.key for r in self._entries.all([kinds.SUMMARY])), key=jsvalues.sort_key)
+        for key in keys[:-SESSION_SUMMARIES]:
+            self._entries.delete([kinds.SUMMARY], key)
+
+    def condensed(self) -> tuple[str, int]:
+        """What is condensed of the conversation, and how many of its turns that covers."""
+        return self._conversations.condensed(self._session)
+
+    def condense(self, text: str, watermark: int) -> None:
+        """Replace what is condensed, which now covers so many turns."""
+        self._conversations.condense(self._session, jsvalues.cut(text, CONDENSED_UNITS), watermark)
+
+    def turns(self) -> list[Turn]:
+        """The whole conversation."""
+        return self._conversations.turns(self._session, None)
+
+    def skills(self) -> list[Skill]:
+        """The skills, in the order in which they were learned."""
+        return [unpack(row) for row in self._entries.all([kinds.SKILL])]
+
+    def put_skills(self, changed: Sequence[Skill]) -> None:
+        """Write skills, each in place of the one of its name; past fifty the oldest goes."""
+        for skill in changed:
+            self._put(kinds.SKILL, str(skill["name"]), skill)
+        for row in self._entries.all([kinds.SKILL])[:-MAX_SKILLS]:
+            self._entries.delete([kinds.SKILL], row.key)
+
+    def drop_skill(self, name: str) -> bool:
+        """Delete a skill for good."""
+        return self._entries.delete([kinds.SKILL], name) > 0
+
+    def projects(self) -> dict[str, Any]:
+        """The plans, by project."""
+        return {row.key: unpack(row) for row in self._entries.all([kinds.PROJECT])}
+
+    def put_project(self, name: str, plan: Mapping[str, Any]) -> None:
+        """Write a plan; past ten projects the first goes."""
+        self._put(kinds.PROJECT, name, dict(plan))
+        names = list(jsvalues.ordered(self.projects()))
+        for key in names[:-MAX_PROJECTS]:
+            self._entries.delete([kinds.PROJECT], key)
+
+    def saved(self) -> dict[str, Any]:
+        """All that is saved under keys: memories, summaries, counters, in that form's order."""
+        which = [kinds.REMEMBERED, kinds.SUMMARY, kinds.INTERNAL]
+        return jsvalues.ordered({row.key: unpack(row) for row in self._entries.all(which)})
+
+    def trim(self) -> None:
+        """Drop what is beyond the bounds of profile and memories, oldest first."""
+        for kind, most in ((kinds.PROFILE, PROFILE_KEYS), (kinds.REMEMBERED, MANUAL_MEMORIES)):
+            keys = list(jsvalues.ordered({row.key: row for row in self._entries.all([kind])}))
+            for key in keys[:-most]:
+                self._entries.delete([kind], key)
+
+    def _put(self, kind: str, key: str, value: Any, origin: Origin | None = None) -> None:
+        text, packed = pack(value)
+        self._entries.put(Draft(text, kind, key, packed, origin=origin or Origin()))
+
+
+def used(skills: Sequence[Skill], shown: Sequence[str], now_ms: int) -> list[Skill]:
+    """Give the skills that a run is given, with that counted."""
+    return [
+        {**skill, "usageCount": (skill.get("usageCount") or 0) + 1, "lastUsedAt": now_ms}
+        for skill in skills
+        if skill.get("name") in shown
+    ]
+
+
+_MEMORY = "urchinMemory"
+_PROFILE = "urchinProfile"
+_SKILLS = "urchinSkills"
+_PROJECTS = "urchinProjects"
+_CONDENSED = "urchinCondensed"
+_CHAT = "urchinChatHistory"
+CHAT_TURNS = 200  # as many as the reference engine keeps
+_SHAPES: dict[str, type] = {
+    _MEMORY: dict,
+    _PROFILE: dict,
+    _PROJECTS: dict,
+    _SKILLS: list,
+    _CHAT: list,
+    _CONDENSED: str,
+}
+_MEMORY_KINDS = (kinds.REMEMBERED, kinds.SUMMARY, kinds.INTERNAL)
+
+
+def load_storage(
+    entries: Entries, conversations: Conversations, storage: Mapping[str, Any], session: str
+) -> None:
+    """Take over a storage; raises `BadImport` before anything is written."""
+    _check(storage)
+    entries.put_all(list(_drafts(storage)))
+    if _CHAT in storage:
+        turns = [Turn(turn["role"], turn["text"]) for turn in storage[_CHAT]]
+        conversations.replace(session, turns)
+    if _CONDENSED in storage:
+        conversations.condense(session, storage[_CONDENSED], 0)
+
+
+def export_storage(
+    entries: Entries, conversations: Conversations, session: str | None
+) -> dict[str, Any]:
+    """Give a storage; keys that hold nothing are left out, unless an import had them."""
+    kept = {row.key: unpack(row) for row in entries.all([kinds.STATE])}
+    parts = {
+        _MEMORY: _mapping(entries, *_MEMORY_KINDS),
+        _PROFILE: _mapping(entries, kinds.PROFILE),
+        _SKILLS: [unpack(row) for row in entries.all([kinds.SKILL])],
+        _PROJECTS: _mapping(entries, kinds.PROJECT),
+    }
+    if session is not None:
+        turns = conversations.turns(session, CHAT_TURNS)
+        parts[_CHAT] = [{"role": turn.role, "text": turn.text} for turn in turns]
+        parts[_CONDENSED] = conversations.condensed(session)[0]
+    return {**kept, **{name: part for name, part in parts.items() if part or name in kept}}
+
+
+def _drafts(storage: Mapping[str, Any]) -> Iterator[Draft]:
+    for key, value in storage.get(_MEMORY, {}).items():
+        yield _draft(_memory_kind(key), key, value)
+    for key, value in storage.get(_PROFILE, {}).items():
+        yield _draft(kinds.PROFILE, key, value)
+    for key, value in storage.get(_PROJECTS, {}).items():
+        yield _draft(kinds.PROJECT, key, value)
+    for number, skill in enumerate(storage.get(_SKILLS, [])):
+        yield _draft(kinds.SKILL, _skill_key(skill, number), skill)
+    for name, value in storage.items():
+        if name not in _SHAPES:
+            yield _draft(kinds.STATE, name, value)
+        elif not value:
+            yield _draft(kinds.STATE, name, _SHAPES[name]())
+
+
+def _draft(kind: str, key: str, value: Any) -> Draft:
+    text, packed = pack(value)
+    return Draft(text, kind, key, packed)
+
+
+def _memory_kind(key: str) -> str:
+    if key.startswith("session_"):
+        return kinds.SUMMARY
+    return kinds.INTERNAL if key.startswith("_") else kinds.REMEMBERED
+
+
+def _skill_key(skill: Mapping[str, Any], number: int) -> str:
+    name = skill.get("name")
+    return name if isinstance(name, str) else f"#{number}"
+
+
+def _mapping(entries: Entries, *which: str) -> dict[str, Any]:
+    return {row.key: unpack(row) for row in entries.all(which)}
+
+
+def _check(storage: Mapping[str, Any]) -> None:
+    if not isinstance(storage, dict):
+        raise BadImport("the import is not a JSON object")
+    for name, shape in _SHAPES.items():
+        if name in storage and not isinstance(storage[name], shape):
+            raise BadImport(f"{name} is not a {_JSON_NAMES[shape.__name__]}")
+    if not all(isinstance(skill, dict) for skill in storage.get(_SKILLS, [])):
+        raise BadImport(f"{_SKILLS} holds something that is not an object")
+    if not all(_is_turn(turn) for turn in storage.get(_CHAT, [])):
+        raise BadImport(f"{_CHAT} holds something that is not a role and a text")
+
+
+_JSON_NAMES = {"dict": "JSON object", "list": "JSON list", "str": "string"}
+
+
+def _is_turn(turn: Any) -> bool:
+    return isinstance(turn, dict) and all(isinstance(turn.get(k), str) for k in ("role", "text"))

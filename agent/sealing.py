@@ -1,0 +1,199 @@
+"""The sealed log: milestones, decisions and incidents in a chain of hashes.
+
+Each entry's hash covers its content and the hash before it, so that no entry can be changed, left
+out or put in without breaking every later one. Who notes the head elsewhere can also tell that
+nothing was cut off or written anew from the start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from agent.errors import UsageError
+from agent.memory.database import seals, stamps
+from agent.timestamp import TimestampInvalid, calendars, check, rfc3161
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from agent.memory import Memory
+    from agent.timestamp import Stamp
+
+CATEGORIES = ("milestone", "decision", "incident")
+GENESIS = "0" * 64
+"""What the first entry has before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """An entry of the sealed log; `hash` covers the entry and, through `previous`, all before it.
+
+    `number` counts from 1; `at` is ISO 8601 in UTC.
+    """
+
+    number: int
+    at: str
+    category: str
+    content: str
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stamped:
+    """An entry of the sealed log that was its head when it was stamped.
+
+    All entries up to this one are older than the stamp's time.
+    """
+
+    number: int
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class SealCheck:
+    """What checking the sealed log came to: `broken` is the first entry that does not hold."""
+
+    holds: bool
+    entries: int
+    head: str
+    broken: int | None = None
+    reason: str = ""
+    stamps: tuple[Stamped, ...] = ()
+
+
+class SealedLog:
+    """The sealed log of the namespace of a memory."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._store = memory.store
+        self._namespace = memory.namespace
+
+    def append(self, category: str, content: str) -> Seal:
+        """Seal a text; raises `UsageError` for a category that there is not."""
+        if category not in CATEGORIES:
+            raise UsageError(
+                f"no such category: {category!r}", hint=f"Choose one of {', '.join(CATEGORIES)}."
+            )
+        at = datetime.now(UTC).isoformat(timespec="microseconds")
+        with self._store.write() as connection:
+            last = connection.execute(self._own().order_by(seals.c.number.desc()).limit(1)).first()
+            number, previous = (last.number + 1, last.hash) if last else (1, GENESIS)
+            sealed = _hash(number, at, category, content, previous)
+            seal = Seal(number, at, category, content, previous, sealed)
+            connection.execute(seals.insert(), {"namespace": self._namespace, **asdict(seal)})
+        return seal
+
+    def entries(self) -> list[Seal]:
+        """List the log, oldest first."""
+        with self._store.read() as connection:
+            rows = connection.execute(self._own().order_by(seals.c.number)).all()
+        names = [field.name for field in fields(Seal)]
+        return [Seal(**{name: getattr(row, name) for name in names}) for row in rows]
+
+    def stamp(self, authority: str, *, proxy: str | None = None) -> Seal:
+        """Have the head stamped by the authority at this URL, which sees nothing but the hash.
+
+        Raises `UsageError` where nothing is sealed yet, and what `agent.timestamp` raises.
+        """
+        last = self._last()
+        self._keep(last, rfc3161.stamp(bytes.fromhex(last.hash), authority, proxy=proxy))
+        return last
+
+    def anchor(
+        self, urls: Sequence[str], *, proxy: str | None = None
+    ) -> tuple[Seal, tuple[str, ...]]:
+        """Have the head taken down by OpenTimestamps calendars at these URLs.
+
+        Gives also which calendars did not, and why. Raises as `stamp` does.
+        """
+        last = self._last()
+        made = calendars.stamp(bytes.fromhex(last.hash), urls, proxy=proxy)
+        self._keep(last, made.proof)
+        return last, made.missing
+
+    def complete(self, urls: Sequence[str] = (), *, proxy: str | None = None) -> tuple[str, ...]:
+        """Take the blocks that calendars promised into the proofs; gives what is missing."""
+        missing: list[str] = []
+        for row in self._stamped():
+            if calendars.is_proof(row.token):
+                found = calendars.complete(row.token, urls, proxy=proxy)
+                missing += found.missing
+                with self._store.write() as connection:
+                    change = stamps.update().where(stamps.c.id == row.id)
+                    connection.execute(change, {"token": found.proof})
+        return tuple(missing)
+
+    def verify(
+        self,
+        head: str | None = None,
+        roots: Path | None = None,
+        blocks: Mapping[int, bytes] | None = None,
+    ) -> SealCheck:
+        """Walk the chain; `head` is a hash noted earlier, which must still be part of it.
+
+        Stamps must be of entries of the chain, by an authority that `roots` (a file of
+        certificates, those that browsers trust unless told) vouch for, or lead to Bitcoin blocks
+        whose headers stand in `blocks` by height.
+        """
+        log = self.entries()
+        previous = GENESIS
+        for number, seal in enumerate(log, 1):
+            expected = _hash(number, seal.at, seal.category, seal.content, previous)
+            if (seal.number, seal.previous, seal.hash) != (number, previous, expected):
+                reason = f"entry {number} is not what was sealed"
+                return SealCheck(False, len(log), previous, number, reason)
+            previous = seal.hash
+        if head is not None and head not in {GENESIS, *(seal.hash for seal in log)}:
+            return SealCheck(False, len(log), previous, None, "the noted head is not in the log")
+        try:
+            return SealCheck(True, len(log), previous, stamps=self._checked(log, roots, blocks))
+        except TimestampInvalid as error:
+            return SealCheck(False, len(log), previous, None, f"{error}. {error.hint}")
+
+    def _checked(
+        self, log: Sequence[Seal], roots: Path | None, blocks: Mapping[int, bytes] | None
+    ) -> tuple[Stamped, ...]:
+        """Check the stamps, oldest first; raises `TimestampInvalid`."""
+        numbers = {seal.hash: seal.number for seal in log}
+        found = []
+        for row in self._stamped():
+            if row.hash not in numbers:
+                raise TimestampInvalid("an entry that was stamped is gone", hint="")
+            said = check(row.token, bytes.fromhex(row.hash), roots, blocks)
+            found.append(Stamped(numbers[row.hash], said))
+        return tuple(found)
+
+    def _stamped(self) -> Sequence[Any]:
+        query = sa.select(stamps).where(stamps.c.namespace == self._namespace)
+        with self._store.read() as connection:
+            return connection.execute(query.order_by(stamps.c.id)).all()
+
+    def _keep(self, entry: Seal, token: bytes) -> None:
+        row = {"namespace": self._namespace, "hash": entry.hash, "token": token}
+        with self._store.write() as connection:
+            connection.execute(stamps.insert(), row)
+
+    def _last(self) -> Seal:
+        """Give the entry that is the head; raises `UsageError` where nothing is sealed."""
+        log = self.entries()
+        if not log:
+            raise UsageError("nothing is sealed yet", hint="`research memory seal` adds an entry.")
+        return log[-1]
+
+    def _own(self) -> sa.Select[Any]:
+        return sa.select(seals).where(seals.c.namespace == self._namespace)
+
+
+def _hash(number: int, at: str, category: str, content: str, previous: str) -> str:
+    """Hash `previous ‖ canonical JSON of the entry` (sorted keys, no spaces, UTF-8)."""
+    entry = {"at": at, "category": category, "content": content, "number": number}
+    text = json.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(previous.encode() + text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,203 @@
+"""A wiki over files: support files, index, log, relationships, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from agent.wiki.pages import (
+    RELATIONSHIPS,
+    TYPES,
+    links,
+    read_relations,
+    resolve,
+    title_of,
+    with_relations,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from agent.wiki.pages import Relation, WikiFiles
+
+REQUIRED = (
+    "index.md",
+    "log.md",
+    RELATIONSHIPS,
+    "graph/context-brief.md",
+    "graph/open-gaps.md",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong at a line of a file; line 0 is the file as a whole."""
+
+    severity: Literal["critical", "warning"]
+    path: str
+    line: int
+    message: str
+
+
+def lint(files: WikiFiles, types: Collection[str] = TYPES) -> list[Finding]:
+    """Find what is wrong, the critical first; with no `types` any type of relationship goes."""
+    paths = files.list_files()
+    found = [Finding("critical", p, 0, "is missing") for p in REQUIRED if p not in set(paths)]
+    found += _relations(files, paths, types)
+    for path in paths:
+        if path.endswith((".md", ".mdx")):
+            found += _links(path, files.read_file(path) or "", paths)
+    return sorted(found, key=lambda f: (f.severity, f.path, f.line))
+
+
+def _links(path: str, text: str, paths: Sequence[str]) -> Iterator[Finding]:
+    for line, target in links(text):
+        if resolve(target, paths) is None:
+            yield Finding("warning", path, line, f"[[{target}]] leads nowhere")
+
+
+def _relations(files: WikiFiles, paths: Sequence[str], types: Collection[str]) -> Iterator[Finding]:
+    good, bad = read_relations(files.read_file(RELATIONSHIPS) or "")
+    for broken in bad:
+        yield Finding("critical", RELATIONSHIPS, broken.number, f"malformed: {broken.reason}")
+    for line, relation in good:
+        if types and relation.type not in types:
+            yield Finding("warning", RELATIONSHIPS, line, f"unknown type {relation.type!r}")
+        for end in (relation.source, relation.target):
+            if resolve(end, paths) is None:
+                yield Finding("warning", RELATIONSHIPS, line, f"{end!r} is no page")
+        if relation.source == relation.target:
+            yield Finding("warning", RELATIONSHIPS, line, f"{relation.source!r} leads to itself")
+
+
+SUMMARY = 120  # characters of a page in the index
+BRIEF_PAGES = 12  # pages in the context brief
+_EMPTY = {
+    "index.md": "# Index\n",
+    "log.md": "# Log\n",
+    RELATIONSHIPS: "",
+    "graph/context-brief.md": "# Context brief\n",
+    "graph/open-gaps.md": "# Open gaps\n",
+}
+
+
+def _today() -> datetime:
+    return datetime.now(UTC)
+
+
+class Wiki:
+    """A wiki over files; each method returns the paths that it changed, unless it says else."""
+
+    def __init__(self, files: WikiFiles, clock: Callable[[], datetime] = _today) -> None:
+        self.files = files
+        self._clock = clock
+
+    def ensure(self) -> list[str]:
+        """Write the support files that are missing."""
+        return [
+            path
+            for path in REQUIRED
+            if self.files.read_file(path) is None and self._write(path, _EMPTY[path])
+        ]
+
+    def lint(self) -> list[Finding]:
+        """Find what is wrong."""
+        return lint(self.files)
+
+    def update_index(self) -> list[str]:
+        """Write index, context brief and open gaps anew from the pages."""
+        generated = {
+            "index.md": self._index(),
+            "graph/context-brief.md": self._brief(),
+            "graph/open-gaps.md": self._gaps(),
+        }
+        return [path for path, text in generated.items() if self._write(path, text)]
+
+    def append_log(self, entry: str) -> list[str]:
+        """Add a line under today's date."""
+        now = self._clock()
+        heading, line = f"## {now:%Y-%m-%d}", f"- {now:%H:%M} {' '.join(entry.split())}\n"
+        text = self.files.read_file("log.md") or _EMPTY["log.md"]
+        if heading not in text.splitlines():
+            text = f"{text.rstrip()}\n\n{heading}\n"
+        self._write("log.md", text + line)
+        return ["log.md"]
+
+    def record_relations(self, new: Iterable[Relation]) -> list[Relation]:
+        """Record relationships; returns those that were not there yet."""
+        text, fresh = with_relations(self.files.read_file(RELATIONSHIPS) or "", new)
+        if fresh:
+            self._write(RELATIONSHIPS, text)
+        return fresh
+
+    def relations(self) -> list[Relation]:
+        """Read the relationships that are well formed."""
+        return [relation for _, relation in self._read_relations()]
+
+    def sync(self, *, log: str | None = None, new: Iterable[Relation] = ()) -> list[str]:
+        """Bring everything up to date at once."""
+        changed = self.ensure()
+        changed += self.append_log(log) if log else []
+        changed += [RELATIONSHIPS] if self.record_relations(new) else []
+        return list(dict.fromkeys([*changed, *self.update_index()]))
+
+    def pages(self) -> list[str]:
+        """List the pages that people and runs write, support files left out."""
+        return [
+            p for p in self.files.list_files() if p.endswith((".md", ".mdx")) and p not in _EMPTY
+        ]
+
+    def _index(self) -> str:
+        groups: dict[str, list[str]] = defaultdict(list)
+        for path in self.pages():
+            text = self.files.read_file(path) or ""
+            groups[_category(path)].append(f"- [[{_name(path)}]] — {_summary(path, text)}")
+        parts = [f"## {name}\n" + "\n".join(lines) for name, lines in sorted(groups.items())]
+        return "\n\n".join(["# Index", *parts]) + "\n"
+
+    def _brief(self) -> str:
+        degrees: dict[str, int] = defaultdict(int)
+        paths = self.files.list_files()
+        for path in self.pages():
+            for _, target in links(self.files.read_file(path) or ""):
+                degrees[resolve(target, paths) or ""] += 1
+        best = sorted(self.pages(), key=lambda p: (-degrees[p], p))[:BRIEF_PAGES]
+        lines = [f"- [[{_name(p)}]]: {_summary(p, self.files.read_file(p) or '')}" for p in best]
+        return "\n".join(["# Context brief", "", *lines]) + "\n"
+
+    def _gaps(self) -> str:
+        """List what is linked to and not written: each is a question nobody has answered."""
+        paths, missing = self.files.list_files(), defaultdict(list)
+        for path in self.pages():
+            for _, target in links(self.files.read_file(path) or ""):
+                if resolve(target, paths) is None:
+                    missing[target].append(f"[[{_name(path)}]]")
+        lines = [f"- {t}, asked for by {', '.join(sorted(set(by)))}" for t, by in missing.items()]
+        return "\n".join(["# Open gaps", "", *sorted(lines)]) + "\n"
+
+    def _read_relations(self) -> Sequence[tuple[int, Relation]]:
+        return read_relations(self.files.read_file(RELATIONSHIPS) or "")[0]
+
+    def _write(self, path: str, text: str) -> bool:
+        if self.files.read_file(path) == text:
+            return False
+        self.files.write_file(path, text)
+        return True
+
+
+def _category(path: str) -> str:
+    return path.partition("/")[0] if "/" in path else "pages"
+
+
+def _name(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def _summary(path: str, text: str) -> str:
+    skipped = ("#", "---", "<!--")
+    lines = (line for line in text.splitlines() if not line.startswith(skipped))
+    body = (line.lstrip("> ").rstrip() for line in lines)  # what the web said is quoted
+    first = next((line for line in body if line), title_of(path, text))
+    return first if len(first) <= SUMMARY else first[: SUMMARY - 1] + "…"
