@@ -12,7 +12,7 @@ from agent.guard import Budget
 from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.run.outcome import verified
-from agent.run.resume import ResumedModel, once_each
+from agent.run.resumed import ResumedModel, once_each
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
