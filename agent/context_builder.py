@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from agent.journal.places import MAIN
 from agent.models import Message
 from agent.protocol import inert
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from agent.tools import ToolContext
     from agent.types import Observation
     from browser.types import PageContext
-
-MAIN = "0"
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from agent.evidence import check_answer, placed
+from agent.journal.places import JUDGE
 from agent.models import Message
 from agent.prompts import prompt
 from agent.protocol import inert
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from agent.model_client import ModelClient
     from agent.types import Answers, Passage
 
-JUDGE = "judge"
 _MOST_PASSAGES = 6
 """Passages shown with a claim; an answer cites one or two, a whole source may stand for more."""
 _LONGEST_REASON = 30

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import ModelError, ResearchError
 from agent.evidence import check_answer
+from agent.journal.places import REVIEW
 from agent.judge import Verdicts, judge, judge_system, open_claims
 from agent.model_client import ModelClient
 from agent.models import Task, takes
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from agent.planner import Work
     from agent.types import Sentence
 
-REVIEW = "review"
 SAME = 0.6
 """Share of a supported sentence's words in a sentence of the second answer that stands for it."""
 

@@ -7,8 +7,8 @@ import json
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from agent.context_builder import MAIN
 from agent.export.run_record import seconds_between
+from agent.journal.places import MAIN
 
 if TYPE_CHECKING:
     from agent.export.run_record import Record

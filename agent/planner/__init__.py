@@ -2,13 +2,11 @@
 
 from agent.planner.parallel import NO_RESPONSE, SIDE_BY_SIDE
 from agent.planner.plan import Subtask, read_plan, wants_plan
-from agent.planner.work import PLAN, SYNTHESIS, Work
+from agent.planner.work import Work
 
 __all__ = [
     "NO_RESPONSE",
-    "PLAN",
     "SIDE_BY_SIDE",
-    "SYNTHESIS",
     "Subtask",
     "Work",
     "read_plan",

@@ -56,7 +56,6 @@ def _subtask(row: dict[str, Any], number: int) -> Subtask:
     return Subtask(row["task"], tuple(n for n in earlier if 0 <= n < number), bool(named))
 
 
-MISSING = "missing"
 LONGEST_POINT = 300
 """Characters of an open point: it is a question, not an essay."""
 

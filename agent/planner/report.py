@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.evidence.layout import NOT_KNOWN
+from agent.journal.places import CLOSING
 from agent.planner.parallel import NO_RESPONSE
 from agent.prompts import prompt
 from agent.protocol import NOT_FOUND
@@ -20,7 +21,6 @@ from agent.protocol.replies import loose_object
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-OUTLINE, CLOSING = "outline", "closing"
 SUMMARY, CONTESTED = "Summary", "What is contested"
 BY_RULES = "[Report: write what was read on the question as a report.]"
 """Said to a model that plans by rules of its own."""

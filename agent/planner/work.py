@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 from agent import jsvalues as js
 from agent.config import CONTEXT_WINDOW
-from agent.context_builder import MAIN
 from agent.depth import STANDARD, Effort
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard import LimitReached, Repetition, Window, fit_opening
+from agent.journal.places import CLOSING, MAIN, MISSING, OUTLINE, PLAN, SYNTHESIS
 from agent.loop import Loop, LoopResult, without_calls
 from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.planner import report
 from agent.planner.parallel import FEWEST_STEPS, SIDE_BY_SIDE, SubtaskRunner, cut
 from agent.planner.plan import (
-    MISSING,
     Subtask,
     missing_note,
     missing_request,
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     from agent.models import Model
     from agent.planner.parallel import Begin
 
-PLAN = "plan"
-SYNTHESIS = "synthesis"
 QUOTED = 500
 """UTF-16 units of a question that a plan and a synthesis are shown; the reference engine's."""
 
@@ -137,19 +134,19 @@ class Work:
         outline = await self._outline(question)
         if not outline:
             return await self._filled(question, await self._loop.run(self.messages))
-        self.record("plan", report.OUTLINE, subtasks=[section.heading for section in outline])
+        self.record("plan", OUTLINE, subtasks=[section.heading for section in outline])
         plan = [Subtask(report.task(question, section, outline)) for section in outline]
         parts = await self._side_by_side(mend=True).results(plan, self.effort.part_steps)
         written = [report.Written(s.heading, p.text) for s, p in zip(outline, parts, strict=True)]
         request = Message("user", report.closing(written))
         asked = [*self.messages, request]
-        frame = await self._asked(report.CLOSING, self.system, asked, final=True)
+        frame = await self._asked(CLOSING, self.system, asked, final=True)
         limit = next((part.limit for part in parts if part.limit), None)
         return LoopResult(report.put_together(written, without_calls(frame or "")), limit)
 
     async def _outline(self, question: str) -> list[report.Section]:
         request = Message("user", report.outline_request(question, self.effort.sections))
-        reply = await self._asked(report.OUTLINE, prompt(report.OUTLINE), [request])
+        reply = await self._asked(OUTLINE, prompt(OUTLINE), [request])
         most = min(self.effort.sections, self.budget.share_of(FEWEST_STEPS))
         return report.read_outline(reply or "", most)
 

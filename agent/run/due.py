@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from agent.after.progress import SETTLED, Progress
-from agent.context_builder import MAIN
+from agent.journal.places import MAIN
 from agent.run.steps import Steps
 from agent.types import Report
 

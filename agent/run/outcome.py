@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.errors import ResearchError, WebOutOfReach
 from agent.evidence import check_answer, weigh
-from agent.judge import JUDGE
+from agent.journal.places import JUDGE
 from agent.models.resolve import EXTRACTIVE
 from agent.protocol import NOT_FOUND
 from agent.types import ErrorInfo, Report, SearchLine, Status, UsageTotals, VerdictState

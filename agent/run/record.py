@@ -8,24 +8,29 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from agent.config import CONTEXT_WINDOW
-from agent.context_builder import MAIN
 from agent.depth import EFFORTS
 from agent.errors import JournalError
 from agent.evidence import Evidence
 from agent.evidence.store import BLOCK
 from agent.journal import read_events
-from agent.judge import JUDGE
+from agent.journal.places import (
+    AFTER,
+    CLOSING,
+    JUDGE,
+    MAIN,
+    MEND,
+    MISSING,
+    OUTLINE,
+    PLAN,
+    REPHRASE,
+    REVIEW,
+    SYNTHESIS,
+    VALUES,
+)
 from agent.models import Message, ModelReply, Usage
 from agent.models.base import images_of, message_of, passages_of
-from agent.planner import PLAN, SYNTHESIS
-from agent.planner.plan import MISSING
-from agent.planner.report import CLOSING, OUTLINE
 from agent.protocol import CallResult
-from agent.review import REVIEW
-from agent.tools.mending import MEND
-from agent.tools.rephrasing import REPHRASE
 from agent.types import ErrorInfo
-from agent.values import VALUES
 from browser.types import Document, Outcome, Page, SearchResult
 
 if TYPE_CHECKING:
@@ -34,10 +39,6 @@ if TYPE_CHECKING:
     from agent.depth import Effort
     from agent.evidence.store import Source
     from agent.journal import Event, Journal, RunFolder
-
-
-AFTER = "after/"
-"""Places of what is asked when the answer was delivered."""
 
 
 _OTHERS = (MEND, REPHRASE, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import options
-from agent.context_builder import MAIN
 from agent.errors import ToolError
 from agent.guard import Secrets
 from agent.journal import Journal
+from agent.journal.places import MAIN
 from agent.journal.writer import utc_now
 from agent.protocol import CallResult
 from agent.run.execute import execute

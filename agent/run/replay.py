@@ -7,22 +7,20 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from agent.config import MAX_STEPS
-from agent.context_builder import MAIN
 from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_named
 from agent.guard import Budget, LimitReached
+from agent.journal.places import MAIN, MISSING, OUTLINE, PLAN, VALUES
 from agent.judge import Verdicts
 from agent.loop import LoopResult, request_digest
 from agent.models import Task
 from agent.models.resolve import EXTRACTIVE
-from agent.planner import PLAN, Work
-from agent.planner.plan import MISSING
-from agent.planner.report import OUTLINE
+from agent.planner import Work
 from agent.protocol import CallResult
 from agent.review import repaired
 from agent.run.known import with_what_is_known
 from agent.run.outcome import INTERRUPT, Ledger, failed, finished
 from agent.run.values import add_values
-from agent.values import VALUES, Schema
+from agent.values import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.context_builder import MAIN
+from agent.journal.places import MAIN
 from agent.planner import SIDE_BY_SIDE
 from agent.tools import Policy
 from agent.tools.checks import CHECKS

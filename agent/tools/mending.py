@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.errors import ModelError, UsageError
+from agent.journal.places import MEND
 from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.prompts import prompt
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from agent.models import Model
     from agent.types import ToolCall
 
-MEND = "mend"
-"""Where such requests stand in the record: `mend/` and the place of the call."""
 MOST = 4
 """Requests in a run: a model that still cannot write a call will not learn it."""
 

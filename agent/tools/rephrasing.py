@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import RESERVE
+from agent.journal.places import REPHRASE
 from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.prompts import prompt
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from agent.model_client import Record
     from agent.models import Model
 
-REPHRASE = "rephrase"
-"""Where such requests stand in the record: `rephrase/` and the place of the call."""
 MOST_QUERIES = 3
 """Of a reply: what three other ways of asking do not find, a fourth has not found either."""
 LONGEST = 150

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ReplayDiverged, ResearchError
 from agent.evidence import placed
+from agent.journal.places import VALUES
 from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.prompts import prompt
 from agent.protocol import inert
 from agent.protocol.replies import loose_object
-from agent.values import VALUES
 from agent.values.draft import Draft, Weighed, weighed
 from agent.values.keyless import by_rules
 
