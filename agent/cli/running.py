@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.ask import export_paths
-from agent.cli.dreaming import dream_after
+from agent.cli.memory import dream_after
 from agent.cli.person import approver, asker
 from agent.cli.progress import progress_view
 from agent.cli.render import print_report

@@ -40,7 +40,7 @@ def usage(as_json: bool, data_dir: Path | None) -> None:  # noqa: FBT001
 @data_dir_option
 def feedback(run: str, thumb: Any, data_dir: Path | None) -> None:
     """Say whether RUN was good: the skills that it was given gain or lose by it."""
-    from agent.after.feedback import feedback as weigh  # noqa: PLC0415 - `--help` needs none of it
+    from agent.background.skill_scores import feedback as weigh  # noqa: PLC0415 - `--help` needs none of it
     from agent.config import options  # noqa: PLC0415 - as above
     from agent.journal import read_events  # noqa: PLC0415 - as above
     from agent.memory import Memory  # noqa: PLC0415 - as above
