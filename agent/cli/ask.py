@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from agent.cli.dreaming import dream_after
 from agent.cli.flags import data_dir_option, export_paths, output_flags, run_flags
+from agent.cli.memory import dream_after
 from agent.cli.progress import told
 from agent.cli.render import print_report
 from agent.cli.run_commands import all_runs

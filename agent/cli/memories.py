@@ -1,6 +1,6 @@
-"""All of `research memory`: its commands stand by subject in modules of their own."""
+"""All of `research memory`: the sealed log adds its commands from a module of its own."""
 
-from agent.cli import dreaming, exchange, sealing
+from agent.cli import sealing
 from agent.cli.memory import memory
 
-__all__ = ["dreaming", "exchange", "memory", "sealing"]
+__all__ = ["memory", "sealing"]

@@ -1,19 +1,32 @@
-"""`research memory`: what is remembered, and the person's say over it."""
+"""`research memory`: what is remembered, and the person's say over it.
+
+Consolidation (`dream`) is made on request, and by itself when the answer is printed and nobody
+waits; `import` and `export` take a memory as one file of JSON.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
+import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent.cli.flags import Anywhere, is_given, number_option, require_words
 from agent.cli.place import Place, opened, placed
 from agent.cli.terminal import counted, note
+from agent.config import options
 from agent.errors import NotFound, UsageError
 from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent.config import Options
     from agent.memory import Hit, Memory
 
 _LINE = 160  # characters of a memory in a list
@@ -23,6 +36,22 @@ _GRAPHS = frozenset({".graphml", ".mmd"})
 _kinds = click.option(
     "--kind", "kinds", multiple=True, metavar="KIND", help="fact, outcome, … or a knowledge base."
 )
+
+
+SECONDS = 2.0  # what a person does not mind between the answer and the prompt
+_RUN_ENDED = frozenset({0, 3, 4, 5})
+"""Exit codes of runs that came to an end and may have left something."""
+
+
+_FILE_OR_DASH = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+_PARTS = {
+    "urchinMemory": ("memory", "memories"),
+    "urchinProfile": ("entry of the profile", "entries of the profile"),
+    "urchinSkills": ("skill", "skills"),
+    "urchinProjects": ("project", "projects"),
+    "urchinChatHistory": ("message", "messages"),
+    "urchinCondensed": ("condensed conversation", "condensed conversations"),
+}
 
 
 @click.group(cls=Anywhere)
@@ -166,6 +195,68 @@ def delete(ctx: click.Context, yes: bool) -> None:  # noqa: FBT001 - click's way
         print(f"deleted {counted(gone, 'memory or conversation', 'memories and conversations')}")
 
 
+@memory.command()
+@click.option(
+    "--seconds",
+    default=30.0,
+    type=click.FloatRange(min=0, min_open=True),
+    show_default=True,
+    help="How long at most.",
+)
+@click.option("--model", metavar="NAME", help="Has new insights worded by this model.")
+@click.option("--base-url", metavar="URL", help="An OpenAI-compatible endpoint.")
+@click.pass_obj
+def dream(place: Place, seconds: float, model: str | None, base_url: str | None) -> None:
+    """Consolidate: link, merge, draw insights, retire what is stale."""
+    folder, namespace = place
+    given: dict[str, Any] = {"data_dir": folder, "namespace": namespace, "base_url": base_url}
+    settings = options(given, config=True)
+    asked = (model or "") if model or base_url else None
+    from agent.run.background import UnsettledRuns  # noqa: PLC0415 - `--help` needs none of it
+
+    with opened(place) as store:
+        if UnsettledRuns(folder).names():
+            asyncio.run(_finish_runs(store, asked, settings))
+        done = store.consolidate(seconds)
+        print(
+            f"linked {done.linked}, merged {done.merged}, insights {done.insights}, "
+            f"faded {done.faded}, retired {done.retired}"
+        )
+        if asked is not None:
+            print(f"worded {asyncio.run(_worded(store, asked, settings))}")
+
+
+@memory.command(name="import")
+@click.argument("file", type=_FILE_OR_DASH)
+@click.option("--session", default="imported", show_default=True, help="Names the conversation.")
+@click.pass_obj
+def import_(place: Place, file: Path, session: str) -> None:
+    """Take over FILE (`-` for standard input); what has the same key goes into the history."""
+    storage = _read_storage(file)
+    with opened(place) as store:
+        store.load(storage, session)
+    for line in _told(storage):
+        print(clean(line))
+    if not any(storage.values()):
+        note(f"{_named(file)} holds nothing to import.")
+
+
+@memory.command()
+@click.argument("file", type=_FILE_OR_DASH)
+@click.option("--session", metavar="NAME", help="Whose chat history; the latest unless told.")
+@click.pass_obj
+def export(place: Place, file: Path, session: str | None) -> None:
+    """Write everything to FILE (`-` for standard output), as `import` takes it."""
+    with opened(place) as store:
+        text = json.dumps(store.export(session), ensure_ascii=False, indent=2) + "\n"
+    text = text.encode("utf-8", "backslashreplace").decode()  # half pairs, as JSON spells them
+    if str(file) == "-":
+        print(text, end="")
+        return
+    _write_private(file, text)
+    print(f"wrote {file}")
+
+
 def _by_id(store: Memory, name: str) -> Hit:
     found = store.control.get(int(name)) if name.isdecimal() and len(name) <= _ID_DIGITS else None
     if found is None:
@@ -205,3 +296,85 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+async def _finish_runs(store: Memory, name: str | None, settings: Options) -> None:
+    """Do the jobs of runs that were killed behind their answers, without a model some of them."""
+    from agent.run.background import JobRunner  # noqa: PLC0415 - `--help` needs none of it
+    from agent.run.memory import name_of  # noqa: PLC0415 - as above
+    from agent.run.models import open_model  # noqa: PLC0415 - as above
+
+    async with AsyncExitStack() as stack:
+        model = None
+        if name is not None:
+            model = await open_model(stack, name, settings, os.environ, settings.base_url)
+        runner = JobRunner(store, asyncio.to_thread, name_of(settings), model)
+        await runner.settle_killed(settings.data)
+
+
+async def _worded(store: Memory, name: str, settings: Options) -> int:
+    """Have insights worded; returns how many."""
+    from agent.background.jobs import word_insights  # noqa: PLC0415 - only where a model is named
+    from agent.models import Task, takes  # noqa: PLC0415 - as above
+    from agent.run.models import open_model  # noqa: PLC0415 - as above
+
+    async with AsyncExitStack() as stack:
+        model = await open_model(stack, name, settings, os.environ, settings.base_url)
+        if not takes(model, Task.AFTER):
+            raise UsageError(f"{model.name} words nothing", hint="Name a language model.")
+        return await word_insights(store, model)
+
+
+def dream_after(code: int, settings: Options, *, quiet: bool) -> None:
+    """Consolidate after a run, if it is due; never for a pipe (`-q`), nor in CI."""
+    if quiet or os.environ.get("CI") or not settings.memory or code not in _RUN_ENDED:
+        return
+    from agent.memory import Memory  # noqa: PLC0415 - a run without memory does not load it
+
+    with Memory.open(settings.memory_place, settings.namespace) as memory:
+        if memory.consolidation_due():
+            memory.consolidate(SECONDS)
+
+
+def _told(storage: dict[str, Any]) -> Iterator[str]:
+    """Say what an import holds, by the names that people know."""
+    known = {key: (*names, storage[key]) for key, names in _PARTS.items() if storage.get(key)}
+    if known:
+        parts = [counted(_size(value), one, many) for one, many, value in known.values()]
+        yield f"imported {', '.join(parts)}"
+    others = sorted(key for key in storage.keys() - _PARTS.keys())
+    if others:
+        yield f"kept for `memory export`, and not used otherwise: {', '.join(others)}"
+
+
+def _size(value: Any) -> int:
+    return 1 if isinstance(value, str) else len(value)
+
+
+def _named(file: Path) -> str:
+    return "standard input" if str(file) == "-" else str(file)
+
+
+def _read_storage(file: Path) -> dict[str, Any]:
+    from agent.memory import BadImport  # noqa: PLC0415 - only where something is imported
+
+    try:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8-sig")
+        value = json.loads(text)
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadImport(f"{_named(file)} is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise BadImport(f"{_named(file)} holds no JSON object")
+    return value
+
+
+def _write_private(file: Path, text: str) -> None:
+    """Write a file that its owner alone can read: it holds what a person said."""
+    try:
+        handle = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(text)
+    except OSError as error:
+        raise UsageError(f"cannot write {file}: {error.strerror}") from error

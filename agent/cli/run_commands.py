@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.after.feedback import feedback as weigh
+from agent.background.skill_scores import feedback as weigh
 from agent.cli.flags import Anywhere, data_dir_option, export_paths
 from agent.cli.progress import told
 from agent.cli.render import print_report

@@ -137,6 +137,11 @@ def build_messages(
     return [*messages, Message("user", current)], active
 
 
+def transcript(turns: Sequence[Turn], units: int) -> str:
+    """Write turns a line each, cut to so many UTF-16 units."""
+    return "\n".join(f"[{turn.role}] {js.well_formed(js.cut(turn.text, units))}" for turn in turns)
+
+
 def _delimited(value: Any, frame: Callable[[str], str] | None) -> Any:
     if not isinstance(value, Untrusted):
         return value

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.config import private_folder
 from agent.context_builder import ContextBuilder
-from agent.errors import InternalError, ModelError, ResearchError
+from agent.errors import InternalError, ResearchError
 from agent.evidence import Evidence
 from agent.guard import Redactor, secrets_of
 from agent.journal import Journal, Runs
@@ -24,14 +24,13 @@ from agent.models import sees
 from agent.models.resolve import endpoint_of, get_ready
 from agent.planner import Work
 from agent.review import Gate, SectionGate
-from agent.run.afterwards import keep_turns, now_ms
+from agent.run.background import BackgroundJobs, keep_failure, keep_turns, now_ms
 from agent.run.inputs import Before, on_record, person, session_of
 from agent.run.known import with_what_is_known
 from agent.run.limits import budget_of, instructed, limits_of, private_tokens
 from agent.run.memory import open_memory
 from agent.run.models import RedactingModel, local_model, open_model, with_fallbacks
 from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
-from agent.run.own_jobs import OwnJobs
 from agent.run.subtasks import Branches, LeftOpen
 from agent.run.values import add_values, schema_of
 from agent.run.web import open_remote_model, open_web
@@ -192,11 +191,11 @@ class _Run:
         report = self._finished(result, verdicts)
         if self._schema is not None:
             await add_values(report, result.text, self._schema, self._evidence, work)
-        await self._remember(opening, report.answer)
-        jobs = await OwnJobs.claimed(opening, work, options, folder, brought=brought)
+        await self._remember(opening, report)
+        jobs = await BackgroundJobs.claim(opening, work, options, folder, brought=brought)
         self._close(report, jobs)
         if jobs is not None:
-            await jobs.done(folder, work, options, self._write)
+            await jobs.settle(self._write)
         return report
 
     async def _judge(self, stack: AsyncExitStack, model: Model) -> Model:
@@ -207,11 +206,14 @@ class _Run:
         return await open_model(stack, options.judge, options, self._environ, options.base_url)
 
     async def _result(self, work: Work, opening: ContextBuilder, gate: Gate) -> LoopResult:
-        """Work to the answer; where the model fails, the question is kept all the same."""
+        """Work to the answer; where it fails, question and failure are kept all the same."""
         try:
             result = await work.answer(self._question)
-        except ModelError:
+        except ResearchError as error:
             await self._remember(opening, None)
+            report = failed(self._ledger, self._evidence, error, self._budget)
+            report.answer = ""
+            await keep_failure(opening, report)
             raise
         return await gate.passed(await with_what_is_known(result, work.messages))
 
@@ -267,12 +269,12 @@ class _Run:
             deadline=time.monotonic() + seconds if seconds else None,
         )
 
-    async def _remember(self, opening: ContextBuilder, answer: str | None) -> None:
+    async def _remember(self, opening: ContextBuilder, report: Report | None) -> None:
         """Keep question and answer in the conversation; None where there is no answer."""
         resumed = self._given.past is not None
-        await keep_turns(opening, self._question, answer, resumed=resumed)
+        await keep_turns(opening, self._question, report, resumed=resumed)
 
-    def _close(self, report: Report, jobs: OwnJobs | None = None) -> Report:
+    def _close(self, report: Report, jobs: BackgroundJobs | None = None) -> Report:
         if report.error is not None:  # some providers repeat the key that they refuse
             report.error.message = self._redactor.text(report.error.message)
         after = jobs.as_noted() if jobs else None

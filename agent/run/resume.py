@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from agent.config import options
 from agent.errors import UsageError
-from agent.run.afterwards import Keeper
-from agent.run.due import Due
+from agent.run.background import JobRunner, PendingJobs
 from agent.run.execute import execute
 from agent.run.inputs import Given, nobody
-from agent.run.left_behind import LeftBehind
 from agent.run.memory import name_of, opened
 from agent.run.models import open_model
 from agent.run.outcome import FINAL
@@ -59,7 +57,7 @@ async def _ended(
     record: RunRecord, settings: dict[str, Any], on_event: Callable[[Event], None] | None
 ) -> Report:
     """Hand over the report of a run that had come to its end, and do the jobs that it left."""
-    due = Due.of(record)
+    due = PendingJobs.of(record)
     if due is None and record.folder.report.is_file():
         hint = "`research show` shows it; `research replay` runs it again."
         raise UsageError(f"{record.folder.id} came to its end", hint=hint)
@@ -86,6 +84,5 @@ async def _finish(
         memory = await asyncio.to_thread(opened, settings, os.environ)
         stack.callback(memory.close)
         model = await open_model(stack, settings.model, settings, os.environ, settings.base_url)
-        keeper = Keeper(memory, asyncio.to_thread)
-        left = LeftBehind(settings.data, keeper, name_of(settings), model)
-        await left.finish_one(record, on_event)
+        runner = JobRunner(memory, asyncio.to_thread, name_of(settings), model)
+        await runner.settle_one(settings.data, record, on_event)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent.after import Aftermath, TurnDone
+from agent.background import ConversationJobs, FinishedTurn
 from agent.context_builder import ContextBuilder
 from agent.errors import ResearchError
 from agent.evidence import Evidence
@@ -146,14 +146,14 @@ class Engine:
         self._history += pair
 
     async def _after(self, opening: ContextBuilder, work: Work) -> None:
-        jobs = Aftermath(
+        jobs = ConversationJobs(
             self._memory.upkeep(SESSION),
             self._context.in_memory_thread,
             self._speaker.now_ms,
             self._speaker.note,
             self._ask,
         )
-        done = TurnDone(tuple(self._history), len(work.messages), opening.shown)
+        done = FinishedTurn(tuple(self._history), len(work.messages), opening.shown)
         await jobs.run(done)
 
     async def _ask(self, name: str, system: str, request: str) -> str:

@@ -12,10 +12,10 @@ import pytest
 
 from agent.config import private_folder
 from agent.journal import Runs, read_events
-from agent.journal.unsettled import Unsettled
 from agent.judge import judge_system
 from agent.memory import Memory
 from agent.prompts import prompt
+from agent.run.background import UnsettledRuns
 from agent.tools.skills import learn
 from tests.conftest import COMMAND
 from tests.crash.speaker import speaking
@@ -184,12 +184,12 @@ def test_what_another_process_is_at_is_left_to_it(run, killed, flags, memory, tm
     killed("run.finished", "")
     before = told(tmp_path)
     [name] = (file.name for file in (tmp_path / "data" / "unsettled").iterdir())
-    claim = Unsettled(tmp_path / "data").claim(name)
+    claim = UnsettledRuns(tmp_path / "data").claim(name)
     run("Which light is the oldest?", *flags)
     assert told(tmp_path) == before
     refused = run("resume", name)
     assert (refused.returncode, "still at it" in refused.stderr) == (2, True)
-    claim.let_go()
+    claim.release()
 
 
 def test_a_sealed_record_stays_as_it_is(run, killed, flags, memory, tmp_path):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.after.insights import word_insights
+from agent.background.jobs import word_insights
 from agent.memory.graph import Link, LinkKind
 from agent.models.scripted import ScriptedModel
 from agent.types import Report, ReportSource, Sentence, VerdictState

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.journal.events import Event
 from agent.memory import Hit, Layers, Memory, Origin, ReservedKey, Turn
-from agent.run.steps import STEPS, Steps
+from agent.run.background import STEPS, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,18 +112,18 @@ def test_a_run_without_memory_loads_no_database(script: Callable[..., str], tmp_
 
 
 def test_steps_tell_what_was_asked_for_once_and_nothing_that_was_typed() -> None:
-    steps = Steps()
-    steps.note(_result("WEB_SEARCH", '{"query":"tower  clock"}'))
-    steps.note(_result("WEB_SEARCH", "tower clock"))
-    steps.note(_result("READ", '{"url":"https://a.example/"}', error="404"))
-    steps.note(_result("TYPE", '{"ref":"e1","text":"hunter2"}'))
-    steps.note(_result("READ", "{broken"))
-    assert steps.lines() == ("WEB_SEARCH tower clock",)
+    results = [
+        _result("WEB_SEARCH", '{"query":"tower  clock"}'),
+        _result("WEB_SEARCH", "tower clock"),
+        _result("READ", '{"url":"https://a.example/"}', error="404"),
+        _result("TYPE", '{"ref":"e1","text":"hunter2"}'),
+        _result("READ", "{broken"),
+    ]
+    assert steps_of(results) == ("WEB_SEARCH tower clock",)
 
 
 def test_a_long_run_tells_no_more_steps_than_a_method_has() -> None:
-    steps = Steps()
-    for number in range(40):
-        steps.note(_result("READ", json.dumps({"url": f"https://a.example/{number}" + "x" * 999})))
-    assert len(steps.lines()) == STEPS
-    assert max(map(len, steps.lines())) <= 205
+    urls = [f"https://a.example/{number}" + "x" * 999 for number in range(40)]
+    steps = steps_of([_result("READ", json.dumps({"url": url})) for url in urls])
+    assert len(steps) == STEPS
+    assert max(map(len, steps)) <= 205

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.after.feedback import feedback
+from agent.background.skill_scores import feedback
 from agent.config import options
 from agent.journal import Runs
 from agent.journal.usage import total, usage

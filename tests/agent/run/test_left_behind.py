@@ -7,10 +7,8 @@ import asyncio
 import pytest
 
 from agent.journal import Runs
-from agent.journal.unsettled import Unsettled
 from agent.memory import Memory
-from agent.run.afterwards import Keeper
-from agent.run.left_behind import AT_ONCE, LeftBehind
+from agent.run.background import AT_ONCE, JobRunner, UnsettledRuns
 
 MEMORY = "default in data folder"
 
@@ -32,7 +30,7 @@ def killed(ask, answering, data):
             lines = folder.journal.read_text().splitlines(keepends=True)
             end = next(n for n, line in enumerate(lines) if '"type":"run.finished"' in line)
             folder.journal.write_text("".join(lines[: end + 1]))
-            Unsettled(data).claim(folder.id).let_go()
+            UnsettledRuns(data).claim(folder.id).release()
         return folders
 
     return kill
@@ -42,7 +40,7 @@ def killed(ask, answering, data):
 def finish(data):
     async def finishing(name=MEMORY):
         with Memory.open(data / "memory.db") as memory:
-            return await LeftBehind(data, Keeper(memory, asyncio.to_thread), name).finish()
+            return await JobRunner(memory, asyncio.to_thread, name).settle_killed(data)
 
     return finishing
 
@@ -50,7 +48,7 @@ def finish(data):
 async def test_a_few_are_settled_at_a_time_and_the_next_go_on(killed, finish, data):
     *_, last = sorted(await killed(AT_ONCE + 1), key=lambda folder: folder.id)
     assert await finish() == AT_ONCE
-    assert Unsettled(data).runs() == [last.id]
+    assert UnsettledRuns(data).names() == [last.id]
     assert await finish() == 1
     assert await finish() == 0
     assert '"type":"run.settled"' in last.journal.read_text()
@@ -60,7 +58,7 @@ async def test_a_run_on_another_memory_is_let_be(killed, finish, data):
     (folder,) = await killed()
     before = folder.journal.read_bytes()
     assert await finish("work in data folder") == 0
-    assert (folder.journal.read_bytes(), Unsettled(data).runs()) == (before, [folder.id])
+    assert (folder.journal.read_bytes(), UnsettledRuns(data).names()) == (before, [folder.id])
 
 
 async def test_runs_that_are_gone_or_damaged_are_forgotten(killed, finish, data):
@@ -68,9 +66,9 @@ async def test_runs_that_are_gone_or_damaged_are_forgotten(killed, finish, data)
     Runs(data).remove(gone)
     damaged.journal.write_text("no event\nno event\n")
     assert await finish() == 0
-    assert Unsettled(data).runs() == []
+    assert UnsettledRuns(data).names() == []
 
 
 async def test_a_run_without_a_memory_leaves_nothing_to_do(ask, answering, data):
     await ask(model=answering)
-    assert Unsettled(data).runs() == []
+    assert UnsettledRuns(data).names() == []

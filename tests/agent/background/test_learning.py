@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from agent.after import Aftermath, TurnDone
-from agent.after.feedback import feedback
+from agent.background import ConversationJobs, FinishedTurn
+from agent.background.skill_scores import feedback
 from agent.memory import Memory, Turn
 from agent.tools.skills import learn
 
@@ -39,8 +39,8 @@ def tend(upkeep):
         async def in_thread(function, *args):
             return function(*args)
 
-        jobs = Aftermath(upkeep, in_thread, lambda: NOW, lambda *_, **__: None, ask)
-        await jobs.run(TurnDone(HISTORY, 2, **turn))
+        jobs = ConversationJobs(upkeep, in_thread, lambda: NOW, lambda *_, **__: None, ask)
+        await jobs.run(FinishedTurn(HISTORY, 2, **turn))
         return heard
 
     return run

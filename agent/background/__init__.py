@@ -1,12 +1,12 @@
-"""The jobs after an answer: what a conversation leaves in memory.
+"""The background jobs of a conversation: what an answered question leaves in memory.
 
 They run when the answer was delivered and are waited for, one after the other: signals of
 satisfaction every turn, a summary every third, profile every fifth, condensation past forty
-turns, the worth of skills every tenth, as in the reference engine; then skills that fail are
+turns, scores of skills every tenth, as in the reference engine; then skills that fail are
 mended, and after every seventh, if it was verified, new ones are proposed. Each sees what the
 person wrote and what was answered, never a page or a tool result.
 """
 
-from agent.after.jobs import Aftermath, TurnDone
+from agent.background.jobs import ConversationJobs, FinishedTurn
 
-__all__ = ["Aftermath", "TurnDone"]
+__all__ = ["ConversationJobs", "FinishedTurn"]

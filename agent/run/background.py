@@ -1,0 +1,423 @@
+"""The background jobs of runs: claimed before a run's end is on record, done behind it.
+
+What a run leaves in memory is worked out from its record alone, so that another process can finish
+the jobs of one that was killed behind its answer. The runs whose jobs are not done are empty files
+in a folder beside the runs, each locked by the process that is at them: one that is killed lets go
+of its lock, and leaves the file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from agent.background.jobs import DONE, PLACE, SETTLED, ConversationJobs, FinishedTurn, Progress
+from agent.background.jobs import place as job_place
+from agent.errors import JournalError, UsageError
+from agent.guard import Budget, Redactor, secrets_of
+from agent.journal import Journal, RunFolder, Runs
+from agent.journal.places import MAIN
+from agent.model_client import ModelClient
+from agent.models import Message, Task, takes
+from agent.protocol.results import failed
+from agent.run.memory import name_of
+from agent.run.models import RedactingModel
+from agent.run.outcome import verified
+from agent.run.record import RunRecord
+from agent.run.resumed import ResumedModel, once_each
+from agent.types import Report, VerdictState
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from filelock import FileLock
+
+    from agent.background.skill_scores import Ask
+    from agent.config import Options
+    from agent.context_builder import ContextBuilder
+    from agent.journal import Event
+    from agent.memory import AnyMemory, Turn
+    from agent.model_client import Record
+    from agent.models import Model
+    from agent.planner import Work
+
+FACTS = "facts"
+"""The job that writes what the run found out, by its name on record."""
+FOLDER = "unsettled"
+AT_ONCE = 3
+"""Runs whose jobs a later run does beside its own; the one after it goes on."""
+ONLY_HERE = ""
+"""The name of a memory that a caller brought: no other run can open it."""
+_WEB_EVENTS = frozenset({"source.added", "results.added"})
+_STEP_FIELDS = {
+    "WEB_SEARCH": "query",
+    "READ": "url",
+    "FETCH_URL": "url",
+    "OPEN": "url",
+    "FIND": "text",
+}
+"""Tools whose calls mean something later, with the field that says what was asked for. Refs of a
+live page do not, and what is typed into one may be a secret."""
+STEPS = 12  # of a run; a longer one is no method to follow
+STEP_LENGTH = 200  # characters of what was asked for
+
+
+class Claim:
+    """The jobs of one run, which nobody else does while this is held."""
+
+    def __init__(self, file: Path, lock: FileLock) -> None:
+        self.run = file.name
+        self._file = file
+        self._lock = lock
+
+    def settle(self) -> None:
+        """Say that all is done, as the record does already: who claims it now finds nothing."""
+        self.release()
+        self._file.unlink(missing_ok=True)
+
+    def release(self) -> None:
+        """Leave the rest, if there is any, to a later run."""
+        self._lock.release()
+
+
+class UnsettledRuns:
+    """The runs of a data folder whose jobs are not done yet."""
+
+    def __init__(self, data: Path) -> None:
+        self._folder = data / FOLDER
+
+    def claim(self, run: str) -> Claim | None:
+        """Mark a run as unsettled and claim its jobs; None while another process is at them."""
+        from filelock import FileLock, Timeout  # noqa: PLC0415 - a run without memory has no jobs
+
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = self._folder / run
+        lock = FileLock(file, blocking=False, thread_local=False)
+        try:
+            lock.acquire()
+        except Timeout:
+            return None
+        return Claim(file, lock)
+
+    def names(self) -> list[str]:
+        """List the unsettled runs, oldest first, those among them that a process is at."""
+        left = self._folder.iterdir() if self._folder.is_dir() else ()
+        return sorted(file.name for file in left)
+
+    def claims(self) -> Iterator[Claim]:
+        """Claim the runs that killed processes left, oldest first."""
+        for run in self.names():
+            claim = self.claim(run)
+            if claim is not None:
+                yield claim
+
+
+@dataclass(frozen=True, slots=True)
+class JobNotes:
+    """What only the run itself knows: noted with its end, so that others can do its jobs.
+
+    `messages` counts what its model had before it in the end, `used` are the memories that it was
+    given, `memory` names the memory that it is for, and `asks` says that a language model is
+    asked.
+    """
+
+    messages: int
+    used: tuple[int, ...]
+    memory: str
+    asks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PendingJobs:
+    """The jobs of one run: what they go by, and how far they have come.
+
+    `steps` are what the run did, a line each, `shown` the skills that it was given; `tainted` says
+    that it read the web, and `at_ms` when it ended, in milliseconds since the epoch.
+    """
+
+    report: Report
+    notes: JobNotes
+    session: str
+    steps: tuple[str, ...]
+    shown: tuple[str, ...]
+    tainted: bool
+    at_ms: int
+    progress: Progress
+
+    @classmethod
+    def of(cls, record: RunRecord) -> PendingJobs | None:
+        """Read what is left to do for a run; None where nothing is."""
+        events = record.events
+        ends = [n for n, event in enumerate(events) if event.type == "run.finished"]
+        if not ends:
+            return None
+        end, behind = events[ends[-1]], events[ends[-1] :]
+        noted = end.data.get("after")
+        if not noted or any(event.type == SETTLED for event in behind):
+            return None
+        given = [e.data["names"] for e in events if e.type == "skills.given" and e.place == MAIN]
+        return cls(
+            report=Report.model_validate(end.data["report"]),
+            notes=JobNotes(noted["messages"], tuple(noted["used"]), noted["memory"], noted["asks"]),
+            session=str(record.started.get("session") or record.folder.id),
+            steps=steps_of(events),
+            shown=tuple(given[0]) if given else (),
+            tainted=any(event.type in _WEB_EVENTS for event in events),
+            at_ms=int(datetime.fromisoformat(end.at).timestamp() * 1000),
+            progress=Progress.of(behind),
+        )
+
+
+def steps_of(events: Sequence[Event]) -> tuple[str, ...]:
+    """Give the searches made and pages read that worked, one line each; twice the same is one."""
+    steps: dict[str, None] = {}
+    for event in events:
+        name = event.data.get("name") if event.type == "tool.result" else None
+        if name in _STEP_FIELDS and not failed(event.data["data"]):
+            asked = _asked(event.data["param"], _STEP_FIELDS[name])
+            if asked:
+                steps[f"{name} {asked[:STEP_LENGTH]}"] = None
+    return tuple(steps)[:STEPS]
+
+
+def _asked(param: str, name: str) -> str:
+    if not param.startswith("{"):
+        return " ".join(param.split())
+    try:
+        fields = json.loads(param, strict=False)
+    except ValueError:
+        return ""  # the tool forgave what was wrong with it; the playbook can do without
+    return " ".join(str(fields.get(name, "")).split())
+
+
+@dataclass(frozen=True, slots=True)
+class JobRunner:
+    """Does the jobs of runs on one memory, which is called in its thread.
+
+    `name` is that of the memory; without a `model`, or money for it, what wants one stays pending.
+    """
+
+    memory: AnyMemory
+    in_thread: Callable[..., Awaitable[Any]]
+    name: str
+    model: Model | None = None
+    budget: Budget = field(default_factory=Budget)
+
+    async def settle_killed(self, data: Path) -> int:
+        """Do what killed processes have left; gives how many runs are settled, three at most."""
+        settled = 0
+        for claim in UnsettledRuns(data).claims():
+            try:
+                record = RunRecord.read(RunFolder(Runs(data).root / claim.run))
+                settled += await self._settle_claimed(record, claim)
+            except JournalError:  # it was deleted, or cannot be read: nothing can be done for it
+                claim.settle()
+            finally:
+                claim.release()
+            if settled == AT_ONCE:
+                break
+        return settled
+
+    async def settle_one(
+        self, data: Path, record: RunRecord, on_event: Callable[[Event], None] | None = None
+    ) -> None:
+        """Do what is left of one run. Raises `UsageError` while another process is at it."""
+        claim = UnsettledRuns(data).claim(record.folder.id)
+        if claim is None:
+            hint = "Its answer stands: `research show` shows it."
+            raise UsageError(f"another process is still at it: {record.folder.id}", hint=hint)
+        try:
+            await self._settle_claimed(record, claim, on_event)
+        finally:
+            claim.release()
+
+    async def _settle_claimed(
+        self, record: RunRecord, claim: Claim, on_event: Callable[[Event], None] | None = None
+    ) -> bool:
+        """Do the jobs of a run; one that came to no end, or is sealed, has none to do."""
+        pending = PendingJobs.of(record)
+        if pending is None or record.folder.stamps():
+            claim.settle()
+            return False
+        if pending.notes.memory != self.name:
+            return False
+        redactor = Redactor(secrets_of(os.environ))
+        with closing(Journal(record.folder)) as journal:
+            if on_event:
+                journal.listen(on_event)
+
+            def write(kind: str, place: str = "", **data: Any) -> None:
+                journal.write(kind, place, **redactor.value(data))
+
+            model = RedactingModel(self.model, redactor) if self.model else None
+            done = await self.settle(record, pending, model, write)
+        if done:
+            claim.settle()
+        return done
+
+    async def settle(
+        self, record: RunRecord, pending: PendingJobs, model: Model | None, write: Record
+    ) -> bool:
+        """Keep what a run found out, and do its jobs; what is on record is not done again.
+
+        False where they want a language model, and there is none or no money for it.
+        """
+        note = once_each(record, write)
+        ask = _asking(ResumedModel(record, model), self.budget, note) if model else None
+        report, progress = pending.report, pending.progress
+        if FACTS not in progress.done:
+            used = list(pending.notes.used)
+            await self.in_thread(self.memory.record_run, report, pending.steps, used)
+            note(DONE, job_place(FACTS))
+        if pending.notes.asks and ask is None:
+            return False
+        upkeep = self.memory.upkeep(pending.session)
+        turns = await self.in_thread(upkeep.turns)
+        turn = FinishedTurn(
+            tuple(_until(turns, report)),
+            pending.notes.messages,
+            pending.shown,
+            tainted=pending.tainted,
+            tools=tuple(line.partition(" ")[0] for line in pending.steps),
+            learns=True,
+            verified=report.status == "answered" and verified(report),
+        )
+        now_ms = pending.at_ms
+        jobs = ConversationJobs(upkeep, self.in_thread, lambda: now_ms, note, ask, progress)
+        await jobs.run(turn)
+        note(SETTLED)
+        return True
+
+
+def _asking(model: Model, spent: Budget, record: Record) -> Ask | None:
+    if not can_ask(model, spent):
+        return None
+
+    async def ask(name: str, system: str, request: str) -> str:
+        asker = ModelClient(model, system, Budget(whole=spent), record)
+        return (await asker.ask(f"{PLACE}/{name}", [Message("user", request)])).text
+
+    return ask
+
+
+def can_ask(model: Model, spent: Budget) -> bool:
+    """Tell whether the jobs have a language model to ask, and money is left for it."""
+    return takes(model, Task.AFTER) and (spent.usd is None or spent.spent < spent.usd)
+
+
+@dataclass(slots=True)
+class BackgroundJobs:
+    """The jobs of a run itself; a kill between its answer and `settle` loses none of them."""
+
+    notes: JobNotes
+    _runner: JobRunner
+    _folder: RunFolder
+    _claim: Claim | None
+    _data: Path
+
+    @classmethod
+    async def claim(
+        cls,
+        opening: ContextBuilder,
+        work: Work,
+        options: Options,
+        folder: RunFolder,
+        *,
+        brought: bool,
+    ) -> BackgroundJobs | None:
+        """Claim the jobs before the end is on record; None without a memory."""
+        context, layers = opening.context, opening.layers
+        if context.memory is None:
+            return None
+        notes = JobNotes(
+            len(work.messages),
+            tuple(hit.id for hit in layers.recalled) if layers else (),
+            ONLY_HERE if brought else name_of(options),
+            can_ask(work.model, work.budget),
+        )
+        unsettled = UnsettledRuns(options.data)
+        claim = None if brought else await asyncio.to_thread(unsettled.claim, folder.id)
+        thread, memory = context.in_memory_thread, context.memory
+        runner = JobRunner(memory, thread, notes.memory, work.model, work.budget)
+        return cls(notes, runner, folder, claim, options.data)
+
+    def as_noted(self) -> dict[str, Any]:
+        """Give what stands beside the end of the run."""
+        return asdict(self.notes)
+
+    async def settle(self, write: Record) -> None:
+        """Do them, behind those that killed runs have left on the same memory."""
+        if self._claim:
+            await self._runner.settle_killed(self._data)
+        record = await asyncio.to_thread(RunRecord.read, self._folder)
+        pending = PendingJobs.of(record)
+        assert pending is not None, "they were noted with the end of the run"
+        try:
+            settled = await self._runner.settle(record, pending, self._runner.model, write)
+            if settled and self._claim:
+                self._claim.settle()
+        finally:
+            if self._claim:
+                self._claim.release()
+
+
+def now_ms() -> int:
+    """Tell the time in milliseconds since the epoch."""
+    return int(time.time() * 1000)
+
+
+def turn_text(report: Report) -> str:
+    """Give an answer as its conversation keeps it: with what was found of its sentences."""
+    contradicted = [s.text for s in report.sentences if s.verdict is VerdictState.CONTRADICTED]
+    open_ = [
+        s.text
+        for s in report.sentences
+        if s.verdict in (VerdictState.UNDECIDED, VerdictState.UNCITED)
+    ]
+    lines = [f"[Contradicted by its source: “{text}”]" for text in contradicted]
+    lines += [f"[Not verified: “{text}”]" for text in open_]
+    return "\n".join([report.answer, *lines])
+
+
+def _until(turns: Sequence[Turn], report: Report) -> Sequence[Turn]:
+    """Give the conversation up to an answer: it may have gone on since."""
+    said = [("user", report.question), ("assistant", turn_text(report))]
+    ends = range(len(turns), 1, -1)
+    pairs = ((end, [(t.role, t.text) for t in turns[end - 2 : end]]) for end in ends)
+    return turns[: next((end for end, pair in pairs if pair == said), len(turns))]
+
+
+async def keep_turns(
+    opening: ContextBuilder, question: str, report: Report | None, *, resumed: bool
+) -> None:
+    """Keep what was said in the conversation; of a resumed run only what does not stand there.
+
+    A run that failed has no `report` to keep; its question is kept all the same.
+    """
+    context = opening.context
+    if context.memory is None:
+        return
+    said = [("user", question)]
+    if report is not None:
+        said.append(("assistant", turn_text(report)))
+    if resumed:
+        turns = await context.in_memory_thread(context.memory.turns, opening.session, len(said))
+        kept = [(turn.role, turn.text) for turn in turns]
+        same = (n for n in range(len(said), 0, -1) if kept[-n:] == said[:n])
+        said = said[next(same, 0) :]
+    for role, text in said:
+        await context.in_memory_thread(context.memory.append_turn, opening.session, role, text)
+
+
+async def keep_failure(opening: ContextBuilder, report: Report) -> None:
+    """Leave an `error` memory of a run that failed before it had an answer."""
+    context = opening.context
+    if context.memory is not None:
+        await context.in_memory_thread(context.memory.record_run, report)

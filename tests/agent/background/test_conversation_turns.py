@@ -1,0 +1,57 @@
+"""What a conversation keeps of its answers, and memory of runs that failed."""
+
+from __future__ import annotations
+
+from agent.memory import Memory
+from agent.run.background import turn_text
+from agent.types import Report, Sentence, VerdictState
+
+
+def report(**verdicts):
+    sentences = [Sentence(text=text, verdict=verdict) for text, verdict in verdicts.items()]
+    answer = " ".join(verdicts)
+    return Report(run="r", question="?", status="answered", answer=answer, sentences=sentences)
+
+
+def test_a_verified_answer_is_kept_as_it_was_given():
+    assert turn_text(report(Lit=VerdictState.SUPPORTED)) == "Lit"
+
+
+def test_an_answer_is_kept_with_what_was_found_of_its_sentences():
+    kept = turn_text(
+        report(
+            Lit=VerdictState.SUPPORTED,
+            Blue=VerdictState.CONTRADICTED,
+            Loved=VerdictState.UNDECIDED,
+        )
+    )
+    assert kept.splitlines() == [
+        "Lit Blue Loved",
+        "[Contradicted by its source: “Blue”]",
+        "[Not verified: “Loved”]",
+    ]
+
+
+async def test_a_continued_conversation_shows_the_verdicts_of_its_turns(
+    ask, script, events, site, tmp_path
+):
+    read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
+    wrong = "Hesk Light was first lit on 1 November 1831. [S1]"
+    first = await ask(model=script(read, wrong, wrong, wrong), memory=True, session="lights")
+    assert [sentence.verdict for sentence in first.sentences] == [VerdictState.CONTRADICTED]
+    second = await ask("And who lit it?", model=script("NOT_FOUND"), memory=True, session="lights")
+    (request, *_) = [event for event in events(second) if event.type == "model.request"]
+    told = "\n".join(message["content"] for message in request.data["messages"])
+    assert "[Contradicted by its source: “Hesk Light was first lit on 1 November 1831." in told
+    with Memory.open(tmp_path / "data" / "memory.db") as memory:
+        assert all("1831" not in hit.text for hit in memory.search("When was Hesk Light lit?", 20))
+
+
+async def test_a_run_that_fails_leaves_an_error_and_its_question(ask, script, tmp_path):
+    out_of_reach = script({"reply": "", "expect": "words that nobody wrote"})
+    failed = await ask("When was Hesk Light lit?", model=out_of_reach, memory=True, session="s")
+    assert failed.status == "failed"
+    with Memory.open(tmp_path / "data" / "memory.db") as memory:
+        (hit,) = memory.search("When was Hesk Light lit?")
+        assert (hit.kind, hit.origin.run) == ("error", failed.run)
+        assert [turn.role for turn in memory.turns("s")] == ["user"]
