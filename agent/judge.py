@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _MOST_PASSAGES = 6
 """Passages shown with a claim; an answer cites one or two, a whole source may stand for more."""
+_SHORT_SOURCE = 4_000
+"""Characters of a source that is shown whole: the passage that decides may be any."""
 _LONGEST_REASON = 30
 """Words that a judge adds to its verdict and that are kept as its reason."""
 _LINE = re.compile(
@@ -145,20 +147,23 @@ def judge_request(
 ) -> str:
     """Write what a judge is asked: question and answer, then the claims before their passages.
 
-    Claims are numbered from 1; those that cite the same passages stand together, so that these are
-    shown once, with what stands before and after them, their headings and the page's title.
+    Claims are numbered from 1; those that cite the same sources stand together, so that passages
+    are shown once, with what stands before and after them, their headings and the page's title.
     """
-    groups: dict[str, list[str]] = {}
+    groups: dict[tuple[int, ...], list[str]] = {}
+    shown: dict[tuple[int, ...], dict[str, Passage]] = {}
     for number, (claim, passages) in enumerate(claims.items(), 1):
-        shown = "\n".join(placed(passage, evidence) for passage in _shown(passages, evidence))
-        groups.setdefault(shown, []).append(f"Claim {number}: {inert(' '.join(claim.split()))}")
+        sources = tuple(sorted({passage.source for passage in passages}))
+        groups.setdefault(sources, []).append(f"Claim {number}: {inert(' '.join(claim.split()))}")
+        shown.setdefault(sources, {}).update((p.id, p) for p in _shown(passages, evidence))
     head = [f"Question: {evidence.question}"] if evidence.question else []
     if answer:
         head.append(f"<answer>\n{inert(answer)}\n</answer>")
-    blocks = (
-        "\n".join(group) + f"\n<web>\n{inert(shown)}\n</web>" for shown, group in groups.items()
-    )
-    return "\n\n".join([*head, *blocks])
+    for sources, told in groups.items():
+        ordered = sorted(shown[sources].values(), key=lambda p: (p.source, p.start))
+        lines = "\n".join(placed(passage, evidence) for passage in ordered)
+        head.append("\n".join(told) + f"\n<web>\n{inert(lines)}\n</web>")
+    return "\n\n".join(head)
 
 
 def read_verdicts(
@@ -171,17 +176,29 @@ def read_verdicts(
         index = int(match[1]) - 1
         if 0 <= index < len(cases):
             claim, passages = cases[index]
-            shown = _shown(passages, evidence) if evidence else passages
-            decided[_case(claim, passages)] = _verdict(match[2].lower(), match[3], shown)
+            there = _of_sources(passages, evidence) if evidence else passages
+            decided[_case(claim, passages)] = _verdict(match[2].lower(), match[3], there)
     said = _ANSWERS.search(reply)
     return Verdicts(decided, cast("Answers", said[1].lower()) if said else None)
 
 
 def _shown(passages: Sequence[Passage], evidence: Evidence) -> list[Passage]:
-    """Give the passages with those before and after each, in reading order."""
-    near = [(p, *evidence.neighbours(p.id)) for p in passages[:_MOST_PASSAGES]]
-    found = {passage.id: passage for passage in itertools.chain(*near)}
-    return sorted(found.values(), key=lambda p: (p.source, p.start))
+    """Give the passages with those before and after each; a short source whole.
+
+    Headings are left out: they stand before the passages under them.
+    """
+    cited = list(passages[:_MOST_PASSAGES])
+    found = [near for p in cited for near in (p, *evidence.neighbours(p.id))]
+    for source in map(evidence.source, dict.fromkeys(p.source for p in cited)):
+        if source is not None and len(source.text) <= _SHORT_SOURCE:
+            found += source.passages
+    return [passage for passage in found if passage.kind != "heading" or passage in cited]
+
+
+def _of_sources(passages: Sequence[Passage], evidence: Evidence) -> list[Passage]:
+    """Give all passages of the sources of some: a judge may quote what stood beside them."""
+    sources = map(evidence.source, dict.fromkeys(p.source for p in passages))
+    return [*passages, *(p for source in sources if source is not None for p in source.passages)]
 
 
 def _verdict(word: str, rest: str, passages: Iterable[Passage]) -> Verdict:

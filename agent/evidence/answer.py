@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent.evidence.layout import Unit, units
@@ -220,13 +220,12 @@ class _AnswerCheck:
         return self._same.setdefault((source.url, source.sha256), n) if source else n
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class SupportFinder:
     """Finds what carries one sentence of an answer: the passages it cites, or should have cited."""
 
     evidence: Evidence
     judge: Judge | None = None
-    _titles: dict[int, str] = field(default_factory=dict)
 
     def find(self, sentence: str, markers: Sequence[Marker]) -> Support:
         """Check a sentence against what its markers name, or look for what carries it."""
@@ -271,7 +270,9 @@ class SupportFinder:
             return replace(wider, reason=f"{wider.reason} ({wider.passage})")
         if judge is None or is_about_search(sentence):
             return verdict
-        return judged(judge(claim, passages), [*passages, *self._around(passages)]) or verdict
+        sources = map(self.evidence.source, cited)
+        beside = [passage for source in sources if source for passage in source.passages]
+        return judged(judge(claim, passages), [*passages, *beside]) or verdict
 
     def _uncited(self, sentence: str) -> Support:
         """Look for a read passage that carries a sentence word for word, else ask the judge."""
@@ -347,9 +348,6 @@ class SupportFinder:
         found = self.evidence.search(sentence, WHOLE_SOURCE, source)
         whole = self.evidence.source(source) if source else None
         return found or list(whole.passages[:WHOLE_SOURCE] if whole else ())
-
-    def _around(self, passages: Sequence[Passage]) -> list[Passage]:
-        return [near for passage in passages for near in self.evidence.neighbours(passage.id)]
 
     def _passages(self, sentence: str, references: Iterable[Reference]) -> list[Passage]:
         found: dict[str, Passage] = {}

@@ -55,6 +55,8 @@ _QUALIFYING = frozenset(
     claim claims claimed believe believes believed deny denies denied false myth""".split()
 )
 """Words that make something else than a statement of the clause behind them."""
+_REPORTING = frozenset("that dass".split())
+"""Right before a clause these make it what somebody says or thinks."""
 _CONDITIONS = frozenset("if unless except until".split())
 _TITLE_ENDS = (" - ", " – ", " — ", " | ", " (", ": ", " · ")
 
@@ -234,8 +236,9 @@ def _qualifier(ground: Ground, first: int, end: int) -> str | None:
     opening, i = ground.place(first)
     closing, last = ground.place(end - 1)
     before = (key for key in opening.keys[:i] if denies(key) or key in _QUALIFYING)
+    said_by = (key for key in opening.keys[max(0, i - 1) : i] if key in _REPORTING)
     after = (key for key in closing.keys[last + 1 : last + 2] if key in _CONDITIONS)
-    return next(itertools.chain(before, after), None)
+    return next(itertools.chain(before, said_by, after), None)
 
 
 def _check_parts(parts: Sequence[Sequence[str]], ground: Ground) -> Verdict | None:

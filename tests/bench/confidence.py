@@ -1,14 +1,22 @@
 """How well confidence tells how often answers are right: `python -m tests.bench.confidence [DATA]`.
 
-Asks the questions of the bundled web, and with DATA (a folder like closedweb.py's) those of the
-closed web too, as real runs of the keyless model. Printed for each web: how many of the answers of
-each band of confidence were right, the Brier score, beside that of a constant, and the expected
-calibration error; and for the closed web the same with the curve's two numbers fitted anew on four
-fifths and tried on the last (`confidence.py` of the evidence holds those fitted on all of it).
+    python -m tests.bench.confidence [DATA] [--rows FILE] [--model NAME] [--base-url URL] [--every N]
+
+Asks the questions of the bundled web, and with DATA (a folder like closedweb.py's, and its `large`
+where it has one) those of the closed webs too, as real runs. An answer is right where its first two
+sentences hold the gold answer; an answer to the unanswerable is wrong; refusals are not rated.
+
+Printed for each web: how many of the answers of each band of confidence were right, the Brier score
+beside that of a constant, and the expected calibration error. Then the logistic coefficients of
+`agent/evidence/confidence.py` are fitted anew: on each web and tried on the other, in five folds
+over both, and on all of them, to be put there. `--rows FILE` keeps what was asked, one JSON line an
+answer, and reads it instead of asking where it is there. A model other than the keyless one is rated
+by the judge's words: its table by word is printed, from which `ANSWERED` is to be set.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import itertools
 import json
@@ -16,12 +24,13 @@ import math
 import random
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent import research
-from agent.evidence.confidence import HALF_SPOKEN_OF, STEEPNESS
+from agent.evidence.confidence import KEYLESS, features
+from agent.types import ConfidenceParts
 from fixtures.server import serve
 from tests.bench import bundled, closedweb
 
@@ -32,122 +41,187 @@ if TYPE_CHECKING:
 
 BANDS = 5
 FOLDS = 5
-HALVES = [h / 100 for h in range(40, 90, 2)]
-SLOPES = [float(s) for s in range(2, 20)]
-TOLERATED = 0.10
-"""Expected calibration error above which the confidence says something else than it should."""
+SENTENCES = 2
+BUNDLED = "bundled web"
+Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Rated:
-    """An answer: its confidence, the share of the question its quotes speak of, and the truth."""
+def main() -> int:
+    """Ask, or read what was asked, and print; 8 where the confidence is worse than a constant."""
+    options = _options()
+    kept: Path | None = options.rows
+    if kept and kept.exists():
+        rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
+    else:
+        rows = asyncio.run(asked(options))
+        if kept:
+            lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+            kept.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    webs: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        webs[row["web"]].append(row)
+    for name, of_web in webs.items():
+        show(name, of_web, [row["confidence"] for row in of_web])
+    closed = {name: of_web for name, of_web in webs.items() if name != BUNDLED}
+    if options.model == "extractive":
+        refit(closed)
+    else:
+        by_word(rows)
+    rated = [row for of_web in closed.values() for row in of_web if row["confidence"] is not None]
+    said = [row["confidence"] for row in rated]
+    worse = bool(rated) and brier(rated, said) > brier(rated, [share(rated)] * len(rated))
+    return closedweb.TARGETS_MISSED if worse else 0
 
-    confidence: float
-    coverage: float
-    right: bool
+
+async def asked(options: argparse.Namespace) -> list[Row]:
+    """Ask the questions of every web that is there."""
+    rows = await on_the_bundled_web() if options.model == "extractive" else []
+    folders = [options.folder, options.folder / "large"] if options.folder else []
+    for folder in folders:
+        if (folder / "questions.jsonl").exists():
+            rows += await on_a_closed_web(folder, options)
+    return rows
 
 
-def main(folder: Path | None) -> int:
-    """Ask and print; 8 where the closed web's confidence is badly calibrated."""
-    show("bundled web", asyncio.run(on_the_bundled_web()))
-    if folder is None:
-        return 0
-    rated = asyncio.run(on_the_closed_web(folder))
-    show("closed web", rated)
-    folded = refitted(rated)
-    print(f"refitted in {FOLDS} folds: Brier {brier(folded):.3f}, error {error(folded):.3f}")
-    return 0 if error(rated) <= TOLERATED else closedweb.TARGETS_MISSED
-
-
-async def on_the_bundled_web() -> list[Rated]:
+async def on_the_bundled_web() -> list[Row]:
     """Ask the bundled web's questions; an answer where there is none is wrong."""
     lines = bundled.QUESTIONS.read_text(encoding="utf-8").splitlines()
     with serve() as site, tempfile.TemporaryDirectory() as folder:
         tried = [await bundled.ask(json.loads(line), site, folder) for line in lines]
-    return [_rated(one.report, right=one.right) for one in tried if _answered(one.report)]
+    reports = [one for one in tried if one.report.status == "answered"]
+    return [_row(BUNDLED, one.report, right=one.right) for one in reports]
 
 
-async def on_the_closed_web(folder: Path) -> list[Rated]:
+async def on_a_closed_web(folder: Path, options: argparse.Namespace) -> list[Row]:
     """Ask the closed web's questions; an answer to the unanswerable is wrong."""
-    found: list[Rated] = []
-    with closedweb.served(folder, mixed=False) as address, tempfile.TemporaryDirectory() as data:
-        for question in closedweb.load(folder):
+    rows: list[Row] = []
+    with (
+        closedweb.served(options.folder, data=folder) as address,
+        tempfile.TemporaryDirectory() as data,
+    ):
+        for question in closedweb.load(folder)[:: options.every]:
             report = await research(
                 question["question"],
-                model="extractive",
+                model=options.model,
+                base_url=options.base_url,
                 search=["searxng"],
                 searxng_url=f"http://{address}",
                 allow_private=[address],
                 memory=False,
                 data_dir=Path(data),
             )
-            if _answered(report):
-                right = closedweb.gold_place(report, question) is not None
-                found.append(_rated(report, right=right))
-    return found
+            if report.status == "answered":
+                place = closedweb.gold_place(report, question)
+                right = place is not None and place < SENTENCES
+                rows.append(_row(folder.name, report, right=right))
+    return rows
 
 
-def show(name: str, rated: Sequence[Rated]) -> None:
-    """Print the table of reliability."""
-    share = sum(one.right for one in rated) / len(rated)
-    constant = sum((share - one.right) ** 2 for one in rated) / len(rated)
-    print(f"\n{name}: {len(rated)} answers, {share:.0%} right")
+def show(name: str, rows: Sequence[Row], said: Sequence[float | None]) -> None:
+    """Print the table of reliability; answers without a number are counted apart."""
+    pairs = [(row, value) for row, value in zip(rows, said, strict=True) if value is not None]
+    rated, values = [row for row, _ in pairs], [value for _, value in pairs]
+    print(f"\n{name}: {len(rows)} answers, {share(rows):.0%} right, {len(rated)} with a number")
+    if not rated:
+        return
     print("confidence  answers   said  right")
-    for band, ones in banded(rated):
-        said, right = mean(o.confidence for o in ones), mean(o.right for o in ones)
+    for band, ones in banded(pairs):
+        told, right = mean(value for _, value in ones), share([row for row, _ in ones])
         low, high = band / BANDS, (band + 1) / BANDS
-        print(f"{low:.1f} - {high:.1f} {len(ones):10} {said:6.0%} {right:6.0%}")
-    print(f"Brier {brier(rated):.3f} (a constant: {constant:.3f}), error {error(rated):.3f}")
-
-
-def banded(rated: Iterable[Rated]) -> list[tuple[int, list[Rated]]]:
-    """Sort answers into bands of equal width by their confidence."""
-
-    def band(one: Rated) -> int:
-        return min(int(one.confidence * BANDS), BANDS - 1)
-
-    return [(b, list(ones)) for b, ones in itertools.groupby(sorted(rated, key=band), key=band)]
-
-
-def brier(rated: Sequence[Rated]) -> float:
-    """Mean squared distance of confidence and truth; 0 is best."""
-    return mean((one.confidence - one.right) ** 2 for one in rated)
-
-
-def error(rated: Sequence[Rated]) -> float:
-    """Expected calibration error: how far the bands' confidence is from their share right."""
-    return sum(
-        len(ones) * abs(mean(o.confidence for o in ones) - mean(o.right for o in ones))
-        for _, ones in banded(rated)
-    ) / len(rated)
-
-
-def refitted(rated: Sequence[Rated]) -> list[Rated]:
-    """Rate each fifth of the answers by a curve that was fitted on the others."""
-    shuffled = random.Random(0).sample(list(rated), len(rated))
-    found: list[Rated] = []
-    for fold in range(FOLDS):
-        others = [one for i, one in enumerate(shuffled) if i % FOLDS != fold]
-        half, slope = min(itertools.product(HALVES, SLOPES), key=lambda c: surprise(*c, others))
-        for one in shuffled[fold::FOLDS]:
-            rest = one.confidence / curve(HALF_SPOKEN_OF, STEEPNESS, one.coverage)
-            value = min(1.0, rest * curve(half, slope, one.coverage))
-            found.append(Rated(value, one.coverage, one.right))
-    return found
-
-
-def surprise(half: float, slope: float, rated: Sequence[Rated]) -> float:
-    """Mean negative log likelihood of the truth under a curve."""
-    likely = (curve(half, slope, one.coverage) for one in rated)
-    return mean(
-        -math.log(max(p if one.right else 1 - p, 1e-6))
-        for p, one in zip(likely, rated, strict=True)
+        print(f"{low:.1f} - {high:.1f} {len(ones):10} {told:6.0%} {right:6.0%}")
+    constant = brier(rated, [share(rated)] * len(rated))
+    print(
+        f"Brier {brier(rated, values):.3f} (a constant: {constant:.3f}), error {error(pairs):.3f}"
     )
 
 
-def curve(half: float, slope: float, coverage: float) -> float:
-    """The logistic curve that the confidence follows."""
-    return 1 / (1 + math.exp(slope * (half - coverage)))
+def by_word(rows: Sequence[Row]) -> None:
+    """Print how often answers are right by the judge's word on them."""
+    words: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        words[str(row["parts"]["answers"])].append(row)
+    for word, ones in words.items():
+        print(f"answers {word:8} {len(ones):4} answers, {share(ones):.0%} right")
+
+
+def refit(webs: dict[str, list[Row]]) -> None:
+    """Fit the keyless coefficients on each web and try them on the others, then in folds."""
+    for name, rows in webs.items():
+        others = [row for other, of_web in webs.items() if other != name for row in of_web]
+        if others:
+            _tried(f"fitted on the other web, tried on {name}", fitted(others), rows)
+    every = [row for rows in webs.values() for row in rows]
+    random.Random(0).shuffle(every)
+    if not every:
+        return
+    told: list[float] = []
+    order: list[Row] = []
+    for fold in range(FOLDS):
+        curve = fitted([row for i, row in enumerate(every) if i % FOLDS != fold])
+        own = every[fold::FOLDS]
+        order += own
+        told += [probability(curve, row) for row in own]
+    constant = brier(order, [share(order)] * len(order))
+    print(
+        f"in {FOLDS} folds over both: Brier {brier(order, told):.3f} (a constant: {constant:.3f})"
+    )
+    print(f"on all: {tuple(round(c, 2) for c in fitted(every))}; in use: {KEYLESS}")
+
+
+def _tried(said: str, curve: Sequence[float], rows: Sequence[Row]) -> None:
+    told = [probability(curve, row) for row in rows]
+    constant = brier(rows, [share(rows)] * len(rows))
+    print(f"{said}: Brier {brier(rows, told):.3f} (a constant: {constant:.3f})")
+
+
+def fitted(rows: Sequence[Row], *, rounds: int = 4000, pace: float = 0.5) -> list[float]:
+    """Fit a logistic curve by gradient descent, with a little weight decay."""
+    xs = [(1.0, *features(ConfidenceParts(**row["parts"]))) for row in rows]
+    curve = [0.0] * len(xs[0])
+    for _ in range(rounds):
+        slope = [0.002 * c * (i > 0) for i, c in enumerate(curve)]
+        for x, row in zip(xs, rows, strict=True):
+            miss = logistic(curve, x) - row["right"]
+            slope = [s + miss * v / len(rows) for s, v in zip(slope, x, strict=True)]
+        curve = [c - pace * s for c, s in zip(curve, slope, strict=True)]
+    return curve
+
+
+def probability(curve: Sequence[float], row: Row) -> float:
+    """Give what a curve says of an answer."""
+    return logistic(curve, (1.0, *features(ConfidenceParts(**row["parts"]))))
+
+
+def logistic(curve: Sequence[float], x: Sequence[float]) -> float:
+    """The logistic function of a weighted sum."""
+    return 1 / (1 + math.exp(-sum(c * v for c, v in zip(curve, x, strict=True))))
+
+
+def banded(pairs: Iterable[tuple[Row, float]]) -> list[tuple[int, list[tuple[Row, float]]]]:
+    """Sort answers into bands of equal width by their confidence."""
+
+    def band(pair: tuple[Row, float]) -> int:
+        return min(int(pair[1] * BANDS), BANDS - 1)
+
+    return [(b, list(ones)) for b, ones in itertools.groupby(sorted(pairs, key=band), key=band)]
+
+
+def brier(rows: Sequence[Row], said: Sequence[float]) -> float:
+    """Mean squared distance of confidence and truth; 0 is best."""
+    return mean((value - row["right"]) ** 2 for row, value in zip(rows, said, strict=True))
+
+
+def error(pairs: Sequence[tuple[Row, float]]) -> float:
+    """Expected calibration error: how far the bands' confidence is from their share right."""
+    return sum(
+        len(ones) * abs(mean(value for _, value in ones) - share([row for row, _ in ones]))
+        for _, ones in banded(pairs)
+    ) / len(pairs)
+
+
+def share(rows: Sequence[Row]) -> float:
+    """Share of the answers that are right."""
+    return mean(row["right"] for row in rows)
 
 
 def mean(values: Iterable[float]) -> float:
@@ -156,13 +230,26 @@ def mean(values: Iterable[float]) -> float:
     return sum(kept) / len(kept) if kept else 0.0
 
 
-def _answered(report: Report) -> bool:
-    return report.status == "answered"
+def _row(web: str, report: Report, *, right: bool) -> Row:
+    return {
+        "web": web,
+        "question": report.question,
+        "answer": report.answer,
+        "confidence": report.confidence,
+        "parts": report.confidence_parts.model_dump(),
+        "right": right,
+    }
 
 
-def _rated(report: Report, *, right: bool) -> Rated:
-    return Rated(report.confidence, report.confidence_parts.coverage, right)
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--rows", type=Path, help="keep what was asked here, or read it from here")
+    parser.add_argument("--model", default="extractive", help="the model that answers")
+    parser.add_argument("--base-url", help="where the model is reached")
+    parser.add_argument("--every", type=int, default=1, help="every Nth question alone")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else None))
+    sys.exit(main())

@@ -1,89 +1,129 @@
-"""Measure both stages of claim checking together, with a person or a model as the judge.
+"""Measure all layers of claim checking together, with a person or a model as the judge.
 
-`python -m tests.bench.judged ask PAGES PAIRS FOLDER` writes, for each page, what the judge would
-be asked about the claims that code leaves undecided: `NAME.request.txt`. The answers go beside
-them as `NAME.reply.txt`, and `python -m tests.bench.judged read PAGES PAIRS FOLDER` counts. PAGES
-and PAIRS are files of JSON lines as in `tests/agent/evidence`.
+    python -m tests.bench.judged ask  FOLDER CLAIMS [PAGES] [--every N]
+    python -m tests.bench.judged read FOLDER CLAIMS [PAGES] [--every N] [-v]
 
-A faithful claim is right where it is supported, a wrong one where it is not.
+`ask` writes `system.txt` and, for each page, what the judge would be asked about the claims that do
+not stand there literally, ten a request: `NAME-1.request.txt`. The replies go beside them as
+`NAME-1.reply.txt`; `read` counts. CLAIMS is a file of JSON lines, either claims (claim, page, label,
+kind) of PAGES (page, text, title?), as in `tests/bench/paraphrases`, or pages with their claims
+({"page": {"title", "text"}, "claims": [{claim, label, kind}]}). `--every N` takes every Nth claim.
+
+A true claim is right where it is supported, a wrong one where it is not; false alarms (true claims
+called contradicted) are counted apart, and with -v every claim is printed that went wrong.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from agent.evidence import Evidence, verify_claim
-from agent.judge import judge_request, judge_system, read_verdicts
-from agent.types import Passage, VerdictState
+from agent.evidence import Evidence, check_answer
+from agent.judge import Verdicts, judge_request, judge_system, open_claims, read_verdicts
+from agent.types import VerdictState
 from browser.types import Document, Outcome, Page
-from tests.bench.claims import Tally, read, show
+from tests.bench.claims import GOOD, Tally, read, show
 
-SYSTEM = "system.txt"
 URL = "https://page.example/"
+AT_ONCE = 10
+"""Claims of a request: a long answer's."""
 
 
-def main() -> None:
+class Case(NamedTuple):
+    """Some claims on one page, as the sentences of one answer that cites it."""
+
+    name: str
+    evidence: Evidence
+    claims: list[dict[str, Any]]
+
+    @property
+    def answer(self) -> str:
+        """The claims as an answer."""
+        return "\n".join(f"- {one['claim']} [S1]" for one in self.claims)
+
+
+def main() -> int:
     """Write the requests, or read the replies and print a table by kind."""
-    step, pages, pairs, folder = sys.argv[1], *map(Path, sys.argv[2:5])
-    claims: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for pair in read(pairs):
-        claims[pair["page"]].append(pair)
-    texts = {page["page"]: page["text"] for page in read(pages)}
-    if step == "ask":
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / SYSTEM).write_text(judge_system(), encoding="utf-8")
-        for name, text in texts.items():
-            _ask(folder / f"{name}.request.txt", text, claims[name])
-        return
+    options = _options()
+    cases = load(options.claims, options.pages, options.every)
+    if options.step == "ask":
+        options.folder.mkdir(parents=True, exist_ok=True)
+        (options.folder / "system.txt").write_text(judge_system(), encoding="utf-8")
+        for case in cases:
+            claims = open_claims(case.answer, case.evidence)
+            request = judge_request(claims, case.evidence)
+            if claims:
+                (options.folder / f"{case.name}.request.txt").write_text(request, encoding="utf-8")
+        return 0
     tallies: dict[str, Tally] = defaultdict(Tally)
-    for name, text in texts.items():
-        _count(folder / f"{name}.reply.txt", text, claims[name], tallies)
+    alarms = sum(count(case, options, tallies) for case in cases)
     show("with a judge", tallies, 0.0)
+    print(f"false alarms: {alarms} true claims called contradicted")
+    return 0
 
 
-def _evidence(text: str) -> tuple[Evidence, list[Passage]]:
+def load(claims: Path, pages: Path | None, every: int) -> list[Case]:
+    """Read the claims of either form, in groups of a page."""
+    rows = read(claims)
+    if pages is None:
+        groups = [(f"page{n}", row["page"], row["claims"]) for n, row in enumerate(rows, 1)]
+    else:
+        of_page: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for row in rows:
+            of_page[row["page"]].append(row)
+        groups = [(page["page"], page, of_page[page["page"]]) for page in read(pages)]
+    return [
+        Case(f"{name}-{start // AT_ONCE + 1}", _evidence(page), kept[start : start + AT_ONCE])
+        for name, page, own in groups
+        for kept in [own[::every]]
+        for start in range(0, len(kept), AT_ONCE)
+    ]
+
+
+def count(case: Case, options: argparse.Namespace, tallies: dict[str, Tally]) -> int:
+    """Count a group's verdicts; give the number of false alarms."""
+    reply = options.folder / f"{case.name}.reply.txt"
+    claims = open_claims(case.answer, case.evidence)
+    said = reply.read_text(encoding="utf-8") if reply.exists() else ""
+    verdicts: Verdicts = read_verdicts(said, claims, case.evidence)
+    alarms = 0
+    for claim in case.claims:
+        answer = f"- {claim['claim']} [S1]"
+        sentences = check_answer(answer, case.evidence, verdicts).sentences
+        states = {sentence.verdict for sentence in sentences}
+        state = states.pop() if len(states) == 1 else VerdictState.UNDECIDED
+        good = claim["label"] in GOOD
+        right = good == (state is VerdictState.SUPPORTED)
+        alarms += good and state is VerdictState.CONTRADICTED
+        tallies[claim["kind"]].states[state] += 1
+        tallies[claim["kind"]].right += right
+        if options.verbose and not right:
+            print(json.dumps({"state": state.value, **claim}, ensure_ascii=False))
+    return alarms
+
+
+def _evidence(page: dict[str, Any]) -> Evidence:
     evidence = Evidence()
-    page = Page(
-        requested_url=URL,
-        url=URL,
-        via="http",
-        outcome=Outcome.OK,
-        fetched_at=datetime.now(UTC),
-        document=Document(url=URL, text=text),
-    )
-    return evidence, list(evidence.add(page).passages)
+    document = Document(url=URL, title=page.get("title", ""), text=page["text"])
+    evidence.add(Page(URL, URL, "http", Outcome.OK, datetime.now(UTC), document=document))
+    return evidence
 
 
-def _open(text: str, pairs: list[dict[str, Any]]) -> tuple[Evidence, dict[str, list[Passage]]]:
-    evidence, passages = _evidence(text)
-    found = (p["claim"] for p in pairs)
-    left = [c for c in found if verify_claim(c, passages).state is VerdictState.UNDECIDED]
-    return evidence, dict.fromkeys(left, passages)
-
-
-def _ask(file: Path, text: str, pairs: list[dict[str, Any]]) -> None:
-    evidence, left = _open(text, pairs)
-    file.write_text(judge_request(left, evidence), encoding="utf-8")
-
-
-def _count(file: Path, text: str, pairs: list[dict[str, Any]], tallies: dict[str, Tally]) -> None:
-    _, left = _open(text, pairs)
-    verdicts = read_verdicts(file.read_text(encoding="utf-8"), left)
-    _, passages = _evidence(text)
-    for pair in pairs:
-        state = verify_claim(pair["claim"], passages, verdicts).state
-        tally = tallies[pair["kind"]]
-        tally.states[state] += 1
-        right = (pair["label"] == "faithful") == (state is VerdictState.SUPPORTED)
-        tally.right += right
-        if not right or "-v" in sys.argv:
-            print(json.dumps({"state": state.value, **pair}, ensure_ascii=False))
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("step", choices=("ask", "read"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("claims", type=Path)
+    parser.add_argument("pages", type=Path, nargs="?")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("-v", "--verbose", action="store_true", help="print what went wrong")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
