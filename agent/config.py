@@ -38,10 +38,11 @@ class Options(BaseModel):
     fallback: tuple[str, ...] = ()
     judge: str | None = None
     native_tools: bool | None = None
+    guided: bool | None = None
     model_sees: bool | None = None
     vision: bool = False
     model_timeout: float = Field(120, gt=0)
-    context_window: int = Field(CONTEXT_WINDOW, ge=16_000)
+    context_window: int = Field(CONTEXT_WINDOW, ge=4_000)
     depth: Depth = "standard"
     report: bool = False
     search: tuple[str, ...] = ()

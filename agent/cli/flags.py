@@ -34,6 +34,10 @@ _RUN = (
         ("--native-tools/--text-tools",),
         {"default": None, "help": "Tools as functions or by text tags (told by the provider)."},
     ),
+    (
+        ("--guided/--no-guided",),
+        {"default": None, "help": "Rules search and read for the model (for small ones)."},
+    ),
     (("--vision",), {"is_flag": True, "default": None, "help": "Screenshots to models that see."}),
     (
         ("--model-sees/--model-blind",),

@@ -132,6 +132,26 @@ class Streaming(Model, Protocol):
 
 
 @runtime_checkable
+class Structured(Model, Protocol):
+    """A model whose reply can be held to a JSON Schema by the server that runs it."""
+
+    async def reply_as(
+        self, system: str, messages: Sequence[Message], schema: dict[str, Any]
+    ) -> ModelReply:
+        """Answer the last message with an instance of the schema, as far as the server can."""
+        ...
+
+
+@runtime_checkable
+class Guidable(Model, Protocol):
+    """A model that can be relieved of driving the loop: see `agent.keyless.guided`."""
+
+    def guide(self) -> None:
+        """Search and read by rules from now on; the model only names the words that answer."""
+        ...
+
+
+@runtime_checkable
 class Seeing(Protocol):
     """A model that may be shown pictures; `sees` tells whether it can make them out."""
 

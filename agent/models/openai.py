@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent.protocol.native import NativeCall, Turn
 
 _STREAM = re.compile(r"stream", re.IGNORECASE)
+_FORM = re.compile(r"response_format|json_schema|schema|grammar", re.IGNORECASE)
 _UNSUPPORTED = frozenset({400, 404, 415, 422, 501})
 """How endpoints answer that do not know a parameter."""
 
@@ -40,6 +41,7 @@ class OpenAIModel(RemoteModel):
         super().__init__(where, backoff=backoff)
         self._model = where.model
         self._streams = True
+        self._takes_schemas = True
         settings = client_settings(openai, where, proxy)
         self._client = AsyncOpenAI(base_url=where.base_url, **settings)
 
@@ -49,6 +51,8 @@ class OpenAIModel(RemoteModel):
 
     async def _ask(self, asked: ModelRequest, heard: Hearing | None) -> Completion:
         form = request(asked, sees=self.sees)
+        if asked.schema is not None and self._takes_schemas:
+            form["response_format"] = _response_format(asked.schema)
         try:
             self._model = self._model or await self._first_model()
             return await self._answer({"model": self._model, **form}, heard)
@@ -71,7 +75,15 @@ class OpenAIModel(RemoteModel):
                 if error.status_code not in _UNSUPPORTED or not _STREAM.search(said(error)):
                     raise
                 self._streams = False
-        return whole(await self._client.chat.completions.create(**form))
+        try:
+            return whole(await self._client.chat.completions.create(**form))
+        except openai.APIStatusError as error:
+            unsupported = error.status_code in _UNSUPPORTED and _FORM.search(said(error))
+            if "response_format" not in form or not unsupported:
+                raise
+            self._takes_schemas = False
+            del form["response_format"]
+            return whole(await self._client.chat.completions.create(**form))
 
     async def _streamed(self, form: dict[str, Any], heard: Hearing) -> Completion:
         stream = await self._client.chat.completions.create(**form, **STREAMED)
@@ -89,6 +101,11 @@ class OpenAIModel(RemoteModel):
         if not listed.data:
             raise UsageError(f"{self.where.base_url} lists no model", hint="Name it: --model.")
         return listed.data[0].id
+
+
+def _response_format(schema: Row) -> Row:
+    named = {"name": "reply", "schema": schema, "strict": True}
+    return {"type": "json_schema", "json_schema": named}
 
 
 def failure(error: openai.APIStatusError) -> Failure:

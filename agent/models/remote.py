@@ -50,11 +50,15 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call to be made: the tools are those offered along with this system prompt."""
+    """One call to be made: the tools are those offered along with this system prompt.
+
+    A reply with a `schema` is to be an instance of it; endpoints that cannot are asked without.
+    """
 
     system: str
     messages: Sequence[Message]
     tools: Sequence[dict[str, Any]] = ()
+    schema: dict[str, Any] | None = None
 
 
 class RemoteModel(ABC):
@@ -70,11 +74,18 @@ class RemoteModel(ABC):
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Answer; raises `ModelError` or `UsageError`."""
-        return await self._tried(system, messages, None)
+        return await self._tried(ModelRequest(system, messages, self._tools.get(system, ())), None)
 
     async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
         """Answer, and pass on what is said as it comes."""
-        return await self._tried(system, messages, Hearing(heard))
+        asked = ModelRequest(system, messages, self._tools.get(system, ()))
+        return await self._tried(asked, Hearing(heard))
+
+    async def reply_as(
+        self, system: str, messages: Sequence[Message], schema: dict[str, Any]
+    ) -> ModelReply:
+        """Answer in the form of a JSON Schema where the endpoint can hold the model to it."""
+        return await self._tried(ModelRequest(system, messages, schema=schema), None)
 
     def offer(self, system: str, tools: Sequence[dict[str, Any]]) -> None:
         """Let the model call these functions natively where it gets this system prompt."""
@@ -107,12 +118,9 @@ class RemoteModel(ABC):
             hint=f"Set {self.where.key_name}, or use --model extractive, which needs none.",
         )
 
-    async def _tried(
-        self, system: str, messages: Sequence[Message], heard: Hearing | None
-    ) -> ModelReply:
+    async def _tried(self, asked: ModelRequest, heard: Hearing | None) -> ModelReply:
         if self.where.needs_key and not self.where.key:
             raise self._keyless()
-        asked = ModelRequest(system, messages, self._tools.get(system, ()))
         get_ready(self.where.prices)
         try:
             async for attempt in retrying(self._backoff):

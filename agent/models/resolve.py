@@ -9,19 +9,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
-from agent.models.providers import default_model, endpoint
+from agent.models.providers import Endpoint, default_model, endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agent.config import Options
     from agent.models.base import Model
-    from agent.models.providers import Endpoint
 
 EXTRACTIVE = "extractive"
 SCRIPTED = "scripted:"
 ENTAILMENT = "entailment:"
 """A judge, by its folder: `entailment:/path/to/model`."""
+LOCAL = "local:"
+"""A language model, by its file: `local:/path/to/model.gguf`."""
 
 
 def endpoint_of(
@@ -39,7 +40,10 @@ def endpoint_of(
     name = name or ("" if base_url else default_model(environ) or EXTRACTIVE)
     if name == EXTRACTIVE or name.startswith((SCRIPTED, ENTAILMENT)):
         return None
-    found = endpoint(name, base_url, environ)
+    if name.startswith(LOCAL):
+        found = Endpoint(name, name.removeprefix(LOCAL), "", None, api="local")
+    else:
+        found = endpoint(name, base_url, environ)
     if options is None:
         return found
     return replace(

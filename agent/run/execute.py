@@ -29,7 +29,7 @@ from agent.run.inputs import Before, on_record, person, session_of
 from agent.run.known import with_what_is_known
 from agent.run.limits import budget_of, instructed, limits_of, private_tokens
 from agent.run.memory import open_memory
-from agent.run.models import RedactingModel, local_model, open_model, with_fallbacks
+from agent.run.models import RedactingModel, guided, local_model, open_model, with_fallbacks
 from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
 from agent.run.subtasks import Branches, LeftOpen
 from agent.run.values import add_values, schema_of
@@ -139,6 +139,7 @@ class _Run:
             opened = open_web(options, options.data, self._environ)
             context.web = await stack.enter_async_context(opened)
         model = local or await open_remote_model(stack, where, options.proxy)
+        model = guided(model, where, options)
         model = await with_fallbacks(stack, model, options, self._environ, self._passed_over)
         opening = ContextBuilder(context, session, now_ms)
         work = self._work = self._begun(model, opening)

@@ -8,8 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agent.depth import STANDARD
+from agent.guided import GuidedModel
 from agent.keyless import ExtractiveModel
 from agent.models import Streaming, sees, takes
+from agent.models.providers import is_small
 from agent.models.resolve import EXTRACTIVE, endpoint_of, model_of_file
 from agent.models.router import LaterModel
 from agent.run.web import open_remote_model
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from agent.guard import Redactor
     from agent.models import Message, Model, ModelReply, Task
     from agent.models.base import Heard
+    from agent.models.providers import Endpoint
 
 
 def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
@@ -31,6 +34,13 @@ def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
     Raises `UsageError` for one that is not there, or not as it should be.
     """
     return model_of_file(name) if name and name != EXTRACTIVE else ExtractiveModel(effort)
+
+
+def guided(model: Model, where: Endpoint | None, options: Options) -> Model:
+    """Guide a model that is too small to drive the loop, or that is to be guided by flag."""
+    small = where is not None and is_small(where.model)
+    wanted = small if options.guided is None else options.guided and where is not None
+    return GuidedModel(model, options.effort) if wanted else model
 
 
 async def with_fallbacks(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from agent.config import CONTEXT_WINDOW
 from agent.errors import UsageError
+from agent.models.local import serving
 from agent.models.resolve import remote_model
 from agent.run.inputs import take_context
 from agent.tools import Web
@@ -89,7 +92,10 @@ async def open_web(
 
 
 async def open_remote_model(
-    stack: AsyncExitStack, where: Endpoint | None, upstream: str | None
+    stack: AsyncExitStack,
+    where: Endpoint | None,
+    upstream: str | None,
+    context_window: int = CONTEXT_WINDOW,
 ) -> Model:
     """Open a model behind an endpoint, through a way out of its own.
 
@@ -97,6 +103,9 @@ async def open_remote_model(
     which is why the web's way out is another one.
     """
     assert where is not None, "a model that is not local has an endpoint"
+    if where.api == "local":
+        address = await stack.enter_async_context(serving(where.model, context_window))
+        where = replace(where, base_url=address, model="", api="openai")
     private = (_host_port(where.base_url),) if where.base_url else ()
     allowed = EgressPolicy(allow_private=private, upstream_proxy=upstream)
     egress = await stack.enter_async_context(Egress(allowed))

@@ -35,6 +35,7 @@ BENCHES = (
     Bench("bundled"),
     Bench("closedweb", "unanswerable.jsonl", optional=False),
     Bench("confidence", "unanswerable.jsonl"),
+    Bench("guided", "unanswerable.jsonl", optional=False),
     Bench("claims", "citations.jsonl"),
     Bench("serp", "serp/INDEX.json", optional=False),
     Bench("mutants", "serp/INDEX.json", optional=False),

@@ -1,0 +1,98 @@
+"""A model in a GGUF file, served on loopback by llama.cpp while a run needs it (extra `local`).
+
+The server is a process of its own: it answers in OpenAI's form, and ends with the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.errors import ModelUnavailable, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+START_SECONDS = 120.0
+"""For reading the weights: two seconds for a gigabyte from a disk that has them at hand."""
+_UP = "up at "
+
+
+@asynccontextmanager
+async def serving(file: str, context_window: int) -> AsyncIterator[str]:
+    """Serve a model file until the block ends; gives the address of its API.
+
+    Raises `UsageError` where there is no such file or the library is missing, `ModelUnavailable`
+    where the server does not come up, as with a file that holds no model.
+    """
+    path = await asyncio.to_thread(_found, file)
+    if path is None:
+        raise UsageError(f"there is no model file {file}", hint="Name it: local:FILE.gguf.")
+    if find_spec("xllamacpp") is None:
+        raise UsageError(
+            "local:… needs a library that is not installed: xllamacpp",
+            hint="Install it: pip install 'urchin-research[local]'.",
+        )
+    command = [sys.executable, "-m", __name__, str(path), str(_free_port()), str(context_window)]
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        yield f"{await _address(process, file)}/v1"
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+def _found(file: str) -> Path | None:
+    path = Path(file).expanduser()
+    return path if path.is_file() else None
+
+
+async def _address(process: asyncio.subprocess.Process, file: str) -> str:
+    assert process.stdout is not None, "it was asked for"
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            async for line in process.stdout:
+                if line.decode(errors="replace").startswith(_UP):
+                    return line.decode().removeprefix(_UP).strip()
+    except TimeoutError:
+        raise ModelUnavailable(f"{file} was not up after {START_SECONDS:g} s") from None
+    raise ModelUnavailable(
+        f"llama.cpp cannot serve {file}", hint="Is it a whole model in GGUF format?"
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def serve(file: str, port: int, context_window: int) -> None:
+    """Serve until the process is ended."""
+    import xllamacpp  # noqa: PLC0415 - an extra
+
+    params = xllamacpp.CommonParams()
+    params.model.path, params.port, params.hostnames = file, port, ["127.0.0.1"]
+    params.n_ctx, params.n_parallel, params.warmup = context_window, 1, False
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = os.cpu_count() or 1
+    server = xllamacpp.Server(params)
+    sys.stdout.write(f"{_UP}{server.listening_address}\n")
+    sys.stdout.flush()
+    sys.stdin.read()  # until the run ends, however it does
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
