@@ -301,14 +301,14 @@ def _write(path: Path, text: str) -> None:
 async def _finish_runs(store: Memory, name: str | None, settings: Options) -> None:
     """Do the jobs of runs that were killed behind their answers, without a model some of them."""
     from agent.run.background import JobRunner  # noqa: PLC0415 - `--help` needs none of it
-    from agent.run.memory import name_of  # noqa: PLC0415 - as above
     from agent.run.models import open_model  # noqa: PLC0415 - as above
+    from agent.run.settings import memory_name  # noqa: PLC0415 - as above
 
     async with AsyncExitStack() as stack:
         model = None
         if name is not None:
             model = await open_model(stack, name, settings, os.environ, settings.base_url)
-        runner = JobRunner(store, asyncio.to_thread, name_of(settings), model)
+        runner = JobRunner(store, asyncio.to_thread, memory_name(settings), model)
         await runner.settle_killed(settings.data)
 
 

@@ -47,7 +47,7 @@ class Router:
     def __init__(
         self,
         models: Sequence[Model],
-        note: Callable[[str], None] = lambda _: None,
+        note: Callable[[str], object] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = models[0].name

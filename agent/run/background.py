@@ -26,11 +26,11 @@ from agent.journal.places import MAIN
 from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.protocol.results import failed
-from agent.run.memory import name_of
 from agent.run.models import RedactingModel
 from agent.run.outcome import verified
 from agent.run.record import RunRecord
 from agent.run.resumed import ResumedModel, once_each
+from agent.run.settings import memory_name
 from agent.types import Report, VerdictState
 
 if TYPE_CHECKING:
@@ -339,7 +339,7 @@ class BackgroundJobs:
         notes = JobNotes(
             len(work.messages),
             tuple(hit.id for hit in layers.recalled) if layers else (),
-            ONLY_HERE if brought else name_of(options),
+            ONLY_HERE if brought else memory_name(options),
             can_ask(work.model, work.budget),
         )
         unsettled = UnsettledRuns(options.data)

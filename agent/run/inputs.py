@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from agent.errors import UsageError, WebOutOfReach
 from agent.journal import Runs, read_events
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.context_builder import ContextBuilder
-    from agent.journal import Event
+    from agent.evidence import Evidence
+    from agent.journal import Event, Journal
+    from agent.loop import Caller
     from agent.memory import AnyMemory
-    from agent.models import Model
-    from agent.run.past import Past
+    from agent.models import Message, Model
+    from agent.run.outcome import Ledger
     from agent.tools import ToolContext, Web
-    from agent.tools.context import Ask
+    from agent.tools.context import Ask, LeftPage, Record
     from browser.session import Browser
     from browser.types import PageContext
 
@@ -200,3 +202,40 @@ def _with_record(page: Page, html: str) -> Page:
         return page
     document = with_platform(page.document, body, page.url)
     return replace(page, document=document, body=body, content_type="text/html; charset=utf-8")
+
+
+class Past(Protocol):
+    """What a run takes over from a record, in the order in which it asks."""
+
+    @property
+    def live(self) -> bool:
+        """Whether the web is opened for what the record does not hold."""
+        ...
+
+    def begin(self, runs: Runs, ledger: Ledger) -> Journal:
+        """Open the journal to write to, and count what was used already."""
+        ...
+
+    def evidence(self) -> Evidence:
+        """The sources there are."""
+        ...
+
+    def opening(self, place: str) -> list[Message] | None:
+        """The messages that a loop begins with; None where they are laid out anew."""
+        ...
+
+    def left_open(self) -> dict[str, LeftPage]:
+        """The pages that were open, by the loops that had them; opened again when needed."""
+        ...
+
+    def model(self, live: Model) -> Model:
+        """The model to ask, given the live one."""
+        ...
+
+    def calls(self, live: Caller, journal: Journal) -> Caller:
+        """Who makes the tool calls, given the live policy."""
+        ...
+
+    def record(self, write: Record) -> Record:
+        """How events are written."""
+        ...

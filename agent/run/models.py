@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from agent.guided import GuidedModel
 from agent.keyless import ExtractiveModel
 from agent.models import Streaming, sees, takes
 from agent.models.providers import is_small
-from agent.models.resolve import EXTRACTIVE, endpoint_of, model_of_file
+from agent.models.resolve import EXTRACTIVE, endpoint_of, get_ready, model_of_file
 from agent.models.router import LaterModel
 from agent.run.web import open_remote_model
 
@@ -26,6 +26,50 @@ if TYPE_CHECKING:
     from agent.models import Message, Model, ModelReply, Task
     from agent.models.base import Heard
     from agent.models.providers import Endpoint
+    from agent.run.inputs import Given
+
+
+@dataclass(frozen=True, slots=True)
+class FoundModel:
+    """The model that a run was found to have, before anything is opened.
+
+    `local` needs no endpoint; else `where` is one.
+    """
+
+    options: Options
+    environ: Mapping[str, str]
+    local: Model | None
+    where: Endpoint | None
+
+    @property
+    def name(self) -> str:
+        """What the record calls it."""
+        return self.local.name if self.local else self.where.name if self.where else ""
+
+    async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:
+        """Open it, guided where it is small, with its fallbacks behind it."""
+        options = self.options
+        model = self.local or await open_remote_model(stack, self.where, options.proxy)
+        model = guided(model, self.where, options)
+        return await with_fallbacks(stack, model, options, self.environ, note)
+
+    async def open_judge(self, stack: AsyncExitStack) -> Model | None:
+        """Open the model that judges; None where the run's own does."""
+        options = self.options
+        if options.judge is None:
+            return None
+        return await open_model(stack, options.judge, options, self.environ, options.base_url)
+
+
+def find_model(options: Options, given: Given, environ: Mapping[str, str]) -> FoundModel:
+    """Find the model of a run; raises `UsageError` for one that nobody has."""
+    if given.model is not None:
+        return FoundModel(options, environ, given.model, None)
+    where = endpoint_of(options.model, options.base_url, environ, options)
+    if where is None:
+        return FoundModel(options, environ, local_model(options.model, options.effort), None)
+    get_ready(where)
+    return FoundModel(options, environ, None, where)
 
 
 def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
@@ -48,7 +92,7 @@ async def with_fallbacks(
     model: Model,
     options: Options,
     environ: Mapping[str, str],
-    note: Callable[[str], None],
+    note: Callable[[str], object],
 ) -> Model:
     """Put the fallback models behind the first; raises `UsageError` for a name nobody has."""
     if not options.fallback:

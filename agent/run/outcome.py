@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from agent.errors import ResearchError, WebOutOfReach
 from agent.evidence import check_answer, weigh
 from agent.journal.places import JUDGE
+from agent.keyless import ExtractiveModel
+from agent.loop import without_calls
+from agent.models import Message
 from agent.models.resolve import EXTRACTIVE
+from agent.prompts import WRAP_UP
 from agent.protocol import NOT_FOUND
 from agent.types import ErrorInfo, Report, SearchLine, Status, UsageTotals, VerdictState
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agent.evidence import CheckedAnswer, Evidence
     from agent.guard import Budget
     from agent.journal import Event
     from agent.judge import Verdicts
     from agent.loop import LoopResult
+
 
 INTERRUPT: Final = "interrupt"
 FINAL: Final = frozenset({"answered", "not_found"})
@@ -172,3 +180,12 @@ def _codes_by_error() -> dict[str, int]:
         found[kind.__name__] = kind.exit_code
         pending.extend(kind.__subclasses__())
     return found
+
+
+async def with_what_is_known(result: LoopResult, messages: Sequence[Message]) -> LoopResult:
+    """Fill an answer that a limit or an interrupt left empty, by rules, from what was read."""
+    if result.limit is None or result.text.strip() or len(messages) < 2:
+        return result
+    last = Message("user", WRAP_UP.format(limit=result.limit))
+    reply = await ExtractiveModel().reply("", [*messages, last])
+    return replace(result, text=without_calls(reply.text))

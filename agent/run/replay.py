@@ -17,8 +17,7 @@ from agent.models.resolve import EXTRACTIVE
 from agent.planner import Work
 from agent.protocol import CallResult
 from agent.review import repaired
-from agent.run.known import with_what_is_known
-from agent.run.outcome import INTERRUPT, Ledger, failed, finished
+from agent.run.outcome import INTERRUPT, Ledger, failed, finished, with_what_is_known
 from agent.run.values import add_values
 from agent.values import Schema
 

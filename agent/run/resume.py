@@ -12,10 +12,10 @@ from agent.errors import UsageError
 from agent.run.background import JobRunner, PendingJobs
 from agent.run.execute import execute
 from agent.run.inputs import Given, nobody
-from agent.run.memory import name_of, opened
 from agent.run.models import open_model
 from agent.run.outcome import FINAL
 from agent.run.resumed import Resumed
+from agent.run.settings import memory_name, memory_of
 from agent.types import Report
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ async def _finish(
 ) -> None:
     """Do the jobs with the run's own memory and model."""
     async with AsyncExitStack() as stack:
-        memory = await asyncio.to_thread(opened, settings, os.environ)
+        memory = await asyncio.to_thread(memory_of, settings, os.environ)
         stack.callback(memory.close)
         model = await open_model(stack, settings.model, settings, os.environ, settings.base_url)
-        runner = JobRunner(memory, asyncio.to_thread, name_of(settings), model)
+        runner = JobRunner(memory, asyncio.to_thread, memory_name(settings), model)
         await runner.settle_one(settings.data, record, on_event)

@@ -1,0 +1,135 @@
+"""What the parts of one run share: its record, sources, limits, memory and way to the web."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agent.evidence import Evidence
+from agent.guard import Redactor, secrets_of
+from agent.journal import Journal, Runs
+from agent.journal.writer import utc_now
+from agent.run.inputs import on_record, person, session_of
+from agent.run.outcome import Ledger
+from agent.run.settings import budget_of, limits_of, open_memory, private_tokens
+from agent.run.web import open_web
+from agent.tools import ToolContext
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AsyncExitStack
+
+    from agent.config import Options
+    from agent.guard import Budget
+    from agent.journal import RunFolder
+    from agent.model_client import Record
+    from agent.run.inputs import Given
+    from agent.values import Schema
+
+
+@dataclass(slots=True)
+class RunServices:
+    """Opened once for a run, whether it is new, resumed, or on the web of a recorded one.
+
+    `record` writes an event unless a resumed run has it already, `write` always does; secrets of
+    the environment are taken out of both. `context` is what tools have at hand.
+    """
+
+    question: str
+    options: Options
+    given: Given
+    schema: Schema | None
+    environ: Mapping[str, str]
+    journal: Journal
+    ledger: Ledger
+    redactor: Redactor
+    evidence: Evidence
+    budget: Budget
+    record: Record
+    context: ToolContext
+
+    @classmethod
+    def begin(
+        cls, question: str, options: Options, given: Given, runs: Runs, schema: Schema | None
+    ) -> RunServices:
+        """Open the record, and lay out what needs neither network nor memory."""
+        past, ledger = given.past, Ledger(question)
+        journal = past.begin(runs, ledger) if past else Journal(runs.create(utc_now()))
+        ledger.run = journal.folder.id
+        journal.listen(ledger.note)
+        if given.on_event:
+            journal.listen(given.on_event)
+        redactor = Redactor(secrets_of(os.environ))
+
+        def write(kind: str, place: str = "", **data: Any) -> None:
+            journal.write(kind, place, **redactor.value(data))
+
+        record = past.record(write) if past else write
+        evidence = past.evidence() if past else Evidence(question)
+        context = ToolContext(
+            question=question,
+            evidence=evidence,
+            limits=limits_of(options),
+            record=record,
+            keep=journal.folder.keep,
+            secrets=private_tokens(question, os.environ),
+            redactor=redactor,
+            run=journal.folder.id,
+            files=options.file,
+            approve=on_record(given.approve, write),
+            person=person(given.ask, write),
+            deadline=time.monotonic() + options.timeout if options.timeout else None,
+        )
+        return cls(
+            question,
+            options,
+            given,
+            schema,
+            os.environ if given.config else {},
+            journal,
+            ledger,
+            redactor,
+            evidence,
+            budget_of(options),
+            record,
+            context,
+        )
+
+    @property
+    def folder(self) -> RunFolder:
+        """Where the run is kept."""
+        return self.journal.folder
+
+    def write(self, kind: str, place: str = "", **data: Any) -> None:
+        """Write an event, without secrets."""
+        self.journal.write(kind, place, **self.redactor.value(data))
+
+    async def open_memory(self, stack: AsyncExitStack) -> str:
+        """Open the memory; gives the conversation that the run belongs to."""
+        context, options = self.context, self.options
+        stack.callback(context.close)
+        context.memory = await open_memory(stack, context, options, self.environ, self.given.memory)
+        return await context.in_memory_thread(session_of, options, self.folder.id, context.memory)
+
+    async def open_web(self, stack: AsyncExitStack) -> None:
+        """Open the way to the web, unless all that the run needs is on record."""
+        if self.given.past is None or self.given.past.live:
+            opened = open_web(self.options, self.options.data, self.environ)
+            self.context.web = await stack.enter_async_context(opened)
+
+    def started(self, model: str, session: str) -> None:
+        """Write the first event."""
+        self.journal.write(
+            "run.started",
+            run=self.folder.id,
+            question=self.question,
+            model=model,
+            session=session,
+            person=self.given.ask is not None,
+            schema=self.schema.definition if self.schema else None,
+            options=self.options.model_dump(mode="json"),
+            python=sys.version.split()[0],
+        )

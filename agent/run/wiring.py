@@ -1,0 +1,76 @@
+"""Wiring a run: the model with its tools and instructions, and the work that it is to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agent.models import sees
+from agent.planner import Work
+from agent.review import SectionGate
+from agent.run.inputs import Before
+from agent.run.models import RedactingModel
+from agent.run.settings import instructed
+from agent.run.subtasks import Branches, LeftOpen
+from agent.tools import Registry
+from agent.tools.mending import Mender
+from agent.tools.rephrasing import Rephraser
+from agent.tools.toolset import tools_for
+
+if TYPE_CHECKING:
+    from agent.context_builder import ContextBuilder
+    from agent.loop import Caller
+    from agent.models import Message, Model
+    from agent.planner.parallel import Begin
+    from agent.run.services import RunServices
+
+
+def begin_work(services: RunServices, model: Model, builder: ContextBuilder) -> Work:
+    """Give the model its tools and instructions, and the work that it is to do."""
+    context, options = services.context, services.options
+    context.vision = options.vision and sees(model)
+    registry = Registry(tools_for(context)).with_functions(services.given.tools)
+    system = instructed(model, registry, options, context)
+    model, calls = _with_record(services, model, registry)
+    context.mender = Mender(model, services.budget, services.record)
+    context.rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
+    return Work(
+        model,
+        calls,
+        services.budget,
+        system,
+        services.record,
+        _opening(services, builder),
+        effort=options.effort,
+        as_report=options.report,
+        guided=True,
+        context_window=options.context_window,
+        objections=SectionGate(services.evidence, services.record),
+    )
+
+
+def _with_record(services: RunServices, model: Model, registry: Registry) -> tuple[Model, Caller]:
+    """Take secrets out of what a model says; what is on record is not asked or done again."""
+    past = services.given.past
+    left = LeftOpen(services.folder, services.write, services.options.storage_state)
+    before = past.left_open() if past else {}
+    calls: Caller = Branches(registry, services.context, left, before)
+    model = RedactingModel(model, services.redactor)
+    if past is None:
+        return model, calls
+    return past.model(model), past.calls(calls, services.journal)
+
+
+def _opening(services: RunServices, builder: ContextBuilder) -> Begin:
+    """Lay out what a loop begins with: as on record, else from what the person has before them."""
+    past, before = services.given.past, Before(services.options, services.context)
+
+    async def begin(question: str, place: str) -> list[Message]:
+        known = past.opening(place) if past else None
+        if known is not None:
+            return known
+        await before.put_into(builder)
+        said = await builder(question, place)
+        return [replace(m, content=services.redactor.text(m.content)) for m in said]
+
+    return begin
