@@ -19,10 +19,10 @@ from agent.cli.run_commands import all_runs
 from agent.cli.stamping import blocks_option, roots_option
 from agent.cli.terminal import complain
 from agent.errors import CHECK_FAILED
-from agent.export.compare import compare
+from agent.export.compare_runs import compare
 from agent.export.run_archive import is_archive, opened
-from agent.export.verify import verify as check
-from agent.export.verify import verify_archive
+from agent.export.verify_run import verify as check
+from agent.export.verify_run import verify_archive
 from agent.run.outcome import exit_code
 from agent.run.record import RunRecord
 from agent.run.recorded_web import on_recorded_web, without_reach
@@ -32,8 +32,8 @@ from browser.text.hygiene import clean
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agent.export.compare import Comparison, Pair, Side
-    from agent.export.verify import Verified
+    from agent.export.compare_runs import Comparison, Pair, Side
+    from agent.export.verify_run import Verified
 
 
 @click.command()

@@ -17,7 +17,7 @@ from agent.cli.render import print_report
 from agent.cli.stamping import calendars_option, complete_option, require_one, tell_missing
 from agent.config import Options, default_data_dir, options
 from agent.export import export as write
-from agent.export import sealed
+from agent.export import timestamps
 from agent.export.run_archive import opened
 from agent.journal import Runs, read_events
 from agent.journal.usage import total
@@ -86,14 +86,14 @@ def seal(
     folder = all_runs(data_dir).find(name)
     proxy = options({}, config=True).proxy
     if authority:
-        head = sealed.seal(folder, authority, proxy=proxy)
+        head = timestamps.seal(folder, authority, proxy=proxy)
         print(clean(f"{folder.id} is stamped by {authority}\nhead {head}"))
     if complete:
-        missing = sealed.complete(folder, calendars, proxy=proxy)
+        missing = timestamps.complete(folder, calendars, proxy=proxy)
         print(f"{folder.id}: {'still pending' if missing else 'the proof names its block'}")
         tell_missing(missing)
     elif calendars:
-        tell_missing(sealed.anchor(folder, calendars, proxy=proxy))
+        tell_missing(timestamps.anchor(folder, calendars, proxy=proxy))
         print(f"{folder.id} is taken down: its block comes in some hours (--complete)")
 
 

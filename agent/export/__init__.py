@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMATS = {
-    ".md": "markdown:render",
-    ".html": "html:render",
-    ".pdf": "pdf:render",
+    ".md": "report_markdown:render_markdown",
+    ".html": "report_html:render_html",
+    ".pdf": "report_pdf:render_pdf",
     ".json": "run_record:render_report",
     ".jsonl": "run_record:render_journal",
     ".bib": "bibliography:render_bibtex",

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.errors import ArchiveDamaged, UsageError
-from agent.export import html
+from agent.export.report_html import render_html
 from agent.export.run_record import Record
 from agent.export.web_archive import render_warc
 from agent.journal import RunFolder
@@ -93,7 +93,7 @@ def unlisted(folder: RunFolder) -> Iterator[tuple[str, str]]:
 def _files(record: Record) -> Iterator[tuple[str, bytes]]:
     path = record.folder.path
     yield "report.json", record.folder.report.read_bytes()
-    yield "report.html", html.render(path)
+    yield "report.html", render_html(path)
     yield "journal.jsonl", record.folder.journal.read_bytes()
     for stamp in record.folder.stamps():
         yield stamp.name, stamp.read_bytes()

@@ -1,6 +1,7 @@
 """How well confidence tells how often answers are right: `python -m tests.bench.confidence [DATA]`.
 
-    python -m tests.bench.confidence [DATA] [--rows FILE] [--model NAME] [--base-url URL] [--every N]
+    python -m tests.bench.confidence [DATA] [--rows FILE] [--model NAME] [--base-url URL]
+                                     [--every N]
 
 Asks the questions of the bundled web, and with DATA (a folder like closedweb.py's, and its `large`
 where it has one) those of the closed webs too, as real runs. An answer is right where its first two
@@ -10,8 +11,8 @@ Printed for each web: how many of the answers of each band of confidence were ri
 beside that of a constant, and the expected calibration error. Then the logistic coefficients of
 `agent/evidence/confidence.py` are fitted anew: on each web and tried on the other, in five folds
 over both, and on all of them, to be put there. `--rows FILE` keeps what was asked, one JSON line an
-answer, and reads it instead of asking where it is there. A model other than the keyless one is rated
-by the judge's words: its table by word is printed, from which `ANSWERED` is to be set.
+answer, and reads it instead of asking where it is there. A model other than the keyless one is
+rated by the judge's words: its table by word is printed, from which `ANSWERED` is to be set.
 """
 
 from __future__ import annotations

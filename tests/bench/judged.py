@@ -3,8 +3,8 @@
     python -m tests.bench.judged ask  FOLDER CLAIMS [PAGES] [--every N]
     python -m tests.bench.judged read FOLDER CLAIMS [PAGES] [--every N] [-v]
 
-`ask` writes `system.txt` and, for each page, what the judge would be asked about the claims that do
-not stand there literally, ten a request: `NAME-1.request.txt`. The replies go beside them as
+`ask` writes `system.txt` and, for each page, what the judge would be asked about the claims that
+do not stand there literally, ten a request: `NAME-1.request.txt`. The replies go beside them as
 `NAME-1.reply.txt`; `read` counts. CLAIMS is a file of JSON lines, either claims (claim, page, label,
 kind) of PAGES (page, text, title?), as in `tests/bench/paraphrases`, or pages with their claims
 ({"page": {"title", "text"}, "claims": [{claim, label, kind}]}). `--every N` takes every Nth claim.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.export.compare import pairs
+from agent.export.compare_runs import pairs
 
 LISTS = st.lists(st.sampled_from("abcde"), max_size=12)
 

@@ -13,7 +13,7 @@ import pytest
 
 from agent.errors import ArchiveDamaged, UsageError
 from agent.export import export, run_archive
-from agent.export.verify import verify, verify_archive
+from agent.export.verify_run import verify, verify_archive
 from agent.journal.events import Event
 
 

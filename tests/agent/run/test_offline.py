@@ -6,7 +6,7 @@ import json
 
 import jsonschema
 
-from agent.export.schema import report_schema
+from agent.export.report_schema import report_schema
 from agent.journal import Runs
 from tests.agent.models.wire import OpenAIProvider, running
 from tests.offline import digest, replayed_offline

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from agent.export import export
-from agent.export.verify import verify, verify_archive
+from agent.export.verify_run import verify, verify_archive
 from agent.journal import Runs
 from agent.run.checks import Expectation
 from agent.run.outcome import exit_code

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from agent.errors import WebOutOfReach
-from agent.export import html
+from agent.export.report_html import render_html
 from browser.errors import SessionError
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ _NOWHERE = "http://127.0.0.1:9"
 _MARGIN: PdfMargins = {"top": "18mm", "right": "16mm", "bottom": "18mm", "left": "16mm"}
 
 
-def render(folder: Path) -> bytes:
+def render_pdf(folder: Path) -> bytes:
     """Print the report; raises `WebOutOfReach` where there is no browser to print it.
 
     The browser has an event loop in a thread of its own, as the caller's may be running.
     """
-    page = html.render(folder).decode()
+    page = render_html(folder).decode()
     with ThreadPoolExecutor(1, thread_name_prefix="print") as thread:
         return thread.submit(asyncio.run, _printed(page)).result()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.export import data, verdicts
+from agent.export import schema_values, verdicts
 from agent.export.run_record import Record
 
 if TYPE_CHECKING:
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from agent.types import Report, ReportSource
 
 
-def render(folder: Path) -> bytes:
+def render_markdown(folder: Path) -> bytes:
     """Write the run as Markdown."""
     record = Record.read(folder)
     parts = [
         f"# {record.report.question}",
         record.report.answer,
-        data.markdown(record.report),
+        schema_values.markdown(record.report),
         verdicts.markdown(record.report),
         _verdicts(record.report),
-        _sources(record.report),
+        _markdown_sources(record.report),
         _searches(record.report),
         _steps(record),
         _footer(record.report),
@@ -36,20 +36,20 @@ def _verdicts(report: Report) -> str:
     if not report.sentences:
         return ""
     rows = [
-        f"| {data.cell(s.text)} | {', '.join(f'[{n}]' for n in s.citations)} | "
-        f"{verdicts.verdict(s)} | {data.cell(s.reason)} |"
+        f"| {schema_values.cell(s.text)} | {', '.join(f'[{n}]' for n in s.citations)} | "
+        f"{verdicts.verdict(s)} | {schema_values.cell(s.reason)} |"
         for s in report.sentences
     ]
     head = ["## Sentences", "", "| sentence | sources | verdict | why |", "|---|---|---|---|"]
     return "\n".join([*head, *rows])
 
 
-def _sources(report: Report) -> str:
-    blocks = [_source(source) for source in report.sources]
+def _markdown_sources(report: Report) -> str:
+    blocks = [_markdown_source(source) for source in report.sources]
     return "\n\n".join(["## Sources", *blocks]) if blocks else ""
 
 
-def _source(source: ReportSource) -> str:
+def _markdown_source(source: ReportSource) -> str:
     head = f"{source.n}. [{source.title or source.url}](<{source.url}>)"
     facts = f"   {verdicts.how_it_came(source, source.fetched_at)}, sha256 `{source.sha256}`"
     quotes = [f"   > {' '.join(quote.split())}" for quote in source.quotes]
@@ -60,7 +60,7 @@ def _searches(report: Report) -> str:
     if not report.searches:
         return ""
     rows = [
-        f"| {data.cell(s.query)} | {s.provider} | {s.outcome} | {s.results} | {s.ms} |"
+        f"| {schema_values.cell(s.query)} | {s.provider} | {s.outcome} | {s.results} | {s.ms} |"
         for s in report.searches
     ]
     head = [
@@ -81,7 +81,7 @@ def _step(event: Event) -> str:
     said = event.data
     failed = said["data"].get("error") if isinstance(said["data"], dict) else None
     outcome = f" — failed: {failed}" if failed else ""
-    return f"- `{event.place}` {said['name']} `{data.cell(str(said['param']))}`{outcome}"
+    return f"- `{event.place}` {said['name']} `{schema_values.cell(str(said['param']))}`{outcome}"
 
 
 def _footer(report: Report) -> str:

@@ -1,6 +1,6 @@
 """The JSON Schema of the report, published as `docs/report.schema.json`.
 
-`python -m agent.export.schema > docs/report.schema.json` writes it anew.
+`python -m agent.export.report_schema > docs/report.schema.json` writes it anew.
 """
 
 from __future__ import annotations

@@ -1,0 +1,320 @@
+"""A run as one HTML file: no script, no remote request, readable in light, dark and print."""
+
+from __future__ import annotations
+
+import base64
+import json
+from html import escape
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from agent.export import schema_values, verdicts
+from agent.export.markup import cite, cited, inline, prose, with_uncited
+from agent.export.run_record import Record, seconds_between, to_the_minute
+from agent.export.verdicts import how_it_came
+from agent.journal.places import MAIN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agent.journal import Event
+    from agent.types import Conflict, Report, ReportSource, Sentence
+
+
+_WORDS = {
+    "answered": "answered",
+    "not_found": "not found",
+    "partial": "partial",
+    "failed": "failed",
+}
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<main>
+{body}
+</main>
+{footer}
+</body>
+</html>
+"""  # noqa: E501 - a policy is one line
+
+
+def render_html(folder: Path) -> bytes:
+    """Write the run as one HTML file."""
+    record = Record.read(folder)
+    style = resources.files("agent.export").joinpath("report.css").read_text(encoding="utf-8")
+    parts = [
+        _head(record.report),
+        schema_values.html(record.report),
+        _conflicts(record.report),
+        _sentences(record.report),
+        sources(record),
+        _searches(record.report),
+        steps(record),
+    ]
+    body = "\n".join(part for part in parts if part)
+    title, footer = escape(record.report.question), _footer(record)
+    return _PAGE.format(title=title, style=style, body=body, footer=footer).encode(
+        "utf-8", "replace"
+    )
+
+
+def _head(report: Report) -> str:
+    usage = report.usage
+    facts = [
+        f'<span class="status {report.status}">{_WORDS[report.status]}</span>',
+        verdicts.confidence(report) if report.sources else "",
+        *verdicts.made_of(report),
+        f"{report.steps} step{'s' * (report.steps != 1)}",
+        f"{report.elapsed_s:.1f} s",
+        escape(usage.model),
+        f"${usage.usd:.4f}" if usage.usd else "",
+    ]
+    error = report.error
+    failure = f'<p class="failed">{escape(error.message)} {escape(error.hint)}</p>' if error else ""
+    answer = cited(prose(with_uncited(report.answer, report)), report)
+    return (
+        f"<h1>{escape(report.question)}</h1>\n"
+        f'<p class="facts">{" · ".join(fact for fact in facts if fact)}</p>\n'
+        f'<div class="answer">{answer}</div>{failure}'
+    )
+
+
+def _sentences(report: Report) -> str:
+    if not report.sentences:
+        return ""
+    rows = "\n".join(_sentence(sentence, report) for sentence in report.sentences)
+    return f'<h2>What carries each sentence</h2>\n<ul class="sentences">\n{rows}\n</ul>'
+
+
+def _sentence(sentence: Sentence, report: Report) -> str:
+    known = {source.n for source in report.sources}
+    links = " ".join(cite(report, n, sentence.text) for n in sentence.citations if n in known)
+    reason = f' <span class="meta">{escape(sentence.reason)}</span>' if sentence.reason else ""
+    kind = "weak" if sentence.weak else sentence.verdict.value
+    verdict = f'<span class="verdict {kind}">{verdicts.verdict(sentence)}</span>'
+    return f"<li>{inline(sentence.text)} {links}<br>{verdict}{reason}</li>"
+
+
+def _conflicts(report: Report) -> str:
+    rows = "\n".join(_conflict(conflict, report) for conflict in report.conflicts)
+    return f'<h2>Where sources disagree</h2>\n<ul class="sentences">\n{rows}\n</ul>' if rows else ""
+
+
+def _conflict(conflict: Conflict, report: Report) -> str:
+    carried = " ".join(cite(report, n, conflict.text) for n in conflict.citations)
+    against = cite(report, conflict.source, conflict.quote)
+    reason = f' <span class="meta">{escape(conflict.reason)}</span>' if conflict.reason else ""
+    return (
+        f"<li>{inline(conflict.text)} {carried}<br>"
+        f'<span class="verdict contradicted">disputed</span> '
+        f"“{escape(' '.join(conflict.quote.split()))}” {against}{reason}</li>"
+    )
+
+
+def _searches(report: Report) -> str:
+    if not report.searches:
+        return ""
+    rows = "\n".join(
+        f"<tr><td>{escape(s.query)}</td><td>{escape(s.provider)}</td><td>{escape(s.outcome)}</td>"
+        f"<td>{s.results}</td><td>{s.ms}</td></tr>"
+        for s in report.searches
+    )
+    names = ("query", "provider", "outcome", "results", "ms")
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    return (
+        '<h2>Searches</h2>\n<div class="wide" role="region" aria-label="Searches" tabindex="0">'
+        f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _footer(record: Record) -> str:
+    """Say what is needed to find the run again, and to check it."""
+    report, usage = record.report, record.report.usage
+    rows = {
+        "run": report.run,
+        "asked": to_the_minute(record.events[0].at),
+        "model": usage.model,
+        "model calls": f"{usage.model_calls:,}",
+        "tokens": f"{usage.input_tokens:,} read, {usage.output_tokens:,} written",
+        "cost": f"${usage.usd:.4f}" if usage.usd else "none",
+        "head of the record": record.events[-1].hash,
+    }
+    facts = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in rows.items())
+    return f"<footer>\n<dl>{facts}</dl>\n</footer>"
+
+
+_AROUND = 320
+"""Characters of the saved text shown before and after a quote."""
+
+
+def sources(record: Record) -> str:
+    """Write a card for each source, each quote marked where it stands in the saved text."""
+    cards = "\n".join(_card(record, source) for source in record.report.sources)
+    return f"<h2>Sources</h2>\n{cards}" if cards else ""
+
+
+def _card(record: Record, source: ReportSource) -> str:
+    text = record.source_text(source)
+    quotes = "\n".join(
+        f"<blockquote>{_excerpt(text, source, window)}</blockquote>"
+        for window in _windows(text, source.quotes)
+    )
+    quotes += "".join(
+        f"<blockquote>{_marked(source, quote)}</blockquote>"
+        for quote in source.quotes
+        if quote not in text
+    )
+    return (
+        f'<section class="source" id="source-{source.n}">\n'
+        f"<h3>[{source.n}] {_link(source)}</h3>\n"
+        f'<p class="meta">{escape(source.url)}</p>\n'
+        f'<p class="meta">{how_it_came(source, to_the_minute(source.fetched_at))} · '
+        f"sha256 {source.sha256[:16]}…</p>\n{quotes}\n</section>"
+    )
+
+
+def _link(source: ReportSource) -> str:
+    title = escape(source.title or source.url)
+    if not source.url.startswith(("http://", "https://")):
+        return title
+    return f'<a href="{escape(source.url)}" rel="noopener noreferrer nofollow">{title}</a>'
+
+
+def _windows(text: str, quotes: list[str]) -> list[tuple[int, int]]:
+    """Cut the pieces of the saved text that show all quotes, those that overlap joined."""
+    windows: list[tuple[int, int]] = []
+    for at, quote in sorted((text.find(quote), quote) for quote in quotes if quote in text):
+        start, end = max(0, at - _AROUND), min(len(text), at + len(quote) + _AROUND)
+        if windows and start <= windows[-1][1]:
+            windows[-1] = (windows[-1][0], max(end, windows[-1][1]))
+        else:
+            windows.append((start, end))
+    return windows
+
+
+def _excerpt(text: str, source: ReportSource, window: tuple[int, int]) -> str:
+    start, end = window
+    parts = ["…" if start else ""]
+    at = start
+    for begin, quote in sorted((text.find(quote), quote) for quote in source.quotes):
+        if at <= begin < end:
+            parts += [escape(text[at:begin]), _marked(source, quote)]
+            at = begin + len(quote)
+    return "".join([*parts, escape(text[at:end]), "…" if end < len(text) else ""])
+
+
+def _marked(source: ReportSource, quote: str) -> str:
+    number = source.quotes.index(quote) + 1
+    return f'<mark id="quote-{source.n}-{number}">{escape(quote)}</mark>'
+
+
+_RESULT_CHARS = 4_000
+_HEAD_CHARS = 200
+_PICTURES = {".png": "png", ".jpg": "jpeg"}
+_SHOWN = ("model.reply", "thought", "tool.result")
+
+
+def steps(record: Record) -> str:
+    """Write the timeline; empty where nothing was done."""
+    places: dict[str, list[Event]] = {}
+    for event in record.events:
+        if event.type in _SHOWN:  # parts that run side by side tell of their steps in turns
+            places.setdefault(_place(event), []).append(event)
+    items = [_step(record, place, events) for place, events in places.items()]
+    if not items:
+        return ""
+    return '<h2>Steps</h2>\n<ol class="timeline">\n' + "\n".join(items) + "\n</ol>"
+
+
+def _place(event: Event) -> str:
+    """Name the step that an event belongs to: the first two parts of its place."""
+    return "/".join(event.place.split("/")[:2])
+
+
+def _step(record: Record, place: str, events: list[Event]) -> str:
+    passed = seconds_between(record.events[0].at, events[0].at)
+    facts = [f"after {passed:.1f} s", *(_asked(e.data) for e in events if e.type == "model.reply")]
+    done = [_block(record, event) for event in events if event.type != "model.reply"]
+    blocks = "\n".join(done or ["<p>writes the answer</p>"])
+    head = f'{escape(_title(place))} <span class="meta">{" · ".join(facts)}</span>'
+    return f"<li><h3>{head}</h3>\n{blocks}</li>"
+
+
+def _title(place: str) -> str:
+    """Name a step for people: `0/3` is the third, `2/1` the first of part 2."""
+    loop, _, step = place.partition("/")
+    if not loop.isdigit():
+        return loop.capitalize() or "Aside"
+    name = f"Step {step}" if step.isdigit() else step.capitalize()
+    return name if loop == MAIN else f"Part {loop} · {name.lower()}"
+
+
+def _asked(data: dict[str, Any]) -> str:
+    tokens = f"{data['input_tokens']:,} tokens read, {data['output_tokens']:,} written"
+    return f"{tokens} in {data['ms'] / 1000:.1f} s"
+
+
+def _block(record: Record, event: Event) -> str:
+    data = event.data
+    if event.type == "thought":
+        head, said = '<span class="tool">thinks</span>', data["text"]
+        return _folded(
+            f'{head} <span class="beginning">{escape(_cut(said))}</span>', "", "", _pre(said)
+        )
+    result = json.dumps(data["data"], ensure_ascii=False, indent=1)
+    body = _pre(f"{result}\n{data['web']}".strip()[:_RESULT_CHARS])
+    body += "".join(_picture(record, event, *blob) for blob in data["blobs"].items())
+    head = f'<span class="tool">{escape(data["name"])}</span>'
+    return _folded(head, _asked_for(data["param"]), _ended(data), body)
+
+
+def _asked_for(param: str) -> str:
+    """Show the values of a call, not the JSON around them."""
+    try:
+        values = json.loads(param)
+    except ValueError:
+        return param
+    return (
+        " · ".join(str(value) for value in values.values()) if isinstance(values, dict) else param
+    )
+
+
+def _ended(data: dict[str, Any]) -> str:
+    failed = data["data"].get("error") if isinstance(data["data"], dict) else None
+    if failed:
+        return f'<span class="contradicted">failed: {escape(_cut(str(failed)))}</span>'
+    return f'<span class="meta">{data["ms"]:,} ms</span>'
+
+
+def _folded(head: str, what: str, ended: str, body: str) -> str:
+    return f"<details><summary>{head} {escape(_cut(what))} {ended}</summary>\n{body}</details>"
+
+
+def _cut(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _HEAD_CHARS else f"{flat[:_HEAD_CHARS]}…"
+
+
+def _pre(text: str) -> str:
+    """Long ones scroll, so the keyboard must reach them."""
+    return f'<pre tabindex="0">{escape(text)}</pre>'
+
+
+def _picture(record: Record, event: Event, name: str, digest: str) -> str:
+    kind = _PICTURES.get(name[name.rfind(".") :])
+    if kind is None:
+        return ""
+    body = base64.b64encode(record.folder.blob(digest)).decode()
+    alt = f"The page as it stood at {event.place}"
+    return f'<img alt="{escape(alt)}" src="data:image/{kind};base64,{body}">'
