@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from agent.evidence import split_passages, verify_claim
-from agent.types import VerdictState
+
+if TYPE_CHECKING:
+    from agent.types import VerdictState
 
 SETS = Path(__file__).parents[2] / "bench" / "paraphrases"
 SAMPLE = 300
