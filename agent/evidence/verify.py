@@ -138,10 +138,9 @@ def one_value_wrong(claim: str, ground: Ground) -> Verdict | None:
             mine, theirs = found
             reason = _clash(mine, theirs, said, statement)
             if reason and not _said_elsewhere(mine, words, statement, ground):
-                quote = statement.quote.strip()
-                return Verdict(
-                    VerdictState.CONTRADICTED, quote, reason, passage=statement.passage.id
-                )
+                quote, where = statement.quote.strip(), statement.passage.id
+                reason = f"{reason}: “{' '.join(quote.split())}”"
+                return Verdict(VerdictState.CONTRADICTED, quote, reason, passage=where)
     return None
 
 

@@ -1,7 +1,6 @@
 """How well confidence tells how often answers are right: `python -m tests.bench.confidence [DATA]`.
 
-    python -m tests.bench.confidence [DATA] [--rows FILE] [--model NAME] [--base-url URL]
-                                     [--every N]
+    … [DATA] [--rows FILE] [--model NAME] [--base-url URL] [--every N]
 
 Asks the questions of the bundled web, and with DATA (a folder like closedweb.py's, and its `large`
 where it has one) those of the closed webs too, as real runs. An answer is right where its first two
@@ -11,8 +10,8 @@ Printed for each web: how many of the answers of each band of confidence were ri
 beside that of a constant, and the expected calibration error. Then the logistic coefficients of
 `agent/evidence/confidence.py` are fitted anew: on each web and tried on the other, in five folds
 over both, and on all of them, to be put there. `--rows FILE` keeps what was asked, one JSON line an
-answer, and reads it instead of asking where it is there. A model other than the keyless one is
-rated by the judge's words: its table by word is printed, from which `ANSWERED` is to be set.
+answer of the closed webs, and reads it instead of asking where it is there. A model other than the
+keyless one is rated by the judge's words: its table by word is printed, to set `ANSWERED` from.
 """
 
 from __future__ import annotations
@@ -55,9 +54,6 @@ def main() -> int:
         rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
     else:
         rows = asyncio.run(asked(options))
-        if kept:
-            lines = (json.dumps(row, ensure_ascii=False) for row in rows)
-            kept.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     webs: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         webs[row["web"]].append(row)
@@ -76,7 +72,7 @@ def main() -> int:
 
 async def asked(options: argparse.Namespace) -> list[Row]:
     """Ask the questions of every web that is there."""
-    rows = await on_the_bundled_web() if options.model == "extractive" else []
+    rows = await on_the_bundled_web() if options.model == "extractive" and not options.rows else []
     folders = [options.folder, options.folder / "large"] if options.folder else []
     for folder in folders:
         if (folder / "questions.jsonl").exists():
@@ -115,6 +111,9 @@ async def on_a_closed_web(folder: Path, options: argparse.Namespace) -> list[Row
                 place = closedweb.gold_place(report, question)
                 right = place is not None and place < SENTENCES
                 rows.append(_row(folder.name, report, right=right))
+                if options.rows:  # a long bench that is cut off keeps what it has
+                    with options.rows.open("a", encoding="utf-8") as kept:
+                        kept.write(json.dumps(rows[-1], ensure_ascii=False) + "\n")
     return rows
 
 

@@ -3,10 +3,10 @@
     python -m tests.bench.judged ask  FOLDER CLAIMS [PAGES] [--every N]
     python -m tests.bench.judged read FOLDER CLAIMS [PAGES] [--every N] [-v]
 
-`ask` writes `system.txt` and, for each page, what the judge would be asked about the claims that
-do not stand there literally, ten a request: `NAME-1.request.txt`. The replies go beside them as
-`NAME-1.reply.txt`; `read` counts. CLAIMS is a file of JSON lines, either claims (claim, page, label,
-kind) of PAGES (page, text, title?), as in `tests/bench/paraphrases`, or pages with their claims
+`ask` writes `system.txt` and, for each page, what the judge would be asked about the claims that do
+not stand there literally, ten a request: `NAME-1.request.txt`. The replies go beside them as
+`NAME-1.reply.txt`; `read` counts. CLAIMS is a file of JSON lines, claims (claim, page, label, kind)
+of PAGES (page, text, title?), as in `tests/bench/paraphrases`, or pages with theirs
 ({"page": {"title", "text"}, "claims": [{claim, label, kind}]}). `--every N` takes every Nth claim.
 
 A true claim is right where it is supported, a wrong one where it is not; false alarms (true claims

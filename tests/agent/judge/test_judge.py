@@ -91,6 +91,8 @@ async def test_only_what_code_leaves_open_is_asked(evidence):
         ("1. Undecided", "undecided"),
         ("1: supported — the words “four years of work” say so of the pier.", "supported"),
         ("Claim 1: Contradicted, it took longer", "contradicted"),
+        ("1: in part “begun in 1890” the end is not given", "undecided"),
+        ("1: not stated", "undecided"),
         ("I think it is fine.", "undecided"),
         ("7: supported", "undecided"),
     ],
@@ -126,3 +128,27 @@ async def test_a_claim_with_another_citation_is_judged_anew(evidence):
     mended = open_claims("It took until 1894 to open to trains. [S1¶2]", evidence)
     assert decided.without_decided(mended) == mended != {}
     assert Verdicts.of_rows(decided.rows()).rows() == decided.rows()
+
+
+async def test_a_judge_s_words_stand_in_the_reason(evidence):
+    [first, _], _ = await verdicts(evidence, "1: in part “begun in 1890” the end is not given")
+    assert first.reason == (
+        "the passages say only a part of it: “begun in 1890” (the end is not given)"
+    )
+
+
+async def test_the_request_shows_question_answer_and_what_stands_around(evidence):
+    evidence.question = "How long did it take?"
+    claims = open_claims("It was slow work. [S1¶2]", evidence)
+    request = judge_request(claims, evidence, ANSWER)
+    assert request.startswith(f"Question: How long did it take?\n\n<answer>\n{ANSWER}")
+    assert "(Pier) The pier was begun in 1890." in request
+
+
+@pytest.mark.parametrize(
+    ("line", "word"), [("answer: in part", "in part"), ("**Answer:** Fully.", "fully"), ("", None)]
+)
+def test_whether_the_question_is_answered_is_read_and_recorded(line, word):
+    decided = read_verdicts(f"1: supported\n{line}", {})
+    assert decided.answers == word
+    assert Verdicts.of_rows(decided.rows()).answers == word

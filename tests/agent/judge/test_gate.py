@@ -1,0 +1,89 @@
+"""What goes back before an answer leaves, what does not, and what stays of the first answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.journal import Runs
+from agent.run.record import RunRecord
+from agent.run.replay import replay
+
+LIT = "It was first lit on 1 November 1829."
+TOWER = "The granite tower is 34 metres high and has 166 steps."
+FREE = "The lighthouse that Gideon Thorsby planned has shone since 1829."
+
+
+@pytest.fixture
+def answered(ask, script, site):
+    """Run a script that reads the page and then gives these replies."""
+
+    async def run(*replies):
+        return await ask(model=script(f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>', *replies))
+
+    return run
+
+
+def said(events, report):
+    return [event.data["said"] for event in events(report) if event.type == "review"]
+
+
+async def test_one_wrong_value_goes_back_with_the_page_s_own_words(answered, events):
+    wrong = LIT.replace("1829", "1929")
+    report = await answered(f"{wrong} [S1]", {"reply": f"{LIT} [S1]", "for": "review"})
+    [told] = said(events, report)
+    assert wrong in told
+    assert "the page has “1829” there" in told
+    assert LIT in told
+    assert report.answer == f"{LIT} [1]"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"{FREE} [S1]",
+        f"{LIT} [S1] I found no figure for its height.",
+        "A light that nobody doubts. [S1]",
+    ],
+)
+async def test_what_is_only_open_does_not_go_back(answered, events, answer):
+    report = await answered(answer, {"reply": "never asked", "for": "review", "expect": "never"})
+    assert said(events, report) == []
+    assert report.status == "answered"
+
+
+async def test_what_the_judge_refuses_goes_back(answered, events):
+    report = await answered(
+        f"{FREE} [S1]",
+        {"reply": '1: contradicted "It was first lit on 1 November 1829."', "for": "judge"},
+        {"reply": f"{LIT} [S1]", "for": "review"},
+        {"reply": "answer: fully", "for": "judge"},
+    )
+    [told] = said(events, report)
+    assert "the passages say otherwise: “It was first lit on 1 November 1829.”" in told
+
+
+async def test_a_citation_that_does_not_exist_goes_back(answered, events):
+    report = await answered(
+        "It is loved by all gulls. [S7¶3]", {"reply": f"{LIT} [S1]", "for": "review"}
+    )
+    assert "S7¶3" in said(events, report)[0]
+
+
+@pytest.mark.parametrize("second", [f"{LIT} [S1]", "NOT_FOUND nothing remains"])
+async def test_what_was_supported_is_not_lost_by_mending(answered, tmp_path, second):
+    wrong = LIT.replace("1829", "1929")
+    report = await answered(f"{TOWER} [S1] {wrong} [S1]", {"reply": second, "for": "review"})
+    assert report.status == "answered"
+    assert TOWER in [sentence.text for sentence in report.sentences]
+    again = await replay(RunRecord.read(Runs(tmp_path / "data").find(report.run)))
+    assert again.model_dump(exclude={"elapsed_s"}) == report.model_dump(exclude={"elapsed_s"})
+
+
+async def test_the_judge_s_word_on_the_answer_is_its_confidence(answered):
+    verdict = '1: supported "It was first lit on 1 November 1829."\nanswer: {}'
+    fully, no = [
+        await answered(f"{FREE} [S1]", {"reply": verdict.format(word), "for": "judge"})
+        for word in ("fully", "no")
+    ]
+    assert fully.confidence > 0.6 > 0.4 > no.confidence
+    assert fully.confidence_parts.answers == "fully"
