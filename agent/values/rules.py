@@ -13,7 +13,7 @@ from agent.evidence.language.dates import find_dates
 from agent.evidence.language.figures import find_figures
 from agent.evidence.language.normalise import tokenise, words_of
 from agent.evidence.language.units import Unit, unit_named
-from agent.keyless.names import name_stems, names
+from agent.keyless.question import name_stems, names
 from agent.values.holding import stands_in
 from agent.values.schema import pointer
 from agent.values.weighing import Draft

@@ -168,13 +168,12 @@ def report(results: list[Result]) -> bool:
         sign = "≥" if least else "≤"
         print(f"{name:22}{value:7.3f}  ({sign} {target}{'' if met[-1] else ', MISSED'}) {more}")
 
-    for kind in FIRST:
+    for kind, wanted in FIRST.items():
         asked = [r for r in results if r.kind == kind]
         if asked:
             first = [r for r in asked if r.place == 0]
-            line(
-                f"{kind}, first sentence", len(first) / len(asked), FIRST[kind], f"of {len(asked)}"
-            )
+            share = len(first) / len(asked)
+            line(f"{kind}, first sentence", share, wanted, f"of {len(asked)}")
             anywhere = sum(r.right for r in asked) / len(asked)
             line(f"{kind}, anywhere", anywhere, ANYWHERE[kind], "")
     answered = [r for r in results if r.answered]
