@@ -19,7 +19,7 @@ LEAST_COVERED = 0.43
 """Share of the question's weight below which nothing is answered. Coverage alone told answerable
 from unanswerable questions better than any fitted mixture of eight features did, on the web that
 was not fitted to."""
-NEARLY = 1.2
+NEARLY = 1.0
 """Score by which a runner-up may be worse, of about 13, to be said too."""
 CLOSEST, LONGEST_QUOTE = 3, 240
 """Passages shown with a refusal, and characters of each."""
