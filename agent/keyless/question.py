@@ -1,94 +1,282 @@
-"""What a question asks for: its words and names, and the kind of answer."""
+"""What a question asks for: its names and telling words, and the kind of answer it wants.
+
+Kinds are told for English alone; in other languages a question is its words and names.
+"""
 
 from __future__ import annotations
 
 import functools
 import itertools
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
-from agent.keyless.asking import GENERIC, Kind, asked_for
-from agent.keyless.names import name_stems, names, numbers, pieces, quoted
-from agent.keyless.places import is_adjective, is_country
-from browser.text import STOP_WORDS, stem, words
+from browser.text import STOP_WORDS, content_words, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+
+class AnswerKind(Enum):
+    """The kind of answer that a question calls for; THING where its words do not tell."""
+
+    PERSON = "person"
+    DATE = "date"
+    NUMBER = "number"
+    PLACE = "place"
+    REASON = "reason"
+    THING = "thing"
+
+
+_NOUNS = {
+    AnswerKind.DATE: "year date month day century decade era",
+    AnswerKind.NUMBER: (
+        "number amount population percentage percent size height length area distance speed weight"
+        " age depth price cost total rate score"
+    ),
+    AnswerKind.PERSON: (
+        "person man woman people actor actress singer musician author writer poet director producer"
+        " composer artist painter player coach president minister king queen emperor leader general"
+        " scientist brother sister father mother son daughter wife husband spouse founder inventor"
+        " architect engineer"
+    ),
+    AnswerKind.PLACE: (
+        "country city state county town village province region continent place location island"
+        " district capital birthplace nation area river street"
+    ),
+}
+"""English nouns after "which" or "what" that say what kind of answer is wanted."""
+_KIND_OF = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
+_BY_WORD = {
+    "who": AnswerKind.PERSON,
+    "whom": AnswerKind.PERSON,
+    "whose": AnswerKind.PERSON,
+    "when": AnswerKind.DATE,
+    "where": AnswerKind.PLACE,
+    "why": AnswerKind.REASON,
+}
+_ASKING = frozenset({*_BY_WORD, "what", "which", "how"})
+_HOW_MUCH = frozenset("many much old long far fast tall high big large deep often wide".split())
+_BEFORE = frozenset("in on at by to from of for with is was".split())
+_LINKING = frozenset("of the de la le du da di del van von der den al el bin and & for".split())
+_OPENERS, _CLOSERS = ('"', "“", "„", "«", "(", "["), ",;:?!"
+_MARKS = "\"'“”„«»‘’()[]{},;:?!."
+_AND_WHAT = ("and what about ", "what about ", "how about ", "and ")
+_PRONOUNS = frozenset("it he she they him them".split())
+_OWNING = frozenset("its his their her".split())
+_PAGES = frozenset("page article site tab text document selection passage".split())
+_TASKS = {
+    **dict.fromkeys(("compare", "contrast"), "compare"),
+    **dict.fromkeys(("list", "enumerate"), "list"),
+    **dict.fromkeys(("summarise", "summarize", "outline"), "summarise"),
+    **dict.fromkeys(("explain", "describe", "discuss"), "explain"),
+}
+"""English words at the start of a request that takes more than a quotation."""
+_COMPARATIVES = frozenset(
+    """older oldest younger youngest earlier earliest first later latest larger largest bigger
+    taller longer higher more most""".split()
+)
+_LONGEST_QUOTED = 80
+_NOUN_LONGEST, _NOUN_WITHIN = 3, 6
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, analysed: `terms` are its content stems, each once, in order.
+    """A question, analysed.
 
-    `names` are the proper names and quotations in it, a joined one also in its parts;
-    `name_terms` the stems that belong to a name or are numbers; `focus` the stems of the noun
-    that is asked for ("what *mountain range* …"), empty where there is none.
+    `terms` are the stems of its words without stop words, each once, in order; `names` the proper
+    names and quotations in it; `name_terms` the stems that belong to a name or are numbers;
+    `focus` the stems of the noun that is asked for ("what *mountain range* …").
     """
 
     text: str
     terms: tuple[str, ...]
     names: tuple[str, ...]
     name_terms: frozenset[str]
-    kind: Kind
+    kind: AnswerKind
     focus: frozenset[str]
-    bigrams: frozenset[tuple[str, str]]
-
-    @property
-    def telling_names(self) -> list[str]:
-        """The names that say which one is meant: no countries, no `British`."""
-        return [n for n in self.names if not is_adjective(n) and not is_country(n)]
 
     def word_of(self, term: str) -> str:
         """The word of the question that a stem came from."""
-        return next((w for w in words(self.text) if stem(w) == term), term)
+        tokens = (token.strip(_MARKS) for token in self.text.split())
+        return next((t for t in tokens if term in content_words(t)), term)
 
 
 @functools.lru_cache(maxsize=64)
 def analyse(text: str) -> Question:
-    """Analyse a question; in languages other than English only words and names are told."""
+    """Analyse a question."""
     text = " ".join(text.split())
-    found = tuple(_names_of(text))
-    inside = frozenset(s for name in found for s in name_stems(name)) | frozenset(numbers(text))
+    found = tuple(dict.fromkeys([*_quoted(text), *names(_lower_start(text))]))
+    inside = frozenset(s for name in found for s in name_stems(name))
+    inside |= {w for w in words(text) if w.isdigit()}
     order = [stem(w) for w in words(text) if w not in STOP_WORDS or stem(w) in inside]
-    kind, focus = asked_for(text)
-    return Question(
-        text=text,
-        terms=tuple(dict.fromkeys(order)),
-        names=found,
-        name_terms=inside,
-        kind=kind,
-        focus=frozenset(stem(w) for w in focus),
-        bigrams=frozenset(itertools.pairwise(order)),
-    )
+    kind, focus = _asked_for(text)
+    stems = frozenset(stem(w) for w in focus)
+    return Question(text, tuple(dict.fromkeys(order)), found, inside, kind, stems)
 
 
-def keywords(question: Question) -> str:
-    """The names alone, or, where there are none, the words that carry meaning."""
-    return " ".join(dict.fromkeys(question.names or _telling_words(question)))
+def without_urls(text: str) -> tuple[str, tuple[str, ...]]:
+    """Take the addresses out of a question; gives the rest of it, and the addresses."""
+    kept: list[str] = []
+    found: list[str] = []
+    for token in text.split():
+        bare = token.strip(_MARKS + "<>")
+        if bare.startswith(("http://", "https://")):
+            found.append(bare)
+        elif bare.startswith("www."):
+            found.append(f"https://{bare}")
+        else:
+            kept.append(token)
+    return " ".join(kept), tuple(dict.fromkeys(found))
 
 
-def variants(question: Question) -> str:
-    """The words that carry meaning, each in its plain forms, for engines that do not stem."""
-    return " ".join(dict.fromkeys(v for w in _telling_words(question) for v in _forms(w)))
+def resolved(text: str, earlier: Sequence[str], title: str) -> str:
+    """Put names for a question's pronouns: the page in view, else what was last spoken of.
+
+    "And Marrow Point Light?" asks the earlier question of another name.
+    """
+    question = analyse(text)
+    before = next((q for q in map(analyse, reversed(earlier)) if q.names), None)
+    opening = next((o for o in _AND_WHAT if text.casefold().startswith(o)), "")
+    if opening and before and question.names:
+        return before.text.replace(before.names[0], text[len(opening) :].strip(_MARKS + " "))
+    subject = bare_title(title) or (before.names[0] if before else "")
+    if question.names or not subject:
+        return text
+    tokens = text.split()
+    for n, token in enumerate(tokens):
+        word = token.strip(_MARKS).casefold()
+        if word in _PRONOUNS or word in _OWNING:
+            named = subject + ("'s" if word in _OWNING else "")
+            return " ".join(
+                [*tokens[:n], token.replace(token.strip(_MARKS), named), *tokens[n + 1 :]]
+            )
+    return text
 
 
-def _names_of(text: str) -> list[str]:
-    opening = text.partition(" ")[0].casefold()
-    asking = opening in STOP_WORDS or stem(opening) in GENERIC
-    body = text[:1].lower() + text[1:] if asking else text
-    found = [*quoted(text), *(piece for name in names(body) for piece in pieces(name))]
-    return [n for n in dict.fromkeys(found) if name_stems(n)]
+def points_at_page(text: str) -> bool:
+    """The question is about the page in view: "this page", "here", "the selection"."""
+    said = words(text)
+    pointing = any(a in ("this", "the") and b in _PAGES for a, b in itertools.pairwise(said))
+    return pointing or bool({"this", "here", "selected", "selection"} & set(said))
 
 
-def _telling_words(question: Question) -> Iterator[str]:
-    return (w for w in words(question.text) if w not in STOP_WORDS and stem(w) not in GENERIC)
+def beyond_quoting(question: Question) -> str:
+    """What a question asks that no single sentence says ("compare"); empty where one may say it."""
+    said = words(question.text)
+    if not said:
+        return ""
+    if said[0] in _TASKS:
+        return _TASKS[said[0]]
+    if {"difference", "differences", "compare", "compared"} & set(said):
+        return "compare"
+    sides = "or" in said[1:] and len(question.names) > 1 and bool(_COMPARATIVES & set(said))
+    auxiliary = said[0] in ("are", "were", "is", "was", "do", "did")
+    if sides or (auxiliary and {"both", "same"} & set(said)):
+        return "compare"
+    asks = [s for s in question.text.split("?") if s.strip()]
+    return "answer two questions at once" if len(asks) > 1 and "?" in question.text[:-1] else ""
 
 
-def _forms(word: str) -> list[str]:
-    """A word without its ending, and with the commonest English ones; numbers as they are."""
-    if len(word) < 4 or not word.isascii() or word.isdigit():
-        return [word]
-    ending = next((e for e in ("ings", "ing", "ed", "es", "s") if word.endswith(e)), "")
-    base = word.removesuffix(ending)
-    base = base if len(base) >= 3 else word
-    return [word, base, *(base + e for e in ("s", "ed", "ing", "e"))]
+def names(text: str) -> list[str]:
+    """Capitalised names in order, each once: "the Isle of Hesk" gives "Isle of Hesk"."""
+    found: list[str] = []
+    run: list[str] = []
+    for token in [*text.split(), ""]:
+        bare = token.strip(_MARKS).removesuffix("'s").removesuffix("’s")
+        capital = bare[:1].isupper() or (bool(run) and bare[:1].isdigit())
+        if token[:1] in _OPENERS or not (capital or (run and bare in _LINKING)):
+            found.append(_name(run))
+            run = []
+        if capital or run:
+            run.append(bare)
+        initial = len(bare) == 1 and token == f"{bare}."
+        if not token.endswith(bare) and not initial:
+            found.append(_name(run))
+            run = []
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def name_stems(name: str) -> frozenset[str]:
+    """The stems that tell a name; stop words are left out unless nothing else is there."""
+    every = words(name)
+    return frozenset(stem(w) for w in every if w not in STOP_WORDS) or frozenset(map(stem, every))
+
+
+def bare_title(title: str) -> str:
+    """A page's title without what tells it from its namesakes: `Nina (film)`, `Nina | Site`."""
+    for separator in (" (", " | ", " – ", " — ", " - "):
+        title = title.partition(separator)[0]
+    return title
+
+
+def keywords(text: str) -> str:
+    """The words that carry meaning, in order and as they are written: what a person types."""
+    bare = (token.strip(_MARKS) for token in text.split())
+    return " ".join(w for w in bare if content_words(w) and w.casefold() not in _ASKING)
+
+
+def _name(run: Sequence[str]) -> str:
+    """Join words to a name, without stop words at its start and linking ones at its end."""
+    kept = list(run)
+    while kept and (kept[0].casefold() in STOP_WORDS or kept[0] in _LINKING):
+        kept.pop(0)
+    while kept and kept[-1] in _LINKING:
+        kept.pop()
+    return " ".join(kept)
+
+
+def _quoted(text: str) -> Iterator[str]:
+    """Quoted pieces: `"The Salt Ledger"`."""
+    for opened, closed in ('""', "“”", "„“", "«»"):
+        for piece in text.split(opened)[1 :: 2 if opened == closed else 1]:
+            said, mark, _ = piece.partition(closed)
+            if (mark or opened == closed) and 0 < len(said) <= _LONGEST_QUOTED:
+                yield said.strip(_MARKS + " ")
+
+
+def _lower_start(text: str) -> str:
+    """A question's first word is capital whatever it is; a name there is told by not asking."""
+    first = text.partition(" ")[0].strip(_MARKS).casefold()
+    return text[:1].lower() + text[1:] if first in STOP_WORDS else text
+
+
+def _asked_for(text: str) -> tuple[AnswerKind, tuple[str, ...]]:
+    """Give the kind of answer, and the noun that is asked for, at most three words.
+
+    The asking word is the first one at the start or behind a preposition, else the last: further
+    in, `who`, `which` and `where` mostly open relative clauses.
+    """
+    tokens = text.split()
+    folded = [token.strip(_MARKS).casefold() for token in tokens]
+    places = [n for n, word in enumerate(folded) if word in _ASKING]
+    if not places:
+        return AnswerKind.THING, ()
+    leading = [n for n in places if n <= 1 or folded[n - 1] in _BEFORE or tokens[n - 1][-1] == ","]
+    strong = [n for n in places if folded[n] in ("what", "how")]
+    at = leading[0] if leading and leading[0] <= 1 else (strong or leading or places)[-1]
+    asking, following = folded[at], tokens[at + 1 :]
+    if asking == "how":
+        much = bool(following) and following[0].strip(_MARKS).casefold() in _HOW_MUCH
+        return (AnswerKind.NUMBER if much else AnswerKind.THING), _noun(following[1:])
+    if asking in _BY_WORD and asking != "whose":
+        return _BY_WORD[asking], ()
+    focus = _noun(following)
+    nouns = [word.removesuffix("s") for word in focus[-1:]] + list(focus)
+    known = next((_KIND_OF[noun] for noun in nouns if noun in _KIND_OF), None)
+    return known or _BY_WORD.get(asking, AnswerKind.THING), focus
+
+
+def _noun(following: Sequence[str]) -> tuple[str, ...]:
+    """The noun phrase right after the asking word, or after its "is the": at most three words."""
+    phrase: list[str] = []
+    for token in following[:_NOUN_WITHIN]:
+        word = token.strip(_MARKS).casefold()
+        if word in STOP_WORDS or (token[:1].isupper() and phrase):
+            if phrase:
+                break
+        else:
+            phrase.append(word)
+        if len(phrase) == _NOUN_LONGEST or (token[-1:] in _CLOSERS and phrase):
+            break
+    return tuple(phrase)

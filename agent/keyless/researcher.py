@@ -4,21 +4,92 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from agent.depth import STANDARD
-from agent.keyless.findings import Findings
-from agent.keyless.notebook import take_notes
-from agent.keyless.policy import _steps
+from agent.keyless import answer
+from agent.keyless.conversation import conversation_of
+from agent.keyless.live import LIVE_TOOLS, brought_text, live_call
+from agent.keyless.question import (
+    analyse,
+    keywords,
+    name_stems,
+    names,
+    points_at_page,
+    resolved,
+    without_urls,
+)
+from agent.keyless.ranking import Ranking, candidates_of
 from agent.types import ToolCall
+from browser.text import content_words
 from browser.text import sentences as cut
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from agent.depth import Effort
+    from agent.keyless.conversation import Conversation
+    from agent.keyless.question import Question
+    from agent.keyless.ranking import Scored
     from agent.models.base import Message
-    from agent.types import Passage
+    from agent.types import Observation, Passage
+
+SURE = 0.65
+"""Share of the question that an answer covers from which nothing further is looked for."""
+LEADS = 4
+"""Best sentences whose names are searched for a second hop."""
+RELEVANT = 0.3
+"""Share (0-1) of the question that a page must speak of for its next page to be read."""
+Call = tuple[str, dict[str, Any]]
+
+
+class Research:
+    """What a conversation has come to; each part is worked out when it is first asked for."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.conversation = conversation
+        text, self.urls = without_urls(conversation.question)
+        page = conversation.page
+        text = resolved(text, conversation.earlier, page.title if page else "")
+        self.question: Question = analyse(text)
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The sentences read, ranked."""
+        return Ranking(self.question, candidates_of(self.conversation.observations))
+
+    @property
+    def best(self) -> Scored | None:
+        """The sentence that answers best, a whole one."""
+        return next((x for x in self.ranking.scored if x.candidate.whole), None)
+
+    @property
+    def thin(self) -> bool:
+        """Too little was found for an answer."""
+        return answer.is_thin(self.ranking, self.best)
+
+    @property
+    def sure(self) -> bool:
+        """The best sentence says nearly all of the question."""
+        return not self.thin and self.best is not None and self.best.covered >= SURE
+
+    @property
+    def complete(self) -> bool:
+        """The best sentence says every word of the question, itself or by its page's title."""
+        return (
+            not self.thin and self.best is not None and not self.ranking.unmet(self.best.candidate)
+        )
+
+    @property
+    def about_the_page(self) -> bool:
+        """The question points at the page that the person has before them."""
+        return self.conversation.page is not None and points_at_page(self.conversation.question)
+
+    @property
+    def pages_read(self) -> int:
+        """How many pages were read."""
+        return len({o.url for o in self.conversation.results("READ")})
 
 
 class Researcher:
@@ -44,12 +115,20 @@ class Researcher:
         is left for the answer, and after a message that holds no observations (a limit is reached)
         nothing is called.
         """
-        found = Findings(take_notes(messages), self._effort)
-        for step in _steps(found.notes, self._effort):
-            if calls := step(found):
-                return [
-                    ToolCall(tool, json.dumps(param, ensure_ascii=False)) for tool, param in calls
-                ]
+        return self.calls_for(Research(conversation_of(messages)))
+
+    def calls_for(self, research: Research) -> list[ToolCall] | None:
+        """The same for a conversation that was read already."""
+        if (
+            research.conversation.ended
+            or len(research.conversation.steps) >= self._effort.steps - 1
+        ):
+            return None
+        for step in (self._given, self._search, self._read, self._hop, self._turn, self._live):
+            if calls := step(research):
+                return [ToolCall(name, json.dumps(p, ensure_ascii=False)) for name, p in calls]
+            if step == self._given and research.about_the_page:
+                return None
         return None
 
     def best_passages(
@@ -59,27 +138,137 @@ class Researcher:
 
         Each is a slice of a passage that was shown, at most `sentences` sentences around the best
         one, and has that passage's `id`, to be cited by; `heading` begins with the page's title.
+        For a second hop the sentence that leads to the best one comes right after it.
         """
-        found = Findings(take_notes(messages), self._effort)
-        shown = {p.id: p for m in messages for o in m.observations for p in o.passages}
-        best: dict[tuple[str, int], Passage] = {}
-        for scored in found.ranking.scored:
-            passage = shown.get(scored.sentence.passage)
-            if passage is not None and len(best) < limit:
-                piece = _around(passage, scored.sentence.text, sentences)
-                piece = replace(
-                    piece, heading=f"{scored.sentence.title} › {piece.heading}".strip(" ›")
-                )
-                best.setdefault((piece.id, piece.start), piece)
-        return list(best.values())
+        conversation = conversation_of(messages)
+        titles = {o.url: o.title for o in conversation.observations if o.title}
+        found: dict[tuple[str, int], Passage] = {}
+        for scored in Research(conversation).ranking.scored:
+            for candidate in filter(None, (scored.candidate, scored.bridge)):
+                piece = _around(candidate.passage, candidate.text, sentences)
+                above = [titles.get(candidate.page, ""), piece.heading]
+                piece = replace(piece, heading=" › ".join(filter(None, above)))
+                found.setdefault((piece.id, piece.start), piece)
+            if len(found) >= limit:
+                break
+        return list(found.values())[:limit]
+
+    def _given(self, research: Research) -> list[Call]:
+        """Read what the question itself names: an address in it, the page before the person."""
+        conversation = research.conversation
+        if conversation.steps:
+            return []
+        found = [("READ", {"url": url, "query": research.question.text}) for url in research.urls]
+        page = conversation.page
+        if page is not None and not page.passages and page.url:
+            found.append(("READ", {"url": page.url, "query": research.question.text}))
+        return found
+
+    def _search(self, research: Research) -> list[Call]:
+        """Search for the question as it is, and for its telling words.
+
+        Not where a file, an address or the page in view already answers.
+        """
+        conversation, question = research.conversation, research.question
+        if conversation.rounds("WEB_SEARCH") or not question.terms:
+            return []
+        if conversation.observations and not research.thin:
+            return []
+        return _searches([question.text, keywords(question.text)])
+
+    def _read(self, research: Research) -> list[Call]:
+        """Read the most promising results of the searches just made, several at once."""
+        searches = [o for o in research.conversation.latest if o.tool == "WEB_SEARCH"]
+        done = set(research.conversation.asked("READ", "url"))
+        many = self._effort.next_reads if done - set(research.urls) else self._effort.first_reads
+        urls = [url for url in _promising(searches) if url not in done]
+        return [("READ", {"url": url, "query": _sought(research)}) for url in urls[:many]]
+
+    def _hop(self, research: Research) -> list[Call]:
+        """Where the answer is not sure: search for a name found on the way, with what is open."""
+        conversation = research.conversation
+        rounds = conversation.rounds("WEB_SEARCH")
+        live = any(o.tool in LIVE_TOOLS for o in conversation.latest)
+        if not 0 < rounds < self._effort.searches or research.sure or live:
+            return []
+        asked = {frozenset(content_words(q)) for q in conversation.asked("WEB_SEARCH", "query")}
+        wanted = [
+            q for q in _follow_ups(research.ranking) if frozenset(content_words(q)) not in asked
+        ]
+        return _searches(wanted[: self._effort.queries])
+
+    def _turn(self, research: Research) -> list[Call]:
+        """Where something is open: the next page of the page that speaks most of the question."""
+        if research.complete:
+            return []
+        conversation = research.conversation
+        done = set(conversation.asked("READ", "url"))
+        read = conversation.results("READ")
+        turned = {o.get("next") for o in read} & done
+        onward = [o for o in read if o.get("next") and o.get("next") not in done]
+        worth = [
+            (o.url in turned, relevance(o, research.ranking), str(o.get("next"))) for o in onward
+        ]
+        begun, relevant, following = max(worth, default=(False, 0.0, ""))
+        if len(turned) >= self._effort.list_pages or not (begun or relevant >= RELEVANT):
+            return []
+        return [("READ", {"url": following, "query": _sought(research)})]
+
+    def _live(self, research: Research) -> list[Call]:
+        """Where something is open: work a live page, and read what an action brought."""
+        latest = research.conversation.latest
+        unread = len(latest) == 1 and latest[0].tool in LIVE_TOOLS and not latest[0].passages
+        if unread and brought_text(latest[0]):
+            return [("READ", {"query": _sought(research)})]
+        if research.complete:
+            return []
+        call = live_call(research.conversation, research.ranking, thin=research.thin)
+        return [call] if call else []
+
+
+def relevance(page: Observation, ranking: Ranking, *further: str) -> float:
+    """Share (0-1) of the question's weight that a page, as it was shown, speaks of."""
+    texts = [page.title, *(p.text for p in page.passages), *further]
+    return ranking.covers(content_words(" ".join(texts)))
+
+
+def _promising(searches: Sequence[Observation]) -> list[str]:
+    """The addresses of a few searches' results: those that stand high, and in several, first."""
+    score: dict[str, float] = {}
+    for search in searches:
+        for rank, hit in enumerate(search.results):
+            score[hit.url] = score.get(hit.url, 0.0) + 1 / (rank + 2)
+    return sorted(score, key=lambda url: -score[url])
+
+
+def _follow_ups(ranking: Ranking) -> Iterator[str]:
+    """Queries for a second hop: a name that the best sentences bring, with what they leave open."""
+    known = frozenset(ranking.question.terms)
+    for x in ranking.scored[:LEADS]:
+        c = x.candidate
+        left = [w for w in ranking.unmet(c) if content_words(w)]
+        for name in names(c.text):
+            if name and not name_stems(name) <= known and not name[0].isdigit():
+                yield " ".join([name, *left])
+
+
+def _searches(queries: Sequence[str]) -> list[Call]:
+    return [("WEB_SEARCH", {"query": query}) for query in dict.fromkeys(queries) if query]
+
+
+def _sought(research: Research) -> str:
+    """The question with the words of later queries, for the choice of a long page's passages."""
+    later = research.conversation.asked("WEB_SEARCH", "query")[2:]
+    return " ".join(dict.fromkeys(" ".join([research.question.text, *later]).split()))
 
 
 def _around(passage: Passage, text: str, most: int) -> Passage:
-    """Cut a passage down to the block of `most` sentences that holds a text."""
+    """Cut a passage down to a block of `most` sentences that holds a text."""
     spans = cut(passage.text)
-    at = next((n for n, span in enumerate(spans) if text in passage.text[span.start : span.end]), 0)
-    block = spans[at - at % most : at - at % most + most]
-    if not block:
+    at = next((n for n, span in enumerate(spans) if passage.text.startswith(text, span.start)), 0)
+    first = max(0, min(at - (most - 1) // 2, len(spans) - most))
+    block = spans[first : first + most]
+    if passage.kind == "table" or not block:
         return passage
     start, end = block[0].start, block[-1].end
     return replace(

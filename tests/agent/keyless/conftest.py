@@ -1,20 +1,24 @@
-"""A small web and a loop around the model, both in the form that the real ones have."""
+"""A small web, and a loop around the model that hands its results on as the real one does."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from agent.evidence import split_passages
 from agent.keyless import ExtractiveModel
 from agent.models import Message
-from agent.protocol import format_results, parse
+from agent.protocol import parse
 from agent.protocol.results import CallResult
 from browser.text import BM25, content_words
+from browser.types import SearchResult
+
+if TYPE_CHECKING:
+    from agent.types import Observation
 
 SITE = "http://isles.example/"
 
@@ -52,13 +56,8 @@ class SmallWeb:
         texts = [f"{p.title} {p.title} {p.text}" for p in self.pages.values()]
         best = BM25([content_words(text) for text in texts]).best(content_words(query), 10)
         found = [(names[number], self.pages[names[number]]) for number, _ in best]
-        lines = [
-            f"{n}. {p.title} — {SITE}{name}\n   {p.text[:80]}"
-            for n, (name, p) in enumerate(found, 1)
-        ]
-        return CallResult(
-            "WEB_SEARCH", {"query": query, "results": len(found)}, "\n".join(lines), "search"
-        )
+        hits = [SearchResult(f"{SITE}{name}", p.title, p.text[:80]) for name, p in found]
+        return CallResult("WEB_SEARCH", {"query": query}, "hits", "search", results=tuple(hits))
 
     def _read(self, url: str) -> CallResult:
         name = url.removeprefix(SITE)
@@ -70,8 +69,7 @@ class SmallWeb:
         data = {"source": f"S{number}", "url": url, "title": page.title}
         if page.next:
             data["next"] = SITE + page.next
-        lines = "\n".join(f"{p.id} {' '.join(p.text.split())}" for p in passages)
-        return CallResult("READ", data, lines, f"S{number}")
+        return CallResult("READ", data, "text", f"S{number}", passages=tuple(passages))
 
     def queries(self) -> list[str]:
         return [call["query"] for name, call in self.asked if name == "WEB_SEARCH"]
@@ -87,16 +85,23 @@ Ask = Callable[..., Awaitable[str]]
 def ask() -> Ask:
     """Let the model work on a small web until it answers; at most twelve replies."""
 
-    async def run(web: SmallWeb, question: str, *, before: tuple[Message, ...] = ()) -> str:
+    async def run(
+        web: SmallWeb,
+        question: str,
+        *,
+        before: tuple[Message, ...] = (),
+        given: tuple[Observation, ...] = (),
+    ) -> str:
         model = ExtractiveModel()
-        messages = [*before, Message("user", question)]
+        asked = Message("user", f"layers\n{question}", observations=given, question=question)
+        messages = [*before, asked]
         for _ in range(12):
             reply = parse((await model.reply("", messages)).text)
             if not reply.calls:
                 return reply.text
             messages.append(Message("assistant", reply.text))
-            results = [web.run(call.name, call.param) for call in reply.calls]
-            messages.append(Message("user", format_results(results)))
+            results = [web.run(call.name, call.param).observed(call) for call in reply.calls]
+            messages.append(Message("user", "as text", observations=tuple(results)))
         raise AssertionError("no answer within twelve steps")
 
     return run

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from agent.keyless import ExtractiveModel
-from agent.keyless.controls import Control, controls
-from agent.keyless.observations import observations
+from agent.keyless.live import Control, controls
 from agent.models import Message
-from agent.protocol import format_results, parse
-from agent.protocol.results import CallResult
+from agent.protocol import parse
+from agent.types import Observation, Passage, ToolCall
 
 URL = "http://isles.example/catalogue"
 QUESTION = "Who cast the fog bell of Hesk Light?"
@@ -45,8 +46,15 @@ class Talk:
         self, name: str, param: dict[str, Any], data: dict[str, Any], web: str, label: str
     ) -> Talk:
         self.messages.append(Message("assistant", f"<<TOOL:{name}:{json.dumps(param)}>>"))
-        result = CallResult(name, data, web, label)
-        self.messages.append(Message("user", format_results([result])))
+        passages = tuple(
+            Passage(line.split(" ")[0], 1, line.partition(" ")[2])
+            for line in web.split("\n")
+            if "¶" in line.split(" ")[0]
+        )
+        snapshot = "" if name == "READ" else web
+        call = ToolCall(name, json.dumps(param))
+        observed = Observation(call, data, passages, snapshot=snapshot)
+        self.messages.append(Message("user", web, observations=(observed,)))
         return self
 
     def read(self, text: str = READ_PAGE) -> Talk:
@@ -105,12 +113,48 @@ async def test_nothing_is_opened_where_the_page_has_answered() -> None:
     assert reply.startswith("The fog bell of Hesk Light was cast by Ottoline Brask. [S1¶4]")
 
 
+def shown(tool: str, snapshot: str) -> Observation:
+    return Observation(ToolCall(tool), {"url": "u"}, snapshot=snapshot)
+
+
 def test_controls_are_those_of_the_main_part_and_what_came_later() -> None:
-    page = f'[Tool result for OPEN]: {{"url":"u"}}\n<web source="S1">\n{OPENED}\n</web>'
     change = (
-        '[Tool result for CLICK]: {"url":"u"}\n<web source="S1">\n~ [e1 searchbox: S, covered]\n'
-        "- [e3 button: Go]\n+ [e8 tab: Winter]\n~ [e4 button: Order, disabled]\n</web>"
+        "~ [e1 searchbox: S, covered]\n- [e3 button: Go]\n+ [e8 tab: Winter]\n"
+        "~ [e4 button: Order, disabled]"
     )
-    found = controls([*observations(page), *observations(change)])
+    found = controls([shown("OPEN", OPENED), shown("CLICK", change)])
     assert Control("e8", "tab", "Winter") in found
     assert {c.ref for c in found} == {"e2", "e3", "e8"}
+
+
+FORM = "[e1 textbox: Length in metres, required]\n[e2 spinbutton: Nights = (1..60), required]"
+SEASON = "[e1 select: Season = Summer, options: Summer; Winter]"
+COOKIES = "[e1 button: Accept all]\n[e2 button: Reject all]"
+
+
+@pytest.mark.parametrize(
+    ("page", "question", "expected"),
+    [
+        (
+            FORM,
+            "What is the fee for a boat of 12 metres for 3 nights?",
+            ("TYPE", {"ref": "e1", "text": "12", "submit": False}),
+        ),
+        (
+            SEASON,
+            "When does the last boat leave in winter?",
+            ("SELECT", {"ref": "e1", "value": "Winter"}),
+        ),
+        (COOKIES, "Who won the race?", ("CLICK", {"ref": "e2"})),
+    ],
+)
+async def test_forms_choices_and_cookies_are_worked(page, question, expected) -> None:
+    talk = Talk(question).read("S1¶1 A page on something else.")
+    talk.then("OPEN", {"url": URL}, {"url": URL}, page, "S1")
+    assert await call(talk) == expected
+
+
+async def test_a_form_that_requires_what_was_not_told_is_left_alone() -> None:
+    talk = Talk("What is the fee for 3 nights?").read("S1¶1 Fees.")
+    talk.then("OPEN", {"url": URL}, {"url": URL}, FORM, "S1")
+    assert parse(await talk.reply()).calls == ()

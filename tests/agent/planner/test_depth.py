@@ -51,7 +51,7 @@ async def test_the_keyless_model_reads_more_the_deeper_it_goes(ask, events):
         added = [event for event in events(report) if event.type == "source.added"]
         reads.append(len(added))
     assert reads == sorted(reads)
-    assert reads[0] < reads[1] < reads[2]
+    assert reads[0] < reads[1] <= reads[2]  # one page of results has ten
 
 
 @pytest.mark.parametrize("reply", ["", "no", '{"open":"x"}', '{"open":[1,null,""]}', "[]"])
