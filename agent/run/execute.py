@@ -93,7 +93,7 @@ class _Run:
         self._evidence = past.evidence() if past else Evidence(question)
         self._environ = os.environ if given.config else {}
         self._schema = schema
-        self._budget = budget_of(options)
+        self._budget = budget_of(options, self._environ)
         self._journal.listen(self._ledger.note)
         if given.on_event:
             self._journal.listen(given.on_event)

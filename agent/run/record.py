@@ -15,6 +15,7 @@ from agent.evidence import Evidence
 from agent.evidence.store import BLOCK
 from agent.journal import read_events
 from agent.judge import JUDGE
+from agent.loop import NUDGED
 from agent.models import Message, ModelReply, Usage
 from agent.models.base import images_of, message_of, passages_of
 from agent.planner import PLAN, SYNTHESIS
@@ -136,6 +137,14 @@ class RunRecord:
         """Steps that a loop began, the wrap-up not counted."""
         places = (request.place.partition("/") for request in self.requests)
         return sum(head == loop and step.isdigit() for head, _, step in places)
+
+    @property
+    def nudged(self) -> bool:
+        """Whether a model that had read nothing was asked once more."""
+        return any(
+            event.type == "guard.noticed" and event.data["circle"] == NUDGED
+            for event in self.events
+        )
 
     def asked_for(self, place: str) -> bool:
         """Whether the model was asked for this."""
