@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.depth import STANDARD
 from agent.keyless import Researcher
 from agent.models.base import Message, ModelReply, Structured
-from agent.prompts import prompt
+from agent.prompts import SEARCHES, prompt
 from agent.protocol import NOT_FOUND, inert, parse
 from agent.protocol.replies import loose_object
 from browser.text import STOP_WORDS, content_words, sentences
@@ -53,6 +53,9 @@ class GuidedModel:
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the inner model is told less
         """Give the next tool calls, or one cited sentence, or a refusal; raises `ModelError`."""
+        if messages[-1].content == SEARCHES:  # the model was relieved before it had read anything
+            asked_at = max(n for n, message in enumerate(messages) if message.question)
+            messages = messages[: asked_at + 1]
         calls = self._researcher.next_calls(messages)
         if calls:
             tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)

@@ -37,6 +37,10 @@ NUDGED = "nudged"
 """What the record calls it."""
 
 
+_CITATION = "¶"
+"""Stands in each id of a passage (`S2¶7`), and hardly anywhere else."""
+
+
 class Caller(Protocol):
     """Who makes the tool calls: the policy, or a record of what it gave."""
 
@@ -106,7 +110,7 @@ class Loop:
                     or self._cannot_read(reply, messages)
                     or self._rests_on_nothing(reply, messages)
                 ):
-                    return LoopResult(self._final(reply))
+                    return LoopResult(self._final(reply, messages))
         except LimitReached as reached:
             self.record("limit.reached", self.place, limit=reached.limit, why=reached.why)
             return LoopResult(await self._wrap_up(messages, reached.limit), reached.limit)
@@ -122,7 +126,7 @@ class Loop:
 
     def _cannot_read(self, reply: Reply, messages: list[Message]) -> bool:
         """Show a model whose only call cannot be read the form, so often that it can learn it."""
-        if not reply.broken or self._unreadable >= FORMS_SHOWN:
+        if self.guides is None or not reply.broken or self._unreadable >= FORMS_SHOWN:
             return False
         self._unreadable += 1
         messages.append(Message("assistant", reply.text[:SHOWN_OF_BROKEN] or "…"))
@@ -133,6 +137,7 @@ class Loop:
         """Nudge a model that ends before anything was read; guide one that gives up even then."""
         if (
             self.guides is None
+            or self.place != "0"  # a part's own task may rest on what others found
             or self._nudges >= NUDGES
             or any(message.observations for message in messages)
             or not takes(self.model, Task.NUDGE)
@@ -140,7 +145,8 @@ class Loop:
             return False
         note = NUDGE.format(call=CALL)
         if self._nudges:
-            gave_up = not reply.text or reply.broken or _gives_up(reply.text)
+            made_up = _CITATION in reply.text
+            gave_up = not reply.text or reply.broken or made_up or _gives_up(reply.text)
             if not gave_up or not isinstance(self.model, Guidable):
                 return False
             self.model.guide()
@@ -151,8 +157,16 @@ class Loop:
         messages.append(Message("user", note))
         return True
 
-    def _final(self, reply: Reply) -> str:
-        """Give the text of an answer: nothing raw, and nothing behind the word of giving up."""
+    def _final(self, reply: Reply, messages: Sequence[Message]) -> str:
+        """Give the text of an answer.
+
+        That is nothing raw, nothing behind the word of giving up, and no citation of passages
+        where none was ever shown.
+        """
+        if self.guides is None:
+            return reply.text
+        if _CITATION in reply.text and not any(_CITATION in m.content for m in messages):
+            return NOT_FOUND
         if reply.broken:
             return ""
         gave_up = _gives_up(reply.text) and takes(self.model, Task.HEED)

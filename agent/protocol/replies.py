@@ -49,7 +49,7 @@ def parse(reply: str) -> Reply:
     thoughts: list[str] = []
     calls: list[ToolCall] = []
     kept: list[str] = []
-    at, unclosed = 0, False
+    at, unclosed, lost = 0, False, 0
     while (token := _TOKEN.search(reply, at)) is not None:
         if token[0] == _THINK_OPEN:
             kept.append(reply[at : token.start()])
@@ -58,10 +58,11 @@ def parse(reply: str) -> Reply:
             if thought:
                 thoughts.append(thought)
             continue
-        end = token.end() if token[2] == ">>" else _call_end(reply, token.end())
+        end = token.end() if token[2] == ">>" else _call_end(reply, token.end(), len(calls) + lost)
         if end is not None:
             param = "" if token[2] == ">>" else trim(reply[token.end() : end - 2])
             calls.append(ToolCall(token[1], param))
+        lost += end is None
         end = token.end() if end is None else end
         kept.append(reply[at:end])
         at = end
@@ -153,9 +154,13 @@ def _thought(reply: str, start: int) -> tuple[str, int]:
     return trim(reply[start:close]), close + len(_THINK_CLOSE)
 
 
-def _call_end(reply: str, start: int) -> int | None:
+MOST_CALLS: Final = 40
+"""Calls of a reply that are read with care; a reply that repeats itself has thousands."""
+
+
+def _call_end(reply: str, start: int, before: int) -> int | None:
     """Find where the call whose parameter begins at `start` ends, past its `>>`."""
-    balanced = _balanced_end(reply, start)
+    balanced = _balanced_end(reply, start) if before < MOST_CALLS else None
     if balanced is not None:
         return balanced
     plain = reply.find(">>", start)
