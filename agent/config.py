@@ -66,6 +66,7 @@ class Options(BaseModel):
     ignore_robots: bool = False
     max_steps: int | None = Field(None, ge=1, le=MAX_STEPS)
     budget: float | None = Field(None, gt=0)
+    max_tokens: int | None = Field(None, ge=1_000)
     timeout: float | None = Field(None, gt=0)
     schema_file: Path | dict[str, Any] | None = Field(None, alias="schema")
     max_sources: int | None = Field(None, ge=1)

@@ -8,6 +8,7 @@ ResearchError
  │    ├── ModelUnauthorized
  │    ├── ModelQuota
  │    └── ModelUnavailable
+ ├── LimitReached       5   a bound of the run is reached (made in `agent.guard`)
  ├── ReplayDiverged     8   a replayed run asks what its record does not hold
  ├── JournalError       1   the record cannot be written or read
  │    └── ArchiveDamaged 8  an archive of a run was changed, or is none

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from agent.guard import Budget, LimitReached, Repetition, Window
 from agent.model_client import ModelClient, request_digest
-from agent.models import Message, Task, takes
-from agent.prompts import GO_ON, WRAP_UP
-from agent.protocol import format_results, parse
+from agent.models import Guidable, Message, Task, takes
+from agent.prompts import CALL, FORM, GO_ON, NUDGE, SEARCHES, WRAP_UP
+from agent.protocol import NOT_FOUND, format_results, parse
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -23,6 +23,22 @@ if TYPE_CHECKING:
     from agent.types import Reply, ToolCall
 
 __all__ = ["Caller", "Loop", "LoopResult", "request_digest"]
+
+
+FORMS_SHOWN = 2
+"""Times that the form of a call is shown: a model that misses it thrice will not learn it."""
+SHOWN_OF_BROKEN = 2_000
+"""Characters of an unreadable reply that stay in the conversation."""
+LONGEST_REPLY = 60_000
+"""Characters of a reply that are read: a long report has 20,000; what goes on repeats itself."""
+NUDGES = 2
+"""Times that a model is not taken at its word while nothing was read: asked again, then guided."""
+NUDGED = "nudged"
+"""What the record calls it."""
+
+
+_CITATION = "¶"
+"""Stands in each id of a passage (`S2¶7`), and hardly anywhere else."""
 
 
 class Caller(Protocol):
@@ -61,6 +77,8 @@ class Loop:
     guides: Guides | None = None
     _asker: ModelClient = field(init=False)
     _question: int = field(default=0, init=False)
+    _nudges: int = field(default=0, init=False)
+    _unreadable: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._asker = ModelClient(self.model, self.system, self.budget, self.record)
@@ -84,11 +102,15 @@ class Loop:
         try:
             while True:
                 reply = await self._within_time(self._think(messages))
-                if not reply.calls and not self._only_thought(reply, messages):
-                    return LoopResult(reply.text)
                 if reply.calls:
                     messages.append(Message("assistant", reply.text))
                     messages.append(await self._act(reply.calls))
+                elif not (
+                    self._only_thought(reply, messages)
+                    or self._cannot_read(reply, messages)
+                    or self._rests_on_nothing(reply, messages)
+                ):
+                    return LoopResult(self._final(reply, messages))
         except LimitReached as reached:
             self.record("limit.reached", self.place, limit=reached.limit, why=reached.why)
             return LoopResult(await self._wrap_up(messages, reached.limit), reached.limit)
@@ -102,6 +124,54 @@ class Loop:
         messages.append(Message("user", note or GO_ON))
         return True
 
+    def _cannot_read(self, reply: Reply, messages: list[Message]) -> bool:
+        """Show a model whose only call cannot be read the form, so often that it can learn it."""
+        if self.guides is None or not reply.broken or self._unreadable >= FORMS_SHOWN:
+            return False
+        self._unreadable += 1
+        messages.append(Message("assistant", reply.text[:SHOWN_OF_BROKEN] or "…"))
+        messages.append(Message("user", FORM.format(call=CALL)))
+        return True
+
+    def _rests_on_nothing(self, reply: Reply, messages: list[Message]) -> bool:
+        """Nudge a model that ends before anything was read; guide one that gives up even then."""
+        if (
+            self.guides is None
+            or self.place != "0"  # a part's own task may rest on what others found
+            or self._nudges >= NUDGES
+            or any(message.observations for message in messages)
+            or not takes(self.model, Task.NUDGE)
+        ):
+            return False
+        note = NUDGE.format(call=CALL)
+        if self._nudges:
+            made_up = _CITATION in reply.text
+            gave_up = not reply.text or reply.broken or made_up or _gives_up(reply.text)
+            if not gave_up or not isinstance(self.model, Guidable):
+                return False
+            self.model.guide()
+            note = SEARCHES
+        self._nudges += 1
+        self.record("guard.noticed", f"{self.place}/{self.budget.steps}", circle=NUDGED)
+        messages.append(Message("assistant", reply.text[:SHOWN_OF_BROKEN] or "…"))
+        messages.append(Message("user", note))
+        return True
+
+    def _final(self, reply: Reply, messages: Sequence[Message]) -> str:
+        """Give the text of an answer.
+
+        That is nothing raw, nothing behind the word of giving up, and no citation of passages
+        where none was ever shown.
+        """
+        if self.guides is None:
+            return reply.text
+        if _CITATION in reply.text and not any(_CITATION in m.content for m in messages):
+            return NOT_FOUND
+        if reply.broken:
+            return ""
+        gave_up = _gives_up(reply.text) and takes(self.model, Task.HEED)
+        return NOT_FOUND if gave_up else reply.text
+
     def _noted(self, circle: Circle | None) -> str:
         if circle is None:
             return ""
@@ -110,7 +180,8 @@ class Loop:
 
     async def _think(self, messages: Sequence[Message]) -> Reply:
         step = self.budget.begin_step()
-        reply = parse((await self._ask(f"{self.place}/{step}", messages)).text)
+        said = await self._ask(f"{self.place}/{step}", messages)
+        reply = parse(said.text[:LONGEST_REPLY])
         for thought in reply.thoughts:
             self.record("thought", f"{self.place}/{step}", text=thought)
         return reply
@@ -128,17 +199,19 @@ class Loop:
         observed = [result.observed(call) for call, result in zip(calls, results, strict=True)]
         return Message("user", said, tuple(images), tuple(observed))
 
-    async def _ask(self, place: str, messages: Sequence[Message]) -> ModelReply:
+    async def _ask(
+        self, place: str, messages: Sequence[Message], *, final: bool = False
+    ) -> ModelReply:
         fitted = self.window.fit(messages, self._question)
-        return await self._asker.ask(place, fitted, messages)
+        return await self._asker.ask(place, fitted, messages, final=final)
 
     async def _wrap_up(self, messages: list[Message], limit: str) -> str:
         messages.append(Message("user", WRAP_UP.format(limit=limit)))
         left = self.budget.seconds_left(reserve=False)
         try:
             async with asyncio.timeout(left):
-                last = await self._ask(f"{self.place}/wrap-up", messages)
-        except TimeoutError:
+                last = await self._ask(f"{self.place}/wrap-up", messages, final=True)
+        except (TimeoutError, LimitReached):
             return ""
         return without_calls(last.text)
 
@@ -148,6 +221,10 @@ class Loop:
                 return await thinking
         except TimeoutError as error:
             raise LimitReached("timeout") from error
+
+
+def _gives_up(text: str) -> bool:
+    return text.lstrip("*_`# ").startswith(NOT_FOUND)
 
 
 def without_calls(text: str) -> str:

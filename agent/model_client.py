@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.errors import ResearchError
-from agent.models.base import Streaming, message_kept
+from agent.guard.window import IMAGE_TOKENS, tokens
+from agent.models.base import REPLY_LIMIT, Streaming, message_kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,9 +31,33 @@ class ModelClient:
     _sent: int = field(default=0, init=False)
 
     async def ask(
-        self, place: str, fitted: Sequence[Message], whole: Sequence[Message] | None = None
+        self,
+        place: str,
+        fitted: Sequence[Message],
+        whole: Sequence[Message] | None = None,
+        *,
+        final: bool = False,
     ) -> ModelReply:
-        """Ask; `whole` is the conversation of which `fitted` is what fits. Raises `ModelError`."""
+        """Ask; `whole` is the conversation of which `fitted` is what fits.
+
+        The highest price of the call is reserved before it, and the bound on the reply that this
+        leaves is sent along; the `final` call may take what is kept for it. Raises `ModelError`,
+        and `LimitReached` where the call cannot be paid for.
+        """
+        prompt = tokens(self.system) + sum(
+            tokens(message.content) + IMAGE_TOKENS * len(message.images) for message in fitted
+        )
+        reserved = self.budget.reserve(prompt, final=final)
+        limit = REPLY_LIMIT.set(reserved.longest)
+        try:
+            return await self._asked(place, fitted, whole)
+        finally:
+            REPLY_LIMIT.reset(limit)
+            reserved.release()
+
+    async def _asked(
+        self, place: str, fitted: Sequence[Message], whole: Sequence[Message] | None
+    ) -> ModelReply:
         self._record_request(place, fitted, fitted if whole is None else whole)
         started = time.monotonic()
         try:

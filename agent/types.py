@@ -37,13 +37,15 @@ class ToolCall:
 class Reply:
     """A model's reply, parsed: `text` is what is left when thoughts are taken out.
 
-    `unclosed` says that a thought never ended, so that what it swallowed was not run.
+    `unclosed` says that a thought never ended, so that what it swallowed was not run; `broken` that
+    a call was begun which cannot be read, and none that can.
     """
 
     thoughts: tuple[str, ...]
     calls: tuple[ToolCall, ...]
     text: str
     unclosed: bool = False
+    broken: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,10 @@ _RUN = (
     ),
     (("--max-steps",), {"type": int, "metavar": "N", "help": "Steps at most (as the depth says)."}),
     (("--budget",), {"type": float, "metavar": "USD", "help": "Dollars at most."}),
+    (
+        ("--max-tokens",),
+        {"type": int, "metavar": "N", "help": "Tokens at most, in and out, of all model calls."},
+    ),
     (("--timeout",), {"type": float, "metavar": "SECONDS", "help": "Seconds at most."}),
     (("--max-sources",), {"type": int, "metavar": "N", "help": "Sources at most (as above)."}),
     (

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from agent.errors import ResearchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agent.models import Usage
 
-RESERVE = 0.2
+RESERVE: Final = 0.2
 """Share of the time and money kept for the last call, which answers from what is known."""
 
 
-class LimitReached(Exception):
+LONGEST_REPLY: Final = 8_000
+"""Tokens of a reply that are reserved at most: a sectioned report stays below it."""
+SHORTEST_REPLY: Final = 200
+"""Tokens with which a reply can still say something; with fewer left, none is asked for."""
+CAUTION: Final = 1.5
+"""A prompt is counted by its characters, which is a guess: addresses and figures take more."""
+
+
+class LimitReached(ResearchError):
     """A bound of the run is reached: `limit` names it, `why` says more where there is more."""
+
+    exit_code = 5
 
     def __init__(self, limit: str, why: str = "") -> None:
         super().__init__(limit)
@@ -24,9 +36,34 @@ class LimitReached(Exception):
         self.why = why
 
 
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """What is set aside for one call, counted as spent until it is released.
+
+    `longest` is what the reply may have in tokens, None where nothing bounds it.
+    """
+
+    budget: Budget
+    usd: float
+    tokens: int
+    longest: int | None
+    above: Reservation | None = None
+
+    def release(self) -> None:
+        """Give back what was set aside; what the call cost is counted by `Budget.add`."""
+        self.budget.spent -= self.usd
+        self.budget.used -= self.tokens
+        if self.above is not None:
+            self.above.release()
+
+
 @dataclass(slots=True)
 class Budget:
     """Counts what a run spends. `usd` and `seconds` are None where there is no bound.
+
+    `tokens` bounds those of all calls, in and out. `price` gives the highest price (USD) of so many
+    tokens in and out; without it money cannot be reserved, only counted. `overhead` are the tokens
+    of what is sent with each prompt beside its text.
 
     `whole` is the budget of which this one is a part: what is spent here is spent there too.
     `elsewhere` counts the steps of parts, which with our own never exceed `max_steps`, or
@@ -42,6 +79,10 @@ class Budget:
     elsewhere: int = 0
     whole: Budget | None = None
     parts_steps: int | None = None
+    tokens: int | None = None
+    price: Callable[[int, int], float] | None = None
+    overhead: int = 0
+    used: int = 0
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -58,9 +99,41 @@ class Budget:
         self.steps += 1
         return self.steps
 
+    def reserve(self, prompt: int, *, final: bool = False) -> Reservation:
+        """Set aside the highest price of a call whose prompt has so many tokens.
+
+        Only the `final` call may take what is kept for it. Raises `LimitReached` where not even a
+        short reply can be paid for; the reservation says how long the reply may be.
+        """
+        prompt = int((prompt + self.overhead) * CAUTION)
+        share = 1.0 if final else 1 - RESERVE
+        longest = LONGEST_REPLY
+        if self.tokens is not None:
+            longest = min(longest, int(self.tokens * share) - self.used - prompt)
+            if longest < SHORTEST_REPLY:
+                raise LimitReached("tokens")
+        if self.usd is not None and self.price is not None:
+            left = self.usd * share - self.spent - self.price(prompt, 0)
+            a_thousand = self.price(0, 1_000)
+            if a_thousand > 0:
+                longest = min(longest, int(left / a_thousand * 1_000))
+            if longest < SHORTEST_REPLY or left < 0:
+                raise LimitReached("budget")
+        above = self.whole.reserve(prompt, final=final) if self.whole is not None else None
+        if above is not None and above.longest is not None:
+            longest = min(longest, above.longest)
+        bounded = self.tokens is not None or (self.usd is not None and self.price is not None)
+        usd = self.price(prompt, longest) if bounded and self.usd and self.price else 0.0
+        held = prompt + longest if self.tokens is not None else 0
+        self.spent += usd
+        self.used += held
+        told = longest if bounded or (above is not None and above.longest) else None
+        return Reservation(self, usd, held, told, above)
+
     def add(self, usage: Usage) -> None:
         """Count what a model call cost."""
         self.spent += usage.usd
+        self.used += usage.input_tokens + usage.output_tokens
         if self.whole is not None:
             self.whole.add(usage)
 
@@ -78,6 +151,7 @@ class Budget:
             seconds,
             self.clock,
             whole=self,
+            price=self.price,
         )
 
     @property

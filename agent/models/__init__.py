@@ -1,6 +1,7 @@
 """Models: a scripted one, a judge in a folder, and those behind an API."""
 
 from agent.models.base import (
+    Guidable,
     Image,
     Message,
     Model,
@@ -16,6 +17,7 @@ from agent.models.base import (
 )
 
 __all__ = [
+    "Guidable",
     "Image",
     "Message",
     "Model",

@@ -61,7 +61,8 @@ class AnthropicModel(RemoteModel):
         await self._client.close()
 
     async def _ask(self, asked: ModelRequest, heard: Hearing | None) -> Completion:
-        form = request(asked, self.where.model, self._longest, sees=self.sees)
+        longest = min(self._longest, asked.max_tokens or self._longest)
+        form = request(asked, self.where.model, longest, sees=self.sees)
         try:
             said = await self._answer(form, heard)
         except (anthropic.APITimeoutError, httpx2.TimeoutException) as error:

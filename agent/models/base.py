@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard, runtime_checkable
@@ -91,6 +92,8 @@ class Task(StrEnum):
     """Writing down again a call that could not be read."""
     REPHRASE = "rephrase"
     """Other queries where a search found little."""
+    NUDGE = "nudge"
+    """Not a call: whether an answer that rests on nothing may be asked for once more."""
     HEED = "heed"
     """Not a call: whether notes about going in circles mean anything to it."""
 
@@ -117,6 +120,9 @@ class Native(Model, Protocol):
         """Let the model call these functions where it gets this system prompt."""
         ...
 
+
+REPLY_LIMIT: ContextVar[int | None] = ContextVar("REPLY_LIMIT", default=None)
+"""Tokens that the replies asked for from here on may have, each; sent along with the request."""
 
 Heard = Callable[[str | None], None]
 """Takes what a model says, piece by piece; None says that it begins anew after a failure."""

@@ -62,6 +62,8 @@ class LiteLLMModel(RemoteModel):
 
     async def _ask(self, asked: ModelRequest, heard: Hearing | None) -> Completion:
         form = request(asked, sees=self.sees)
+        if asked.max_tokens is not None:
+            form["max_tokens"] = asked.max_tokens
         try:
             if heard is None:
                 return whole(await self._create(form))

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _STREAM = re.compile(r"stream", re.IGNORECASE)
 _FORM = re.compile(r"response_format|json_schema|schema|grammar", re.IGNORECASE)
+_LIMITS = ("max_tokens", "max_completion_tokens")
+"""How the bound on a reply is called: the second is the newer name, which few servers know."""
 _UNSUPPORTED = frozenset({400, 404, 415, 422, 501})
 """How endpoints answer that do not know a parameter."""
 
@@ -42,6 +44,7 @@ class OpenAIModel(RemoteModel):
         self._model = where.model
         self._streams = True
         self._takes_schemas = True
+        self._limit = _LIMITS["api.openai.com" in where.base_url]
         settings = client_settings(openai, where, proxy)
         self._client = AsyncOpenAI(base_url=where.base_url, **settings)
 
@@ -53,6 +56,8 @@ class OpenAIModel(RemoteModel):
         form = request(asked, sees=self.sees)
         if asked.schema is not None and self._takes_schemas:
             form["response_format"] = _response_format(asked.schema)
+        if asked.max_tokens is not None:
+            form[self._limit] = asked.max_tokens
         try:
             self._model = self._model or await self._first_model()
             return await self._answer({"model": self._model, **form}, heard)
@@ -75,18 +80,30 @@ class OpenAIModel(RemoteModel):
                 if error.status_code not in _UNSUPPORTED or not _STREAM.search(said(error)):
                     raise
                 self._streams = False
+        return whole(await self._create(form))
+
+    async def _create(self, form: dict[str, Any]) -> Any:
+        """Ask; without, or by another name, what the endpoint says it does not know."""
         try:
-            return whole(await self._client.chat.completions.create(**form))
+            return await self._client.chat.completions.create(**form)
         except openai.APIStatusError as error:
-            unsupported = error.status_code in _UNSUPPORTED and _FORM.search(said(error))
-            if "response_format" not in form or not unsupported:
+            told = said(error)
+            if error.status_code not in _UNSUPPORTED:
                 raise
-            self._takes_schemas = False
-            del form["response_format"]
-            return whole(await self._client.chat.completions.create(**form))
+            if "response_format" in form and _FORM.search(told):
+                self._takes_schemas = False
+                form = {key: value for key, value in form.items() if key != "response_format"}
+            elif self._limit in form and self._limit in told:
+                limit = form[self._limit]
+                form = {key: value for key, value in form.items() if key != self._limit}
+                self._limit = _LIMITS[1 - _LIMITS.index(self._limit)]
+                form[self._limit] = limit
+            else:
+                raise
+        return await self._client.chat.completions.create(**form)
 
     async def _streamed(self, form: dict[str, Any], heard: Hearing) -> Completion:
-        stream = await self._client.chat.completions.create(**form, **STREAMED)
+        stream = await self._create({**form, **STREAMED})
         if came_at_once(stream):
             self._streams = False
             return whole(ChatCompletion.model_validate_json(await stream.response.aread()))
@@ -147,6 +164,7 @@ def whole(completion: Any) -> Completion:
         tuple((call.name or "", call.arguments) for call in calls),
         _counted(getattr(completion, "usage", None)),
         completion.model or "",
+        reasoning=_reasoning(message),
     )
 
 
@@ -157,6 +175,7 @@ class OpenAIStream:
     _text: list[str] = field(default_factory=list)
     _calls: dict[int, list[str]] = field(default_factory=dict)
     _usage: Usage | None = None
+    _thoughts: list[str] = field(default_factory=list)
     _model: str = ""
     _ended: bool = False
 
@@ -172,6 +191,7 @@ class OpenAIStream:
         delta = choices[0].delta
         for call in delta.tool_calls or []:
             self._add_call(call)
+        self._thoughts.append(_reasoning(delta))
         text: str = delta.content or getattr(delta, "refusal", None) or ""
         self._text.append(text)
         return text
@@ -181,7 +201,9 @@ class OpenAIStream:
         if not self._ended and self._usage is None:
             raise ValueError("the stream broke off")
         calls = tuple((name, arguments) for name, arguments in self._calls.values())
-        return Completion("".join(self._text), calls, self._usage or Usage(), self._model)
+        thoughts = "".join(self._thoughts)
+        usage = self._usage or Usage()
+        return Completion("".join(self._text), calls, usage, self._model, reasoning=thoughts)
 
     def _add_call(self, call: Any) -> None:
         # Some endpoints leave the index out: then each piece is a call of its own.
@@ -190,6 +212,12 @@ class OpenAIStream:
         if call.function is not None:
             known[0] = known[0] or call.function.name or ""
             known[1] += call.function.arguments or ""
+
+
+def _reasoning(message: Any) -> str:
+    """Read what a model thought, where the endpoint tells it apart from what it says."""
+    told = getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None)
+    return told if isinstance(told, str) else ""
 
 
 def _messages(asked: ModelRequest, *, sees: bool) -> list[Row]:

@@ -13,9 +13,10 @@ import httpx
 import httpx2
 
 from agent.errors import ModelUnauthorized, ModelUnavailable
-from agent.models.base import Hearing, ModelReply, Usage
+from agent.models.base import REPLY_LIMIT, Hearing, ModelReply, Usage
 from agent.models.failures import BACKOFF, Transient, retrying
 from agent.models.prices import get_ready, priced
+from agent.protocol import inert
 from agent.protocol.native import with_calls
 from browser.net.transport import certificates
 
@@ -46,6 +47,7 @@ class Completion:
     model: str = ""
     written: int = 0
     refused: bool = False
+    reasoning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class ModelRequest:
     messages: Sequence[Message]
     tools: Sequence[dict[str, Any]] = ()
     schema: dict[str, Any] | None = None
+    max_tokens: int | None = field(default_factory=REPLY_LIMIT.get)
 
 
 class RemoteModel(ABC):
@@ -133,7 +136,9 @@ class RemoteModel(ABC):
         raise AssertionError("the last try either gives or raises")
 
     def _whole(self, said: Completion) -> ModelReply:
-        text = with_calls(said.text, said.calls)
+        thought = inert(said.reasoning.strip())
+        spoken = f"<<THINK>>{thought}<</THINK>>\n{said.text}" if thought else said.text
+        text = with_calls(spoken, said.calls)
         if not text.strip():
             raise Transient(ModelUnavailable(f"{self.name} answered with nothing"))
         model = said.model or self.where.model

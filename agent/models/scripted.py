@@ -83,6 +83,8 @@ class ScriptedModel:
     def takes(self, task: Task) -> bool:
         """Tell whether the next line is for this task; notes it heeds as any model does."""
         following = self._replies[self._next : self._next + 1]
+        if task is Task.NUDGE:
+            return any(line.task is None for line in following)
         return task is Task.HEED or any(line.task is task for line in following)
 
     async def aclose(self) -> None:

@@ -173,7 +173,7 @@ class Work:
         asker = ModelClient(self.model, system, self.budget, self.record)
         try:
             async with asyncio.timeout(self.budget.seconds_left(reserve=not final)):
-                return (await asker.ask(place, messages)).text
+                return (await asker.ask(place, messages, final=final)).text
         except ReplayDiverged:
             raise
         except (ResearchError, LimitReached, TimeoutError) as error:

@@ -22,6 +22,16 @@ WRAP_UP = (
 """Asked once when a bound is reached."""
 GO_ON = "[Note: go on: call a tool, or write the answer.]"
 """Said after a turn that only thought."""
+NUDGE = (
+    "[Note: nothing was searched or read yet, so this rests on nothing. Call a tool now, such as "
+    "{call}. Where the request needs no source at all, write the same reply again.]"
+)
+"""Said once, to a first reply without a call while nothing was read."""
+FORM = "[Note: a tool call in that reply cannot be read. Its form is {call}. Write it again.]"
+"""Said to a reply whose only call cannot be read."""
+SEARCHES = "[Note: NOT_FOUND before any search is no end: the question itself is searched now.]"
+CALL = '<<TOOL:WEB_SEARCH:{"query":"…"}>>'
+"""A call as the text protocol writes it."""
 
 
 def system_prompt(

@@ -6,12 +6,11 @@ model that calls natively is shown the conversation in its own form, which is ma
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.protocol.replies import loose_json, loose_object, parse
+from agent.protocol.replies import loose_object, parse, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +45,7 @@ class Turn:
 
 def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
     """Put calls (name, raw arguments) behind a reply's text, a tag each."""
-    return "\n".join([*([text] if text else []), *(_tag(*call) for call in calls)])
+    return "\n".join([*([text] if text else []), *(tag(*call) for call in calls)])
 
 
 def first_fields(tools: Sequence[dict[str, Any]]) -> dict[str, str]:
@@ -101,13 +100,3 @@ def _answered(message: Message, calls: tuple[NativeCall, ...]) -> Turn:
         sections = [message.content, *[_ABOVE] * (len(calls) - 1)]
     said = [(call.id, part.strip()) for call, part in zip(calls, sections, strict=True)]
     return Turn("user", "", message.images, results=tuple(said))
-
-
-def _tag(name: str, arguments: str) -> str:
-    """Write a call; arguments that are slightly broken JSON are mended, others stay as they are."""
-    value = loose_json(arguments) if arguments.strip() else None
-    if value in (None, {}):
-        param = "" if value == {} else arguments.strip()
-    else:
-        param = json.dumps(value, ensure_ascii=False)
-    return f"<<TOOL:{name}:{param}>>" if param else f"<<TOOL:{name}>>"

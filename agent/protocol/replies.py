@@ -3,6 +3,9 @@
 `<<TOOL:NAME:param>>` calls a tool, `<<THINK>>…<</THINK>>` is a thought; what is left is text. The
 reply is read once, left to right: a tag inside a thought is not run, and a thought that is never
 closed swallows the rest. A parameter ends at the first `>>` that stands outside quotes and JSON.
+
+Models were trained on other forms, too: `<think>…</think>`, `<tool_call>{…}</tool_call>`, a call as
+JSON in a fence or alone. These are rewritten into ours before the reply is read.
 """
 
 from __future__ import annotations
@@ -42,10 +45,11 @@ def parse(reply: str) -> Reply:
     The text keeps its tool tags: it is what goes back into the conversation as the assistant's
     turn. An empty parameter is no parameter.
     """
+    reply = _in_our_form(reply)
     thoughts: list[str] = []
     calls: list[ToolCall] = []
     kept: list[str] = []
-    at, unclosed = 0, False
+    at, unclosed, lost = 0, False, 0
     while (token := _TOKEN.search(reply, at)) is not None:
         if token[0] == _THINK_OPEN:
             kept.append(reply[at : token.start()])
@@ -54,15 +58,86 @@ def parse(reply: str) -> Reply:
             if thought:
                 thoughts.append(thought)
             continue
-        end = token.end() if token[2] == ">>" else _call_end(reply, token.end())
+        end = token.end() if token[2] == ">>" else _call_end(reply, token.end(), len(calls) + lost)
         if end is not None:
             param = "" if token[2] == ">>" else trim(reply[token.end() : end - 2])
             calls.append(ToolCall(token[1], param))
+        lost += end is None
         end = token.end() if end is None else end
         kept.append(reply[at:end])
         at = end
     kept.append(reply[at:])
-    return Reply(tuple(thoughts), tuple(calls), trim("".join(kept)), unclosed)
+    text = trim("".join(kept))
+    broken = not calls and any(mark in text for mark in _CALL_MARKS)
+    return Reply(tuple(thoughts), tuple(calls), text, unclosed, broken)
+
+
+_THOUGHT_TAGS = ("think", "thinking", "reasoning")
+_CALL_TAGS = ("tool_call", "tool_calls", "function_call", "tool_use")
+_CALL_MARKS = (_TOOL_OPEN, *(f"<{tag}>" for tag in _CALL_TAGS), "[TOOL_CALLS]", '"arguments"')
+"""What is left of a call that could not be read."""
+_NAMES, _ARGUMENTS = ("name", "tool", "tool_name"), ("arguments", "parameters", "args", "input")
+
+
+def _in_our_form(reply: str) -> str:
+    """Rewrite the forms of other protocols; a reply in ours alone comes back as it is."""
+    for tag in _THOUGHT_TAGS:
+        if f"</{tag}>" in reply and f"<{tag}>" not in reply:  # the template opened it
+            reply = f"<{tag}>{reply}"
+        reply = reply.replace(f"<{tag}>", _THINK_OPEN).replace(f"</{tag}>", _THINK_CLOSE)
+    for tag in _CALL_TAGS:
+        reply = _rewritten(reply, f"<{tag}>", f"</{tag}>")
+    reply = _rewritten(reply, "[TOOL_CALLS]", "\n\n")
+    if '"' in reply:
+        reply = _rewritten(_rewritten(reply, "```json", "```"), "```", "```")
+        outside = trim(reply.rpartition(_THINK_CLOSE)[2])
+        if outside[:1] in _CLOSERS and (tags := _tags(outside)):
+            reply = reply.removesuffix(outside) + tags
+    return reply
+
+
+def _rewritten(reply: str, opens: str, closes: str) -> str:
+    """Rewrite the calls that stand between two marks, or behind one that is never closed."""
+    parts = reply.split(opens)
+    done = parts[:1]
+    for part in parts[1:]:
+        inside, mark, after = part.partition(closes)
+        tags = _tags(inside)
+        done.append(f"{tags}{after}" if tags else f"{opens}{inside}{mark}{after}")
+    return "".join(done)
+
+
+def _tags(text: str) -> str:
+    """Write the calls that a JSON text holds as tags; empty where it holds none."""
+    value = loose_json(text)
+    if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
+        value = value["tool_calls"]
+    rows = value if isinstance(value, list) else [value]
+    calls = [call_of(row) for row in rows]
+    return "\n".join(tag(*call) for call in calls if call) if all(calls) else ""
+
+
+def call_of(row: Any) -> tuple[str, str] | None:
+    """Read a call in JSON, in any of the forms in use: its name and its arguments as they stand."""
+    if isinstance(row, dict) and isinstance(row.get("function"), dict):
+        row = row["function"]
+    if not isinstance(row, dict):
+        return None
+    name = next((row[key] for key in _NAMES if isinstance(row.get(key), str)), "")
+    given = next((row[key] for key in _ARGUMENTS if key in row), None)
+    if given is None or not name.replace("_", "").isalnum() or not name.isascii():
+        return None
+    return name, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+
+
+def tag(name: str, arguments: str) -> str:
+    """Write a call; arguments that are slightly broken JSON are mended, others stay as they are."""
+    value = loose_json(arguments) if arguments.strip() else None
+    if value in (None, {}):
+        param = "" if value == {} else arguments.strip()
+    else:
+        param = json.dumps(value, ensure_ascii=False)
+    return f"<<TOOL:{name}:{param}>>" if param else f"<<TOOL:{name}>>"
 
 
 def inert(text: str) -> str:
@@ -79,9 +154,13 @@ def _thought(reply: str, start: int) -> tuple[str, int]:
     return trim(reply[start:close]), close + len(_THINK_CLOSE)
 
 
-def _call_end(reply: str, start: int) -> int | None:
+MOST_CALLS: Final = 40
+"""Calls of a reply that are read with care; a reply that repeats itself has thousands."""
+
+
+def _call_end(reply: str, start: int, before: int) -> int | None:
     """Find where the call whose parameter begins at `start` ends, past its `>>`."""
-    balanced = _balanced_end(reply, start)
+    balanced = _balanced_end(reply, start) if before < MOST_CALLS else None
     if balanced is not None:
         return balanced
     plain = reply.find(">>", start)

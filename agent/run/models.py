@@ -151,6 +151,11 @@ class RedactingModel:
         pieces.end()
         return self._clean(reply)
 
+    def guide(self) -> None:
+        """Search and read by rules from now on, and ask the model only for the answer."""
+        if not isinstance(self._model, GuidedModel | ExtractiveModel):
+            self._model = GuidedModel(self._model)
+
     def takes(self, task: Task) -> bool:
         """Tell what the model takes."""
         return takes(self._model, task)

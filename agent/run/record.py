@@ -27,6 +27,7 @@ from agent.journal.places import (
     SYNTHESIS,
     VALUES,
 )
+from agent.loop import NUDGED
 from agent.models import Message, ModelReply, Usage
 from agent.models.base import images_of, message_of, passages_of
 from agent.protocol import CallResult
@@ -138,6 +139,14 @@ class RunRecord:
         """Steps that a loop began, the wrap-up not counted."""
         places = (request.place.partition("/") for request in self.requests)
         return sum(head == loop and step.isdigit() for head, _, step in places)
+
+    @property
+    def nudged(self) -> bool:
+        """Whether a model that had read nothing was asked once more."""
+        return any(
+            event.type == "guard.noticed" and event.data["circle"] == NUDGED
+            for event in self.events
+        )
 
     def asked_for(self, place: str) -> bool:
         """Whether the model was asked for this."""

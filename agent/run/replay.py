@@ -116,8 +116,13 @@ class RecordedModel:
     async def aclose(self) -> None:
         """Nothing to let go of."""
 
+    def guide(self) -> None:
+        """Nothing changes: what a guided model replied is on record."""
+
     def takes(self, task: Task) -> bool:
         """Tell what was asked beside the question."""
+        if task is Task.NUDGE:
+            return self._record.nudged
         if task is Task.HEED:
             return self.name != EXTRACTIVE
         if task is Task.MISSING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.journal import Journal
 from agent.loop import request_digest
-from agent.models import Streaming, sees, takes
+from agent.models import Guidable, Streaming, sees, takes
 from agent.protocol import CallResult
 from agent.run.subtasks import left_open
 from agent.tools.policy import result_data
@@ -86,6 +86,11 @@ class ResumedModel:
         if known or not isinstance(self._live, Streaming):
             return await self.reply(system, messages)
         return await self._live.stream(system, messages, heard)
+
+    def guide(self) -> None:
+        """Guide the live model."""
+        if isinstance(self._live, Guidable):
+            self._live.guide()
 
     def takes(self, task: Task) -> bool:
         """Tell what the live model takes."""

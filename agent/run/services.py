@@ -57,6 +57,7 @@ class RunServices:
     ) -> RunServices:
         """Open the record, and lay out what needs neither network nor memory."""
         past, ledger = given.past, Ledger(question)
+        environ = os.environ if given.config else {}
         journal = past.begin(runs, ledger) if past else Journal(runs.create(utc_now()))
         ledger.run = journal.folder.id
         journal.listen(ledger.note)
@@ -88,12 +89,12 @@ class RunServices:
             options,
             given,
             schema,
-            os.environ if given.config else {},
+            environ,
             journal,
             ledger,
             redactor,
             evidence,
-            budget_of(options),
+            budget_of(options, environ),
             record,
             context,
         )

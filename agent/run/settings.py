@@ -6,13 +6,15 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from agent.guard import Budget, Secrets
-from agent.models import natively
+from agent.models import Usage, natively
+from agent.models.prices import priced
+from agent.models.resolve import endpoint_of
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.tools import Limits
 from agent.tools.registry import tool_specs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from contextlib import AsyncExitStack
 
     from agent.config import Options
@@ -21,12 +23,38 @@ if TYPE_CHECKING:
     from agent.tools import Registry, ToolContext
 
 
-def budget_of(options: Options) -> Budget:
-    """Steps, dollars and seconds: what the person says, else what the depth does."""
+def budget_of(options: Options, environ: Mapping[str, str]) -> Budget:
+    """Steps, dollars, tokens and seconds: what the person says, else what the depth does."""
     effort = options.effort
     most = options.max_steps or effort.steps
     of_parts = None if options.max_steps else effort.parts_steps
-    return Budget(most, options.budget, options.timeout, parts_steps=of_parts)
+    return Budget(
+        most,
+        options.budget,
+        options.timeout,
+        parts_steps=of_parts,
+        tokens=options.max_tokens,
+        price=_highest_price(options, environ) if options.budget else None,
+    )
+
+
+def _highest_price(
+    options: Options, environ: Mapping[str, str]
+) -> Callable[[int, int], float] | None:
+    """Give the price of the dearest model that may be asked; None where none is known."""
+    named = [(options.model, options.base_url), (options.judge, options.base_url)]
+    named = [named[0], *(pair for pair in named[1:] if pair[0])]
+    named += [(name, None) for name in options.fallback]
+    found = [endpoint_of(name, url, environ, options) for name, url in named]
+    priced_ones = [where for where in found if where is not None and where.prices]
+    if not priced_ones:
+        return None
+
+    def price(tokens_in: int, tokens_out: int) -> float:
+        usage = Usage(tokens_in, output_tokens=tokens_out)
+        return max(priced(usage, w.model, w.prices).usd for w in priced_ones)
+
+    return price
 
 
 def limits_of(options: Options) -> Limits:

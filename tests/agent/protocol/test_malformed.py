@@ -1,0 +1,159 @@
+"""Replies in no form of ours: each run ends as its contents deserve, none with a raw reply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agent import research
+from agent.models.scripted import ScriptedModel, ScriptedReply
+from agent.protocol import parse
+from agent.protocol.native import with_calls
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = "# Hesk Light\n\nThe lighthouse of Hesk was first lit on 1 November 1829 by its two keepers."
+ANSWER = "The lighthouse of Hesk was first lit on 1 November 1829 by its two keepers. [S1¶2]"
+CALL = '{"name": "READ", "arguments": {"url": "FILE"}}'
+RAW = ("<<", "tool_call", "<think", '"arguments"', '"name"', "```", "</")
+
+CALLS = {
+    "ours": "<<TOOL:READ:FILE>>",
+    "hermes": f"<tool_call>{CALL}</tool_call>",
+    "hermes on lines": f"<tool_call>\n{CALL}\n</tool_call>",
+    "hermes never closed": f"<tool_call>\n{CALL}",
+    "hermes behind words": f"I will read it.\n<tool_call>{CALL}</tool_call>",
+    "fenced json": f"```json\n{CALL}\n```",
+    "fence without a language": f"```\n{CALL}\n```",
+    "fence behind words": f"Let me look.\n```json\n{CALL}\n```\nThen I answer.",
+    "fence never closed": f"```json\n{CALL}",
+    "bare json": CALL,
+    "bare json list": f"[{CALL}]",
+    "openai's own": f'{{"tool_calls": [{{"type": "function", "function": {CALL}}}]}}',
+    "arguments as text": '{"name": "READ", "arguments": "{\\"url\\": \\"FILE\\"}"}',
+    "parameters": '{"name": "READ", "parameters": {"url": "FILE"}}',
+    "tool and args": '{"tool": "READ", "args": {"url": "FILE"}}',
+    "mistral": f"[TOOL_CALLS][{CALL}]",
+    "function_call": f"<function_call>{CALL}</function_call>",
+    "thought before": f"<think>The file may say it.</think>{CALL}",
+    "thought opened by the template": f"It may say it.</think>\n<tool_call>{CALL}</tool_call>",
+    "thought in our form": f"<<THINK>>hm<</THINK>><tool_call>{CALL}</tool_call>",
+}
+
+
+def script(*replies: str) -> ScriptedModel:
+    return ScriptedModel([ScriptedReply(reply) for reply in replies])
+
+
+async def run(tmp_path: Path, *replies: str):
+    file = tmp_path / "hesk.md"
+    file.write_text(PAGE, encoding="utf-8")
+    told = [reply.replace("FILE", file.as_uri()) for reply in replies]
+    return await research(
+        "When was the lighthouse of Hesk first lit?",
+        model=script(*told),
+        corpus=tmp_path,
+        search=["corpus"],
+        memory=False,
+        data_dir=tmp_path / "data",
+    )
+
+
+@pytest.mark.parametrize("form", CALLS)
+def test_a_call_in_any_form_is_read(form: str) -> None:
+    reply = parse(CALLS[form])
+    assert [call.name for call in reply.calls] == ["READ"]
+    assert "FILE" in reply.calls[0].param
+    assert not reply.broken
+
+
+@pytest.mark.parametrize("form", ["hermes", "fenced json", "bare json", "thought before"])
+async def test_a_call_in_another_form_is_made(tmp_path: Path, form: str) -> None:
+    report = await run(tmp_path, CALLS[form], ANSWER)
+    assert (report.status, report.sources[0].n) == ("answered", 1)
+    assert "1829" in report.answer
+
+
+BROKEN = {
+    "a tag cut off": '<<TOOL:READ:{"url": "FI',
+    "hermes cut off": '<tool_call>{"name": "READ", "argum',
+    "json cut off": '{"name": "READ", "arguments": {"url": "FI',
+    "fence cut off": '```json\n{"name": "READ", "arguments": {"url"',
+    "no json in it": "<tool_call>READ the file</tool_call>",
+    "nameless": '<tool_call>{"arguments": {"url": "FILE"}}</tool_call>',
+}
+
+
+@pytest.mark.parametrize("form", BROKEN)
+async def test_a_broken_call_is_answered_with_the_form(tmp_path: Path, form: str) -> None:
+    report = await run(tmp_path, BROKEN[form], CALLS["ours"], ANSWER)
+    assert report.status == "answered"
+
+
+@pytest.mark.parametrize("form", BROKEN)
+async def test_a_model_that_never_learns_the_form_is_not_shown(tmp_path: Path, form: str) -> None:
+    report = await run(tmp_path, CALLS["ours"], *[BROKEN[form]] * 3)
+    assert report.status == "not_found"
+    assert not any(raw in report.answer for raw in RAW)
+
+
+async def test_thoughts_are_no_answer(tmp_path: Path) -> None:
+    report = await run(tmp_path, CALLS["ours"], f"<think>1830? No.</think>\n{ANSWER}")
+    assert "1830" not in report.answer
+    assert report.status == "answered"
+
+
+async def test_a_thought_cut_off_is_asked_to_go_on(tmp_path: Path) -> None:
+    report = await run(tmp_path, CALLS["ours"], "<think>It was in 18", ANSWER)
+    assert report.status == "answered"
+
+
+async def test_an_answer_from_nothing_is_asked_for_once_more(tmp_path: Path) -> None:
+    report = await run(tmp_path, "It was lit in 1831. [S2¶7]", CALLS["ours"], ANSWER)
+    assert (report.status, "1829" in report.answer) == ("answered", True)
+
+
+async def test_giving_up_before_any_search_searches_the_question(tmp_path: Path) -> None:
+    named = '{"found": true, "passage": 1, "answer": "1 November 1829"}'
+    report = await run(tmp_path, "NOT_FOUND", "NOT_FOUND I cannot browse.", named, "")
+    assert report.searches
+    assert (report.status, "1829" in report.answer) == ("answered", True)
+
+
+async def test_what_stands_behind_the_word_of_giving_up_is_not_shown(tmp_path: Path) -> None:
+    report = await run(tmp_path, CALLS["ours"], "NOT_FOUND. It was lit in 1831. [S1¶2]")
+    assert report.status == "not_found"
+    assert "1831" not in report.answer
+
+
+async def test_an_endless_reply_ends_the_run_within_its_limits(tmp_path: Path) -> None:
+    report = await run(tmp_path, CALLS["ours"], "The light was lit. " * 11_000)
+    assert report.status in ("answered", "not_found", "partial")
+
+
+@pytest.mark.parametrize("piece", ["<<TOOL:A:{", '{"a":', "<think>", "```json\n{"])
+def test_a_long_reply_of_one_piece_is_read(piece: str) -> None:
+    assert not parse(piece * (60_000 // len(piece))).calls
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "param"),
+    [
+        ("READ", '{"url": "x"}', '{"url": "x"}'),
+        ("READ", '```json\n{"url": "x"}\n```', '{"url": "x"}'),
+        ("READ", "x", "x"),
+        ("READ", "", ""),
+        ("READ", "{}", ""),
+    ],
+)
+def test_native_arguments_in_any_form_are_read(name: str, arguments: str, param: str) -> None:
+    (call,) = parse(with_calls("", [(name, arguments)])).calls
+    assert (call.name, call.param) == (name, param)
+
+
+def test_json_that_is_no_call_is_text() -> None:
+    text = '```json\n{"name": "Hesk Light", "lit": 1829}\n```'
+    assert parse(text).text == text
+    assert not parse(text).calls
