@@ -1,52 +1,64 @@
-"""The second stage of checking: a model decides what code left open, from the passages alone.
+"""The third layer of checking: a model decides what code left open, from the passages alone.
 
-It sees neither the question nor the conversation that wrote the claims, and never what the code
-found contradicted. One call judges all claims of an answer.
+One request judges all open sentences of an answer, and says whether the answer answers its
+question. Of the conversation that wrote the answer the judge sees nothing.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from agent.evidence import check_answer
-from agent.evidence.placed import placed
-from agent.messages import prompt
+from agent.evidence import check_answer, placed
+from agent.journal.places import JUDGE
 from agent.models import Message
+from agent.prompts import prompt
 from agent.protocol import inert
 from agent.types import Verdict, VerdictState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from agent.asking import Asker
     from agent.evidence import Evidence
-    from agent.types import Passage
+    from agent.model_client import ModelClient
+    from agent.types import Answers, Passage
 
-JUDGE = "judge"
 _MOST_PASSAGES = 6
 """Passages shown with a claim; an answer cites one or two, a whole source may stand for more."""
+_LONGEST_REASON = 30
+"""Words that a judge adds to its verdict and that are kept as its reason."""
 _LINE = re.compile(
-    r"^\W*(?:claim\W+)?(\d+)\W+(supported|contradicted|undecided)\b(.*)$",
+    r"^\W*(?:claim\W+)?(\d+)\W+(supported|in part|contradicted|not stated|undecided)\b(.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 """Number, word, and whatever a model says after it: many give a reason beside the quote."""
+_ANSWERS = re.compile(r"^\W*answer\W+(fully|in part|no)\b", re.IGNORECASE | re.MULTILINE)
 _MARKS = frozenset('"“”')
 
+_STATES = {
+    "supported": (VerdictState.SUPPORTED, "the passages say it in other words"),
+    "contradicted": (VerdictState.CONTRADICTED, "the passages say otherwise"),
+    "in part": (VerdictState.UNDECIDED, "the passages say only a part of it"),
+    "not stated": (VerdictState.UNDECIDED, "the passages do not say it"),
+    "undecided": (VerdictState.UNDECIDED, "the passages do not say it"),
+}
 
 Case = tuple[str, str]
-"""A claim, and the ids of the passages that it cites."""
+"""A claim, and the ids of the passages that it cites: with others it is another question."""
 
 
 class Verdicts:
     """A judge that has decided already: gives its verdicts by claim and what the claim cites.
 
-    The same sentence with another citation is another question.
+    `answers` is its word on whether the answer answers the question, None where it gave none.
     """
 
-    def __init__(self, decided: Mapping[Case, Verdict] | None = None) -> None:
+    def __init__(
+        self, decided: Mapping[Case, Verdict] | None = None, answers: Answers | None = None
+    ) -> None:
         self._decided = dict(decided or {})
+        self.answers = answers
 
     def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict | None:
         """Give the verdict on a claim that cites these passages; None for none."""
@@ -54,19 +66,19 @@ class Verdicts:
 
     @classmethod
     def of_rows(cls, rows: Sequence[Mapping[str, str]]) -> Verdicts:
-        """Take verdicts back from the record."""
-        return cls(
-            {
-                (row["claim"], row.get("cited", "")): Verdict(
-                    VerdictState(row["state"]), row["quote"], row["reason"], "judge"
-                )
-                for row in rows
-            }
-        )
+        """Take verdicts back from the record; the last word on the answer counts."""
+        found = cls()
+        for row in rows:
+            if "answers" in row:
+                found.answers = cast("Answers", row["answers"])
+                continue
+            verdict = Verdict(VerdictState(row["state"]), row["quote"], row["reason"], "judge")
+            found._decided[row["claim"], row.get("cited", "")] = verdict
+        return found
 
     def rows(self) -> list[dict[str, str]]:
         """The verdicts as the record keeps them."""
-        return [
+        rows = [
             {
                 "claim": claim,
                 "cited": cited,
@@ -76,20 +88,17 @@ class Verdicts:
             }
             for (claim, cited), v in self._decided.items()
         ]
+        return rows + ([{"answers": self.answers}] if self.answers else [])
 
     def without_decided(
         self, claims: Mapping[str, Sequence[Passage]]
     ) -> dict[str, Sequence[Passage]]:
         """Leave out the claims that are decided already."""
-        return {
-            claim: cited
-            for claim, cited in claims.items()
-            if _case(claim, cited) not in self._decided
-        }
+        return {c: cited for c, cited in claims.items() if _case(c, cited) not in self._decided}
 
     def joined(self, other: Verdicts) -> Verdicts:
         """Add the verdicts of another round."""
-        return Verdicts({**self._decided, **other._decided})
+        return Verdicts({**self._decided, **other._decided}, other.answers or self.answers)
 
 
 def _case(claim: str, passages: Sequence[Passage]) -> Case:
@@ -107,18 +116,23 @@ class _Docket:
 
 
 def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
-    """Find the sentences that code leaves undecided, with the passages that they cite."""
+    """Find the sentences that do not stand there literally, with the passages that they cite."""
     docket = _Docket()
     check_answer(answer, evidence, docket)
     return docket.claims
 
 
 async def judge(
-    asker: Asker, place: str, claims: Mapping[str, Sequence[Passage]], evidence: Evidence
+    asker: ModelClient,
+    place: str,
+    claims: Mapping[str, Sequence[Passage]],
+    evidence: Evidence,
+    answer: str = "",
 ) -> Verdicts:
     """Ask a model about claims; what it does not answer stays undecided. Raises `ModelError`."""
-    reply = await asker.ask(place, [Message("user", judge_request(claims, evidence))])
-    return read_verdicts(reply.text, claims)
+    request = judge_request(claims, evidence, answer)
+    reply = await asker.ask(place, [Message("user", request)])
+    return read_verdicts(reply.text, claims, evidence)
 
 
 def judge_system() -> str:
@@ -126,35 +140,62 @@ def judge_system() -> str:
     return prompt(JUDGE)
 
 
-def judge_request(claims: Mapping[str, Sequence[Passage]], evidence: Evidence) -> str:
-    """Write what a judge is asked: the claims, numbered from 1, before the passages they cite.
+def judge_request(
+    claims: Mapping[str, Sequence[Passage]], evidence: Evidence, answer: str = ""
+) -> str:
+    """Write what a judge is asked: question and answer, then the claims before their passages.
 
-    Claims that cite the same passages stand together, so that these are shown once.
+    Claims are numbered from 1; those that cite the same passages stand together, so that these are
+    shown once, with what stands before and after them, their headings and the page's title.
     """
     groups: dict[str, list[str]] = {}
     for number, (claim, passages) in enumerate(claims.items(), 1):
-        shown = "\n".join(placed(passage, evidence) for passage in passages[:_MOST_PASSAGES])
-        groups.setdefault(shown, []).append(f"Claim {number}: {inert(claim)}")
+        shown = "\n".join(placed(passage, evidence) for passage in _shown(passages, evidence))
+        groups.setdefault(shown, []).append(f"Claim {number}: {inert(' '.join(claim.split()))}")
+    head = [f"Question: {evidence.question}"] if evidence.question else []
+    if answer:
+        head.append(f"<answer>\n{inert(answer)}\n</answer>")
     blocks = (
         "\n".join(group) + f"\n<web>\n{inert(shown)}\n</web>" for shown, group in groups.items()
     )
-    return "\n\n".join(blocks)
+    return "\n\n".join([*head, *blocks])
 
 
-def read_verdicts(reply: str, claims: Mapping[str, Sequence[Passage]]) -> Verdicts:
+def read_verdicts(
+    reply: str, claims: Mapping[str, Sequence[Passage]], evidence: Evidence | None = None
+) -> Verdicts:
     """Read a judge's reply: a line a claim, by its number; a claim without one stays open."""
     cases = list(claims.items())
     decided: dict[Case, Verdict] = {}
     for match in _LINE.finditer(reply):
         index = int(match[1]) - 1
         if 0 <= index < len(cases):
-            state = VerdictState(match[2].lower())
-            quote = _quote(match[3], cases[index][1])
-            decided[_case(*cases[index])] = Verdict(state, quote, _REASONS[state], "judge")
-    return Verdicts(decided)
+            claim, passages = cases[index]
+            shown = _shown(passages, evidence) if evidence else passages
+            decided[_case(claim, passages)] = _verdict(match[2].lower(), match[3], shown)
+    said = _ANSWERS.search(reply)
+    return Verdicts(decided, cast("Answers", said[1].lower()) if said else None)
 
 
-def _quote(rest: str, passages: Sequence[Passage]) -> str:
+def _shown(passages: Sequence[Passage], evidence: Evidence) -> list[Passage]:
+    """Give the passages with those before and after each, in reading order."""
+    near = [(p, *evidence.neighbours(p.id)) for p in passages[:_MOST_PASSAGES]]
+    found = {passage.id: passage for passage in itertools.chain(*near)}
+    return sorted(found.values(), key=lambda p: (p.source, p.start))
+
+
+def _verdict(word: str, rest: str, passages: Iterable[Passage]) -> Verdict:
+    state, reason = _STATES[word]
+    quote = _quote(rest, [passage.text for passage in passages])
+    remark = rest.replace(quote, "").strip(' \t:;,.—–-*`"“”')
+    if quote and state is not VerdictState.SUPPORTED:
+        reason = f"{reason}: “{' '.join(quote.split())}”"
+    if state is not VerdictState.SUPPORTED and 1 < len(remark.split()) <= _LONGEST_REASON:
+        reason = f"{reason} ({remark})"
+    return Verdict(state, quote, reason, "judge")
+
+
+def _quote(rest: str, texts: Sequence[str]) -> str:
     """Find the words quoted in the rest of a line that stand in a passage, the longest first.
 
     The words may have quotation marks of their own, and several places may be quoted.
@@ -162,12 +203,4 @@ def _quote(rest: str, passages: Sequence[Passage]) -> str:
     marks = [i for i, character in enumerate(rest) if character in _MARKS]
     spans = [rest[a + 1 : b] for a, b in itertools.combinations(marks, 2)]
     quoted = sorted((span.strip() for span in spans), key=len, reverse=True)
-    found = (q for q in quoted if q and any(q in passage.text for passage in passages))
-    return next(found, "")
-
-
-_REASONS = {
-    VerdictState.SUPPORTED: "the passages say it in other words",
-    VerdictState.CONTRADICTED: "the passages say otherwise",
-    VerdictState.UNDECIDED: "the passages do not clearly say so",
-}
+    return next((q for q in quoted if q and any(q in text for text in texts)), "")

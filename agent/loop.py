@@ -6,19 +6,19 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from agent.asking import Asker, request_digest
 from agent.guard import Budget, LimitReached, Repetition, Window
-from agent.messages import GO_ON, WRAP_UP
+from agent.model_client import ModelClient, request_digest
 from agent.models import Message, Task, takes
+from agent.prompts import GO_ON, WRAP_UP
 from agent.protocol import format_results, parse
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from agent.asking import Record
     from agent.guard.repetition import Circle
-    from agent.guides import Guides
+    from agent.model_client import Record
     from agent.models import Model, ModelReply
+    from agent.prompts import Guides
     from agent.protocol import CallResult
     from agent.types import Reply, ToolCall
 
@@ -59,11 +59,11 @@ class Loop:
     guard: Repetition | None = field(default_factory=Repetition)
     window: Window = field(default_factory=Window)
     guides: Guides | None = None
-    _asker: Asker = field(init=False)
+    _asker: ModelClient = field(init=False)
     _question: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        self._asker = Asker(self.model, self.system, self.budget, self.record)
+        self._asker = ModelClient(self.model, self.system, self.budget, self.record)
         if not takes(self.model, Task.HEED):
             self.guard = None
 
@@ -125,7 +125,8 @@ class Loop:
         guides = self.guides.after(results) if self.guides else ""
         said = "\n\n".join(filter(None, (format_results(results), guides, note)))
         images = [image for result in results for image in result.images][-1:]  # as it is now
-        return Message("user", said, tuple(images))
+        observed = [result.observed(call) for call, result in zip(calls, results, strict=True)]
+        return Message("user", said, tuple(images), tuple(observed))
 
     async def _ask(self, place: str, messages: Sequence[Message]) -> ModelReply:
         fitted = self.window.fit(messages, self._question)

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agent.asking import Asker
 from agent.errors import ModelError, ResearchError
 from agent.evidence import check_answer
+from agent.journal.places import REVIEW
 from agent.judge import Verdicts, judge, judge_system, open_claims
-from agent.messages import prompt
+from agent.model_client import ModelClient
 from agent.models import Task, takes
+from agent.prompts import prompt
 from agent.protocol import NOT_FOUND, inert
 from agent.types import VerdictState
+from browser.text import content_words, sentences
 
 if TYPE_CHECKING:
-    from agent.asking import Record
+    from collections.abc import Collection, Sequence
+
     from agent.evidence import Evidence
     from agent.loop import LoopResult
+    from agent.model_client import Record
     from agent.models import Model
     from agent.planner import Work
     from agent.types import Sentence
 
-REVIEW = "review"
-SURELY_WRONG = frozenset({VerdictState.CONTRADICTED, VerdictState.UNCITED})
-NOT_SUPPORTED = SURELY_WRONG | {VerdictState.UNDECIDED}
+SAME = 0.6
+"""Share of a supported sentence's words in a sentence of the second answer that stands for it."""
 
 
 @dataclass(slots=True)
@@ -42,7 +45,7 @@ class Gate:
     verdicts: Verdicts = field(default_factory=Verdicts)
 
     async def passed(self, result: LoopResult) -> LoopResult:
-        """Give the answer, mended once where a sentence of it does not hold."""
+        """Give the answer, mended once where a sentence of it is refused."""
         await self._judge(result.text, "judge/1")
         work = self.work
         reviewed = result.limit or work.as_report  # the sections of a report have been
@@ -51,8 +54,9 @@ class Gate:
         said = objections(result.text, self.evidence, self.verdicts)
         if said is None:
             return result
-        self.record(REVIEW, REVIEW, said=said)
-        again = await repaired(work, result, said)
+        kept = check_answer(result.text, self.evidence, self.verdicts).carried
+        self.record(REVIEW, REVIEW, said=said, kept=list(kept))
+        again = await repaired(work, result, said, kept)
         await self._judge(again.text, "judge/2")
         return again
 
@@ -63,10 +67,10 @@ class Gate:
         claims = self.verdicts.without_decided(open_claims(answer, self.evidence))
         if not claims or not takes(self.judge, Task.JUDGE):
             return
-        asker = Asker(self.judge, judge_system(), self.work.budget, self.record)
+        asker = ModelClient(self.judge, judge_system(), self.work.budget, self.record)
         try:
             async with asyncio.timeout(self.work.budget.seconds_left(reserve=False)):
-                decided = await judge(asker, place, claims, self.evidence)
+                decided = await judge(asker, place, claims, self.evidence, answer)
         except (ResearchError, TimeoutError) as error:
             self.record("note", place, text=f"the judge failed: {error or 'timeout'}")
             return
@@ -83,51 +87,76 @@ class SectionGate:
 
     def __call__(self, text: str, place: str) -> str | None:
         """Check a section by code alone; what code leaves open is judged in the whole report."""
-        said = objections(text, self.evidence, wrong=SURELY_WRONG)
+        said = objections(text, self.evidence)
         if said is not None:
             self.record(REVIEW, f"{place}/{REVIEW}", said=said)
         return said
 
 
-async def repaired(work: Work, result: LoopResult, said: str) -> LoopResult:
-    """Let the answer be mended; the first one stands where that fails."""
+async def repaired(
+    work: Work, result: LoopResult, said: str, kept: Sequence[str] = ()
+) -> LoopResult:
+    """Let the answer be mended; the first one stands where that fails.
+
+    `kept` are the first answer's supported sentences: one that the second leaves out is put behind
+    it, and where it gives up they are the answer.
+    """
     try:
         again = await work.go_on(result.text, said)
     except ModelError:
         return result
-    return result if again.limit or not again.text else again
+    if again.limit or not again.text:
+        return result
+    if kept and _gives_up(again.text):
+        return replace(again, text="\n\n".join(kept))
+    lost = [sentence for sentence in kept if not _says(again.text, sentence)]
+    return replace(again, text="\n\n".join([again.text, *lost]))
 
 
-def objections(
-    answer: str,
-    evidence: Evidence,
-    verdicts: Verdicts | None = None,
-    *,
-    wrong: frozenset[VerdictState] = NOT_SUPPORTED,
-) -> str | None:
-    """Say which sentences do not hold and why; None where all do, or nothing was claimed."""
+def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None) -> str | None:
+    """Say which sentences are refused and why; None where none is, or nothing was claimed.
+
+    Refused is what code or the judge found contradicted, what the judge did not find carried, and
+    what cites a passage that was not read.
+    """
     if not _claims_something(answer, evidence):
         return None
-    sentences = check_answer(answer, evidence, verdicts).sentences
-    found = [sentence for sentence in sentences if sentence.verdict in wrong]
+    checked = check_answer(answer, evidence, verdicts)
+    unread = {text for text, _ in checked.unread}
+    found = [
+        sentence
+        for sentence in checked.sentences
+        if _is_refused(sentence, unread) and not sentence.about_search
+    ]
     if not found:
         return None
     return prompt(REVIEW).replace("{sentences}", "\n".join(map(_line, found)))
 
 
+def _is_refused(sentence: Sentence, unread: Collection[str]) -> bool:
+    if sentence.verdict is VerdictState.SUPPORTED:
+        return False
+    wrong = sentence.verdict is VerdictState.CONTRADICTED or sentence.decided_by == "judge"
+    return wrong or sentence.text in unread
+
+
 def _claims_something(answer: str, evidence: Evidence) -> bool:
-    said = answer.lstrip("*_`# ")
-    return bool(said) and not evidence.is_empty and not said.startswith(NOT_FOUND)
+    return bool(answer.strip(_MARKUP)) and not evidence.is_empty and not _gives_up(answer)
+
+
+def _gives_up(answer: str) -> bool:
+    return answer.lstrip(_MARKUP).startswith(NOT_FOUND)
+
+
+def _says(answer: str, sentence: str) -> bool:
+    """Tell whether a sentence of an answer has most words of another."""
+    wanted = frozenset(content_words(sentence))
+    spans = (frozenset(content_words(answer[start:end])) for start, end in sentences(answer))
+    return not wanted or any(len(wanted & said) >= SAME * len(wanted) for said in spans)
 
 
 def _line(sentence: Sentence) -> str:
-    reason = sentence.reason or _REASONS[sentence.verdict]
-    return f"- “{inert(sentence.text)}” — {inert(reason)}"
+    return f"- “{inert(sentence.text)}” — {inert(sentence.reason)}"
 
 
-_REASONS = {
-    VerdictState.UNCITED: "no passage is cited",
-    VerdictState.UNDECIDED: "the passages cited do not clearly say so",
-    VerdictState.CONTRADICTED: "the passages cited say otherwise",
-    VerdictState.SUPPORTED: "",
-}
+_MARKUP = "*_`# \n"

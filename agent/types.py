@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
 
+if TYPE_CHECKING:
+    from browser.types import SearchResult
+
 Status = Literal["answered", "not_found", "partial", "failed"]
+Answers = Literal["fully", "in part", "no"]
+"""A judge's word on whether an answer answers its question."""
 
 
 class VerdictState(StrEnum):
@@ -61,20 +66,65 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Observation:
+    """What one tool call brought, as data; a language model reads the same as text.
+
+    `call` is the call as it was made, `data` the JSON of its result. `passages` are those that it
+    showed, `results` the hits of a search, `snapshot` the text of a live page with its refs: as it
+    is after OPEN, what changed after an action.
+    """
+
+    call: ToolCall
+    data: Any
+    passages: tuple[Passage, ...] = field(default=(), repr=False)
+    results: tuple[SearchResult, ...] = field(default=(), repr=False)
+    snapshot: str = field(default="", repr=False)
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool."""
+        return self.call.name
+
+    @property
+    def failed(self) -> bool:
+        """The tool answered with an error."""
+        return bool(self.get("error"))
+
+    @property
+    def url(self) -> str:
+        """The address that the result names, or nothing."""
+        return str(self.get("url") or "")
+
+    @property
+    def title(self) -> str:
+        """The title that the result names, or nothing."""
+        return str(self.get("title") or "")
+
+    def get(self, key: str) -> Any:
+        """A field of the result; None where it has none."""
+        return self.data.get(key) if isinstance(self.data, dict) else None
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
-    """A claim against passages: the quote that carries (or contradicts) it, and the reason."""
+    """A claim against passages: the quote that carries (or contradicts) it, and the reason.
+
+    `missing` are its figures, dates and names that do not stand in what is cited.
+    """
 
     state: VerdictState
     quote: str = ""
     reason: str = ""
     decided_by: Literal["code", "judge"] = "code"
     passage: str | None = None
+    missing: tuple[str, ...] = ()
 
 
 class Sentence(BaseModel):
     """A sentence of the answer; `citations` are source numbers of the report.
 
     `weak` says that it is supported by search results alone: no page that was read carries it.
+    `about_search` marks what is no claim but says what the search found or did not.
     """
 
     text: str
@@ -83,6 +133,7 @@ class Sentence(BaseModel):
     decided_by: Literal["code", "judge"] = "code"
     reason: str = ""
     weak: bool = False
+    about_search: bool = False
 
 
 class ReportSource(BaseModel):
@@ -117,11 +168,12 @@ class Conflict(BaseModel):
 class ConfidenceParts(BaseModel):
     """What the confidence is made of, each 0 to 1 unless said otherwise.
 
-    `supported` is the share of sentences that are carried, an undecided one counting half and one
-    that only a search result carries 0.7; `sites` how many independent sites carry them;
-    `agreement` the share of the sources speaking of them that say the same; `coverage` the share of
-    the question that the cited passages speak of; `freshness` the age in days of the newest dated
-    source, None where none has a date.
+    `supported` is the share of claims that are carried, an undecided one counting half and one that
+    only a search result carries 0.7; `sites` how many independent sites carry them; `agreement` the
+    share of the sources speaking of them that say the same; `coverage` the share of the question
+    that the cited passages speak of; `freshness` the age in days of the newest dated source, None
+    where none has a date; `answers` a judge's word on whether the question is answered, None where
+    none was asked.
     """
 
     supported: float = 0.0
@@ -129,6 +181,7 @@ class ConfidenceParts(BaseModel):
     agreement: float = 1.0
     coverage: float = 0.0
     freshness: int | None = None
+    answers: Answers | None = None
 
 
 class DataValue(BaseModel):
@@ -178,6 +231,8 @@ class ErrorInfo(BaseModel):
 class Report(BaseModel):
     """The result of a run, as `--json` prints it.
 
+    `confidence` is the probability that the answer is right and answers the question, None where
+    no calibrated number can be given.
     With `--schema`, `data` is the answer in that form, `values` its single values with what carries
     them, and `data_notes` says what was left out, and what the schema still wants.
     """
@@ -186,7 +241,7 @@ class Report(BaseModel):
     question: str
     status: Status
     answer: str = ""
-    confidence: float = 0.0
+    confidence: float | None = 0.0
     confidence_parts: ConfidenceParts = Field(default_factory=ConfidenceParts)
     sentences: list[Sentence] = Field(default_factory=list)
     sources: list[ReportSource] = Field(default_factory=list)

@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-_PART = re.compile(r"\b(?:agent|browser)\.[a-z]+\b")
+_PART = re.compile(r"\b(?:agent|browser)\.[a-z_]+\b")
 
 
 def picture() -> list[str]:

@@ -9,10 +9,10 @@ from agent import jsvalues as js
 from agent.background import skill_scores as scores
 from agent.errors import ResearchError
 from agent.memory.layers import transcript
-from agent.messages import prompt
 from agent.models import Message
+from agent.prompts import prompt
 from agent.protocol import inert
-from agent.protocol.loose import loose_object
+from agent.protocol.replies import loose_object
 from agent.tools.skills import learn
 
 if TYPE_CHECKING:

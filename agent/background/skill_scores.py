@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agent import jsvalues as js
 from agent.memory.layers import SKILL_SCORE, transcript
-from agent.messages import prompt
+from agent.prompts import prompt
 from agent.protocol import inert
-from agent.protocol.loose import loose_object
+from agent.protocol.replies import loose_object
 from agent.tools.skills import LONGEST_NAME, LONGEST_SKILL
 
 if TYPE_CHECKING:

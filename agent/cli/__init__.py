@@ -29,7 +29,7 @@ def run(command: object) -> int:
     """Run a click command; errors become one or two lines with a hint, never a traceback."""
     import click  # noqa: PLC0415 - as above
 
-    from agent.cli.say import complain  # noqa: PLC0415 - as above
+    from agent.cli.terminal import complain  # noqa: PLC0415 - as above
     from agent.errors import InternalError, ResearchError  # noqa: PLC0415 - as above
 
     assert isinstance(command, click.Command)

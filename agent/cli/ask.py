@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
 import sys
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from agent.cli.flags import output_flags, run_flags
+from agent.cli.flags import data_dir_option, export_paths, output_flags, run_flags
+from agent.cli.memory import dream_after
+from agent.cli.progress import told
+from agent.cli.render import print_report
+from agent.cli.run_commands import all_runs
+from agent.cli.terminal import approver, asker, complain, print_preview
+from agent.config import Options, file_settings, options
+from agent.export import export
+from agent.journal import Runs
+from agent.journal.writer import utc_now
+from agent.run import research
+from agent.run.outcome import exit_code
+from agent.run.preview import preview
+from agent.run.record import RunRecord
+from agent.run.resume import resume as go_on
+from agent.types import Report
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from agent.journal import Event
 
 
 _RUN = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
@@ -23,8 +48,6 @@ _RUN = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
 @output_flags
 def ask(question: tuple[str, ...], **flags: Any) -> int:
     """Research QUESTION; `-` reads it from standard input."""
-    from agent.cli.running import ask_once  # noqa: PLC0415 - the flags are checked without it
-
     asked = " ".join(_without_run(question, flags)).strip()
     if asked == "-":
         asked = sys.stdin.read().strip()
@@ -42,12 +65,181 @@ def _without_run(question: tuple[str, ...], flags: dict[str, Any]) -> tuple[str,
     return (named, *question)
 
 
-def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Check the endings of `--export` before the run, not after it."""
-    from agent.export import FORMATS, ending  # noqa: PLC0415 - only where something is exported
+INTERRUPTED = 130
+_OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
+Start = Callable[..., Awaitable[Report]]
+"""Begins a run, given `on_event` and the settings as keyword arguments."""
 
-    for path in values:
-        if ending(path) not in FORMATS:
-            known = " ".join(FORMATS)
-            raise click.BadParameter(f"{path.name}: no such format; there are {known}")
-    return values
+
+def ask_once(question: str, flags: dict[str, Any]) -> int:
+    """Research a question, print what was asked for, and give the exit code."""
+
+    def start(**settings: Any) -> Awaitable[Report]:
+        return research(question, approve=approver(), ask=asker(flags), config=True, **settings)
+
+    given = {name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS}
+    settings = options(_set(given), config=True)
+    if settings.dry_run:
+        print_preview(preview(question, settings, os.environ))
+        return 0
+    code = run_to_end(start, flags, settings.data, required=settings.require_verified)
+    dream_after(code, settings, quiet=flags["quiet"])
+    return code
+
+
+def run_to_end(start: Start, flags: dict[str, Any], data: Path, *, required: bool) -> int:
+    """Run with progress and signals, print and write what was asked for, give the exit code.
+
+    `data` is the data folder; `required` says that an unverified answer is a failure.
+    """
+    output = _Output({name: flags[name] for name in _OUTPUT_FLAGS})
+    settings = _set({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
+    with progress_view(quiet=output.quiet, verbose=output.verbose) as view:
+        listeners = [view, *([_print_event] if output.events else [])]
+        report, code = _run(start, settings, listeners, output.show)
+    if report is None:
+        return code
+    output.write(Runs(data).find(report.run).path)
+    return code or exit_code(report, require_verified=required)
+
+
+@contextmanager
+def progress_view(*, quiet: bool, verbose: int) -> Iterator[Callable[[Event], None]]:
+    """Give a listener of events that shows progress while the block lasts."""
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        from agent.cli.live_view import LiveView  # noqa: PLC0415 - rich only on a terminal
+
+        with LiveView(verbose) as view:
+            yield view.note
+    else:
+        started = time.monotonic()
+
+        def line(event: Event) -> None:
+            for text in told(event, verbose):
+                print(f"{time.monotonic() - started:6.1f}s  {text}", file=sys.stderr, flush=True)
+
+        yield line
+
+
+def _set(flags: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what was not given."""
+    return {name: value for name, value in flags.items() if value not in (None, ())}
+
+
+class _Output:
+    """What is printed and written, by the flags; takes its own out of them."""
+
+    def __init__(self, flags: dict[str, Any]) -> None:
+        self.json = flags["as_json"]
+        self.events = flags["as_events"]
+        self.quiet = flags["quiet"]
+        self.verbose = flags["verbose"]
+        self.exports = export_paths(flags["export"])
+
+    def show(self, report: Report) -> None:
+        """Print the report; a failure is said on stderr."""
+        if self.json:
+            print(report.to_json())
+        elif not self.events:
+            print_report(report)
+        if report.error is not None:
+            complain(report.error.message, report.error.hint)
+
+    def write(self, folder: Path) -> None:
+        """Write the exports."""
+        if not self.exports:
+            return
+
+        for path in self.exports:
+            export(folder, path)
+            if not self.quiet:
+                print(f"wrote {path}", file=sys.stderr)
+
+
+def _run(
+    start: Start, settings: dict[str, Any], listeners: list[Any], show: Callable[[Report], None]
+) -> tuple[Report | None, int]:
+    """Run; an interrupt gives what is known so far and 130.
+
+    The report is shown as soon as it stands: the jobs after it keep nobody waiting.
+    """
+    last: list[Report] = []
+
+    def on_event(event: Event) -> None:
+        for listener in listeners:
+            listener(event)
+        if event.type == "run.finished":
+            last.append(Report(**event.data["report"]))
+            show(last[0])
+            sys.stdout.flush()
+
+    async def run() -> Report:
+        return await start(on_event=on_event, **settings)
+
+    try:
+        return asyncio.run(run()), 0
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return (last[0] if last else None), INTERRUPTED
+
+
+def _print_event(event: Event) -> None:
+    print(event.to_json(), flush=True)
+
+
+@click.command()
+@run_flags
+@output_flags
+def chat(**flags: Any) -> int:
+    """Research in a conversation; an empty line or Ctrl-D ends it."""
+    _leave_to_the_file(flags)
+    if flags["session"] is None and flags["continue_run"] is None:
+        flags["session"] = f"chat-{utc_now():%Y%m%d-%H%M%S}"
+    code, broken = 0, ""
+    while (question := _asked()) is not None:
+        broken = _told_once(broken)
+        code = ask_once(question, dict(flags))
+        print()
+    return code
+
+
+def _leave_to_the_file(flags: dict[str, Any]) -> None:
+    """Forget what stood in the settings file at the start: it is read again at each question."""
+    context = click.get_current_context()
+    for name in flags.keys() & Options.model_fields.keys():
+        if context.get_parameter_source(name) is ParameterSource.DEFAULT_MAP:
+            flags[name] = None
+
+
+def _told_once(before: str) -> str:
+    """Say what is wrong with a settings file that was broken meanwhile, unless that was said."""
+    _, broken = file_settings()
+    if broken is not None and str(broken) != before:
+        complain(f"{broken}; the settings from before are kept", broken.hint)
+    return str(broken or "")
+
+
+def _asked() -> str | None:
+    if sys.stdin.isatty():
+        print("? ", end="", file=sys.stderr, flush=True)
+    line = sys.stdin.readline().strip()
+    return line or None
+
+
+@click.command()
+@click.argument("run", default="last")
+@click.option("--max-steps", type=int, metavar="N", help="Steps at most, those on record included.")
+@click.option("--budget", type=float, metavar="USD", help="Dollars at most from here on.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Seconds at most from here on.")
+@data_dir_option
+@output_flags
+def resume(run: str, data_dir: Path | None, **flags: Any) -> int:
+    """Go on with RUN where it stopped: after a crash, Ctrl-C, a reboot or a spent budget."""
+    folder = all_runs(data_dir).find(run)
+    record = RunRecord.read(folder)
+    data = folder.path.parent.parent
+
+    required = bool(flags.pop("require_verified"))
+    start = partial(go_on, record, data_dir=data, ask=asker(flags))
+    return run_to_end(start, flags, data, required=required)

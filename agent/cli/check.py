@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.flags import run_flags
-from agent.cli.runs import all_runs
-from agent.cli.say import complain
+from agent.cli.run_commands import all_runs
+from agent.cli.terminal import complain
 from agent.errors import CHECK_FAILED, UsageError
+from agent.export.junit import TestCase, to_xml
+from agent.run.checks import read_suite, run_suite
 from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
@@ -30,8 +32,6 @@ def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) 
 
     Flags outweigh what the file says. Exits 8 when any expectation does not hold.
     """
-    from agent.run.checks import read_suite, run_suite  # noqa: PLC0415 - `--help` needs it not
-
     suite = read_suite(checks)
     given = {name: value for name, value in flags.items() if value not in (None, ())}
     runs = all_runs(given.get("data_dir"))
@@ -54,7 +54,6 @@ def _told(one: Checked) -> None:
 
 
 def _junit(name: str, done: list[Checked]) -> bytes:
-    from agent.export.xunit import TestCase, to_xml  # noqa: PLC0415 - only where it is asked for
 
     cases = [
         TestCase(
@@ -93,7 +92,11 @@ def _row(one: Checked) -> str:
     mark = "❌" if one.failures else "✅"
     facts = ["–"] * 5
     if report is not None:
-        facts = [report.status, f"{report.confidence:.2f}", str(report.steps)]
+        facts = [
+            report.status,
+            "" if report.confidence is None else f"{report.confidence:.2f}",
+            str(report.steps),
+        ]
         facts += [f"{report.elapsed_s:.1f}", f"{report.usage.usd:.4f}"]
     return f"| {_cell(one.check.title)} | {mark} | {' | '.join(facts)} |"
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
-from agent.cli.runs import data_dir_option
-from agent.cli.say import complain
+from agent.cli.flags import data_dir_option
+from agent.cli.terminal import complain
 from agent.config import default_data_dir, private_folder
+from browser.errors import BrowserError
+from browser.session.start import start_chrome
 
 PORT = 9222
 """The port that `--attach` tries first."""
@@ -22,9 +24,6 @@ PORT = 9222
 @data_dir_option
 def chrome(port: int, profile: Path | None, headless: bool, data_dir: Path | None) -> int:  # noqa: FBT001
     """Start a Chrome with a profile of its own; log in there, then run with --attach."""
-    from browser.errors import BrowserError  # noqa: PLC0415 - `--help` needs no browser
-    from browser.session.start import start_chrome  # noqa: PLC0415 - as above
-
     folder = profile or private_folder(data_dir or default_data_dir()) / "chrome"
     try:
         started = asyncio.run(start_chrome(folder, port=port, headless=headless))

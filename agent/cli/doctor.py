@@ -13,7 +13,13 @@ import click
 from agent.cli.flags import run_flags
 from agent.config import Options, options, private_folder
 from agent.errors import ResearchError
+from agent.models import Message
+from agent.models.resolve import endpoint_of
+from agent.run.web import open_remote_model, open_web
 from browser.errors import BrowserError
+from browser.search.chain import DEADLINE
+from browser.session.chrome import find_chrome
+from browser.types import Outcome, SearchQuery
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +86,6 @@ def _data(settings: Options) -> Finding:
 
 
 def _browser() -> Finding:
-    from browser.session.chrome import find_chrome  # noqa: PLC0415 - only here
 
     try:
         found: Path = find_chrome()
@@ -90,7 +95,6 @@ def _browser() -> Finding:
 
 
 async def _network(settings: Options) -> list[Finding]:
-    from agent.run.web import open_web  # noqa: PLC0415 - only here
 
     try:
         async with open_web(settings, settings.data, os.environ) as web:
@@ -102,8 +106,6 @@ async def _network(settings: Options) -> list[Finding]:
 
 
 async def _provider(source: Source, http: Any) -> Finding:
-    from browser.search.chain import DEADLINE  # noqa: PLC0415 - only here
-    from browser.types import Outcome, SearchQuery  # noqa: PLC0415 - only here
 
     name = f"search {source.name}"
     if reason := source.unavailable():
@@ -124,10 +126,6 @@ def _mend(name: str) -> str:
 
 async def _model(settings: Options) -> Finding:
     from contextlib import AsyncExitStack  # noqa: PLC0415 - only here
-
-    from agent.models import Message  # noqa: PLC0415 - only here
-    from agent.models.resolve import endpoint_of  # noqa: PLC0415 - only here
-    from agent.run.web import open_remote_model  # noqa: PLC0415 - only here
 
     try:
         where = endpoint_of(settings.model, settings.base_url, os.environ, settings)

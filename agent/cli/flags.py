@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
+
+from agent.errors import UsageError
+from agent.export import FORMATS, ending
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -155,6 +163,14 @@ _OUTPUT = (
     (("-v", "--verbose"), {"count": True, "help": "More progress: thoughts and results."}),
 )
 
+data_dir_option = click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    envvar="RESEARCH_DATA_DIR",
+    metavar="DIR",
+    help="Where runs and memory are kept.",
+)
+
 
 def run_flags(function: F) -> F:
     """Add the flags that a run takes."""
@@ -166,10 +182,86 @@ def output_flags(function: F) -> F:
     return _added(function, _OUTPUT)
 
 
+def question_options() -> list[click.Option]:
+    """Give the options of a question, for a help text that loads nothing of what runs one."""
+    rows: Any = (*_RUN, *_OUTPUT)
+    return [click.Option(names, **_with_variable(names, settings)) for names, settings in rows]
+
+
 def _added(function: F, rows: Any) -> F:
     for names, settings in reversed(rows):
-        named = next((n for n in names if not n.startswith("-")), None)
-        plain = named or next(n for n in names if n.startswith("--")).split("/")[0][2:]
-        variable = "RESEARCH_" + plain.replace("as_", "", 1).replace("-", "_").upper()
-        function = click.option(*names, **{"envvar": variable, **settings})(function)
+        function = click.option(*names, **_with_variable(names, settings))(function)
     return function
+
+
+def _with_variable(names: tuple[str, ...], settings: dict[str, Any]) -> dict[str, Any]:
+    """Name the environment variable of an option, unless its row does."""
+    named = next((n for n in names if not n.startswith("-")), None)
+    plain = named or next(n for n in names if n.startswith("--")).split("/")[0][2:]
+    variable = "RESEARCH_" + plain.replace("as_", "", 1).replace("-", "_").upper()
+    return {"envvar": variable, **settings}
+
+
+def number_option(default: int, told: str) -> Callable[[Any], Any]:
+    """Make the option `-n`: how many, one at least."""
+    kind = click.IntRange(min=1)
+    return click.option("-n", "--number", default=default, type=kind, show_default=True, help=told)
+
+
+def is_given(ctx: click.Context, name: str) -> bool:
+    """Whether a person said an option of the group, rather than left it at its default."""
+    group = ctx.parent or ctx
+    return group.get_parameter_source(name) is not ParameterSource.DEFAULT
+
+
+def require_words(text: str, what: str, hint: str = "") -> None:
+    """Refuse a text that holds nothing but space; raises `UsageError`."""
+    if not text.strip():
+        raise UsageError(f"{what} needs words, and got none", hint=hint or None)
+
+
+PLACES = ("--data-dir", "--namespace")
+
+
+class Anywhere(click.Group):
+    """Takes those of these options that it has wherever they stand, as people write them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Move them to the front, where the group reads them."""
+        own = {name for parameter in self.params for name in parameter.opts}
+        return super().parse_args(ctx, _moved(args, own.intersection(PLACES)))
+
+
+def command_first(args: list[str], commands: Collection[str]) -> list[str]:
+    """Put the name of a command before the options of place that stand before it."""
+    at = 0
+    while at < len(args) and args[at].partition("=")[0] in PLACES:
+        at += 1 if "=" in args[at] else 2
+    if 0 < at < len(args) and args[at] in commands:
+        return [args[at], *args[:at], *args[at + 1 :]]
+    return args
+
+
+def _moved(args: list[str], names: Collection[str]) -> list[str]:
+    front: list[str] = []
+    rest: list[str] = []
+    words = iter(args)
+    for word in words:
+        if word == "--":  # what follows are words, however they look
+            rest += [word, *words]
+        elif word in names:
+            front += [word, *[value for value in [next(words, None)] if value is not None]]
+        elif word.partition("=")[0] in names:
+            front.append(word)
+        else:
+            rest.append(word)
+    return [*front, *rest]
+
+
+def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Check the endings of `--export` before the run, not after it."""
+    for path in values:
+        if ending(path) not in FORMATS:
+            known = " ".join(FORMATS)
+            raise click.BadParameter(f"{path.name}: no such format; there are {known}")
+    return values

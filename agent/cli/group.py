@@ -9,22 +9,22 @@ import click
 from click_default_group import DefaultGroup
 
 from agent import __version__
-from agent.cli.anywhere import command_first
+from agent.cli.flags import command_first, question_options
 
 # name: (module, what `--help` says). A table, so that the help needs none of the modules.
 COMMANDS = {
     "ask": ("ask", "Research a question (what `research QUESTION` does)."),
-    "chat": ("chat", "Research in a conversation."),
-    "runs": ("runs", "List runs; `runs rm` deletes them."),
-    "resume": ("resume", "Go on with a run that was cut off."),
-    "replay": ("replay", "Run a run again from its record alone."),
-    "show": ("runs", "Show a run: its answer, sources and steps."),
-    "export": ("runs", "Write a run as .md, .html, .pdf, .bib, .warc.gz, .zip and more."),
-    "verify": ("verify", "Check a run or its archive: hashes, report, quotes."),
-    "diff": ("diff", "Two runs side by side: answers, sources, steps."),
+    "chat": ("ask", "Research in a conversation."),
+    "runs": ("run_commands", "List runs; `runs rm` deletes them."),
+    "resume": ("ask", "Go on with a run that was cut off."),
+    "replay": ("record_commands", "Run a run again from its record alone."),
+    "show": ("run_commands", "Show a run: its answer, sources and steps."),
+    "export": ("run_commands", "Write a run as .md, .html, .pdf, .bib, .warc.gz, .zip and more."),
+    "verify": ("record_commands", "Check a run or its archive: hashes, report, quotes."),
+    "diff": ("record_commands", "Two runs side by side: answers, sources, steps."),
     "check": ("check", "Questions with expectations as a test suite, for CI."),
-    "usage": ("usage", "Calls, tokens and dollars by day and model."),
-    "feedback": ("usage", "Say whether a run was good: up or down."),
+    "usage": ("run_commands", "Calls, tokens and dollars by day and model."),
+    "feedback": ("run_commands", "Say whether a run was good: up or down."),
     "memory": ("memories", "What is remembered: list, search, preview, forget, graph and more."),
     "skills": ("skills", "What was learned: instructions that runs are given; list, show, rm."),
     "wiki": ("wiki", "What is known as Markdown pages: sync, lint, show, search."),
@@ -72,9 +72,7 @@ class ResearchGroup(DefaultGroup):  # type: ignore[misc] # click-default-group i
         """Write the table, then the options of a question."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, told) for name, (_, told) in COMMANDS.items()])
-        ask = load("ask")
-        options = [p for p in ask.get_params(ctx) if isinstance(p, click.Option)]
-        rows = [row for option in options if (row := option.get_help_record(ctx))]
+        rows = [row for option in question_options() if (row := option.get_help_record(ctx))]
         with formatter.section("Options of a question"):
             formatter.write_dl(rows)
 

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.anywhere import Anywhere
-from agent.cli.given import is_given, number_option, require_words
+from agent.cli.flags import Anywhere, is_given, number_option, require_words
 from agent.cli.place import Place, opened, placed
-from agent.cli.say import counted, note
+from agent.cli.terminal import counted, note
 from agent.config import options
 from agent.errors import NotFound, UsageError
 from browser.text.hygiene import clean

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.runs import data_dir_option
+from agent.cli.flags import data_dir_option
 from agent.config import default_data_dir, options, private_folder
 
 if TYPE_CHECKING:

@@ -1,43 +1,19 @@
-"""Progress on stderr: live on a terminal, plain lines elsewhere."""
+"""What the events of a run say to a person who watches, a line each."""
 
 from __future__ import annotations
 
 import json
-import sys
-import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from browser.text.hygiene import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from agent.journal import Event
 
-    Listener = Callable[[Event], None]
 
 _WIDTH = 110
-
-
-@contextmanager
-def progress_view(*, quiet: bool, verbose: int) -> Iterator[Listener]:
-    """Give a listener of events that shows progress while the block lasts."""
-    if quiet:
-        yield lambda _: None
-    elif sys.stderr.isatty():
-        from agent.cli.live import LiveView  # noqa: PLC0415 - rich only on a terminal
-
-        with LiveView(verbose) as view:
-            yield view.note
-    else:
-        started = time.monotonic()
-
-        def line(event: Event) -> None:
-            for text in told(event, verbose):
-                print(f"{time.monotonic() - started:6.1f}s  {text}", file=sys.stderr, flush=True)
-
-        yield line
 
 
 def told(event: Event, verbose: int) -> list[str]:

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING
 
-from agent.export import worth
+from agent.export import verdicts
 from agent.types import VerdictState
 from browser.text.hygiene import clean
 
@@ -34,7 +34,7 @@ def print_report(report: Report) -> None:
         _data(report),
         _unverified(report.sentences),
         _weak(report.sentences),
-        worth.terminal(report),
+        verdicts.terminal(report),
         "\n".join(_source(source) for source in report.sources),
         _last_line(report) if report.status != "failed" else "",
     ]
@@ -68,9 +68,9 @@ def _line(line: str, width: int) -> str:
 
 def _unverified(sentences: list[Sentence]) -> str:
     rows = [
-        f"  ? {sentence.text} ({worth.verdict(sentence)}{_because(sentence.reason)})"
+        f"  ? {sentence.text} ({verdicts.verdict(sentence)}{_because(sentence.reason)})"
         for sentence in sentences
-        if sentence.verdict is not VerdictState.SUPPORTED
+        if sentence.verdict is not VerdictState.SUPPORTED and not sentence.about_search
     ]
     return "\n".join(["Not verified:", *rows]) if rows else ""
 
@@ -98,8 +98,8 @@ def _short(quote: str) -> str:
 
 def _last_line(report: Report) -> str:
     usage = report.usage
-    made_of = ", ".join(worth.made_of(report))
-    parts = [f"confidence {report.confidence:.2f} ({made_of})"] if made_of else []
+    made_of = ", ".join(verdicts.made_of(report))
+    parts = [f"{verdicts.confidence(report)} ({made_of})"] if made_of else []
     parts += [
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f} s",

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.given import require_words
+from agent.cli.flags import require_words
 from agent.cli.memory import memory
 from agent.cli.place import Place, opened
-from agent.cli.say import note
 from agent.cli.stamping import (
     blocks_option,
     calendars_option,
@@ -18,6 +17,7 @@ from agent.cli.stamping import (
     roots_option,
     tell_missing,
 )
+from agent.cli.terminal import note
 from agent.config import options
 from agent.errors import CHECK_FAILED
 from browser.text.hygiene import clean

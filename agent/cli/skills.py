@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from agent.cli.anywhere import Anywhere
+from agent.cli.flags import Anywhere
 from agent.cli.place import Place, opened, placed
-from agent.cli.say import note
+from agent.cli.terminal import note
 from agent.errors import UsageError
 from browser.text.hygiene import clean
 

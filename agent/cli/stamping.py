@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.say import complain
+from agent.cli.terminal import complain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from agent.cli.anywhere import Anywhere
-from agent.cli.given import number_option, require_words
+from agent.cli.flags import Anywhere, data_dir_option, number_option, require_words
 from agent.cli.place import namespace_option, opened
-from agent.cli.runs import data_dir_option
-from agent.cli.say import counted, note
+from agent.cli.terminal import counted, note
 from agent.config import default_data_dir, options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
 from browser.text.hygiene import clean

@@ -1,4 +1,4 @@
-"""How far an answer can be trusted, as one number, and what it is made of."""
+"""The probability that an answer is right and answers its question, where one can be given."""
 
 from __future__ import annotations
 
@@ -6,71 +6,85 @@ import math
 from typing import TYPE_CHECKING
 
 from agent.types import VerdictState
-from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.types import ConfidenceParts, ReportSource, Sentence
 
-# What a sentence is worth by its verdict. An undecided one is right about as often as not (free
-# paraphrases of pages, half of them wrong, look alike in code); an uncited one has nothing behind
-# it but the model; a contradicted one is wrong.
 WORTH = {
     VerdictState.SUPPORTED: 1.0,
     VerdictState.UNDECIDED: 0.5,
-    VerdictState.UNCITED: 0.15,
+    VerdictState.UNCITED: 0.3,
     VerdictState.CONTRADICTED: 0.0,
 }
-
-ONE_SITE = 0.97
-"""Confidence in words of one site alone that speak of all that was asked: of 50 such answers
-on the closed web of the benchmark, two were wrong (`tests/bench/confidence.py`)."""
-
-EACH_FURTHER_SITE = 0.5
-"""Each further independent site halves what is missing from 1."""
-
+"""What a sentence is worth by its verdict: of one that is open nothing is known."""
 ONLY_A_RESULT = 0.7
 """What a sentence is worth that search results alone carry: their words are cut from their context
 and may be stale."""
+ANSWERED = {"fully": 0.92, "in part": 0.5, "no": 0.1}
+"""How often an answer is right of which a judge says so much: set, not fitted, from a judge that
+was right on 98 of 100 claims, less the answers that rest on a wrong page."""
+NOT_ASKED = (0.4, 0.45)
+"""The same where every sentence stands there literally and no judge was asked: what is sure, and
+what the share of the question's words that is spoken of adds. Set, not fitted."""
+EACH_FURTHER_SITE = 0.5
+"""Each further independent site halves what is missing from 1."""
+WITH_CONTRADICTION = 0.35
+"""Cap on an answer with a sentence of which a source says the contrary."""
 
-HALF_SPOKEN_OF = 0.64
-STEEPNESS = 9.0
-"""Two numbers of a logistic curve: where the quotes speak of 64 % of the question's words, half of
-the answers are to the point. Fitted to 109 answers of the keyless model on the closed web, where
-five folds gave 0.62-0.66 and 7-10; `tests/bench/confidence.py` prints both webs' reliability."""
-
-WITH_CONTRADICTION = 0.5
-"""Cap on an answer of which a source says the contrary."""
+KEYLESS: tuple[float, float, float] | None = (-2.0, 3.0, 0.5)
+"""Logistic coefficients for answers that no language model wrote: constant, coverage (the share of
+the question's words that is spoken of), further independent sites up to two. That such an answer
+stands there word for word is no evidence: it always does."""
+MOST_SITES = 2
 
 
 def rate(
-    parts: ConfidenceParts, sentences: Sequence[Sentence], sources: Sequence[ReportSource]
-) -> float:
-    """Rate an answer from 0 to 1 by its parts, rising with each of them."""
+    parts: ConfidenceParts,
+    sentences: Sequence[Sentence],
+    sources: Sequence[ReportSource],
+    *,
+    keyless: bool = False,
+) -> float | None:
+    """Rate an answer from 0 to 1 by its parts; None where nothing calibrated can be said.
+
+    That is an answer with open sentences of which no judge has spoken. `sentences` are its claims.
+    """
     if not sentences or not sources:
         return 0.0
-    value = parts.supported * _trust(parts.sites) * parts.agreement * _answers(parts.coverage)
+    if keyless:
+        return None if KEYLESS is None else round(keyless_confidence(parts, KEYLESS), 2)
+    if parts.answers is not None:
+        value = ANSWERED[parts.answers]
+    elif all(sentence.verdict is VerdictState.SUPPORTED for sentence in sentences):
+        value = NOT_ASKED[0] + NOT_ASKED[1] * parts.coverage
+    elif any(sentence.verdict is VerdictState.CONTRADICTED for sentence in sentences):
+        value = WITH_CONTRADICTION
+    else:
+        return None
+    if parts.answers != "no":
+        value = 1 - (1 - value) * EACH_FURTHER_SITE ** max(0, parts.sites - 1)
+    value *= parts.supported * parts.agreement
     if any(sentence.verdict is VerdictState.CONTRADICTED for sentence in sentences):
         value = min(value, WITH_CONTRADICTION)
     return round(value, 2)
 
 
+def features(parts: ConfidenceParts) -> tuple[float, float]:
+    """Give what the confidence of a keyless answer is reckoned from."""
+    return parts.coverage, float(min(max(0, parts.sites - 1), MOST_SITES))
+
+
+def keyless_confidence(parts: ConfidenceParts, coefficients: Sequence[float]) -> float:
+    """Reckon the logistic curve; conflicts lower it by their share."""
+    constant, *weights = coefficients
+    pairs = zip(weights, features(parts), strict=True)
+    score = constant + sum(weight * value for weight, value in pairs)
+    return parts.agreement / (1 + math.exp(-score))
+
+
 def share_supported(sentences: Sequence[Sentence]) -> float:
-    """Share of the sentences that are carried; what is half certain counts half."""
+    """Share of the claims that are carried; what is half certain counts half."""
     worth = [ONLY_A_RESULT if one.weak else WORTH[one.verdict] for one in sentences]
     return sum(worth) / (len(sentences) or 1)
-
-
-def site_of(url: str) -> str:
-    """Name the site of a URL: pages of one site are not independent, nor are files of one's own."""
-    return registrable_domain(host(url)) or url.partition(":")[0]
-
-
-def _trust(sites: int) -> float:
-    return float(1 - (1 - ONE_SITE) * EACH_FURTHER_SITE ** (sites - 1))
-
-
-def _answers(coverage: float) -> float:
-    """Share of answers that are to the point where so much of the question is spoken of."""
-    return 1 / (1 + math.exp(STEEPNESS * (HALF_SPOKEN_OF - coverage)))

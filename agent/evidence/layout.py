@@ -6,18 +6,14 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from agent.evidence.passages import cells_of, is_rule, line_kind
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 UnitKind = Literal["prose", "row", "verbatim"]
 
-_FENCE = re.compile(r"\s*(```|~~~)")
 _PREFIX = re.compile(r"\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?")
-_HEADING = re.compile(r"\s*#{1,6}\s")
-_ROW = re.compile(r"\s*\|.*\|\s*$")
-_RULE = re.compile(r"[\s|:*_+=-]+$")
-_ITEM = re.compile(r"\s*(?:>\s?)*(?:[-*+•]|\d{1,3}[.)])\s+")
-
 
 NOT_KNOWN = "What is not known"
 """Heading of a part that says what research did not find: there is nothing to cite for it."""
@@ -27,8 +23,9 @@ NOT_KNOWN = "What is not known"
 class Unit:
     """A piece of an answer: `prefix` (list bullet, quote mark), `text`, `suffix` (line ends).
 
-    `verbatim` units (code, headings' rules, blank lines) make no claim and are not touched;
-    headings are prose whose `claims` is false: their markers are read, nothing is checked.
+    `verbatim` units (code, rules, blank lines) make no claim and are not touched. Headings, the
+    head of a table and a line that ends with a colon make none either (`claims` is false), but
+    their markers are read. `head` are the cells that name the columns of a row.
     """
 
     kind: UnitKind
@@ -36,13 +33,14 @@ class Unit:
     text: str
     suffix: str
     claims: bool = True
+    head: tuple[str, ...] = ()
 
 
 def units(answer: str) -> Iterator[Unit]:
     """Cut an answer into units; joined again they are the answer, character for character."""
     silent = False
     for unit in _units(answer):
-        if _HEADING.match(unit.text):
+        if line_kind(unit.text) == "heading":
             silent = unit.text.strip("# ") == NOT_KNOWN
         yield replace(unit, claims=False) if silent else unit
 
@@ -50,46 +48,60 @@ def units(answer: str) -> Iterator[Unit]:
 def _units(answer: str) -> Iterator[Unit]:
     fenced = False
     pending: list[str] = []
+    head: tuple[str, ...] = ()
     lines = answer.splitlines(keepends=True)
     for number, line in enumerate(lines):
-        fence = bool(_FENCE.match(line))
-        if not (fenced or fence) and _goes_on(line, pending):
+        fence = line.lstrip().startswith(("```", "~~~"))
+        plain = not (fenced or fence) and _is_prose(line)
+        if plain and (not pending or not _is_item(line)):
             pending.append(line)
             continue
         if pending:
             yield _prose("".join(pending))
             pending = []
-        if fenced or fence:
+        if plain:
+            pending.append(line)
+        elif fenced or fence:
             fenced ^= fence
             yield Unit("verbatim", "", line, "", claims=False)
-        elif _is_prose(line):
-            pending.append(line)
         else:
-            yield _single(line, header=_is_rule(lines, number + 1))
+            headed = number + 1 < len(lines) and "-" in lines[number + 1]
+            unit = _single(line, head, is_head=headed and is_rule(lines[number + 1]))
+            head = _next_head(unit, line, head)
+            yield unit
     if pending:
         yield _prose("".join(pending))
 
 
-def _goes_on(line: str, pending: list[str]) -> bool:
-    """Whether a line continues the paragraph or list item above it."""
-    return bool(pending) and _is_prose(line) and not _ITEM.match(line)
+def _next_head(unit: Unit, line: str, head: tuple[str, ...]) -> tuple[str, ...]:
+    if unit.kind == "row":
+        return head if unit.claims else tuple(cells_of(unit.text))
+    return head if is_rule(line) else ()
 
 
 def _is_prose(line: str) -> bool:
-    special = _HEADING.match(line) or _ROW.match(line) or _RULE.match(line)
-    return bool(line.strip()) and not special
+    ruled = not line.strip(" \t\r\n|:*_+=-")
+    return bool(line.strip()) and _kind(line.rstrip()) in {"text", "list"} and not ruled
 
 
-def _is_rule(lines: list[str], number: int) -> bool:
-    return number < len(lines) and "-" in lines[number] and bool(_RULE.match(lines[number]))
+def _kind(line: str) -> str:
+    """Tell what a line is; a row of a table may have its markers behind its last bar."""
+    row = line.lstrip().startswith("|") and line.count("|") > 1
+    return "table" if row else line_kind(line)
 
 
-def _single(line: str, *, header: bool) -> Unit:
+def _is_item(line: str) -> bool:
+    prefix = _PREFIX.match(line)
+    return prefix is not None and bool(prefix[0].strip(" \t>"))
+
+
+def _single(line: str, head: tuple[str, ...], *, is_head: bool) -> Unit:
     body = line.rstrip("\r\n")
     end = line[len(body) :]
-    if _ROW.match(line) and not _RULE.match(line):
-        return Unit("row", "", body, end, claims=not header)
-    if _HEADING.match(line):
+    kind = _kind(body)
+    if kind == "table" and not is_rule(line):
+        return Unit("row", "", body, end, claims=not is_head, head=() if is_head else head)
+    if kind == "heading":
         return Unit("prose", "", body, end, claims=False)
     return Unit("verbatim", "", line, "", claims=False)
 

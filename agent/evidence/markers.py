@@ -8,7 +8,7 @@ that was read.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class MarkerReader:
                 plain += kept
                 continue
             plain = plain + kept if kept else plain.rstrip(" \t")
-            markers.append(_at(marker, len(plain)))
+            markers.append(replace(marker, offset=len(plain)))
             if text[at : at + 1].isalnum() and not plain.endswith((" ", "\n")) and plain:
                 plain += " "
         return Unmarked(plain + text[at:], tuple(markers))
@@ -155,7 +155,3 @@ class MarkerReader:
         end = min(int(last or first), int(first) + LONGEST_RANGE - 1)
         wanted = range(int(first), end + 1)
         return [Reference(source, n) for n in wanted if 0 < n <= len(known.passages)]
-
-
-def _at(marker: Marker, offset: int) -> Marker:
-    return Marker(offset, marker.references, marker.unknown, marker.numeric)

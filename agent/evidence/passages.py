@@ -21,16 +21,8 @@ SHORTEST_CUT = 450
 
 HEADING_SEPARATOR = " › "
 
-_HEADING = re.compile(r"(#{1,6})\s+(\S.*)")
 _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦]|\d{1,3}[.)])\s+\S")
-_TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
-_TABLE_RULE = re.compile(r"[\s|:+-]+$")
-_FIGURE = re.compile(r"(?!(?:1\d|20)\d\d$)[^\w\s]?\s?\d")
-_DIGIT = re.compile(r"\d")
 _NAME_AND_VALUE = 2
-_INDENTED = re.compile(r"(?:\t| {2,})\S")
-_INK = re.compile(r"\S")
-_LINE = re.compile(r"[^\n]*\n?")
 
 
 def split_passages(text: str, source: int, pages: Sequence[int] = ()) -> list[Passage]:
@@ -69,6 +61,20 @@ def passage_id(source: int, number: int) -> str:
     return f"S{source}¶{number}"
 
 
+def cells_of(row: str) -> list[str]:
+    """Give the cells of a table's row, trimmed."""
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def columns_of(passage: Passage) -> list[tuple[str, str]]:
+    """Pair each cell of a row with its column's name; empty where the columns have no names."""
+    if passage.kind != "table":
+        return []
+    names = cells_of(passage.heading.rpartition(HEADING_SEPARATOR)[2])
+    cells = cells_of(passage.text)
+    return list(zip(names, cells, strict=True)) if len(names) == len(cells) > 1 else []
+
+
 @dataclass(slots=True)
 class _Block:
     kind: str
@@ -85,12 +91,11 @@ class _HeadingPath:
 
     def enter(self, line: str) -> str:
         """Go under a heading line; give the path above it."""
-        match = _HEADING.match(line)
-        level, title = (len(match[1]), match[2].strip("# \t")) if match else (6, line)
+        level = len(line) - len(line.lstrip("#"))
         while self._open and self._open[-1][0] >= level:
             self._open.pop()
         above = self.under("")
-        self._open.append((level, title))
+        self._open.append((level, line.strip("# \t")))
         return above
 
     def under(self, header: str) -> str:
@@ -102,15 +107,16 @@ class _HeadingPath:
 def _blocks(text: str) -> Iterator[_Block]:
     block: _Block | None = None
     table: list[_Block] = []
-    for line in _LINE.finditer(text):
-        content = line[0].rstrip()
-        kind = _kind(content) if content.strip() else ""
+    at = 0
+    for line in text.split("\n"):
+        content = line.rstrip()
+        start, end = at + len(content) - len(content.lstrip()), at + len(content)
+        at += len(line) + 1
+        kind = line_kind(content) if content else ""
         if table and kind != "table":
             yield from _headed(table, text)
             table = []
-        start = line.start() + len(content) - len(content.lstrip())
-        end = line.start() + len(content)
-        if block and kind and _continues(block, kind, content):
+        if block and kind == "text" and _continues(block, content):
             block.end = end
             continue
         if block:
@@ -123,57 +129,66 @@ def _blocks(text: str) -> Iterator[_Block]:
     yield from [block] if block else _headed(table, text)
 
 
+def line_kind(line: str) -> str:
+    """Tell what a line of Markdown is: heading, table, list or text."""
+    stripped = line.strip()
+    marks = len(stripped) - len(stripped.lstrip("#"))
+    if not line[:1].isspace() and 1 <= marks <= 6 and stripped[marks : marks + 1].isspace():
+        return "heading"
+    if len(stripped) > 1 and stripped[0] == stripped[-1] == "|":
+        return "table"
+    return "list" if _LIST_ITEM.match(line) else "text"
+
+
+def is_rule(line: str) -> bool:
+    """Tell whether a line only sets a table's head apart: `|---|---|`."""
+    return bool(line.strip()) and not line.strip(" \t\r\n|:+-")
+
+
+def _continues(block: _Block, line: str) -> bool:
+    """Tell whether running text goes on with the block above, or with its list item."""
+    indented = line[:1] == "\t" or line[:2] == "  "
+    return block.kind == "text" or (block.kind == "list" and indented)
+
+
 def _headed(table: list[_Block], text: str) -> Iterator[_Block]:
     """Give the rows of a table, each with the cells of the row that heads the columns, if one does.
 
     The rule below such a row in Markdown is none.
     """
     lines = [text[row.start : row.end] for row in table]
-    ruled = [bool(_TABLE_RULE.match(line)) for line in lines]
-    cells = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines]
-    rows = [row for row, is_rule in zip(cells, ruled, strict=True) if not is_rule]
-    header = " | ".join(rows[0]) if any(ruled[1:2]) or _names_columns(rows) else ""
+    rows = [cells_of(line) for line in lines if not is_rule(line)]
+    ruled = len(lines) > 1 and is_rule(lines[1])
+    header = " | ".join(rows[0]) if rows and (ruled or _names_columns(rows)) else ""
     first = True
-    for row, is_rule in zip(table, ruled, strict=True):
-        if not is_rule:
+    for row, line in zip(table, lines, strict=True):
+        if not is_rule(line):
             row.header = "" if first else header
             first = False
             yield row
 
 
 def _names_columns(rows: list[list[str]]) -> bool:
-    """Whether the first row is one of names, and not itself a thing and its values.
+    """Tell whether the first row is one of names, and not itself a thing and its values.
 
     A row of names has no figure but years. Two columns of which the second holds figures as well
     as words are names and values of one thing.
     """
-    if not rows or any(map(_FIGURE.match, rows[0])):
+    if any(cell[:1].isdigit() and not _is_year(cell) for cell in rows[0]):
         return False
     values = [row[1] for row in rows[1:] if len(row) == len(rows[0]) == _NAME_AND_VALUE]
-    return len({bool(_DIGIT.search(value)) for value in values}) < _NAME_AND_VALUE
+    return len({any(map(str.isdigit, value)) for value in values}) < _NAME_AND_VALUE
 
 
-def _kind(line: str) -> str:
-    if _HEADING.match(line):
-        return "heading"
-    if _TABLE_ROW.match(line):
-        return "table"
-    return "list" if _LIST_ITEM.match(line) else "text"
-
-
-def _continues(block: _Block, kind: str, line: str) -> bool:
-    """Whether a line goes on with the block above: running text, or a list item's next line."""
-    if kind != "text":
-        return False
-    return block.kind == "text" or (block.kind == "list" and bool(_INDENTED.match(line)))
+def _is_year(cell: str) -> bool:
+    return len(cell) == 4 and cell.isdigit() and cell[:2] in {"17", "18", "19", "20"}
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while end - start > LONGEST:
         cut = _cut(text, start)
         yield start, start + len(text[start:cut].rstrip())
-        following = _INK.search(text, cut, end)
-        start = following.start() if following else end
+        start = cut + len(text[cut:end]) - len(text[cut:end].lstrip())
     if start < end:
         yield start, end
 

@@ -1,10 +1,10 @@
-"""Rank passages against a query: BM25, with their headings and neighbours."""
+"""Rank passages against a query, and find the words in them that come nearest to a sentence."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from browser.text import BM25, content_words
+from browser.text import BM25, content_words, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,3 +60,17 @@ class PassageIndex:
         source = self._passages[i].source
         near = (j for j in (i - 1, i + 1) if 0 <= j < len(own))
         return max((own[j] for j in near if self._passages[j].source == source), default=0.0)
+
+
+def nearest_quote(sentence: str, passages: Sequence[Passage]) -> str:
+    """Give the sentence of the passages that shares most with `sentence`; empty if none does."""
+    pieces = [
+        passage.text[start:end]
+        for passage in passages
+        for start, end in (
+            [(0, len(passage.text))] if passage.kind == "table" else sentences(passage.text)
+        )
+    ]
+    index = BM25(content_words(piece) for piece in pieces)
+    best = index.best(content_words(sentence), 1)
+    return pieces[best[0][0]].strip() if best and best[0][1] > 0 else ""

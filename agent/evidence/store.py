@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.errors import ToolError
-from agent.evidence.passages import split_passages
+from agent.evidence.passages import HEADING_SEPARATOR, split_passages
 from agent.evidence.ranking import PassageIndex
-from agent.evidence.results import result_text
 from browser.net.url import normalize
 from browser.text import clean
 
@@ -254,6 +253,22 @@ class Evidence:
         self._known.numbers[source.n] = source
         self._known.by_text[place, source.sha256, weaker] = source
         self._known.passages.update((p.id, (source, i)) for i, p in enumerate(source.passages))
+
+
+def result_text(title: str, snippet: str) -> str:
+    """Write a result's title and snippet as the text of a source; empty where it has neither."""
+    return "\n\n".join(part for part in (clean(title), clean(snippet)) if part)
+
+
+def placed(passage: Passage, evidence: Evidence) -> str:
+    """Write a passage on a line behind its page's title and its heading, in brackets.
+
+    They say what `she` or `it` is, and what the columns of a table are.
+    """
+    source = evidence.source(passage.source)
+    parts = [source.title if source else "", *passage.heading.split(HEADING_SEPARATOR)]
+    above = HEADING_SEPARATOR.join(filter(None, dict.fromkeys(parts)))
+    return " ".join(f"{f'({above}) ' if above else ''}{passage.text}".split())
 
 
 def _passages(text: str, n: int, pages: Sequence[int], via: Via) -> list[Passage]:

@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMATS = {
-    ".md": "markdown",
-    ".html": "html",
-    ".pdf": "pdf",
-    ".json": "json",
-    ".jsonl": "json",
-    ".bib": "bibtex",
-    ".ris": "ris",
-    ".csl.json": "csl",
-    ".xml": "junit",
-    ".warc.gz": "warc",
-    ".zip": "archive",
+    ".md": "markdown:render",
+    ".html": "html:render",
+    ".pdf": "pdf:render",
+    ".json": "run_record:render_report",
+    ".jsonl": "run_record:render_journal",
+    ".bib": "bibliography:render_bibtex",
+    ".ris": "bibliography:render_ris",
+    ".csl.json": "bibliography:render_csl",
+    ".xml": "junit:render_junit",
+    ".warc.gz": "web_archive:render_warc",
+    ".zip": "run_archive:render_zip",
 }
-"""Ending to the module that writes it; each has a function `render(folder, ending) -> bytes`."""
+"""Ending to what writes it, `module:function`; each takes a run's folder and gives the bytes."""
 
 
 def ending(path: Path) -> str:
@@ -35,8 +35,8 @@ def ending(path: Path) -> str:
 
 def export(folder: Path, path: Path) -> None:
     """Write the run in `folder` to `path`; raises `UsageError` where that cannot be done."""
-    module = import_module(f"agent.export.{FORMATS[ending(path)]}")
-    body: bytes = module.render(folder, ending(path))
+    module, _, function = FORMATS[ending(path)].partition(":")
+    body: bytes = getattr(import_module(f"agent.export.{module}"), function)(folder)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(body)

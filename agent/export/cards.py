@@ -5,11 +5,11 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from agent.export.moments import to_the_minute
-from agent.export.worth import how_it_came
+from agent.export.run_record import to_the_minute
+from agent.export.verdicts import how_it_came
 
 if TYPE_CHECKING:
-    from agent.export.record import Record
+    from agent.export.run_record import Record
     from agent.types import ReportSource
 
 _AROUND = 320

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from agent.export.record import Record
+from agent.export.run_record import Record
 from agent.protocol.results import failed
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Side:
     question: str
     model: str
     status: str
-    confidence: float
+    confidence: float | None
     usd: float
     answer: str
     sources: tuple[str, ...]

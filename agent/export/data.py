@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from agent.export.markup import cite
-from agent.export.worth import VERDICTS
+from agent.export.verdicts import VERDICTS
 
 if TYPE_CHECKING:
     from agent.types import DataValue, Report

@@ -6,11 +6,10 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from agent.export import data, worth
+from agent.export import data, verdicts
 from agent.export.cards import sources
 from agent.export.markup import cite, cited, inline, prose, with_uncited
-from agent.export.moments import to_the_minute
-from agent.export.record import Record
+from agent.export.run_record import Record, to_the_minute
 from agent.export.steps import steps
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ _PAGE = """<!doctype html>
 """  # noqa: E501 - a policy is one line
 
 
-def render(folder: Path, _ending: str) -> bytes:
+def render(folder: Path) -> bytes:
     """Write the run as one HTML file."""
     record = Record.read(folder)
     style = resources.files("agent.export").joinpath("report.css").read_text(encoding="utf-8")
@@ -70,8 +69,8 @@ def _head(report: Report) -> str:
     usage = report.usage
     facts = [
         f'<span class="status {report.status}">{_WORDS[report.status]}</span>',
-        f"confidence {report.confidence:.2f}" if report.sources else "",
-        *worth.made_of(report),
+        verdicts.confidence(report) if report.sources else "",
+        *verdicts.made_of(report),
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f} s",
         escape(usage.model),
@@ -99,7 +98,7 @@ def _sentence(sentence: Sentence, report: Report) -> str:
     links = " ".join(cite(report, n, sentence.text) for n in sentence.citations if n in known)
     reason = f' <span class="meta">{escape(sentence.reason)}</span>' if sentence.reason else ""
     kind = "weak" if sentence.weak else sentence.verdict.value
-    verdict = f'<span class="verdict {kind}">{worth.verdict(sentence)}</span>'
+    verdict = f'<span class="verdict {kind}">{verdicts.verdict(sentence)}</span>'
     return f"<li>{inline(sentence.text)} {links}<br>{verdict}{reason}</li>"
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.export import data, worth
-from agent.export.record import Record
+from agent.export import data, verdicts
+from agent.export.run_record import Record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from agent.types import Report, ReportSource
 
 
-def render(folder: Path, _ending: str) -> bytes:
+def render(folder: Path) -> bytes:
     """Write the run as Markdown."""
     record = Record.read(folder)
     parts = [
         f"# {record.report.question}",
         record.report.answer,
         data.markdown(record.report),
-        worth.markdown(record.report),
+        verdicts.markdown(record.report),
         _verdicts(record.report),
         _sources(record.report),
         _searches(record.report),
@@ -37,7 +37,7 @@ def _verdicts(report: Report) -> str:
         return ""
     rows = [
         f"| {data.cell(s.text)} | {', '.join(f'[{n}]' for n in s.citations)} | "
-        f"{worth.verdict(s)} | {data.cell(s.reason)} |"
+        f"{verdicts.verdict(s)} | {data.cell(s.reason)} |"
         for s in report.sentences
     ]
     head = ["## Sentences", "", "| sentence | sources | verdict | why |", "|---|---|---|---|"]
@@ -51,7 +51,7 @@ def _sources(report: Report) -> str:
 
 def _source(source: ReportSource) -> str:
     head = f"{source.n}. [{source.title or source.url}](<{source.url}>)"
-    facts = f"   {worth.how_it_came(source, source.fetched_at)}, sha256 `{source.sha256}`"
+    facts = f"   {verdicts.how_it_came(source, source.fetched_at)}, sha256 `{source.sha256}`"
     quotes = [f"   > {' '.join(quote.split())}" for quote in source.quotes]
     return "\n".join([head, facts, *([""] if quotes else []), *quotes])
 
@@ -87,8 +87,8 @@ def _step(event: Event) -> str:
 def _footer(report: Report) -> str:
     usage = report.usage
     return (
-        f"Status {report.status}, confidence {report.confidence:.2f}"
-        f"{''.join(f', {part}' for part in worth.made_of(report))}. {report.steps} steps in "
+        f"Status {report.status}, {verdicts.confidence(report)}"
+        f"{''.join(f', {part}' for part in verdicts.made_of(report))}. {report.steps} steps in "
         f"{report.elapsed_s:.1f} s with {usage.model}: {usage.input_tokens} tokens in, "
         f"{usage.output_tokens} out, ${usage.usd:.4f}. Run `{report.run}`."
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import nh3
 from markdown_it import MarkdownIt
 
-from agent.export.worth import VERDICTS, WEAK
+from agent.export.verdicts import VERDICTS, WEAK
 from agent.types import VerdictState
 from browser.text import words
 
@@ -101,7 +101,7 @@ def _flag(report: Report, before: str) -> str:
             continue
         if sentence.weak:
             return f' <small class="weak">{WEAK}</small>'
-        if sentence.verdict is not VerdictState.SUPPORTED:
+        if sentence.verdict is not VerdictState.SUPPORTED and not sentence.about_search:
             return _small(sentence.verdict)
     return ""
 

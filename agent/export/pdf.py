@@ -20,12 +20,12 @@ _NOWHERE = "http://127.0.0.1:9"
 _MARGIN: PdfMargins = {"top": "18mm", "right": "16mm", "bottom": "18mm", "left": "16mm"}
 
 
-def render(folder: Path, ending: str) -> bytes:
+def render(folder: Path) -> bytes:
     """Print the report; raises `WebOutOfReach` where there is no browser to print it.
 
     The browser has an event loop in a thread of its own, as the caller's may be running.
     """
-    page = html.render(folder, ending).decode()
+    page = html.render(folder).decode()
     with ThreadPoolExecutor(1, thread_name_prefix="print") as thread:
         return thread.submit(asyncio.run, _printed(page)).result()
 

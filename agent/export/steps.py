@@ -7,11 +7,11 @@ import json
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from agent.export.moments import seconds_between
-from agent.opening import MAIN
+from agent.export.run_record import seconds_between
+from agent.journal.places import MAIN
 
 if TYPE_CHECKING:
-    from agent.export.record import Record
+    from agent.export.run_record import Record
     from agent.journal import Event
 
 _RESULT_CHARS = 4_000

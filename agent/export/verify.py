@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from agent.errors import ArchiveDamaged, JournalError
-from agent.evidence.results import result_text
-from agent.export.archive import is_sealed, unlisted, unpacked
-from agent.export.record import Record
+from agent.evidence.store import result_text
+from agent.export.run_archive import is_sealed, unlisted, unpacked
+from agent.export.run_record import Record
 from agent.export.sealed import since_when
-from agent.export.warc import is_warc_of
+from agent.export.web_archive import is_warc_of
 from agent.journal.seal import Chain, Flaw, check_blobs, check_chain
 from agent.types import Report
 

@@ -1,4 +1,4 @@
-"""Models: the keyless extractive one, a scripted one, and those behind an API."""
+"""Models: a scripted one, a judge in a folder, and those behind an API."""
 
 from agent.models.base import (
     Image,

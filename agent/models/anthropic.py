@@ -1,16 +1,23 @@
-"""Claude behind Anthropic's own Messages API, through the official client (extra `anthropic`)."""
+"""Claude behind Anthropic's own Messages API: the official client (extra `anthropic`) and its form.
+
+Two prefixes of a request are cached: tools with the system prompt, which all loops of a run share,
+and the conversation so far, which the next call will begin with.
+"""
 
 from __future__ import annotations
 
+import base64
+import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 
 from agent.errors import ModelError, UsageError
-from agent.models.anthropic_form import Gathered, request, whole
-from agent.models.failures import GARBAGE, UNREACHED, Failure, seconds_to_wait
-from agent.models.remote import HTTP_ERRORS, RemoteModel, Said, came_at_once, client_settings
-from agent.models.retry import BACKOFF
+from agent.models.base import Usage
+from agent.models.failures import BACKOFF, GARBAGE, UNREACHED, Failure, seconds_to_wait
+from agent.models.remote import HTTP_ERRORS, Completion, RemoteModel, came_at_once, client_settings
+from agent.protocol.native import as_turns, first_fields
 
 try:
     import anthropic
@@ -23,9 +30,12 @@ except ImportError as error:
     ) from error
 
 if TYPE_CHECKING:
-    from agent.models.base import Hearing
+    from collections.abc import Sequence
+
+    from agent.models.base import Hearing, Image
     from agent.models.providers import Endpoint
-    from agent.models.remote import Asked
+    from agent.models.remote import ModelRequest
+    from agent.protocol.native import Turn
 
 LONGEST_REPLY = 8_192
 """Tokens that a reply may be; the API wants a bound. A sectioned report stays well below it."""
@@ -50,7 +60,7 @@ class AnthropicModel(RemoteModel):
         """Close the connections."""
         await self._client.close()
 
-    async def _ask(self, asked: Asked, heard: Hearing | None) -> Said:
+    async def _ask(self, asked: ModelRequest, heard: Hearing | None) -> Completion:
         form = request(asked, self.where.model, self._longest, sees=self.sees)
         try:
             said = await self._answer(form, heard)
@@ -66,13 +76,13 @@ class AnthropicModel(RemoteModel):
             raise ModelError(f"{self.name} declined to answer", hint="Ask it in other words.")
         return said
 
-    async def _answer(self, form: dict[str, Any], heard: Hearing | None) -> Said:
+    async def _answer(self, form: dict[str, Any], heard: Hearing | None) -> Completion:
         if heard is None:
             return whole(await self._client.messages.create(**form))
         stream = await self._client.messages.create(**form, stream=True)
         if came_at_once(stream):
             return whole(Reply.model_validate_json(await stream.response.aread()))
-        gathered = Gathered()
+        gathered = AnthropicStream()
         async with stream:
             async for event in stream:
                 heard(gathered.add(event))
@@ -85,3 +95,144 @@ def _failure(error: anthropic.APIStatusError) -> Failure:
     if error.status_code < 400:  # it came in the middle of a stream
         return Failure.in_stream(str(error.type or ""), said)
     return Failure(error.status_code, said, kind, seconds_to_wait(error.response.headers))
+
+
+Block = dict[str, Any]
+CACHED: Block = {"type": "ephemeral"}
+"""Marks the end of a prefix that is to be cached: for five minutes, longer than a step takes."""
+_EMPTY = "…"
+"""What stands for a text that is empty: the API takes none."""
+
+
+def request(asked: ModelRequest, model: str, longest: int, *, sees: bool) -> dict[str, Any]:
+    """Write a call."""
+    messages = _messages(asked, sees=sees)
+    messages[-1]["content"][-1]["cache_control"] = CACHED
+    form: dict[str, Any] = {"model": model, "max_tokens": longest, "messages": messages}
+    if asked.system:
+        form["system"] = [{"type": "text", "text": asked.system, "cache_control": CACHED}]
+    if asked.tools:
+        form["tools"] = [_tool(tool["function"]) for tool in asked.tools]
+    return form
+
+
+def whole(message: Any) -> Completion:
+    """Read a message; raises `ValueError` where it is none."""
+    blocks = getattr(message, "content", None)
+    if not isinstance(blocks, list):
+        raise ValueError("there is no content in it")
+    texts = [block.text for block in blocks if block.type == "text"]
+    calls = [(b.name, json.dumps(b.input)) for b in blocks if b.type == "tool_use"]
+    usage, written = _counted(message.usage)
+    refused = message.stop_reason == "refusal"
+    return Completion("".join(texts), tuple(calls), usage, message.model, written, refused)
+
+
+@dataclass(slots=True)
+class AnthropicStream:
+    """A message that comes as events: text and arguments in pieces, the usage at both ends."""
+
+    _text: list[str] = field(default_factory=list)
+    _calls: dict[int, list[str]] = field(default_factory=dict)
+    _usage: Usage = field(default_factory=Usage)
+    _written: int = 0
+    _model: str = ""
+    _stop: str = ""
+    _ended: bool = False
+
+    def add(self, event: Any) -> str:
+        """Take up an event; gives the text that is new in it."""
+        match event.type:
+            case "message_start":
+                self._model = event.message.model
+                self._usage, self._written = _counted(event.message.usage)
+            case "content_block_start" if event.content_block.type == "tool_use":
+                self._calls[event.index] = [event.content_block.name, ""]
+            case "content_block_delta":
+                return self._add_piece(event.index, event.delta)
+            case "message_delta":
+                self._stop = event.delta.stop_reason or self._stop
+                read = self._usage
+                self._usage = Usage(
+                    read.input_tokens, read.cached_tokens, event.usage.output_tokens
+                )
+            case "message_stop":
+                self._ended = True
+        return ""
+
+    def said(self) -> Completion:
+        """Give the whole; raises `ValueError` where the stream broke off before its end."""
+        if not self._ended:
+            raise ValueError("the stream broke off")
+        calls = tuple((name, arguments or "{}") for name, arguments in self._calls.values())
+        text, refused = "".join(self._text), self._stop == "refusal"
+        return Completion(text, calls, self._usage, self._model, self._written, refused)
+
+    def _add_piece(self, index: int, delta: Any) -> str:
+        if delta.type == "input_json_delta" and index in self._calls:
+            self._calls[index][1] += delta.partial_json
+        if delta.type != "text_delta":
+            return ""
+        self._text.append(delta.text)
+        return str(delta.text)
+
+
+def _messages(asked: ModelRequest, *, sees: bool) -> list[dict[str, Any]]:
+    if not asked.tools:
+        return [
+            {"role": m.role, "content": _content(m.content, m.images if sees else ())}
+            for m in asked.messages
+        ]
+    turns = as_turns(asked.messages, first_fields(asked.tools))
+    return [{"role": turn.role, "content": _native(turn, sees=sees)} for turn in turns]
+
+
+def _native(turn: Turn, *, sees: bool) -> list[Block]:
+    if turn.calls:
+        said = [_text(turn.text)] if turn.text else []
+        return [
+            *said,
+            *(
+                {"type": "tool_use", "id": c.id, "name": c.name, "input": c.arguments}
+                for c in turn.calls
+            ),
+        ]
+    images = turn.images if sees else ()
+    if not turn.results:
+        return _content(turn.text, images)
+    results = [
+        {"type": "tool_result", "tool_use_id": call, "content": [_text(text)]}
+        for call, text in turn.results
+    ]
+    return [*results, *map(_picture, images)]
+
+
+def _content(text: str, images: Sequence[Image]) -> list[Block]:
+    """Write a message; pictures stand before the words about them."""
+    return [*map(_picture, images), _text(text)]
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text if text.strip() else _EMPTY}
+
+
+def _picture(image: Image) -> Block:
+    data = base64.b64encode(image.data).decode()
+    source = {"type": "base64", "media_type": image.media_type, "data": data}
+    return {"type": "image", "source": source}
+
+
+def _tool(function: dict[str, Any]) -> Block:
+    return {
+        "name": function["name"],
+        "description": function["description"],
+        "input_schema": function["parameters"],
+    }
+
+
+def _counted(usage: Any) -> tuple[Usage, int]:
+    """Read the tokens: the API counts those from and into the cache apart; ours are one sum."""
+    cached = usage.cache_read_input_tokens or 0
+    written = usage.cache_creation_input_tokens or 0
+    read = usage.input_tokens + cached + written
+    return Usage(read, cached, usage.output_tokens), written

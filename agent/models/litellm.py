@@ -10,10 +10,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import UsageError
-from agent.models.failures import GARBAGE, UNREACHED, Failure, seconds_to_wait
-from agent.models.openai_form import STREAMED, Gathered, request, whole
+from agent.models.failures import BACKOFF, GARBAGE, UNREACHED, Failure, seconds_to_wait
+from agent.models.openai import STREAMED, OpenAIStream, request, whole
 from agent.models.remote import RemoteModel
-from agent.models.retry import BACKOFF
 
 # It would fetch a table of prices while it is imported, past the guarded way out.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -29,7 +28,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from agent.models.base import Hearing
     from agent.models.providers import Endpoint
-    from agent.models.remote import Asked, Said
+    from agent.models.remote import Completion, ModelRequest
 
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "NO_PROXY", "no_proxy")
 
@@ -61,12 +60,12 @@ class LiteLLMModel(RemoteModel):
             else:
                 os.environ[name] = value
 
-    async def _ask(self, asked: Asked, heard: Hearing | None) -> Said:
+    async def _ask(self, asked: ModelRequest, heard: Hearing | None) -> Completion:
         form = request(asked, sees=self.sees)
         try:
             if heard is None:
                 return whole(await self._create(form))
-            gathered = Gathered()
+            gathered = OpenAIStream()
             async for chunk in await self._create({**form, **STREAMED}):
                 heard(gathered.add(chunk))
             return gathered.said()

@@ -14,8 +14,8 @@ import httpx2
 
 from agent.errors import ModelUnauthorized, ModelUnavailable
 from agent.models.base import Hearing, ModelReply, Usage
+from agent.models.failures import BACKOFF, Transient, retrying
 from agent.models.prices import get_ready, priced
-from agent.models.retry import BACKOFF, Transient, retrying
 from agent.protocol.native import with_calls
 from browser.net.transport import certificates
 
@@ -33,7 +33,7 @@ CONNECT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Completion:
     """What one call brought: text, calls (name, raw arguments), tokens, and the model's full name.
 
     `written` are input tokens that the provider put into its cache; `refused` says that the model
@@ -49,7 +49,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelRequest:
     """One call to be made: the tools are those offered along with this system prompt."""
 
     system: str
@@ -85,7 +85,7 @@ class RemoteModel(ABC):
         """Close the connections."""
 
     @abstractmethod
-    async def _ask(self, asked: Asked, heard: Hearing | None) -> Said:
+    async def _ask(self, asked: ModelRequest, heard: Hearing | None) -> Completion:
         """Make one call; raises `Transient` for what may pass, a `ResearchError` for the rest."""
 
     def _failed(self, failure: Failure) -> Exception:
@@ -112,7 +112,7 @@ class RemoteModel(ABC):
     ) -> ModelReply:
         if self.where.needs_key and not self.where.key:
             raise self._keyless()
-        asked = Asked(system, messages, self._tools.get(system, ()))
+        asked = ModelRequest(system, messages, self._tools.get(system, ()))
         get_ready(self.where.prices)
         try:
             async for attempt in retrying(self._backoff):
@@ -124,7 +124,7 @@ class RemoteModel(ABC):
             raise error.meaning from error
         raise AssertionError("the last try either gives or raises")
 
-    def _whole(self, said: Said) -> ModelReply:
+    def _whole(self, said: Completion) -> ModelReply:
         text = with_calls(said.text, said.calls)
         if not text.strip():
             raise Transient(ModelUnavailable(f"{self.name} answered with nothing"))

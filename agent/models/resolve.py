@@ -8,7 +8,6 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from agent.depth import STANDARD
 from agent.errors import UsageError
 from agent.models.providers import default_model, endpoint
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agent.config import Options
-    from agent.depth import Effort
     from agent.models.base import Model
     from agent.models.providers import Endpoint
 
@@ -52,22 +50,18 @@ def endpoint_of(
     )
 
 
-def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
-    """Make a model that needs no endpoint: a script, a judge, or the extractive one at a depth.
+def model_of_file(name: str) -> Model:
+    """Make a model that stands in a file or folder: a script, or a judge.
 
     Raises `UsageError` for one that is not there, or not as it should be.
     """
-    if name and name.startswith(SCRIPTED):
-        from agent.models.scripted import ScriptedModel  # noqa: PLC0415 - only where used
-
-        return ScriptedModel.from_file(name.removeprefix(SCRIPTED))
-    if name and name.startswith(ENTAILMENT):
+    if name.startswith(ENTAILMENT):
         from agent.models.entailment import EntailmentModel  # noqa: PLC0415 - only where used
 
         return EntailmentModel(name.removeprefix(ENTAILMENT))
-    from agent.models.extractive import ExtractiveModel  # noqa: PLC0415 - only where used
+    from agent.models.scripted import ScriptedModel  # noqa: PLC0415 - only where used
 
-    return ExtractiveModel(effort)
+    return ScriptedModel.from_file(name.removeprefix(SCRIPTED))
 
 
 def get_ready(where: Endpoint) -> None:

@@ -1,4 +1,4 @@
-"""When a question is taken apart, and how a plan is read."""
+"""What a model is asked beside the answer: a plan of subtasks, and what a draft leaves open."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent import jsvalues as js
-from agent.protocol.loose import loose_object
+from agent.models import Message
+from agent.prompts import prompt
+from agent.protocol.replies import loose_object
 
 # The reference engine's trigger and limits; lengths in UTF-16 units.
 LONG_QUESTION = 120
@@ -52,3 +54,28 @@ def _subtask(row: dict[str, Any], number: int) -> Subtask:
     named = named if isinstance(named, list) else []
     earlier = (n for n in named if isinstance(n, int) and not isinstance(n, bool))
     return Subtask(row["task"], tuple(n for n in earlier if 0 <= n < number), bool(named))
+
+
+LONGEST_POINT = 300
+"""Characters of an open point: it is a question, not an essay."""
+
+
+def missing_request(question: str, draft: str, most: int) -> Message:
+    """Ask for the points, at most so many."""
+    said = draft or "(nothing was found)"
+    return Message("user", f"At most {most} points.\n\nQuestion: {question}\n\nDraft:\n{said}")
+
+
+def read_points(reply: str, most: int) -> list[str]:
+    """Read the points of a reply; anything that is no list of questions is none."""
+    points = loose_object(reply).get("open")
+    if not isinstance(points, list):
+        return []
+    named = [" ".join(point.split())[:LONGEST_POINT] for point in points if isinstance(point, str)]
+    return [point for point in dict.fromkeys(named) if point][:most]
+
+
+def missing_note(points: list[str]) -> str:
+    """Say what is still open, and what to do about it."""
+    listed = "\n".join(f"- {point}" for point in points)
+    return prompt("open-points").replace("{points}", listed)

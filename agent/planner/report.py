@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.evidence.layout import NOT_KNOWN
-from agent.messages import prompt
-from agent.planner.side_by_side import NO_RESPONSE
+from agent.journal.places import CLOSING
+from agent.planner.parallel import NO_RESPONSE
+from agent.prompts import prompt
 from agent.protocol import NOT_FOUND
-from agent.protocol.loose import loose_object
+from agent.protocol.replies import loose_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-OUTLINE, CLOSING = "outline", "closing"
 SUMMARY, CONTESTED = "Summary", "What is contested"
 BY_RULES = "[Report: write what was read on the question as a report.]"
 """Said to a model that plans by rules of its own."""

@@ -7,31 +7,35 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent import jsvalues as js
-from agent.asking import Asker
 from agent.config import CONTEXT_WINDOW
 from agent.depth import STANDARD, Effort
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard import LimitReached, Repetition, Window, fit_opening
-from agent.guides import Guides
+from agent.journal.places import CLOSING, MAIN, MISSING, OUTLINE, PLAN, SYNTHESIS
 from agent.loop import Loop, LoopResult, without_calls
-from agent.messages import prompt
+from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
-from agent.opening import MAIN
-from agent.planner import missing, report
-from agent.planner.plan import Subtask, read_plan, wants_plan
-from agent.planner.side_by_side import FEWEST_STEPS, SIDE_BY_SIDE, SideBySide, cut
+from agent.planner import report
+from agent.planner.parallel import FEWEST_STEPS, SIDE_BY_SIDE, SubtaskRunner, cut
+from agent.planner.plan import (
+    Subtask,
+    missing_note,
+    missing_request,
+    read_plan,
+    read_points,
+    wants_plan,
+)
+from agent.prompts import Guides, prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agent.asking import Record
     from agent.guard import Budget
     from agent.loop import Caller
+    from agent.model_client import Record
     from agent.models import Model
-    from agent.planner.side_by_side import Begin
+    from agent.planner.parallel import Begin
 
-PLAN = "plan"
-SYNTHESIS = "synthesis"
 QUOTED = 500
 """UTF-16 units of a question that a plan and a synthesis are shown; the reference engine's."""
 
@@ -113,12 +117,12 @@ class Work:
             enough = answer.limit or self.budget.steps_left < FEWEST_STEPS
             if enough or not takes(self.model, Task.MISSING):
                 break
-            request = missing.request(question, answer.text, self.effort.points)
-            reply = await self._asked(f"{missing.MISSING}/{number}", missing.system(), [request])
-            points = missing.read_points(reply or "", self.effort.points)
+            request = missing_request(question, answer.text, self.effort.points)
+            reply = await self._asked(f"{MISSING}/{number}", prompt(MISSING), [request])
+            points = read_points(reply or "", self.effort.points)
             if not points:
                 break
-            again = await self.go_on(answer.text, missing.note(points))
+            again = await self.go_on(answer.text, missing_note(points))
             answer = LoopResult(again.text or answer.text, again.limit)
         return answer
 
@@ -130,25 +134,25 @@ class Work:
         outline = await self._outline(question)
         if not outline:
             return await self._filled(question, await self._loop.run(self.messages))
-        self.record("plan", report.OUTLINE, subtasks=[section.heading for section in outline])
+        self.record("plan", OUTLINE, subtasks=[section.heading for section in outline])
         plan = [Subtask(report.task(question, section, outline)) for section in outline]
         parts = await self._side_by_side(mend=True).results(plan, self.effort.part_steps)
         written = [report.Written(s.heading, p.text) for s, p in zip(outline, parts, strict=True)]
         request = Message("user", report.closing(written))
         asked = [*self.messages, request]
-        frame = await self._asked(report.CLOSING, self.system, asked, final=True)
+        frame = await self._asked(CLOSING, self.system, asked, final=True)
         limit = next((part.limit for part in parts if part.limit), None)
         return LoopResult(report.put_together(written, without_calls(frame or "")), limit)
 
     async def _outline(self, question: str) -> list[report.Section]:
         request = Message("user", report.outline_request(question, self.effort.sections))
-        reply = await self._asked(report.OUTLINE, prompt(report.OUTLINE), [request])
+        reply = await self._asked(OUTLINE, prompt(OUTLINE), [request])
         most = min(self.effort.sections, self.budget.share_of(FEWEST_STEPS))
         return report.read_outline(reply or "", most)
 
-    def _side_by_side(self, *, mend: bool = False) -> SideBySide:
+    def _side_by_side(self, *, mend: bool = False) -> SubtaskRunner:
         finish = self._mended if mend else None
-        return SideBySide(self.opening, self._new_loop, self.budget, self.concurrent, finish)
+        return SubtaskRunner(self.opening, self._new_loop, self.budget, self.concurrent, finish)
 
     async def _mended(self, loop: Loop, messages: list[Message], result: LoopResult) -> LoopResult:
         """Let a section be mended once where a sentence of it does not hold."""
@@ -166,7 +170,7 @@ class Work:
 
         What makes the `final` answer may take the time that is kept for it.
         """
-        asker = Asker(self.model, system, self.budget, self.record)
+        asker = ModelClient(self.model, system, self.budget, self.record)
         try:
             async with asyncio.timeout(self.budget.seconds_left(reserve=not final)):
                 return (await asker.ask(place, messages)).text

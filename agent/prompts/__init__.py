@@ -1,1 +1,93 @@
-"""Prompts: Markdown files, readable as prose, assembled by need."""
+"""Prompts: Markdown files, readable as prose, put into a system prompt or given when needed."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from agent.protocol.results import failed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from agent.depth import Depth
+    from agent.protocol import CallResult
+    from agent.tools import Registry
+
+WRAP_UP = (
+    "[Limit reached: {limit}. No further tool runs. Give your best final answer now from what is "
+    "known above, with citations, and say what is missing.]"
+)
+"""Asked once when a bound is reached."""
+GO_ON = "[Note: go on: call a tool, or write the answer.]"
+"""Said after a turn that only thought."""
+
+
+def system_prompt(
+    tools: Registry,
+    *,
+    native: bool = False,
+    depth: Depth = "standard",
+    guides: Iterable[str] = (),
+) -> str:
+    """Assemble the system prompt: core, how tools are called, the tools there are.
+
+    Offered as functions (`native`), tools are described with the functions. A depth other than
+    the standard one says how far to go; `guides` are those that the run needs from its beginning.
+    """
+    calling = [_read("functions.md")] if native else [_read("tags.md"), _tool_list(tools)]
+    further = [f"{name}.md" for name in guides] + ([f"{depth}.md"] if depth != "standard" else [])
+    return "\n".join([_read("core.md"), *calling, *map(_read, further)])
+
+
+def _tool_list(tools: Registry) -> str:
+    lines = [f"- `{tool.usage()}` {tool.description}".rstrip() for tool in tools if tool.listed]
+    return "\n".join(["## Tools", *lines, ""])
+
+
+def prompt(name: str) -> str:
+    """Read a prompt by its name."""
+    return _read(f"{name}.md").rstrip("\n")
+
+
+def _read(name: str) -> str:
+    return resources.files("agent.prompts").joinpath(name).read_text(encoding="utf-8")
+
+
+BROWSING, CITING, EXTRACTION, MEMORY, RESEARCH = GUIDES = (
+    "browsing",
+    "citing",
+    "extraction",
+    "memory",
+    "research",
+)
+_LIVE = frozenset(
+    "OPEN SNAPSHOT CLICK TYPE SELECT PRESS HOVER DRAG SCROLL BACK TABS PAGE_CONTEXT".split()
+)
+_REMEMBERING = frozenset("REMEMBER RECALL SEARCH_MEMORY memory_search memory_get".split())
+_PASSAGE = re.compile(r"(?m)^S\d+¶\d+ ")
+_ROWS = re.compile(r"(?m)(?:\|[^|\n]*){2}\|")
+
+
+class Guides:
+    """The guides that a conversation may still be given; those in its system prompt it has."""
+
+    def __init__(self, system: str) -> None:
+        texts = {name: prompt(name) for name in GUIDES}
+        self._due = {name: text for name, text in texts.items() if text not in system}
+
+    def after(self, results: Sequence[CallResult]) -> str:
+        """Give what explains these results and was not given yet; empty where there is nothing."""
+        good = [result for result in results if not failed(result.data)]
+        names = [name for name in self._due if any(map(_ABOUT[name], good))]
+        return "\n\n".join(f"<guide>\n{self._due.pop(name)}\n</guide>" for name in names)
+
+
+_ABOUT: dict[str, Callable[[CallResult], bool]] = {
+    BROWSING: lambda result: result.name in _LIVE,
+    CITING: lambda result: bool(_PASSAGE.search(result.web)) or result.name == "OPEN",
+    EXTRACTION: lambda result: bool(_ROWS.search(result.web)),
+    MEMORY: lambda result: result.name in _REMEMBERING,
+    RESEARCH: lambda result: result.name == "WEB_SEARCH",
+}

@@ -11,8 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.protocol.loose import loose_json, loose_object
-from agent.protocol.text import parse
+from agent.protocol.replies import loose_json, loose_object, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,6 +47,13 @@ class Turn:
 def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
     """Put calls (name, raw arguments) behind a reply's text, a tag each."""
     return "\n".join([*([text] if text else []), *(_tag(*call) for call in calls)])
+
+
+def first_fields(tools: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Say for each tool by name which field a bare parameter fills."""
+    functions = [tool["function"] for tool in tools]
+    fields = {f["name"]: next(iter(f["parameters"].get("properties", {})), "") for f in functions}
+    return {name: first for name, first in fields.items() if first}
 
 
 def as_turns(messages: Sequence[Message], first_fields: Mapping[str, str]) -> list[Turn]:

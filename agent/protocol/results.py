@@ -10,16 +10,19 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agent import jsvalues as js
-from agent.protocol.text import inert
+from agent.protocol.replies import inert
+from agent.types import Observation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent.models import Image
+    from agent.types import Passage, ToolCall
+    from browser.types import SearchResult
 
 RESULT_CAP = 3_000
 """UTF-16 units of a result's JSON above which it is cut; tools with budgets of their own not."""
@@ -34,7 +37,8 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 class CallResult:
     """What one call came to: JSON data, and web text with the label of where it came from.
 
-    `images` are shown to a model that sees, beside the text.
+    `images` are shown to a model that sees, beside the text. `passages`, `results` and `snapshot`
+    are what the web text shows, as data.
     """
 
     name: str
@@ -44,6 +48,13 @@ class CallResult:
     hint: str = ""
     capped: bool = True
     images: tuple[Image, ...] = ()
+    passages: tuple[Passage, ...] = field(default=(), repr=False)
+    results: tuple[SearchResult, ...] = field(default=(), repr=False)
+    snapshot: str = field(default="", repr=False)
+
+    def observed(self, call: ToolCall) -> Observation:
+        """Give the result as data, for models that read no text."""
+        return Observation(call, self.data, self.passages, self.results, self.snapshot)
 
 
 def format_results(results: list[CallResult]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.config import options
 from agent.run.execute import execute
-from agent.run.given import Given
+from agent.run.inputs import Given
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

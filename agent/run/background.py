@@ -17,17 +17,17 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from agent.asking import Asker
 from agent.background.jobs import DONE, PLACE, SETTLED, ConversationJobs, FinishedTurn, Progress
 from agent.background.jobs import place as job_place
 from agent.errors import JournalError, UsageError
 from agent.guard import Budget, Redactor, secrets_of
 from agent.journal import Journal, RunFolder, Runs
+from agent.journal.places import MAIN
+from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
-from agent.opening import MAIN
 from agent.protocol.results import failed
-from agent.run.discreet import DiscreetModel
 from agent.run.memory import name_of
+from agent.run.models import RedactingModel
 from agent.run.outcome import verified
 from agent.run.record import RunRecord
 from agent.run.resumed import ResumedModel, once_each
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
     from filelock import FileLock
 
-    from agent.asking import Record
     from agent.background.skill_scores import Ask
     from agent.config import Options
+    from agent.context_builder import ContextBuilder
     from agent.journal import Event
     from agent.memory import AnyMemory, Turn
+    from agent.model_client import Record
     from agent.models import Model
-    from agent.opening import Opening
     from agent.planner import Work
 
 FACTS = "facts"
@@ -256,7 +256,7 @@ class JobRunner:
             def write(kind: str, place: str = "", **data: Any) -> None:
                 journal.write(kind, place, **redactor.value(data))
 
-            model = DiscreetModel(self.model, redactor) if self.model else None
+            model = RedactingModel(self.model, redactor) if self.model else None
             done = await self.settle(record, pending, model, write)
         if done:
             claim.settle()
@@ -301,8 +301,8 @@ def _asking(model: Model, spent: Budget, record: Record) -> Ask | None:
         return None
 
     async def ask(name: str, system: str, request: str) -> str:
-        asker = Asker(model, system, Budget(whole=spent), record)
-        return (await asker.ask(f"{PLACE}/{name}", [Message("user", request)])).text
+        client = ModelClient(model, system, Budget(whole=spent), record)
+        return (await client.ask(f"{PLACE}/{name}", [Message("user", request)])).text
 
     return ask
 
@@ -324,7 +324,13 @@ class BackgroundJobs:
 
     @classmethod
     async def claim(
-        cls, opening: Opening, work: Work, options: Options, folder: RunFolder, *, brought: bool
+        cls,
+        opening: ContextBuilder,
+        work: Work,
+        options: Options,
+        folder: RunFolder,
+        *,
+        brought: bool,
     ) -> BackgroundJobs | None:
         """Claim the jobs before the end is on record; None without a memory."""
         context, layers = opening.context, opening.layers
@@ -389,7 +395,7 @@ def _until(turns: Sequence[Turn], report: Report) -> Sequence[Turn]:
 
 
 async def keep_turns(
-    opening: Opening, question: str, report: Report | None, *, resumed: bool
+    opening: ContextBuilder, question: str, report: Report | None, *, resumed: bool
 ) -> None:
     """Keep what was said in the conversation; of a resumed run only what does not stand there.
 
@@ -410,7 +416,7 @@ async def keep_turns(
         await context.in_memory_thread(context.memory.append_turn, opening.session, role, text)
 
 
-async def keep_failure(opening: Opening, report: Report) -> None:
+async def keep_failure(opening: ContextBuilder, report: Report) -> None:
     """Leave an `error` memory of a run that failed before it had an answer."""
     context = opening.context
     if context.memory is not None:

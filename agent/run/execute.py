@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from agent.config import private_folder
+from agent.context_builder import ContextBuilder
 from agent.errors import InternalError, ResearchError
 from agent.evidence import Evidence
 from agent.guard import Redactor, secrets_of
@@ -20,27 +21,23 @@ from agent.journal import Journal, Runs
 from agent.journal.writer import utc_now
 from agent.loop import LoopResult
 from agent.models import sees
-from agent.models.resolve import endpoint_of, get_ready, local_model
-from agent.opening import Opening
+from agent.models.resolve import endpoint_of, get_ready
 from agent.planner import Work
 from agent.review import Gate, SectionGate
 from agent.run.background import BackgroundJobs, keep_failure, keep_turns, now_ms
-from agent.run.branches import Branches
-from agent.run.discreet import DiscreetModel
+from agent.run.inputs import Before, on_record, person, session_of
 from agent.run.known import with_what_is_known
-from agent.run.left_open import LeftOpen
-from agent.run.means import budget_of, instructed, limits_of, private_tokens
+from agent.run.limits import budget_of, instructed, limits_of, private_tokens
 from agent.run.memory import open_memory
-from agent.run.models import open_model, with_fallbacks
+from agent.run.models import RedactingModel, local_model, open_model, with_fallbacks
 from agent.run.outcome import FINAL, INTERRUPT, Ledger, failed, finished
-from agent.run.person import on_record, person
-from agent.run.question import Before, session_of
+from agent.run.subtasks import Branches, LeftOpen
 from agent.run.values import add_values, schema_of
 from agent.run.web import open_remote_model, open_web
 from agent.tools import Registry, ToolContext
-from agent.tools.families import tools_for
 from agent.tools.mending import Mender
 from agent.tools.rephrasing import Rephraser
+from agent.tools.toolset import tools_for
 
 if TYPE_CHECKING:
     from agent.config import Options
@@ -49,8 +46,8 @@ if TYPE_CHECKING:
     from agent.loop import Caller
     from agent.models import Message, Model
     from agent.models.providers import Endpoint
-    from agent.planner.side_by_side import Begin
-    from agent.run.given import Given
+    from agent.planner.parallel import Begin
+    from agent.run.inputs import Given
     from agent.types import Report
     from agent.values import Schema
 
@@ -143,14 +140,14 @@ class _Run:
             context.web = await stack.enter_async_context(opened)
         model = local or await open_remote_model(stack, where, options.proxy)
         model = await with_fallbacks(stack, model, options, self._environ, self._passed_over)
-        opening = Opening(context, session, now_ms)
+        opening = ContextBuilder(context, session, now_ms)
         work = self._work = self._begun(model, opening)
         judge = await self._judge(stack, work.model)
         gate = Gate(work, self._evidence, self._record, judge)
         result = await self._result(work, opening, gate)
         return await self._handed_over(result, gate.verdicts, opening, work)
 
-    def _begun(self, model: Model, opening: Opening) -> Work:
+    def _begun(self, model: Model, opening: ContextBuilder) -> Work:
         """Give the model its tools and instructions, and the work that it is to do."""
         context, options = opening.context, self._options
         context.vision = options.vision and sees(model)
@@ -181,13 +178,13 @@ class _Run:
         past = self._given.past
         left = LeftOpen(self._folder, self._write, self._options.storage_state)
         calls: Caller = Branches(registry, context, left, past.left_open() if past else {})
-        model = DiscreetModel(model, self._redactor)
+        model = RedactingModel(model, self._redactor)
         if past is None:
             return model, calls
         return past.model(model), past.calls(calls, self._journal)
 
     async def _handed_over(
-        self, result: LoopResult, verdicts: Verdicts, opening: Opening, work: Work
+        self, result: LoopResult, verdicts: Verdicts, opening: ContextBuilder, work: Work
     ) -> Report:
         """Report the answer; keep what the run leaves behind only after that."""
         options, folder, brought = self._options, self._folder, self._given.memory is not None
@@ -208,7 +205,7 @@ class _Run:
             return model
         return await open_model(stack, options.judge, options, self._environ, options.base_url)
 
-    async def _result(self, work: Work, opening: Opening, gate: Gate) -> LoopResult:
+    async def _result(self, work: Work, opening: ContextBuilder, gate: Gate) -> LoopResult:
         """Work to the answer; where it fails, question and failure are kept all the same."""
         try:
             result = await work.answer(self._question)
@@ -220,7 +217,7 @@ class _Run:
             raise
         return await gate.passed(await with_what_is_known(result, work.messages))
 
-    def _begin(self, opening: Opening, before: Before) -> Begin:
+    def _begin(self, opening: ContextBuilder, before: Before) -> Begin:
         async def begin(question: str, place: str) -> list[Message]:
             past = self._given.past.opening(place) if self._given.past else None
             if past is not None:
@@ -272,7 +269,7 @@ class _Run:
             deadline=time.monotonic() + seconds if seconds else None,
         )
 
-    async def _remember(self, opening: Opening, report: Report | None) -> None:
+    async def _remember(self, opening: ContextBuilder, report: Report | None) -> None:
         """Keep question and answer in the conversation; None where there is no answer."""
         resumed = self._given.past is not None
         await keep_turns(opening, self._question, report, resumed=resumed)

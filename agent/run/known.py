@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agent.keyless import ExtractiveModel
 from agent.loop import without_calls
-from agent.messages import WRAP_UP
 from agent.models import Message
+from agent.prompts import WRAP_UP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +20,6 @@ async def with_what_is_known(result: LoopResult, messages: Sequence[Message]) ->
     """Fill an answer that a limit or an interrupt left empty, by rules, from what was read."""
     if result.limit is None or result.text.strip() or len(messages) < 2:
         return result
-    from agent.models.extractive import ExtractiveModel  # noqa: PLC0415 - only where needed
-
     last = Message("user", WRAP_UP.format(limit=result.limit))
     reply = await ExtractiveModel().reply("", [*messages, last])
     return replace(result, text=without_calls(reply.text))

@@ -1,21 +1,36 @@
-"""The model of a run, with those that answer when it cannot."""
+"""The model of a run: opened by name, with fallbacks behind it, its replies free of secrets."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agent.models.later import LaterModel
-from agent.models.resolve import endpoint_of, local_model
+from agent.depth import STANDARD
+from agent.keyless import ExtractiveModel
+from agent.models import Streaming, sees, takes
+from agent.models.resolve import EXTRACTIVE, endpoint_of, model_of_file
+from agent.models.router import LaterModel
 from agent.run.web import open_remote_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AsyncExitStack
 
     from agent.config import Options
-    from agent.models import Model
+    from agent.depth import Effort
+    from agent.guard import Redactor
+    from agent.models import Message, Model, ModelReply, Task
+    from agent.models.base import Heard
+
+
+def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
+    """Make a model that needs no endpoint: the keyless one at a depth, a script, or a judge.
+
+    Raises `UsageError` for one that is not there, or not as it should be.
+    """
+    return model_of_file(name) if name and name != EXTRACTIVE else ExtractiveModel(effort)
 
 
 async def with_fallbacks(
@@ -56,3 +71,44 @@ async def open_model(
     if where is None:
         return await asyncio.to_thread(local_model, name)  # some load weights
     return await open_remote_model(stack, where, options.proxy)
+
+
+class RedactingModel:
+    """Asks a model, and takes the secrets out of what it says.
+
+    What it is asked holds none: they are taken out of messages and results where these begin.
+    """
+
+    def __init__(self, model: Model, redactor: Redactor) -> None:
+        self.name = model.name
+        self._model = model
+        self._redactor = redactor
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        """Answer the last message."""
+        return self._clean(await self._model.reply(system, messages))
+
+    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
+        """Answer, heard while it speaks where it can be."""
+        if not isinstance(self._model, Streaming):
+            return await self.reply(system, messages)
+        pieces = self._redactor.pieces(heard)
+        reply = await self._model.stream(system, messages, pieces)
+        pieces.end()
+        return self._clean(reply)
+
+    def takes(self, task: Task) -> bool:
+        """Tell what the model takes."""
+        return takes(self._model, task)
+
+    @property
+    def sees(self) -> bool:
+        """Tell whether the model sees."""
+        return sees(self._model)
+
+    async def aclose(self) -> None:
+        """Let go of the model's connections."""
+        await self._model.aclose()
+
+    def _clean(self, reply: ModelReply) -> ModelReply:
+        return replace(reply, text=self._redactor.text(reply.text))

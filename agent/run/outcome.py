@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 from agent.errors import ResearchError, WebOutOfReach
 from agent.evidence import check_answer, weigh
-from agent.judge import JUDGE
+from agent.journal.places import JUDGE
+from agent.models.resolve import EXTRACTIVE
 from agent.protocol import NOT_FOUND
 from agent.types import ErrorInfo, Report, SearchLine, Status, UsageTotals, VerdictState
 
 if TYPE_CHECKING:
-    from agent.evidence import CheckedAnswer, Evidence, Judge
+    from agent.evidence import CheckedAnswer, Evidence
     from agent.guard import Budget
     from agent.journal import Event
+    from agent.judge import Verdicts
     from agent.loop import LoopResult
 
 INTERRUPT: Final = "interrupt"
@@ -69,13 +71,13 @@ def finished(
     evidence: Evidence,
     result: LoopResult,
     budget: Budget,
-    judge: Judge | None = None,
+    verdicts: Verdicts | None = None,
 ) -> Report:
     """Report on a run that came to its end, or to one of its limits."""
     if not evidence.sources and ledger.out_of_reach:
         return failed(ledger, evidence, _out_of_reach(ledger), budget)
     text, gave_up = _verdict_word(result.text)
-    checked = check_answer(text, evidence, judge)
+    checked = check_answer(text, evidence, verdicts)
     status = _status(checked, result, gave_up=gave_up)
     report = _report(ledger, budget, status)
     report.answer = checked.answer
@@ -83,7 +85,9 @@ def finished(
     if status != "not_found" or claims:
         report.sentences = list(checked.sentences)  # also those that nothing carries
     if status != "not_found":
-        weighed = weigh(checked, evidence, ledger.question)
+        answers = verdicts.answers if verdicts else None
+        keyless = ledger.usage.model == EXTRACTIVE
+        weighed = weigh(checked, evidence, ledger.question, answers=answers, keyless=keyless)
         report.sources = list(weighed.sources)
         report.conflicts = list(weighed.conflicts)
         report.confidence = weighed.confidence
@@ -112,10 +116,9 @@ def exit_code(report: Report, *, require_verified: bool = False) -> int:
 
 
 def verified(report: Report) -> bool:
-    """Whether every sentence of the answer is supported."""
-    return bool(report.sentences) and all(
-        sentence.verdict is VerdictState.SUPPORTED for sentence in report.sentences
-    )
+    """Whether every claim of the answer is supported."""
+    claims = [sentence for sentence in report.sentences if not sentence.about_search]
+    return bool(claims) and all(claim.verdict is VerdictState.SUPPORTED for claim in claims)
 
 
 def _verdict_word(text: str) -> tuple[str, bool]:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from agent.evidence import Evidence
 from agent.guard import Secrets
 from agent.guard.window import tokens
-from agent.messages import system_prompt
 from agent.models.base import Usage
 from agent.models.prices import priced
 from agent.models.resolve import EXTRACTIVE, endpoint_of
 from agent.planner import wants_plan
+from agent.prompts import system_prompt
 from agent.tools import Limits, Registry, ToolContext
-from agent.tools.families import tools_for
-from agent.tools.specs import tool_specs
+from agent.tools.registry import tool_specs
+from agent.tools.toolset import tools_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

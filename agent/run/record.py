@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,29 +13,32 @@ from agent.errors import JournalError
 from agent.evidence import Evidence
 from agent.evidence.store import BLOCK
 from agent.journal import read_events
-from agent.judge import JUDGE
+from agent.journal.places import (
+    AFTER,
+    CLOSING,
+    JUDGE,
+    MAIN,
+    MEND,
+    MISSING,
+    OUTLINE,
+    PLAN,
+    REPHRASE,
+    REVIEW,
+    SYNTHESIS,
+    VALUES,
+)
 from agent.models import Message, ModelReply, Usage
-from agent.models.pictures import images_of, message_of
-from agent.opening import MAIN
-from agent.planner import PLAN, SYNTHESIS
-from agent.planner.missing import MISSING
-from agent.planner.report import CLOSING, OUTLINE
+from agent.models.base import images_of, message_of, passages_of
 from agent.protocol import CallResult
-from agent.review import REVIEW
-from agent.tools.mending import MEND
-from agent.tools.rephrasing import REPHRASE
 from agent.types import ErrorInfo
-from agent.values import VALUES
 from browser.types import Document, Outcome, Page, SearchResult
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agent.depth import Effort
     from agent.evidence.store import Source
     from agent.journal import Event, Journal, RunFolder
-
-
-AFTER = "after/"
-"""Places of what is asked when the answer was delivered."""
 
 
 _OTHERS = (MEND, REPHRASE, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES)
@@ -44,11 +47,15 @@ _OTHERS = (MEND, REPHRASE, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A model call: its place, its digest, and the messages that were new in it."""
+    """A model call: its place, its digest, and the messages that were new in it.
+
+    `rows` are these messages as the record has them.
+    """
 
     place: str
     sha256: str
     new: tuple[Message, ...]
+    rows: tuple[dict[str, Any], ...] = field(default=(), repr=False)
 
 
 @dataclass(slots=True)
@@ -67,6 +74,7 @@ class RunRecord:
     limit: str | None = None
     limits: dict[str, str] = field(default_factory=dict)
     review: str | None = None
+    review_kept: list[str] = field(default_factory=list)
     section_reviews: dict[str, str] = field(default_factory=dict)
     verdicts: list[dict[str, str]] = field(default_factory=list)
     failures: dict[str, ErrorInfo] = field(default_factory=dict)
@@ -74,6 +82,8 @@ class RunRecord:
     status: str | None = None
     error: ErrorInfo | None = None
     elapsed_s: float = 0.0
+    _read: Evidence | None = None
+    _shown: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: RunFolder) -> RunRecord:
@@ -115,10 +125,14 @@ class RunRecord:
         """The messages with which a loop began; None where it never did."""
         for request in self.requests:
             if request.place.startswith(f"{loop}/"):
-                return list(request.new)
+                return self._with_passages(request.rows)
             if loop == MAIN and request.place in (SYNTHESIS, CLOSING):
-                return list(request.new[:-1])
+                return self._with_passages(request.rows[:-1])
         return None
+
+    def _with_passages(self, rows: Sequence[dict[str, Any]]) -> list[Message]:
+        read = self._read or self.evidence()
+        return [message_of(row, self.folder.blob, read.passage) for row in rows]
 
     def steps_at(self, loop: str) -> int:
         """Steps that a loop began, the wrap-up not counted."""
@@ -138,7 +152,10 @@ class RunRecord:
         return found
 
     def evidence(self) -> Evidence:
-        """The sources of the run, as they were numbered."""
+        """The sources of the run, as they were numbered.
+
+        With them the `results` get the passages back that they showed.
+        """
         evidence = Evidence(self.question)
         for event in self.events:
             if event.type == "source.added":
@@ -149,6 +166,10 @@ class RunRecord:
                 for row in event.data["results"]:
                     loop = evidence.part(row["n"] // BLOCK)
                     _the_same(loop.add_snippet(_result(row), at), row)
+        for place, (name, param, result) in self.results.items():
+            shown = passages_of(self._shown[place], evidence.passage)
+            self.results[place] = (name, param, replace(result, passages=shown))
+        self._read = evidence
         return evidence
 
     def pages(self) -> list[tuple[Page, int]]:
@@ -174,8 +195,9 @@ class RunRecord:
             case "model.request":
                 if not event.place.startswith(_OTHERS):
                     self.system = data["system"] or self.system
-                new = tuple(message_of(row, self.folder.blob) for row in data["messages"])
-                self.requests.append(Request(event.place, data["sha256"], new))
+                rows = tuple(data["messages"])
+                new = tuple(message_of(row, self.folder.blob) for row in rows)
+                self.requests.append(Request(event.place, data["sha256"], new, rows))
             case "model.reply":
                 counted = (data["input_tokens"], data["cached_tokens"], data["output_tokens"])
                 usage = Usage(*counted, data["usd"])
@@ -191,7 +213,10 @@ class RunRecord:
                     data["hint"],
                     capped=data["capped"],
                     images=images_of(data.get("images", ()), self.folder.blob),
+                    results=tuple(SearchResult(*hit) for hit in data.get("results", ())),
+                    snapshot=data["web"][: data.get("snapshot", 0)],
                 )
+                self._shown[event.place] = data.get("passages", [])
                 self.results[event.place] = (data["name"], data["param"], result)
             case "tool.call":
                 self.calls.add(event.place)
@@ -209,6 +234,7 @@ class RunRecord:
                 loop = event.place.partition("/")[0]
                 if loop == REVIEW:
                     self.review = data["said"]
+                    self.review_kept = data.get("kept", [])
                 else:
                     self.section_reviews[loop] = data["said"]
             case "answer.draft":

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
-from agent.errors import ReplayDiverged, ResearchError
+from agent.config import MAX_STEPS
+from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_named
+from agent.guard import Budget, LimitReached
+from agent.journal.places import MAIN, MISSING, OUTLINE, PLAN, VALUES
 from agent.judge import Verdicts
-from agent.loop import LoopResult
+from agent.loop import LoopResult, request_digest
+from agent.models import Task
+from agent.models.resolve import EXTRACTIVE
 from agent.planner import Work
+from agent.protocol import CallResult
 from agent.review import repaired
 from agent.run.known import with_what_is_known
 from agent.run.outcome import INTERRUPT, Ledger, failed, finished
-from agent.run.stand_ins import Interrupted, RecordedBudget, RecordedCalls, RecordedModel
 from agent.run.values import add_values
 from agent.values import Schema
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from agent.models import Message
+    from agent.models import Message, ModelReply
     from agent.run.record import RunRecord
-    from agent.types import Report
+    from agent.types import Report, ToolCall
 
 
 async def replay(record: RunRecord) -> Report:
@@ -45,7 +53,7 @@ async def replay(record: RunRecord) -> Report:
         calls,
         budget,
         record.system,
-        _nothing,
+        _record_nothing,
         opening,
         effort=record.effort,
         as_report=record.as_report,
@@ -71,11 +79,184 @@ async def _result(work: Work, record: RunRecord) -> LoopResult:
     try:
         result = await with_what_is_known(await work.answer(record.question), work.messages)
         if record.review is not None:
-            result = await repaired(work, result, record.review)
+            result = await repaired(work, result, record.review, record.review_kept)
     except Interrupted:
         return await with_what_is_known(LoopResult("", INTERRUPT), work.messages)
     return result
 
 
-def _nothing(_kind: str, _place: str = "", **_data: Any) -> None:
+def _record_nothing(_kind: str, _place: str = "", **_data: Any) -> None:
     """Record nothing: the record is there already."""
+
+
+_ASKED_AT = {Task.PLAN: PLAN, Task.OUTLINE: OUTLINE, Task.VALUES: f"{VALUES}/1"}
+
+
+class Interrupted(Exception):
+    """The recorded run was interrupted here."""
+
+
+class RecordedModel:
+    """Answers a request with what was answered to the same one before."""
+
+    def __init__(self, record: RunRecord) -> None:
+        self.name = str(record.started["model"])
+        self._record = record
+        self._replies = record.replies_by_digest()
+        self._looked = 0
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        """Give the recorded reply; raises `ReplayDiverged`, or the limit that ended the call."""
+        known = self._replies.get(request_digest(system, messages))
+        if known:
+            return known.popleft()
+        self._fail_as_then(request_digest(system, messages))
+        told = difference(self._record, messages)
+        raise ReplayDiverged(f"the run asks its model something else {told}")
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""
+
+    def takes(self, task: Task) -> bool:
+        """Tell what was asked beside the question."""
+        if task is Task.HEED:
+            return self.name != EXTRACTIVE
+        if task is Task.MISSING:
+            self._looked += 1
+            return self._record.asked_for(f"{MISSING}/{self._looked}")
+        return task in _ASKED_AT and self._record.asked_for(_ASKED_AT[task])
+
+    def _fail_as_then(self, digest: str) -> None:
+        """Fail as the recorded call did that never got its reply."""
+        for request in self._record.requests:
+            if request.sha256 == digest and request.place not in self._record.replies:
+                loop = request.place.partition("/")[0]
+                limit = self._record.limits.get(loop) or self._record.limit
+                if limit == INTERRUPT:
+                    raise Interrupted
+                if limit is not None:
+                    raise LimitReached(limit)
+                failure = self._record.failures.get(request.place) or self._record.error
+                if failure is not None:
+                    raise error_named(failure.type, failure.message, failure.hint)
+                raise ModelUnavailable(f"the call at {request.place} failed when it was made")
+
+
+class RecordedCalls:
+    """Gives for each tool call what it gave before, by its place."""
+
+    def __init__(self, record: RunRecord) -> None:
+        self._record = record
+
+    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+        """Find the result of a call; raises `ReplayDiverged` where another call stood there."""
+        if self._record.limit == INTERRUPT and place not in self._record.results:
+            raise Interrupted
+        name, param, result = self._record.results.get(place, ("", "", CallResult("", None)))
+        if (name, param) != (call.name, call.param):
+            then = f"{name} {param}".strip() or "no call"
+            raise ReplayDiverged(
+                f"the run makes another call at {place}:\n--- on record\n+++ now\n"
+                f"-{then}\n+{call.name} {call.param}"
+            )
+        return lambda: result
+
+
+class RecordedBudget(Budget):
+    """Ends where the recorded run ended, whatever the clock says."""
+
+    def __init__(self, record: RunRecord, loop: str = MAIN) -> None:
+        super().__init__(max_steps=record.steps_at(loop))
+        self._record = record
+        self._limit = record.limits.get(loop) or record.limit
+
+    def part(self, of: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - as recorded
+        """Give what the loop at this place had."""
+        return RecordedBudget(self._record, place)
+
+    def begin_step(self) -> int:
+        """Count a step, or raise the recorded limit."""
+        if self.steps >= self.max_steps:
+            raise LimitReached(self._limit or "steps")
+        self.steps += 1
+        return self.steps
+
+    def share_of(self, parts: int) -> int:  # noqa: ARG002 - as recorded
+        """Enough for what was begun then."""
+        return MAX_STEPS
+
+    def elapsed(self) -> float:
+        """The seconds that the run took then."""
+        return self._record.elapsed_s
+
+    @property
+    def steps_left(self) -> int:
+        """Enough for what was asked then."""
+        return MAX_STEPS
+
+
+LINES = 12
+"""Lines of differences that are shown; the first ones tell what is wrong."""
+CHARS_BEFORE, CHARS_AFTER = 60, 140
+"""Characters of a long line shown before and after the place where it differs."""
+
+
+def difference(record: RunRecord, messages: Sequence[Message]) -> str:
+    """Compare a request with the one on record that is most like it, as `diff` writes it."""
+    asked = list(_requests(record))
+    if not asked:
+        return "no request is on record"
+
+    def likeness(request: tuple[str, list[Message]]) -> tuple[int, int]:
+        return _same(request[1], messages), -abs(len(request[1]) - len(messages))
+
+    place, then = max(asked, key=likeness)
+    n = _same(then, messages)
+    if n == len(then) == len(messages):
+        return f"at {place}: its messages are those on record, and the record's hash of them is not"
+    if n == min(len(then), len(messages)):
+        return f"at {place}: {len(messages)} messages now, {len(then)} on record"
+    where = f"at {place}, message {n + 1} of {len(then)} ({then[n].role})"
+    return f"{where}:\n{_diff(then[n].content, messages[n].content)}"
+
+
+def _requests(record: RunRecord) -> Iterator[tuple[str, list[Message]]]:
+    """Give each recorded request whole: what is new in it, behind what its loop said before."""
+    loops: dict[str, list[Message]] = {}
+    for request in record.requests:
+        loop = loops.setdefault(request.place.partition("/")[0], [])
+        loop += request.new
+        yield request.place, list(loop)
+
+
+def _same(then: Sequence[Any], now: Sequence[Any]) -> int:
+    """Count the parts at the beginning that are the same."""
+    pairs = zip(then, now, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(then), len(now)))
+
+
+def _diff(then: str, now: str) -> str:
+    lines = list(_lines(then.splitlines(), now.splitlines()))
+    more = [f"… {len(lines) - LINES} lines more"] if len(lines) > LINES else []
+    return "\n".join(["--- on record", "+++ now", *lines[:LINES], *more])
+
+
+def _lines(then: list[str], now: list[str]) -> Iterator[str]:
+    for kind, a0, a1, b0, b1 in SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        for before, after in zip_longest(then[a0:a1], now[b0:b1]):
+            start = _same(before or "", after or "")
+            yield from (
+                f"{sign}{_around(line, start)}"
+                for sign, line in (("-", before), ("+", after))
+                if line is not None
+            )
+
+
+def _around(line: str, start: int) -> str:
+    """Cut a long line to the place where it differs."""
+    first, last = max(0, start - CHARS_BEFORE), start + CHARS_AFTER
+    if len(line) <= CHARS_BEFORE + CHARS_AFTER:
+        return line
+    return f"{'…' * bool(first)}{line[first:last]}{'…' * (last < len(line))}"

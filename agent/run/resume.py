@@ -11,11 +11,10 @@ from agent.config import options
 from agent.errors import UsageError
 from agent.run.background import JobRunner, PendingJobs
 from agent.run.execute import execute
-from agent.run.given import Given
+from agent.run.inputs import Given, nobody
 from agent.run.memory import name_of, opened
 from agent.run.models import open_model
 from agent.run.outcome import FINAL
-from agent.run.person import nobody
 from agent.run.resumed import Resumed
 from agent.types import Report
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.journal import Event
     from agent.run.record import RunRecord
-    from agent.tools.person import Ask
+    from agent.tools.context import Ask
 
 
 async def resume(

@@ -9,7 +9,7 @@ from agent.journal import Journal
 from agent.loop import request_digest
 from agent.models import Streaming, sees, takes
 from agent.protocol import CallResult
-from agent.run.left_open import left_open
+from agent.run.subtasks import left_open
 from agent.tools.policy import result_data
 
 if TYPE_CHECKING:

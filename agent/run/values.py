@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent.planner import Work
     from agent.types import Report, ReportSource
     from agent.values import Schema
-    from agent.values.weighing import Weighed
+    from agent.values.draft import Weighed
 
 
 def schema_of(options: Options) -> Schema | None:

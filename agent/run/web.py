@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from agent.models.resolve import remote_model
-from agent.run.in_view import take_context
+from agent.run.inputs import take_context
 from agent.tools import Web
 from browser.crawl import Crawler
 from browser.errors import AttachFailed, BrowserError, SearchError

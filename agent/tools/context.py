@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from agent.guard.redact import Redactor
 from browser.read.pages import read_rendered
@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from agent.errors import ToolError
     from agent.evidence import Evidence
     from agent.guard import Secrets
     from agent.memory import AnyMemory
     from agent.models.embeddings import Embeddings
-    from agent.tools.mending import Mender
-    from agent.tools.person import Person
-    from agent.tools.rephrasing import Rephraser
+    from agent.types import ToolCall
     from agent.wiki import Wiki
     from browser.crawl import Crawler
     from browser.net.egress import Egress
@@ -41,6 +40,10 @@ PATIENCE: ContextVar[asyncio.Timeout] = ContextVar("patience")
 PLACE: ContextVar[str] = ContextVar("place", default="")
 """Where the call under way stands in the run; what it asks of a model is recorded by it."""
 Approve = Callable[[str], Awaitable[bool]]
+Ask = Callable[[str], Awaitable[str]]
+"""Question to answer, empty where none came."""
+PATIENCE_SECONDS = 600.0
+"""Who has not answered, or taken a wall down, after ten minutes is not coming."""
 Record = Callable[..., object]
 
 
@@ -114,6 +117,30 @@ class Web:
 
 
 @dataclass(slots=True)
+class Person:
+    """Who can be asked, once in a run, whichever of its loops asks."""
+
+    ask: Ask
+    asked: bool = False
+
+
+class CallMender(Protocol):
+    """Has a call that cannot be read written down again."""
+
+    async def ask(self, call: ToolCall, form: str, error: ToolError, place: str) -> str | None:
+        """Give the parameter anew, when the `form` wanted was shown; None where that failed."""
+        ...
+
+
+class QueryRephraser(Protocol):
+    """Words a query that found little in other ways."""
+
+    async def ask(self, question: str, query: str, place: str) -> Sequence[tuple[str, str | None]]:
+        """Give other queries, each with its language (two letters) where it is another one."""
+        ...
+
+
+@dataclass(slots=True)
 class ToolContext:
     """One run's means: the web, its evidence, memory, limits, and whom to tell and to ask.
 
@@ -130,8 +157,8 @@ class ToolContext:
     keep: Callable[[bytes], str]
     secrets: Secrets
     redactor: Redactor = field(default_factory=Redactor)
-    mender: Mender | None = None
-    rephraser: Rephraser | None = None
+    mender: CallMender | None = None
+    rephraser: QueryRephraser | None = None
     web: Web | None = None
     memory: AnyMemory | None = None
     wiki: Wiki | None = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent import jsvalues as js
 from agent.errors import ToolError
 from agent.memory.types import Origin
-from agent.protocol.loose import loose_json, loose_object
+from agent.protocol.replies import loose_json, loose_object
 from agent.tools.registry import Risk, Tool, ToolResult
 
 if TYPE_CHECKING:

@@ -5,23 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent.asking import Asker
 from agent.errors import ModelError, UsageError
-from agent.messages import prompt
+from agent.journal.places import MEND
+from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
+from agent.prompts import prompt
 from agent.protocol import parse
-from agent.protocol.loose import loose_object
+from agent.protocol.replies import loose_object
 
 if TYPE_CHECKING:
-    from agent.asking import Record
     from agent.errors import ToolError
     from agent.guard import Budget
+    from agent.model_client import Record
     from agent.models import Model
-    from agent.tools.registry import Tool
     from agent.types import ToolCall
 
-MEND = "mend"
-"""Where such requests stand in the record: `mend/` and the place of the call."""
 MOST = 4
 """Requests in a run: a model that still cannot write a call will not learn it."""
 
@@ -35,15 +33,15 @@ class Mender:
     record: Record
     _asked: int = field(default=0, init=False)
 
-    async def ask(self, call: ToolCall, tool: Tool, error: ToolError, place: str) -> str | None:
+    async def ask(self, call: ToolCall, form: str, error: ToolError, place: str) -> str | None:
         """Give the parameter as the model writes it when it is shown the form; None where not."""
         if self._asked >= MOST or not takes(self.model, Task.MEND):
             return None
         self._asked += 1
         shown = prompt("call-again").format(
-            call=f"<<TOOL:{call.name}:{call.param}>>", error=error, form=tool.usage()
+            call=f"<<TOOL:{call.name}:{call.param}>>", error=error, form=form
         )
-        asker = Asker(self.model, "", self.budget, self.record)
+        asker = ModelClient(self.model, "", self.budget, self.record)
         try:
             reply = await asker.ask(f"{MEND}/{place}", [Message("user", shown)])
         except (ModelError, UsageError):

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from agent.errors import ToolError
+from agent.tools.context import PATIENCE_SECONDS
 from agent.tools.registry import Params, Tool, ToolResult
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
 
-Ask = Callable[[str], Awaitable[str]]
-"""Question to answer, empty where none came."""
-PATIENCE_SECONDS = 600.0
-"""Who has not answered, or taken a wall down, after ten minutes is not coming."""
 _GO_ON = "Take the likeliest reading, and say in the answer which one that is."
-
-
-@dataclass(slots=True)
-class Person:
-    """Who can be asked, once in a run, whichever of its loops asks."""
-
-    ask: Ask
-    asked: bool = False
 
 
 class AskParams(Params):

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError, ToolError
 from agent.models import Image
-from agent.models.pictures import images_kept
+from agent.models.base import images_kept
 from agent.protocol import CallResult
 from agent.protocol.results import to_json
 from agent.tools.context import PATIENCE, PLACE
-from agent.tools.reading import ASKED
+from agent.tools.parameters import ASKED
 from agent.tools.registry import Risk, Tool, ToolResult
 from browser.errors import BrowserError, RefError
 
@@ -75,7 +75,7 @@ class Policy:
         try:
             reading = tool.read(call.param, at_all_costs=mender is None)
         except ToolError as error:
-            again = await mender.ask(call, tool, error, place) if mender else None
+            again = await mender.ask(call, tool.usage(), error, place) if mender else None
             if again is None:
                 raise
             reading = replace(tool.read(again), tier=ASKED)
@@ -97,14 +97,22 @@ class Policy:
             result = _failure(error)
         tool = self._tools.get(call.name)
         redactor = self._context.redactor
+        said = redactor.text
         outcome = CallResult(
             call.name,
             redactor.value(result.data),
-            redactor.text(result.web),
+            said(result.web),
             result.label,
             result.hint,
             capped=tool.capped if tool else True,
             images=tuple(self._image(picture) for picture in result.pictures),
+            # A passage is literal or it is none: one that a secret stands in is not given on.
+            passages=tuple(p for p in result.passages if said(p.text) == p.text),
+            results=tuple(
+                replace(r, url=said(r.url), title=said(r.title), snippet=said(r.snippet))
+                for r in result.results
+            ),
+            snapshot=said(result.snapshot),
         )
         kept = dict(self._kept(result))
         self._context.record("tool.result", place, **result_data(call, outcome, ms, kept))
@@ -132,7 +140,22 @@ def result_data(
         "ms": ms,
         "blobs": blobs or {},
         **({"images": images_kept(result.images)} if result.images else {}),
+        **observed_kept(result),
     }
+
+
+def observed_kept(result: CallResult) -> dict[str, Any]:
+    """What the record keeps of a result as data: ids of passages, hits, the snapshot's length.
+
+    A snapshot is what the web text begins with, so that its length in characters is enough.
+    """
+    whole = result.web.startswith(result.snapshot)
+    kept = {
+        "passages": [passage.id for passage in result.passages],
+        "results": [[hit.url, hit.title, hit.snippet] for hit in result.results],
+        "snapshot": len(result.snapshot) if whole else 0,
+    }
+    return {name: value for name, value in kept.items() if value}
 
 
 def _failure(error: Exception) -> ToolResult:

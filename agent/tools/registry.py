@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.errors import ToolError
-from agent.tools.reading import AS_WRITTEN, Form, bare, readings
+from agent.tools.parameters import AS_WRITTEN, Form, bare, readings
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
+    from agent.types import Passage
+    from browser.types import SearchResult
 
 
 class Risk(StrEnum):
@@ -38,7 +40,8 @@ class NoParams(Params):
 class ToolResult:
     """What a call gives: JSON data for the first line, and web text below it.
 
-    `label` names where the web text came from.
+    `label` names where the web text came from. `passages`, `results` and `snapshot` are what it
+    shows, as data: see `agent.types.Observation`.
     `blobs` are kept with the run (name to bytes), such as screenshots; `pictures` (JPEG) are kept
     and shown to the model too.
     """
@@ -49,6 +52,9 @@ class ToolResult:
     hint: str = ""
     blobs: tuple[tuple[str, bytes], ...] = ()
     pictures: tuple[bytes, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    results: tuple[SearchResult, ...] = ()
+    snapshot: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,3 +163,44 @@ def _type_name(annotation: Any) -> str:
         if annotation is kind or kind in getattr(annotation, "__args__", ()):
             return name
     return "value"
+
+
+_ANY_PARAM = {"type": "object", "properties": {}, "additionalProperties": True}
+
+
+def tool_specs(tools: Registry) -> list[dict[str, Any]]:
+    """Describe each tool by name, purpose and JSON Schema of its parameters."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": _schema(tool),
+            },
+        }
+        for tool in tools
+        if tool.listed
+    ]
+
+
+def _schema(tool: Tool) -> dict[str, Any]:
+    if tool.params is None:
+        return _ANY_PARAM
+    schema = _slim(tool.params.model_json_schema())
+    schema.pop("description", None)  # of the class; the tool has one of its own
+    return schema
+
+
+def _slim(schema: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what tells a model nothing: titles, and that what may be left out may be null."""
+    choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
+    if len(choices) == 1:
+        rest = {key: value for key, value in schema.items() if key != "anyOf"}
+        return _slim({**choices[0], **rest})
+    kept = {key: value for key, value in schema.items() if key != "title"}
+    if kept.get("default", "") is None:
+        del kept["default"]
+    if "properties" in kept:
+        kept["properties"] = {name: _slim(of) for name, of in kept["properties"].items()}
+    return kept

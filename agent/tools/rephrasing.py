@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from agent.asking import Asker
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import RESERVE
-from agent.messages import prompt
+from agent.journal.places import REPHRASE
+from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
-from agent.protocol.loose import loose_object
+from agent.prompts import prompt
+from agent.protocol.replies import loose_object
 
 if TYPE_CHECKING:
-    from agent.asking import Record
     from agent.guard import Budget
+    from agent.model_client import Record
     from agent.models import Model
 
-REPHRASE = "rephrase"
-"""Where such requests stand in the record: `rephrase/` and the place of the call."""
 MOST_QUERIES = 3
 """Of a reply: what three other ways of asking do not find, a fourth has not found either."""
 LONGEST = 150
@@ -28,8 +27,7 @@ SECONDS = 20.0
 """The search under way has other things to do, too: a model that takes longer is not waited for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rephrased:
+class Rephrased(NamedTuple):
     """A query in other words; `lang`, two letters, where it is in another language."""
 
     text: str
@@ -55,7 +53,7 @@ class Rephraser:
             return ()
         self._asked += 1
         system = prompt(REPHRASE).replace("{most}", str(MOST_QUERIES))
-        asker = Asker(self.model, system, self.budget, self.record)
+        asker = ModelClient(self.model, system, self.budget, self.record)
         shown = Message("user", f"Question: {question}\n\nQuery that found little: {query}")
         try:
             async with asyncio.timeout(SECONDS):

@@ -2,7 +2,4 @@
 
 from agent.values.schema import Schema
 
-__all__ = ["VALUES", "Schema"]
-
-VALUES = "values"
-"""Place of the calls that ask for them, and name of the prompt."""
+__all__ = ["Schema"]

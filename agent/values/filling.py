@@ -7,22 +7,23 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.asking import Asker
 from agent.errors import ReplayDiverged, ResearchError
-from agent.evidence.placed import placed
-from agent.messages import prompt
+from agent.evidence import placed
+from agent.journal.places import VALUES
+from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
+from agent.prompts import prompt
 from agent.protocol import inert
-from agent.protocol.loose import loose_object
-from agent.values import VALUES
-from agent.values.weighing import Draft, Weighed, weighed
+from agent.protocol.replies import loose_object
+from agent.values.draft import Draft, Weighed, weighed
+from agent.values.keyless import by_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent.asking import Record
     from agent.evidence import Evidence
     from agent.guard import Budget
+    from agent.model_client import Record
     from agent.models import Model
     from agent.types import Passage
     from agent.values.schema import Schema
@@ -49,10 +50,8 @@ class Filling:
         if not self.evidence.sources:
             return Weighed(notes=["/: nothing was read"])
         if not takes(self.model, Task.VALUES):
-            from agent.values.rules import by_rules  # noqa: PLC0415 - loads the keyless model
-
             return self._weigh(by_rules(self.schema, question, self.evidence))
-        asker = Asker(self.model, prompt(VALUES), self.budget, self.record)
+        asker = ModelClient(self.model, prompt(VALUES), self.budget, self.record)
         messages = [Message("user", self._request(question, answer))]
         try:
             async with asyncio.timeout(self.budget.seconds_left(reserve=False)):
@@ -63,7 +62,7 @@ class Filling:
             self.record("note", VALUES, text=f"the values were not filled in: {error or 'timeout'}")
             return Weighed(notes=[f"/: {error or 'no time was left'}"])
 
-    async def _asked(self, asker: Asker, messages: list[Message]) -> Weighed:
+    async def _asked(self, asker: ModelClient, messages: list[Message]) -> Weighed:
         reply = (await asker.ask(f"{VALUES}/1", messages)).text
         first = self._weigh(_draft(reply))
         if not first.notes:

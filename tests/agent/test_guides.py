@@ -7,10 +7,9 @@ import json
 import pytest
 
 from agent.guard import Window
-from agent.guides import BROWSING, GUIDES, Guides
 from agent.journal import Runs
-from agent.messages import prompt, system_prompt
 from agent.models import Message
+from agent.prompts import BROWSING, GUIDES, Guides, prompt, system_prompt
 from agent.protocol import CallResult, inert
 from agent.run.record import RunRecord
 from agent.run.replay import replay

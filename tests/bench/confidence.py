@@ -82,10 +82,7 @@ async def on_the_closed_web(folder: Path) -> list[Rated]:
                 data_dir=Path(data),
             )
             if _answered(report):
-                wanted = [question["answer"], *question.get("aliases", [])]
-                texts = closedweb.saved_texts(Path(data) / "runs" / report.run)
-                known = question["kind"] != "unanswerable"
-                right = known and closedweb.is_hit(report, wanted, texts)
+                right = closedweb.gold_place(report, question) is not None
                 found.append(_rated(report, right=right))
     return found
 

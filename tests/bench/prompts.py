@@ -13,12 +13,11 @@ import sys
 from agent.evidence import Evidence
 from agent.guard import Secrets
 from agent.guard.window import tokens
-from agent.guides import BROWSING, CITING, GUIDES
 from agent.memory import Memory
-from agent.messages import prompt, system_prompt
+from agent.prompts import BROWSING, CITING, GUIDES, prompt, system_prompt
 from agent.tools import Limits, Registry, ToolContext
-from agent.tools.families import tools_for
-from agent.tools.specs import tool_specs
+from agent.tools.registry import tool_specs
+from agent.tools.toolset import tools_for
 
 LONGEST = 3_000
 """Tokens of a system prompt: a tenth of the smallest window that a model has."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent.background import ConversationJobs, FinishedTurn
+from agent.context_builder import ContextBuilder
 from agent.errors import ResearchError
 from agent.evidence import Evidence
 from agent.guard import Budget, Secrets
 from agent.memory import Turn
 from agent.models import Message
 from agent.models.embeddings import Embeddings
-from agent.opening import Opening
 from agent.planner import NO_RESPONSE, Work
 from agent.tools import Limits, Policy, Registry, ToolContext
-from agent.tools.families import tools_for
+from agent.tools.toolset import tools_for
 from browser.types import PageContext
 from tests.conformance.speaker import Speaker
 
@@ -94,9 +94,9 @@ class Engine:
             "script_left": len(self._speaker.script),
         }
 
-    def _opening(self, case: dict[str, Any]) -> Opening:
+    def _opening(self, case: dict[str, Any]) -> ContextBuilder:
         page = case.get("pageContext") or {}
-        return Opening(
+        return ContextBuilder(
             self._context,
             SESSION,
             self._speaker.now_ms,
@@ -113,7 +113,7 @@ class Engine:
             recall=False,
         )
 
-    def _work(self, case: dict[str, Any], opening: Opening, most: int) -> Work:
+    def _work(self, case: dict[str, Any], opening: ContextBuilder, most: int) -> Work:
         own = {name: self._tool(name, what) for name, what in case.get("tools", {}).items()}
         builtin = [tool for tool in tools_for(self._context) if tool.name in REFERENCE_TOOLS]
         policy = Policy(Registry(builtin).with_functions(own), self._context, ())
@@ -145,7 +145,7 @@ class Engine:
             self._memory.append_turn(SESSION, turn.role, turn.text)
         self._history += pair
 
-    async def _after(self, opening: Opening, work: Work) -> None:
+    async def _after(self, opening: ContextBuilder, work: Work) -> None:
         jobs = ConversationJobs(
             self._memory.upkeep(SESSION),
             self._context.in_memory_thread,

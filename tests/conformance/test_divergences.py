@@ -149,7 +149,7 @@ async def test_clean_synthesis_subtasks_do_not_plan():
     assert kinds == ["internal", "loop", "loop", "synthesis"]
 
 
-class SideBySide:
+class SubtaskRunner:
     """Answers a subtask only when the other one has been asked too."""
 
     name = "side-by-side"
@@ -179,7 +179,7 @@ async def test_parallel_subtasks():
     def note(kind, place="", **data):
         places.append((kind, place))
 
-    work = Work(SideBySide(), None, Budget(), "", note, opening)
+    work = Work(SubtaskRunner(), None, Budget(), "", note, opening)
     assert (await work.answer(PHASES)).text == "did [Al"
     asked = [place for kind, place in places if kind == "model.request"]
     assert asked == ["plan", "1/1", "2/1", "synthesis"]

@@ -14,7 +14,7 @@ from agent.config import private_folder
 from agent.journal import Runs, read_events
 from agent.judge import judge_system
 from agent.memory import Memory
-from agent.messages import prompt
+from agent.prompts import prompt
 from agent.run.background import UnsettledRuns
 from agent.tools.skills import learn
 from tests.conftest import COMMAND

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent.evidence import Evidence, check_answer
 from agent.evidence.layout import units
-from agent.types import VerdictState
+from agent.types import Verdict, VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,17 +165,75 @@ def test_any_answer_can_be_checked(answer: str) -> None:
     check_answer(answer, Evidence())
 
 
-def test_what_stands_beside_the_cited_passage_is_no_contradiction(
-    make_page: Callable[..., Page],
+def test_a_value_that_is_nowhere_in_the_cited_source_is_named_with_its_number(
+    evidence: Evidence,
 ) -> None:
+    claim = "Coal was what the keeper got until 1870. [S2¶2] Whale oil was used until 1862. [S2¶2]"
+    missing, beside = check_answer(claim, evidence).sentences
+    assert missing.reason == "“1870” does not stand in [1]"
+    assert "1862" not in beside.reason
+
+
+def test_a_row_of_an_answer_is_read_with_its_head(make_page: Callable[..., Page]) -> None:
     evidence = Evidence()
-    evidence.add(
-        make_page("The light was first lit in 1811.\n\nIn 1902 a storm put the light out.")
-    )
-    sentences = check_answer(
-        "A storm put out the light in 1902 [S1¶1]. A storm put out the light in 1907 [S1¶1].",
-        evidence,
-    ).sentences
-    stood, wrong = (sentence.verdict for sentence in sentences)
-    assert stood is not VerdictState.CONTRADICTED
-    assert wrong is VerdictState.CONTRADICTED
+    evidence.add(make_page("| Ship | Cars | Crew |\n|---|---|---|\n| Alma | 40 | 12 |"))
+    rows = "| Ship | {} |\n|---|---|\n| Alma | 40 | [S1¶2]"
+    right, wrong = (check_answer(rows.format(name), evidence) for name in ("Cars", "Crew"))
+    assert [s.verdict for s in right.sentences] == [VerdictState.SUPPORTED]
+    assert [s.verdict for s in wrong.sentences] == [VerdictState.UNDECIDED]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I found no figure for 2023.",
+        "The sources do not say who painted it.",
+        "Nothing was found on its keepers.",
+        "None of the pages mentions a ferry [S1¶3].",
+    ],
+)
+def test_what_the_search_did_not_find_is_no_claim(said: str, evidence: Evidence) -> None:
+    [sentence] = check_answer(said, evidence).sentences
+    assert sentence.about_search
+
+
+@pytest.mark.parametrize(
+    "said", ["No keeper ever found the lamp.", "Its source was never found.", "I found the tower."]
+)
+def test_a_denial_about_the_world_is_a_claim(said: str, evidence: Evidence) -> None:
+    [sentence] = check_answer(said, evidence).sentences
+    assert not sentence.about_search
+
+
+PAGE = (
+    "The ferry to Brack was built by Ada Holm in 1903. She had learned from Tobias Renwick."
+    "\n\nHer brother Nils Holm and her sister Karen Holm sailed it. Both came from Skarholm."
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "state"),
+    [
+        ("Ada Holm. [S1¶1]", "supported"),
+        ("Tobias Renwick. [S1¶1]", "undecided"),
+        ("Nils Holm [S1¶2]", "undecided"),
+        ("Skarholm. [S1¶2]", "undecided"),
+    ],
+)
+def test_a_name_is_an_answer_only_where_the_page_gives_it_to_the_question(
+    answer: str, state: str, make_page: Callable[..., Page]
+) -> None:
+    evidence = Evidence("Who built the ferry to Brack?")
+    evidence.add(make_page(PAGE))
+    [sentence] = check_answer(answer, evidence).sentences
+    assert sentence.verdict == state
+
+
+def test_a_judge_gives_a_sentence_without_a_citation_one(evidence: Evidence) -> None:
+    def judge(claim, passages):
+        return Verdict(VerdictState.SUPPORTED, "Its keeper was paid in coal.", "", "judge")
+
+    said = "Coal was what the keeper of the light got as pay."
+    checked = check_answer(said, evidence, judge)
+    assert checked.answer == f"{said} [1]"
+    assert checked.sources[0].url == "https://archive.test/oil"

@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pybtex.database import parse_string
 
-from agent.export import bibtex, csl, export, reference, ris
-from agent.export.authors import Author, authors
-from agent.export.reference import Reference
+from agent.export import bibliography, export
+from agent.export.bibliography import Author, Reference, authors
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of modules that are imported in ways that will end
@@ -42,14 +41,14 @@ HOSTILE = Reference(
 
 def whatever(text):
     """A source of which everything that others say is this text, as it is read from a run."""
-    line = reference._line(text)
+    line = bibliography._line(text)
     named = (Author(line, line), Author(line))
     return Reference("a-1", line or "t", line, line, (), (2026,), (line,), named)
 
 
 @given(st.text())
 def test_bibtex_is_one_entry_with_braces_that_match_whatever_a_title_says(text):
-    entry = bibtex._entry(whatever(text))
+    entry = bibliography._bibtex_entry(whatever(text))
     assert entry.count("{") == entry.count("}")
     library = bibtexparser.parse_string(entry)
     assert not library.failed_blocks
@@ -58,7 +57,9 @@ def test_bibtex_is_one_entry_with_braces_that_match_whatever_a_title_says(text):
 
 @given(st.text())
 def test_ris_is_one_entry_whatever_a_title_says(text):
-    rows = "".join(f"{tag}  - {value}\n" for tag, value in ris._entry(whatever(text)) if tag)
+    rows = "".join(
+        f"{tag}  - {value}\n" for tag, value in bibliography._ris_entry(whatever(text)) if tag
+    )
     (entry,) = rispy.load(io.StringIO(rows))
     assert entry["type_of_reference"] == "ELEC"
 
@@ -73,7 +74,7 @@ def test_the_source_of_an_answer_stands_in_bibtex(written, site):
 
 
 def test_bibtex_holds_what_latex_would_take_for_commands():
-    library = bibtexparser.parse_string(bibtex._entry(HOSTILE))
+    library = bibtexparser.parse_string(bibliography._bibtex_entry(HOSTILE))
     assert not library.failed_blocks
     (entry,) = library.entries
     assert entry["date"] == "2024-05"
@@ -89,7 +90,7 @@ def test_ris_is_read_field_by_field(written, site):
 
 
 def test_a_quote_that_looks_like_a_field_of_ris_stays_a_quote():
-    text = "".join(f"{tag}  - {value}\n" for tag, value in ris._entry(HOSTILE) if tag)
+    text = "".join(f"{tag}  - {value}\n" for tag, value in bibliography._ris_entry(HOSTILE) if tag)
     (entry,) = rispy.load(io.StringIO(text))
     assert entry["type_of_reference"] == "ELEC"
     assert entry["notes"] == ["It was } lit.", "TY  - JOUR"]
@@ -109,7 +110,7 @@ def test_a_citation_processor_writes_a_bibliography_of_csl_json(written):
 
 
 def test_csl_json_gives_dates_as_far_as_they_are_known():
-    item = csl._item(HOSTILE)
+    item = bibliography._csl_item(HOSTILE)
     assert item["issued"] == {"date-parts": [[2024, 5]]}
     assert item["accessed"] == {"date-parts": [[2026, 11, 21]]}
 
@@ -127,7 +128,7 @@ def test_csl_json_gives_dates_as_far_as_they_are_known():
     ],
 )
 def test_dates_are_read_as_far_as_they_are_known(date, parts):
-    assert reference.parts(date) == parts
+    assert bibliography.parts(date) == parts
 
 
 @pytest.mark.parametrize(
@@ -155,7 +156,7 @@ def test_persons_are_told_from_bodies(line, known):
 
 def test_authors_are_read_by_the_libraries_of_others():
     library = bibtexparser.parse_string(
-        bibtex._entry(HOSTILE),
+        bibliography._bibtex_entry(HOSTILE),
         append_middleware=[middlewares.SeparateCoAuthors(), middlewares.SplitNameParts()],
     )
     [first, second, third] = library.entries[0]["author"]
@@ -166,17 +167,17 @@ def test_authors_are_read_by_the_libraries_of_others():
     )
     assert second.last == [r"{Council of \textbraceleft{}Isles\textbraceright{}, Lights and Bells}"]
     assert third.last == ["{山田太郎}"]
-    rows = "".join(f"{tag}  - {value}\n" for tag, value in ris._entry(HOSTILE) if tag)
+    rows = "".join(f"{tag}  - {value}\n" for tag, value in bibliography._ris_entry(HOSTILE) if tag)
     (entry,) = rispy.load(io.StringIO(rows))
     assert entry["authors"][0] == "van der Größe, Jörg & Söhne"
-    assert csl._item(HOSTILE)["author"][1:] == [
+    assert bibliography._csl_item(HOSTILE)["author"][1:] == [
         {"literal": "Council of {Isles}, Lights and Bells"},
         {"literal": "山田太郎"},
     ]
 
 
 def test_pybtex_formats_what_bibtex_says():
-    data = parse_string(bibtex._entry(HOSTILE), "bibtex")
+    data = parse_string(bibliography._bibtex_entry(HOSTILE), "bibtex")
     persons = data.entries["example2024-1"].persons["author"]
     assert [" ".join(p.last_names) for p in persons][1:] == [
         r"{Council of \textbraceleft{}Isles\textbraceright{}, Lights and Bells}",

@@ -16,7 +16,7 @@ from warcio.checker import Checker
 
 from agent.errors import UsageError
 from agent.export import FORMATS, ending, export
-from agent.export.xunit import TestCase, to_xml
+from agent.export.junit import TestCase, to_xml
 
 
 @pytest.mark.parametrize(

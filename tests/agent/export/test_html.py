@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 
 from agent.export.markup import inline, prose
-from agent.export.record import Record
+from agent.export.run_record import Record
 from agent.export.steps import _title, steps
 from agent.journal import read_events
 from browser.session import Browser

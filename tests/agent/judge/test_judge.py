@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.asking import Asker
 from agent.evidence import Evidence, check_answer
 from agent.guard import Budget
 from agent.judge import (
@@ -17,6 +16,7 @@ from agent.judge import (
     open_claims,
     read_verdicts,
 )
+from agent.model_client import ModelClient
 from agent.models import ModelReply
 from agent.types import VerdictState
 from browser.types import Document, Outcome, Page
@@ -56,7 +56,7 @@ def evidence():
 
 async def verdicts(evidence, reply):
     model = Says(reply)
-    asker = Asker(model, judge_system(), Budget(), lambda *_, **__: None)
+    asker = ModelClient(model, judge_system(), Budget(), lambda *_, **__: None)
     decided = await judge(asker, "judge", open_claims(ANSWER, evidence), evidence)
     return check_answer(ANSWER, evidence, decided).sentences, model.asked
 
@@ -104,7 +104,7 @@ async def test_the_verdict_is_read_and_what_is_not_answered_stays_undecided(evid
 
 async def test_the_words_that_the_judge_quotes_are_the_source_s_quote(evidence):
     model = Says('1: supported "after four years of work"')
-    asker = Asker(model, judge_system(), Budget(), lambda *_, **__: None)
+    asker = ModelClient(model, judge_system(), Budget(), lambda *_, **__: None)
     decided = await judge(asker, "judge", open_claims(ANSWER, evidence), evidence)
     [source] = check_answer(ANSWER, evidence, decided).sources
     assert "after four years of work" in source.quotes
@@ -112,14 +112,14 @@ async def test_the_words_that_the_judge_quotes_are_the_source_s_quote(evidence):
 
 async def test_the_judge_is_told_whose_page_a_passage_stands_on(evidence):
     model = Says("1: supported")
-    asker = Asker(model, judge_system(), Budget(), lambda *_, **__: None)
+    asker = ModelClient(model, judge_system(), Budget(), lambda *_, **__: None)
     await judge(asker, "judge", open_claims(ANSWER, evidence), evidence)
     [(_, [request])] = model.asked
     assert "(Pier) It carried its first trains" in request
 
 
 async def test_a_claim_with_another_citation_is_judged_anew(evidence):
-    asker = Asker(Says("1: undecided"), judge_system(), Budget(), lambda *_, **__: None)
+    asker = ModelClient(Says("1: undecided"), judge_system(), Budget(), lambda *_, **__: None)
     open_ones = open_claims("It took until 1894 to open to trains. [S1¶1]", evidence)
     decided = await judge(asker, "judge", open_ones, evidence)
     assert decided.without_decided(open_ones) == {}

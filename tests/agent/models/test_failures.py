@@ -11,10 +11,9 @@ import pytest
 from agent.errors import ModelError, ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
 from agent.models import Message
 from agent.models.anthropic import AnthropicModel
-from agent.models.failures import seconds_to_wait
+from agent.models.failures import ATTEMPTS, seconds_to_wait
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint
-from agent.models.retry import ATTEMPTS
 
 ASKED = [Message("user", "When?")]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agent.models import Message
-from agent.models.later import LaterModel
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint
+from agent.models.router import LaterModel
 
 ASKED = [Message("user", "When?")]
 

@@ -10,13 +10,13 @@ import pytest
 
 from agent.errors import ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
 from agent.models import Message
+from agent.models.failures import ATTEMPTS
 from agent.models.providers import endpoint
 from agent.models.resolve import remote_model
-from agent.models.retry import ATTEMPTS
 from agent.protocol import parse
 from agent.tools import Registry
-from agent.tools.specs import tool_specs
-from agent.tools.web import WEB_TOOLS
+from agent.tools.registry import tool_specs
+from agent.tools.web_tools import WEB_TOOLS
 from browser.net.egress import Egress, EgressPolicy
 
 # The library's own types make pydantic and asyncio warn.

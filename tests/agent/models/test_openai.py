@@ -15,8 +15,8 @@ from agent.models.prices import priced
 from agent.models.providers import default_model, endpoint
 from agent.protocol import parse
 from agent.tools import Registry
-from agent.tools.specs import tool_specs
-from agent.tools.web import WEB_TOOLS
+from agent.tools.registry import tool_specs
+from agent.tools.web_tools import WEB_TOOLS
 
 ASKED = [Message("user", "When?")]
 

@@ -7,9 +7,9 @@ import pytest
 from agent.errors import ModelUnavailable
 from agent.models import Message, Usage
 from agent.models.anthropic import AnthropicModel
+from agent.models.failures import ATTEMPTS
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint
-from agent.models.retry import ATTEMPTS
 from agent.models.router import Router
 from agent.protocol import parse
 from tests.agent.models.wire import pieces

@@ -13,7 +13,7 @@ from agent.guard import Budget
 from agent.journal import Runs
 from agent.models import Message, ModelReply
 from agent.planner import Work
-from agent.planner.missing import read_points
+from agent.planner.plan import read_points
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.cli.speech import Speech
+from agent.cli.live_view import Speech
 from agent.journal import Event, Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay

@@ -10,7 +10,7 @@ import pytest
 from agent.errors import ReplayDiverged
 from agent.journal import Runs
 from agent.run.record import RunRecord
-from agent.run.recorded import on_recorded_web
+from agent.run.recorded_web import on_recorded_web
 from agent.run.replay import replay
 
 

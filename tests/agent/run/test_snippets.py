@@ -10,10 +10,10 @@ import pytest
 from agent.export import export
 from agent.export.verify import verify, verify_archive
 from agent.journal import Runs
-from agent.run.expectations import Expectation
+from agent.run.checks import Expectation
 from agent.run.outcome import exit_code
 from agent.run.record import RunRecord
-from agent.run.recorded import on_recorded_web
+from agent.run.recorded_web import on_recorded_web
 from agent.run.replay import replay
 from tests.loopback import Handler, serving
 

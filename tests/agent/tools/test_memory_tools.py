@@ -8,7 +8,7 @@ from agent.evidence import Evidence
 from agent.guard import Secrets
 from agent.memory import Memory
 from agent.tools import Limits, Policy, Registry, ToolContext
-from agent.tools.families import tools_for
+from agent.tools.toolset import tools_for
 from agent.types import ToolCall
 
 

@@ -11,7 +11,7 @@ from agent.errors import ToolError
 from agent.journal import Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay
-from agent.tools.reading import AS_WRITTEN, LENIENT, PICKED
+from agent.tools.parameters import AS_WRITTEN, LENIENT, PICKED
 from agent.tools.registry import Params, Tool, ToolResult
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from agent.tools.actions import ACTING_TOOLS
-from agent.tools.download import DOWNLOAD_TOOLS
-from agent.tools.page import LOOKING_TOOLS
-from agent.tools.reopening import ACTING, LOOKING
-from agent.tools.walls import SOLVING_TOOLS
+from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
+from agent.tools.checks import ACTING, LOOKING
+from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
 
 
 def test_all_tools_of_a_live_page_are_known_to_need_it():

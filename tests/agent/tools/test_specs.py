@@ -9,8 +9,8 @@ import pytest
 from agent.evidence import Evidence
 from agent.guard import Secrets
 from agent.tools import Limits, Registry, ToolContext
-from agent.tools.families import tools_for
-from agent.tools.specs import tool_specs
+from agent.tools.registry import tool_specs
+from agent.tools.toolset import tools_for
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from agent.evidence import Evidence
 from agent.guard import Secrets
 from agent.tools import Limits, Policy, Registry, ToolContext
-from agent.tools.families import tools_for
+from agent.tools.toolset import tools_for
 from agent.tools.wiki import WIKI_TOOLS
 from agent.types import ToolCall
 from agent.wiki import Folder, Wiki

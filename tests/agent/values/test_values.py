@@ -11,7 +11,7 @@ from agent.journal import Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.values import Schema
-from agent.values.holding import stands_in
+from agent.values.draft import stands_in
 
 LIGHT = {
     "type": "object",

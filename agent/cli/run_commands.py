@@ -1,0 +1,200 @@
+"""`research runs`, `show`, `export`: what was run before."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.background.skill_scores import feedback as weigh
+from agent.cli.flags import Anywhere, data_dir_option, export_paths
+from agent.cli.progress import told
+from agent.cli.render import print_report
+from agent.cli.stamping import calendars_option, complete_option, require_one, tell_missing
+from agent.config import Options, default_data_dir, options
+from agent.export import export as write
+from agent.export import sealed
+from agent.export.run_archive import opened
+from agent.journal import Runs, read_events
+from agent.journal.usage import total
+from agent.journal.usage import usage as add_up
+from agent.journal.writer import utc_now
+from agent.types import Report
+from browser.text.hygiene import clean
+
+if TYPE_CHECKING:
+    from agent.journal import RunFolder
+
+
+_SHOWN = 20
+
+
+@click.group(cls=Anywhere, invoke_without_command=True)
+@click.option("-n", "--number", default=_SHOWN, show_default=True, help="How many, newest first.")
+@data_dir_option
+@click.pass_context
+def runs(ctx: click.Context, number: int, data_dir: Path | None) -> None:
+    """List runs, newest first."""
+    ctx.obj = data_dir
+    if ctx.invoked_subcommand is None:
+        for run, _ in zip(all_runs(data_dir), range(number), strict=False):
+            print(_run_row(run))
+
+
+@runs.command()
+@click.argument("names", nargs=-1)
+@click.option("--keep", type=int, metavar="DAYS", help="Delete all runs older than this.")
+@click.pass_obj
+def rm(data_dir: Path | None, names: tuple[str, ...], keep: int | None) -> None:
+    """Delete runs by name, or all that are older than --keep DAYS."""
+    store = all_runs(data_dir)
+    if not names and keep is None:
+        raise click.UsageError("Say which: run ids, or --keep DAYS.")
+    for name in names:
+        run = store.find(name)
+        store.remove(run)
+        print(f"removed {run.id}")
+    if keep is not None:
+        for removed in store.remove_older(timedelta(days=keep), utc_now()):
+            print(f"removed {removed}")
+
+
+@runs.command()
+@click.argument("name", metavar="RUN")
+@click.option("--authority", metavar="URL", help="Who signs the time (RFC 3161).")
+@calendars_option
+@complete_option
+@click.pass_obj
+def seal(
+    data_dir: Path | None,
+    name: str,
+    authority: str | None,
+    calendars: tuple[str, ...],
+    complete: bool,  # noqa: FBT001
+) -> None:
+    """Have the head of a run stamped with the time; `research verify` says since when it stands.
+
+    Who stamps sees a hash and nothing else. Calendars need some hours: --complete takes up then
+    what they promised.
+    """
+    require_one(authority, calendars, complete=complete)
+    folder = all_runs(data_dir).find(name)
+    proxy = options({}, config=True).proxy
+    if authority:
+        head = sealed.seal(folder, authority, proxy=proxy)
+        print(clean(f"{folder.id} is stamped by {authority}\nhead {head}"))
+    if complete:
+        missing = sealed.complete(folder, calendars, proxy=proxy)
+        print(f"{folder.id}: {'still pending' if missing else 'the proof names its block'}")
+        tell_missing(missing)
+    elif calendars:
+        tell_missing(sealed.anchor(folder, calendars, proxy=proxy))
+        print(f"{folder.id} is taken down: its block comes in some hours (--complete)")
+
+
+@click.command()
+@click.argument("run", default="last", metavar="RUN|FILE.zip")
+@click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
+@click.option("--steps", is_flag=True, help="Every step as well.")
+@data_dir_option
+def show(run: str, as_json: bool, steps: bool, data_dir: Path | None) -> None:  # noqa: FBT001
+    """Show a run, or its archive: its answer and sources; --steps for what it did."""
+    with opened(run, all_runs(data_dir)) as folder:
+        _show_run(folder, as_json=as_json, steps=steps)
+
+
+def _show_run(folder: RunFolder, *, as_json: bool, steps: bool) -> None:
+
+    report = report_of(folder)
+    if as_json:
+        print(report.to_json())
+        return
+    print(f"# {clean(report.question)}\n")
+    if steps:
+        for event in read_events(folder.journal):
+            for line in told(event, verbose=2):
+                print(f"{event.place:>8}  {line}")
+        print()
+    print_report(report)
+
+
+@click.command()
+@click.argument("run", metavar="RUN|FILE.zip")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@data_dir_option
+def export(run: str, files: tuple[Path, ...], data_dir: Path | None) -> None:
+    """Write a run, or what is in its archive, to FILES; the kind is told by the ending."""
+    with opened(run, all_runs(data_dir)) as folder:
+        for path in export_paths(files):
+            write(folder.path, path)
+            print(f"wrote {path}")
+
+
+def all_runs(data_dir: Path | None) -> Runs:
+    """Give the runs of the data folder."""
+    return Runs(Options(data_dir=data_dir).data if data_dir else default_data_dir())
+
+
+def report_of(folder: RunFolder) -> Any:
+    """Read a run's report; a run that never ended has one made of its record."""
+    if folder.report.is_file():
+        return Report.model_validate_json(folder.report.read_bytes())
+    events = {event.type: event.data for event in read_events(folder.journal)}
+    if "run.finished" in events:  # cut off between its last event and its report
+        return Report.model_validate(events["run.finished"]["report"])
+    question = str(events.get("run.started", {}).get("question", ""))
+    return Report(run=folder.id, question=question, status="partial", answer="The run was cut off.")
+
+
+def _run_row(folder: RunFolder) -> str:
+    try:
+        row = json.loads(folder.report.read_bytes())
+    except FileNotFoundError:
+        return f"{folder.id}  cut off"
+    question = " ".join(clean(row["question"]).split())
+    return f"{folder.id}  {row['status']:<9}  {_rated(row['confidence'])}  {question[:70]}"
+
+
+def _rated(confidence: float | None) -> str:
+    return "  – " if confidence is None else f"{confidence:.2f}"
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@data_dir_option
+def usage(as_json: bool, data_dir: Path | None) -> None:  # noqa: FBT001
+    """Show calls, tokens and dollars by day and model, over all runs that are kept."""
+    lines = add_up(all_runs(data_dir))
+    if as_json:
+        print(json.dumps([asdict(line) for line in lines], indent=2))
+        return
+    print(
+        f"{'day':<11}{'model':<34}{'calls':>6}{'input':>12}{'cached':>12}{'output':>10}{'USD':>10}"
+    )
+    for line in [*lines, total(lines)]:
+        tokens = f"{line.input_tokens:>12,}{line.cached_tokens:>12,}{line.output_tokens:>10,}"
+        print(f"{line.day:<11}{line.model[:33]:<34}{line.calls:>6}{tokens}{line.usd:>10.4f}")
+
+
+@click.command()
+@click.argument("run")
+@click.argument("thumb", type=click.Choice(["up", "down"]))
+@data_dir_option
+def feedback(run: str, thumb: Any, data_dir: Path | None) -> None:
+    """Say whether RUN was good: the skills that it was given gain or lose by it."""
+    events = list(read_events(all_runs(data_dir).find(run).journal))
+    given = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
+    namespace = events[0].data["options"]["namespace"] if events else "default"
+    settings = options({"data_dir": data_dir}, config=True)
+    from agent.memory import Memory  # noqa: PLC0415 - loads SQLAlchemy, and the other commands none
+
+    with Memory.open(settings.memory_place, namespace) as memory:
+        scores = weigh(memory.upkeep(""), given, thumb)
+    for name, score in scores.items():
+        print(f"{name}: {score}")
+    if not scores:
+        print("Noted; the run was given no skills.")

@@ -1,0 +1,92 @@
+"""Words on the terminal: errors and hints on stderr, free of control characters."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from browser.text.hygiene import clean
+
+if TYPE_CHECKING:
+    from agent.run.preview import Preview
+    from agent.tools.context import Approve, Ask
+
+
+def complain(message: str, hint: str = "") -> None:
+    """Say what went wrong in one line, and what to do in a second one."""
+    print(f"research: {clean(message)}", file=sys.stderr)
+    if hint:
+        print(f"  hint: {clean(hint)}", file=sys.stderr)
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Write a number with what it counts: `1 key`, `2 keys`."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def note(message: str, hint: str = "") -> None:
+    """Say on stderr that there is nothing to print, so that a pipe gets nothing but results."""
+    print(clean(f"{message} {hint}".rstrip()), file=sys.stderr)
+
+
+def print_preview(ahead: Preview) -> None:
+    """Print what a run would do: prompt first, then model, plan and likely cost."""
+    print(f"{ahead.system}\n\n{ahead.question}\n")
+    cost = f", about ${ahead.usd:.4f}" if ahead.usd else ", free or of unknown price"
+    if ahead.functions:
+        print(f"offered  {', '.join(ahead.functions)}")
+    print(f"model    {ahead.model}")
+    print(f"plan     {'asked for first' if ahead.plans else 'none: one line of work'}")
+    print(f"likely   {ahead.input_tokens:,} tokens in, {ahead.output_tokens:,} out{cost}")
+    print("Nothing was sent. Memory, files and the open page are added to the prompt of a run.")
+
+
+def approver() -> Approve | None:
+    """Give how a person says yes or no to a risky step; None where there is no terminal."""
+    if not _at_a_terminal():
+        return None
+
+    async def approve(effect: str) -> bool:
+        said = await _read_line(f"\nThe agent wants to do this: {clean(effect)}. Allow? [y/N] ")
+        return said.strip().lower() in ("y", "yes")
+
+    return approve
+
+
+def asker(flags: dict[str, Any]) -> Ask | None:
+    """Give how a person is asked what they meant.
+
+    None where nobody may be: no terminal, a CI machine, or output that a program reads.
+    """
+    silent = flags.get("quiet") or flags.get("as_json") or flags.get("as_events")
+    if silent or os.environ.get("CI") or not _at_a_terminal():
+        return None
+
+    async def ask(question: str) -> str:
+        return await _read_line(f"\n? {clean(question)}\n> ")
+
+    return ask
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+async def _read_line(prompt: str) -> str:
+    """Read a line without a thread: Ctrl-C then ends the run at once, not at the next Enter."""
+    loop = asyncio.get_running_loop()
+    said: asyncio.Future[str] = loop.create_future()
+    print(prompt, end="", file=sys.stderr, flush=True)
+    # A terminal is readable when a whole line stands there, so that reading it does not wait.
+    loop.add_reader(sys.stdin.fileno(), _hear, said)
+    try:
+        return await said
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+
+
+def _hear(said: asyncio.Future[str]) -> None:
+    if not said.done():
+        said.set_result(sys.stdin.readline())

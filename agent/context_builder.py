@@ -1,0 +1,106 @@
+"""What a loop begins with: the layers of memory, the page and the question, as messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from agent.journal.places import MAIN
+from agent.models import Message
+from agent.protocol import inert
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agent.memory import Turn
+    from agent.memory.types import Layers
+    from agent.tools import ToolContext
+    from agent.types import Observation
+    from browser.types import PageContext
+
+
+@dataclass(slots=True)
+class ContextBuilder:
+    """Lays out a question with all that is before the person and in memory.
+
+    `captured` are (type, text) pairs for the model to read, `observed` the same files and page as
+    data. `history` takes the place of the conversation's own turns; `shown` are the skills that the
+    main loop was given. `now_ms` is the clock, in milliseconds; without `recall` the block of what
+    earlier runs left is not added.
+    """
+
+    context: ToolContext
+    session: str
+    now_ms: Callable[[], int]
+    page: PageContext | None = None
+    captured: Sequence[tuple[str, str]] = ()
+    observed: tuple[Observation, ...] = ()
+    history: Sequence[Turn] | None = None
+    recall: bool = True
+    shown: tuple[str, ...] = field(default=(), init=False)
+    layers: Layers | None = field(default=None, init=False)
+
+    async def __call__(self, question: str, place: str = MAIN) -> list[Message]:
+        """Give the messages; the skills among them are counted as used."""
+        memory = self.context.memory
+        if memory is None and self.page is None and not self.captured and not self.history:
+            return [Message("user", question, question=question)]
+        layers = await self._layers(question)
+        messages, shown = await self._built(question, layers)
+        messages[-1] = replace(messages[-1], observations=self.observed, question=question)
+        if memory is not None and shown:
+            from agent.memory.storage import used  # noqa: PLC0415 - loads SQLAlchemy
+
+            upkeep = memory.upkeep(self.session)
+            counted = used(list(map(dict, layers.skills)), tuple(shown), self.now_ms())
+            await self.context.in_memory_thread(upkeep.put_skills, counted)
+        if place == MAIN and shown:
+            self.context.record("skills.given", place, names=shown)
+        if place == MAIN:
+            self.shown, self.layers = tuple(shown), layers
+        return messages
+
+    async def _layers(self, question: str) -> Layers:
+        from agent.memory.types import Layers  # noqa: PLC0415 - a bare question needs no layers
+
+        memory = self.context.memory
+        if memory is None:
+            return Layers()
+        await self.context.in_memory_thread(memory.upkeep(self.session).trim)
+        layers = await self.context.in_memory_thread(memory.layers, question, self.session)
+        self.context.secrets.add_text(_private_text(layers))
+        return layers
+
+    async def _built(self, question: str, layers: Layers) -> tuple[list[Message], list[str]]:
+        from agent.memory import build_messages  # noqa: PLC0415 - as above
+
+        near = await self._near(question, layers)
+        return build_messages(
+            question,
+            condensed=layers.condensed,
+            history=layers.history if self.history is None else self.history,
+            profile=layers.profile,
+            memories=layers.memories,
+            sessions=layers.sessions,
+            skills=layers.skills,
+            page_context=self.page,
+            context=self.captured,
+            recalled=layers.recalled if self.recall else (),
+            similarity=(lambda _key, text: near.get(text)) if near else None,
+            frame=inert,
+        )
+
+    async def _near(self, question: str, layers: Layers) -> dict[str, float]:
+        """Measure entries by embeddings, where the run has them and has to choose."""
+        from agent.memory.layers import SHOWN_WITHOUT_FILTER, candidates, entry_text  # noqa: PLC0415
+
+        entries = candidates(layers.memories, layers.sessions)
+        if len(entries) <= SHOWN_WITHOUT_FILTER:
+            return {}
+        return await self.context.near(question, [entry_text(k, v) for k, v in entries.items()])
+
+
+def _private_text(layers: Layers) -> str:
+    entries = [*layers.profile.items(), *layers.memories.items()]
+    lines = [f"{key}: {value}" for key, value in entries]
+    return "\n".join([*lines, *map(str, layers.sessions.values()), layers.condensed])

@@ -1,0 +1,208 @@
+"""An answer held against all that was read: which sources say the same, and which say otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.evidence.answer import report_source
+from agent.evidence.confidence import rate, share_supported
+from agent.evidence.facts import Known, facts_of
+from agent.evidence.verify import check_claim, ground_of, is_literal, one_value_wrong
+from agent.types import ConfidenceParts, Conflict, VerdictState
+from browser.net.url import host, registrable_domain
+from browser.text import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from agent.evidence.answer import CheckedAnswer
+    from agent.evidence.literal import Ground
+    from agent.evidence.store import Evidence, Source
+    from agent.types import Answers, ReportSource, Sentence
+
+LOOKED_AT = 3
+"""Passages of each other source that are held against a sentence: its best ones."""
+SAME_MATTER = 0.6
+"""Share of a sentence's words in a sentence of another page that has all its values too: it says
+the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What an answer is worth; `sources` are its sources and those that say otherwise.
+
+    `confidence` is None where no calibrated number can be given.
+    """
+
+    confidence: float | None
+    parts: ConfidenceParts
+    sources: tuple[ReportSource, ...]
+    conflicts: tuple[Conflict, ...]
+
+
+class Witness(NamedTuple):
+    """A source that was read and speaks of a sentence: whether it agrees, and in what words."""
+
+    source: Source
+    agrees: bool
+    quote: str
+    reason: str = ""
+
+
+def weigh(
+    checked: CheckedAnswer,
+    evidence: Evidence,
+    question: str,
+    *,
+    answers: Answers | None = None,
+    keyless: bool = False,
+) -> Weighed:
+    """Hold the supported sentences of an answer against the pages that they do not cite.
+
+    `answers` is a judge's word on whether the question is answered; `keyless` says that no language
+    model wrote it. Sources that say otherwise are numbered after those that the answer cites.
+    """
+    return _Weighing(checked, evidence).run(question, answers, keyless=keyless)
+
+
+def site_of(url: str) -> str:
+    """Name the site of a URL: pages of one site are not independent, nor are files of one's own."""
+    return registrable_domain(host(url)) or url.partition(":")[0]
+
+
+def witnesses(sentence: str, evidence: Evidence, carried_by: Collection[int]) -> Iterator[Witness]:
+    """Ask every other page that was read what it says of a sentence which `carried_by` carry.
+
+    Search results are not asked: they are cut from their context. Neither are earlier states of a
+    page.
+    """
+    latest = {source.url: source.n for source in evidence.sources}
+    for source in evidence.sources:
+        if source.n in carried_by or latest[source.url] != source.n:
+            continue
+        passages = tuple(evidence.search(sentence, LOOKED_AT, source.n))
+        ground = ground_of(passages, ((source.n, source.title),))
+        quote = _said(sentence, ground)
+        against = None if quote else one_value_wrong(sentence, ground)
+        if quote or against:
+            said = quote or (against.quote if against else "")
+            yield Witness(source, bool(quote), said, against.reason if against else "")
+
+
+def _said(sentence: str, ground: Ground) -> str:
+    """Quote the statement that says the same: literally, or with its values and most words."""
+    verdict = check_claim(sentence, ground)
+    if is_literal(verdict):
+        return verdict.quote
+    facts, wanted = facts_of(sentence), frozenset(content_words(sentence))
+    if not (facts.figures or facts.dates or facts.names):
+        return ""
+    for statement, stems in zip(ground.statements, ground.stems, strict=True):
+        if len(wanted & stems) >= SAME_MATTER * len(wanted):
+            topics = " ".join(" ".join(topic) for topic in ground.topics(statement.passage))
+            if not Known([statement.quote, topics]).missing(facts):
+                return statement.quote.strip()
+    return ""
+
+
+class _Weighing:
+    def __init__(self, checked: CheckedAnswer, evidence: Evidence) -> None:
+        self._checked = checked
+        self._evidence = evidence
+        self._numbers = {(s.url, s.sha256): s.n for s in checked.sources}
+        self._added: list[ReportSource] = []
+        self._conflicts: list[Conflict] = []
+        read = [source for source in checked.sources if source.via != "snippet"]
+        self._sites = {site_of(source.url) for source in read or checked.sources}
+        self._agreement: list[float] = []
+
+    def run(self, question: str, answers: Answers | None, *, keyless: bool) -> Weighed:
+        claims = [s for s in self._checked.sentences if not s.about_search]
+        for sentence in claims:
+            if sentence.verdict is VerdictState.SUPPORTED:
+                self._hold(sentence)
+        agreement = sum(self._agreement) / len(self._agreement) if self._agreement else 1.0
+        parts = ConfidenceParts(
+            supported=round(share_supported(claims), 3),
+            sites=len(self._sites),
+            agreement=round(agreement, 3),
+            coverage=round(_coverage(question, self._cited(), self._checked), 3),
+            freshness=_freshness(self._cited()),
+            answers=answers,
+        )
+        confidence = rate(parts, claims, self._checked.sources, keyless=keyless)
+        sources = (*self._checked.sources, *self._added)
+        return Weighed(confidence, parts, sources, tuple(self._conflicts))
+
+    def _hold(self, sentence: Sentence) -> None:
+        """Hold one sentence against the pages that it does not cite; a site may say both."""
+        carrying = [s for s in self._cited() if self._number(s) in sentence.citations]
+        agreeing = {site_of(source.url) for source in carrying}
+        against: set[str] = set()
+        for witness in witnesses(sentence.text, self._evidence, {s.n for s in carrying}):
+            site = site_of(witness.source.url)
+            (agreeing if witness.agrees else against).add(site)
+            if not witness.agrees:
+                self._conflict(sentence, witness)
+        self._sites |= agreeing
+        both = len(agreeing & against)
+        self._agreement.append((len(agreeing) - both / 2) / len(agreeing | against))
+
+    def _conflict(self, sentence: Sentence, witness: Witness) -> None:
+        """Note a conflict, once where the answer says what both sides do."""
+        if any((c.quote, c.text) == (sentence.text, witness.quote) for c in self._conflicts):
+            return
+        number = self._number(witness.source) or self._add(witness)
+        self._conflicts.append(
+            Conflict(
+                text=sentence.text,
+                citations=sentence.citations,
+                source=number,
+                quote=witness.quote,
+                reason=witness.reason,
+            )
+        )
+
+    def _add(self, witness: Witness) -> int:
+        """Number a source that the answer does not cite after those that it does."""
+        source = witness.source
+        number = len(self._checked.sources) + len(self._added) + 1
+        self._added.append(report_source(number, source, [witness.quote]))
+        self._numbers[source.url, source.sha256] = number
+        return number
+
+    def _number(self, source: Source) -> int:
+        return self._numbers.get((source.url, source.sha256), 0)
+
+    def _cited(self) -> list[Source]:
+        cited = {(s.url, s.sha256) for s in self._checked.sources}
+        known = (*self._evidence.sources, *self._evidence.snippets)
+        return [s for s in known if (s.url, s.sha256) in cited]
+
+
+def _coverage(question: str, cited: Iterable[Source], checked: CheckedAnswer) -> float:
+    """Share of what is asked that is spoken of: in quotes, their pages' titles, what they carry."""
+    quotes = [quote for source in checked.sources for quote in source.quotes]
+    carried = [s.text for s in checked.sentences if s.verdict is VerdictState.SUPPORTED]
+    there = " ".join([*quotes, *carried, *(source.title for source in cited)])
+    wanted = frozenset(content_words(question))
+    return len(wanted & frozenset(content_words(there))) / len(wanted) if wanted else 1.0
+
+
+def _freshness(cited: Iterable[Source]) -> int | None:
+    """Age in days of the newest dated source when it was read; None where none has a date."""
+    ages = [
+        (source.fetched_at.date() - published).days
+        for source in cited
+        if (published := _day(source.published)) is not None
+    ]
+    return max(0, min(ages)) if ages else None
+
+
+def _day(published: str | None) -> date | None:
+    try:
+        return date.fromisoformat((published or "")[:10])
+    except ValueError:
+        return None

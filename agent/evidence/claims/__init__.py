@@ -1,1 +1,0 @@
-"""Claims held against passages in code: one check a file, and what the checks share."""

@@ -1,0 +1,203 @@
+"""A whole run in one file: record, pages, report; the same run gives the same bytes.
+
+The archive holds one folder, named by the run: `report.json`, `report.html`, `journal.jsonl`,
+`pages.warc.gz`, `blobs/<sha256>`, timestamps (`head.tsr`, `head.ots`) if there are any, and the
+SHA-256 of each in `manifest-sha256.txt`, as `sha256sum` reads it. The comment of the container is
+the SHA-256 of all that stands before it, so that a change anywhere shows, in the container as well
+as in its files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import tempfile
+import zipfile
+import zlib
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agent.errors import ArchiveDamaged, UsageError
+from agent.export import html
+from agent.export.run_record import Record
+from agent.export.web_archive import render_warc
+from agent.journal import RunFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent.journal import Runs
+
+
+_DIGEST_CHARS = 64
+_COMMENT = b"sha256:"
+_BLOB = re.compile(r"[0-9a-f]{64}")
+MANIFEST: Final = "manifest-sha256.txt"
+_NAME = re.compile(
+    r"(?P<run>[\w-]{1,80})/(manifest-sha256\.txt|report\.json|report\.html|journal\.jsonl|head\.(?:tsr|ots)"
+    r"|pages\.warc\.gz|blobs/[0-9a-f]{64})",
+    re.ASCII,
+)
+"""All names that an archive may hold: none of them leads out of the folder it is unpacked to."""
+MOST_FILES: Final = 10_000
+MOST_BYTES: Final = 2 << 30
+"""Unpacked: a run reads 24 sources of at most 30 MB; beyond that it is none of ours."""
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def render_zip(folder: Path) -> bytes:
+    """Pack the run."""
+    record = Record.read(folder)
+    at = datetime.fromisoformat(record.events[0].at).timetuple()[:6]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, body in _listed(_files(record)):
+            entry = zipfile.ZipInfo(f"{record.report.run}/{name}", at)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o600 << 16
+            entry.create_system = 3  # the same on every system
+            packed.writestr(entry, body)
+        packed.comment = _COMMENT + b"0" * _DIGEST_CHARS
+    body = out.getvalue()[:-_DIGEST_CHARS]
+    return body + _digest(body)
+
+
+def _listed(files: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Give the files, and the list of their hashes at last."""
+    lines = []
+    for name, body in files:
+        lines.append(f"{hashlib.sha256(body).hexdigest()}  {name}\n")
+        yield name, body
+    yield MANIFEST, "".join(lines).encode()
+
+
+def unlisted(folder: RunFolder) -> Iterator[tuple[str, str]]:
+    """Compare an unpacked archive to the list in it: which files are not as listed, and how."""
+    path = folder.path / MANIFEST
+    if not path.is_file():
+        yield MANIFEST, "is missing"
+        return
+    lines = path.read_bytes().decode("utf-8", "replace").splitlines()
+    listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    there = {str(file.relative_to(folder.path)): file for file in folder.path.rglob("*")}
+    found = {name: file for name, file in there.items() if file.is_file() and name != MANIFEST}
+    for name, file in sorted(found.items()):
+        if hashlib.sha256(file.read_bytes()).hexdigest() != listed.get(name):
+            yield name, "is not listed" if name not in listed else "is not the file that was packed"
+    yield from ((name, "is missing") for name in sorted(listed.keys() - found.keys()))
+
+
+def _files(record: Record) -> Iterator[tuple[str, bytes]]:
+    path = record.folder.path
+    yield "report.json", record.folder.report.read_bytes()
+    yield "report.html", html.render(path)
+    yield "journal.jsonl", record.folder.journal.read_bytes()
+    for stamp in record.folder.stamps():
+        yield stamp.name, stamp.read_bytes()
+    yield "pages.warc.gz", render_warc(path)
+    for blob in sorted((path / "blobs").iterdir()):
+        if _BLOB.fullmatch(blob.name):
+            yield f"blobs/{blob.name}", blob.read_bytes()
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether an archive is, byte for byte, as it was written."""
+    body = path.read_bytes()
+    return body[-_DIGEST_CHARS:] == _digest(body[:-_DIGEST_CHARS])
+
+
+@contextmanager
+def unpacked(path: Path, most_bytes: int = MOST_BYTES) -> Iterator[RunFolder]:
+    """Unpack an archive to a temporary folder that is gone when the block is left.
+
+    Raises `ArchiveDamaged`, also where it comes to more than `most_bytes`, and `UsageError` where
+    the file cannot be read.
+    """
+    try:
+        body = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    with tempfile.TemporaryDirectory(prefix="urchin-") as temporary:
+        try:
+            with zipfile.ZipFile(io.BytesIO(body)) as packed:
+                folder = _unpack(packed, Path(temporary), most_bytes)
+        except OSError as error:
+            raise UsageError(f"cannot unpack {path}: {error.strerror or error}") from error
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
+            raise ArchiveDamaged(f"{path.name} is damaged: {error}") from error
+        yield folder
+
+
+def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder:
+    entries = packed.infolist()
+    run = _run_of(entries)
+    (target / run / "blobs").mkdir(parents=True)
+    left = most_bytes
+    for entry in entries:
+        try:
+            left -= _write(packed, entry, target / entry.filename, left)
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            name = entry.filename.partition("/")[2]
+            raise ArchiveDamaged(f"{name} in it is damaged: {error}") from error
+        if left < 0:
+            raise ArchiveDamaged(f"unpacked it is larger than {most_bytes >> 20} MB")
+    return RunFolder(target / run)
+
+
+def _run_of(entries: list[zipfile.ZipInfo]) -> str:
+    """Check the names and kinds of all entries before any is written; gives the run's id."""
+    names = [entry.filename for entry in entries]
+    matches = [_NAME.fullmatch(name) for name in names]
+    strange = next((name for name, match in zip(names, matches, strict=True) if not match), None)
+    runs = {match["run"] for match in matches if match}
+    if strange is not None or len(runs) != 1:
+        raise ArchiveDamaged(f"it is no archive of a run: it holds {strange or len(runs)!r}")
+    if not any(name.endswith("/journal.jsonl") for name in names):
+        raise ArchiveDamaged("it holds no journal")
+    if len(set(names)) != len(names) or len(names) > MOST_FILES:
+        raise ArchiveDamaged("it holds a file twice, or far too many")
+    if any(entry.flag_bits & 1 or entry.compress_type not in _METHODS for entry in entries):
+        raise ArchiveDamaged("it is encrypted, or packed in a way that archives of runs are not")
+    return runs.pop()
+
+
+def _write(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: int) -> int:
+    """Write one file, counting what comes out, not what the archive says; gives its size.
+
+    It ends where there is no more room.
+    """
+    written = 0
+    with packed.open(entry) as source, target.open("xb") as out:
+        while chunk := source.read(1 << 16):
+            written += len(chunk)
+            if written > room:
+                return written
+            out.write(chunk)
+    return written
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.sha256(body).hexdigest().encode()
+
+
+def is_archive(name: str) -> bool:
+    """Whether a name is that of an archive, not of a run."""
+    return name.lower().endswith(".zip")
+
+
+@contextmanager
+def opened(name: str, runs: Runs) -> Iterator[RunFolder]:
+    """Open a run; what an archive was unpacked to is gone when the block is left.
+
+    Raises `UsageError` where there is no such run or file, `ArchiveDamaged` where it is broken.
+    """
+    if is_archive(name):
+        with unpacked(Path(name)) as folder:
+            yield folder
+    elif (Path(name) / "journal.jsonl").is_file():
+        yield RunFolder(Path(name).resolve())
+    else:
+        yield runs.find(name)

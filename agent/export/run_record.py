@@ -1,0 +1,82 @@
+"""What an export reads of a run: its report, and its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from agent.errors import UsageError
+from agent.evidence.store import result_text
+from agent.journal import RunFolder, read_events
+from agent.types import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from agent.journal import Event
+    from agent.types import ReportSource
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A finished run, read back."""
+
+    folder: RunFolder
+    report: Report
+    events: tuple[Event, ...]
+
+    @classmethod
+    def read(cls, path: Path) -> Record:
+        """Read a run's folder; raises `UsageError` where the run never came to a report."""
+        folder = RunFolder(path)
+        if not folder.report.is_file():
+            hint = f"`research resume {folder.id}` goes on with it."
+            raise UsageError(f"{folder.id} was cut off and has no report", hint=hint)
+        report = Report.model_validate_json(folder.report.read_bytes())
+        return cls(folder, report, tuple(read_events(folder.journal)))
+
+    def source_on_record(self, source: ReportSource) -> dict[str, Any] | None:
+        """Find what stands on record of a source: the page that was read, or the search result."""
+        wanted = (source.url, source.sha256)
+        rows = self._results() if source.via == "snippet" else self._pages()
+        return next((row for row in rows if (row["url"], row["sha256"]) == wanted), None)
+
+    def source_text(self, source: ReportSource) -> str:
+        """Read the saved text of a source; empty where none is on record."""
+        row = self.source_on_record(source)
+        if row is None:
+            return ""
+        if source.via == "snippet":
+            return result_text(row["title"], row["snippet"])
+        return self.folder.blob(row["text"]).decode("utf-8", "replace")
+
+    def _pages(self) -> Iterator[dict[str, Any]]:
+        yield from (event.data for event in self.events if event.type == "source.added")
+
+    def _results(self) -> Iterator[dict[str, Any]]:
+        for event in self.events:
+            if event.type == "results.added":
+                yield from event.data["results"]
+
+
+def to_the_minute(at: str) -> str:
+    """Write an ISO time as `2026-11-21 08:40 UTC`."""
+    return datetime.fromisoformat(at).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def seconds_between(earlier: str, later: str) -> float:
+    """Tell the seconds from one ISO time to another."""
+    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+
+
+def render_report(folder: Path) -> bytes:
+    """Give the report as JSON, as it was written."""
+    return (folder / "report.json").read_bytes()
+
+
+def render_journal(folder: Path) -> bytes:
+    """Give the journal as JSON Lines, as it was written."""
+    return (folder / "journal.jsonl").read_bytes()

@@ -1,0 +1,105 @@
+"""What people read of verdicts, of the confidence and its parts, and of disagreeing sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.types import VerdictState
+
+if TYPE_CHECKING:
+    from agent.types import ConfidenceParts, Conflict, Report, ReportSource, Sentence
+
+VERDICTS = {
+    VerdictState.SUPPORTED: "supported",
+    VerdictState.CONTRADICTED: "contradicted",
+    VerdictState.UNDECIDED: "not verified",
+    VerdictState.UNCITED: "uncited",
+}
+"""What people read for a verdict."""
+WEAK = "search result only"
+"""What they read for a sentence that no page which was read carries."""
+ABOUT_SEARCH = "about the search"
+"""What they read for a sentence that is no claim."""
+_ANSWERS = {
+    "fully": "answers the question",
+    "in part": "answers it in part",
+    "no": "does not answer",
+}
+
+
+def verdict(sentence: Sentence) -> str:
+    """Say how a sentence stands."""
+    if sentence.about_search:
+        return ABOUT_SEARCH
+    return WEAK if sentence.weak else VERDICTS[sentence.verdict]
+
+
+def confidence(report: Report) -> str:
+    """Write the confidence; in words where no calibrated number can be given."""
+    value = report.confidence
+    return "confidence not rated" if value is None else f"confidence {value:.2f}"
+
+
+def how_it_came(source: ReportSource, at: str) -> str:
+    """Say how and when a source was had."""
+    if source.via == "snippet":
+        return f"search result of {at}, the page itself was not read"
+    return f"read {at} via {source.via}"
+
+
+def made_of(report: Report) -> list[str]:
+    """Say in a few words each what the confidence is made of; empty without sources."""
+    if not report.sources:
+        return []
+    parts = report.confidence_parts
+    return [
+        *([_ANSWERS[parts.answers]] if parts.answers else []),
+        f"{_share(parts.supported)} supported",
+        *_weak(report.sentences),
+        "one site" if parts.sites == 1 else f"{parts.sites} independent sites",
+        *_agreement(parts),
+        f"speaks of {_share(parts.coverage)} of the question",
+        *([] if parts.freshness is None else [f"newest source {_age(parts.freshness)} old"]),
+    ]
+
+
+def _share(value: float) -> str:
+    return "all" if value == 1 else f"{value:.0%}"
+
+
+def _weak(sentences: list[Sentence]) -> list[str]:
+    """Say how many sentences rest on search results alone, if any do."""
+    weak = sum(sentence.weak for sentence in sentences)
+    return [f"{weak} of {len(sentences)} by a {WEAK}"] if weak else []
+
+
+def _agreement(parts: ConfidenceParts) -> list[str]:
+    """Say how far sources agree, where there are several sites or they do not."""
+    if parts.agreement < 1:
+        return [f"sources agree by {parts.agreement:.0%}"]
+    return ["sources agree"] if parts.sites > 1 else []
+
+
+def terminal(report: Report) -> str:
+    """Write the conflicts as lines for people; empty where sources agree."""
+    lines = [f"  ! {_otherwise(conflict, report)}" for conflict in report.conflicts]
+    return "\n".join(["Sources disagree:", *lines]) if lines else ""
+
+
+def markdown(report: Report) -> str:
+    """Write the conflicts as a section of Markdown; empty where sources agree."""
+    lines = [f"- {_otherwise(conflict, report)}" for conflict in report.conflicts]
+    return "\n".join(["## Where sources disagree", "", *lines]) if lines else ""
+
+
+def _otherwise(conflict: Conflict, report: Report) -> str:
+    carried = "".join(f"[{n}]" for n in conflict.citations)
+    quote = " ".join(conflict.quote.split())
+    title = next((s.title or s.url for s in report.sources if s.n == conflict.source), "")
+    return f"{conflict.text} {carried} — but [{conflict.source}] {title}: “{quote}”"
+
+
+def _age(days: int) -> str:
+    if days < 2 * 365:
+        return f"{days} day{'s' * (days != 1)}"
+    return f"{days // 365} years"

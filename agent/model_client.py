@@ -1,0 +1,89 @@
+"""Asking a model, with every request and reply on record under its place."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from agent.errors import ResearchError
+from agent.models.base import Streaming, message_kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agent.guard import Budget
+    from agent.models import Message, Model, ModelReply
+
+    Record = Callable[..., object]
+
+
+@dataclass(slots=True)
+class ModelClient:
+    """One conversation with a model: what is new in each request is recorded, and what it cost."""
+
+    model: Model
+    system: str
+    budget: Budget
+    record: Record
+    _sent: int = field(default=0, init=False)
+
+    async def ask(
+        self, place: str, fitted: Sequence[Message], whole: Sequence[Message] | None = None
+    ) -> ModelReply:
+        """Ask; `whole` is the conversation of which `fitted` is what fits. Raises `ModelError`."""
+        self._record_request(place, fitted, fitted if whole is None else whole)
+        started = time.monotonic()
+        try:
+            reply = await self._heard(place, fitted)
+        except ResearchError as error:
+            info = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
+            self.record("model.failed", place, **info)
+            raise
+        self.budget.add(reply.usage)
+        self.record(
+            "model.reply",
+            place,
+            text=reply.text,
+            model=reply.model or self.model.name,
+            ms=int((time.monotonic() - started) * 1000),
+            input_tokens=reply.usage.input_tokens,
+            cached_tokens=reply.usage.cached_tokens,
+            output_tokens=reply.usage.output_tokens,
+            usd=reply.usage.usd,
+        )
+        return reply
+
+    async def _heard(self, place: str, fitted: Sequence[Message]) -> ModelReply:
+        """Let it be heard while it speaks, where it can be; None says that it begins anew."""
+        if not isinstance(self.model, Streaming):
+            return await self.model.reply(self.system, fitted)
+
+        def hear(piece: str | None) -> None:
+            self.record("model.delta", place, text=piece or "", anew=piece is None)
+
+        return await self.model.stream(self.system, fitted, hear)
+
+    def _record_request(
+        self, place: str, fitted: Sequence[Message], whole: Sequence[Message]
+    ) -> None:
+        new = [message_kept(message) for message in whole[self._sent :]]
+        self.record(
+            "model.request",
+            place,
+            sha256=request_digest(self.system, fitted),
+            system=self.system if self._sent == 0 else None,
+            messages=new,
+        )
+        self._sent = len(whole)
+
+
+def request_digest(system: str, messages: Sequence[Message]) -> str:
+    """SHA-256 (hex) of what a model is asked; a replay knows a request again by it."""
+    digest = hashlib.sha256(system.encode())
+    for message in messages:
+        digest.update(f"\0{message.role}\0{message.content}".encode("utf-8", "replace"))
+        for image in message.images:
+            digest.update(f"\0{image.sha256}".encode())
+    return digest.hexdigest()

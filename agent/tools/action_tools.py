@@ -1,0 +1,304 @@
+"""Acting on the open page by ref: CLICK, TYPE, SELECT, PRESS, and the like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from agent.errors import ToolError
+from agent.tools.page_tools import look, open_tab, picture_of, taken_down, with_picture
+from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
+from agent.tools.web_tools import listed, register, web_of
+from browser.types import ActionOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.evidence.store import Source
+    from agent.tools.context import ToolContext
+    from agent.types import Passage
+    from browser.page.tab import Tab
+    from browser.types import Page
+
+
+NEW_TEXT_CHARS = 2_000
+"""Room for the passages that an action brought; READ gives the rest."""
+MOST_SECONDS = 5
+"""A button is held down for at most half of what an action may take."""
+LONGEST_WAIT = 45
+"""Seconds; a call may take a minute in all."""
+SAID_TWICE = 60
+"""Characters from which a text is not shown both where it stands and as a passage."""
+
+_WORD = re.compile(r"[^\W\d_]{3}")
+
+Act = Callable[["Tab", Any], Awaitable[ActionOutcome]]
+Finish = Callable[[], ToolResult]
+
+
+class ClickParams(Params):
+    """`count` 2 is a double click; `dialog` answers a question that the page asks.
+
+    `x` and `y` are pixels from the element's corner, for pictures and canvases. `hold` keeps a key
+    down, as where several are chosen; `seconds` keeps the button down, as for a long press.
+    """
+
+    ref: str
+    button: Literal["left", "right", "middle"] = "left"
+    count: int = Field(1, ge=1, le=3)
+    hold: Literal["Alt", "Control", "Meta", "Shift"] | None = None
+    seconds: float = Field(0, ge=0, le=MOST_SECONDS)
+    dialog: str | None = None
+    x: float | None = None
+    y: float | None = None
+
+
+class TypeParams(Params):
+    """`append` keeps what is in the field, and `instead` all of it but the part it names.
+
+    `submit` presses Enter afterwards.
+    """
+
+    ref: str
+    text: str
+    submit: bool = False
+    append: bool = False
+    instead: str | None = None
+
+
+class SelectParams(Params):
+    """`value` is the option's text or value."""
+
+    ref: str
+    value: str
+
+
+class PressParams(Params):
+    """Keys such as `Enter`, `Control+a`."""
+
+    keys: str
+    ref: str | None = None
+
+
+class RefParams(Params):
+    """An element."""
+
+    ref: str
+
+
+class HoverParams(Params):
+    """`x` and `y` are pixels from the element's corner."""
+
+    ref: str
+    x: float | None = None
+    y: float | None = None
+
+
+class DragParams(Params):
+    """From one element to another, or by an offset in pixels.
+
+    `x` and `y` say where it is taken hold of; negative ones count from the right and the bottom,
+    where windows and fields are resized. `seconds` is how long it is held first, where a page
+    waits for a long press.
+    """
+
+    ref: str
+    to: str | None = None
+    dx: float = 0
+    dy: float = 0
+    x: float | None = None
+    y: float | None = None
+    seconds: float = Field(0, ge=0, le=MOST_SECONDS)
+
+
+class HighlightParams(Params):
+    """A text as it stands on the page; `ref` says in which element."""
+
+    text: str = Field(min_length=1)
+    ref: str | None = None
+
+
+class ScrollParams(Params):
+    """By screens (negative is up), or to `top`, `bottom` or a text; `ref` scrolls that element."""
+
+    pages: float = 1.0
+    to: str | None = None
+    ref: str | None = None
+
+
+class WaitParams(Params):
+    """Waits until the text, or the pattern between two slashes, stands on the page."""
+
+    text: str = Field(min_length=1)
+    seconds: float = Field(10, gt=0, le=LONGEST_WAIT)
+
+
+class UploadParams(Params):
+    """`path` is a file that was given with --file."""
+
+    ref: str
+    path: str
+
+
+def acting(act: Act) -> Callable[[ToolContext, Any], Awaitable[Finish]]:
+    """Make a tool of an action: do it on the open page, say what changed, register new text."""
+
+    async def run(context: ToolContext, params: Any) -> Finish:
+        tab = open_tab(context)
+        web = web_of(context)
+        async with web.lock:
+            before = tab.url
+            outcome = await act(tab, params)
+            if outcome.url != before and await taken_down(context, tab):
+                outcome = replace(outcome, changes=(await look(context, tab)).text)
+            page, picture = await web.read_tab(), await picture_of(context, tab)
+        return lambda: with_picture(_acted(context, page, outcome), picture)
+
+    return run
+
+
+async def upload(context: ToolContext, params: UploadParams) -> Finish:
+    """Hand a file over: only one that the person gave to the run."""
+    given = {str(path): path for path in context.files}
+    given |= {path.name: path for path in context.files}
+    if params.path not in given:
+        names = ", ".join(path.name for path in context.files) or "none"
+        raise ToolError(f"{params.path} was not given to this run", hint=f"Files given: {names}.")
+    return await acting(lambda tab, p: tab.upload(p.ref, [given[p.path]]))(context, params)
+
+
+def _acted(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResult:
+    data: dict[str, Any] = {"did": outcome.did, "url": page.url}
+    if outcome.events:
+        data["events"] = list(outcome.events)
+    if page.document is None or not page.document.text.strip():
+        return ToolResult(data, outcome.changes, "page", snapshot=outcome.changes)
+    source, new = _new_passages(context, page)
+    data["source"] = source.name
+    worth = [passage for passage in new if not _figures_alone(passage.text)]
+    fresh, shown = listed(worth, NEW_TEXT_CHARS)
+    changes = _once(outcome.changes, shown).strip()
+    body = changes if not fresh else f"{changes}\n\nNew text:\n{fresh}"
+    return ToolResult(data, body.strip(), source.name, passages=shown, snapshot=changes)
+
+
+def _new_passages(context: ToolContext, page: Page) -> tuple[Source, list[Passage]]:
+    """Make a page as it stands now a source: with it the passages that an action brought."""
+    known = context.evidence.by_url(page.url)
+    before = {passage.text for passage in known.passages} if known else set()
+    source = register(context, page)
+    new = [passage for passage in source.passages if passage.text not in before]
+    return source, new if before else []
+
+
+def _figures_alone(text: str) -> bool:
+    """Whether this is a row of a table without a word: a calendar's weeks stand in the changes."""
+    return text.startswith("|") and not _WORD.search(text)
+
+
+def _once(changes: str, new: Sequence[Passage]) -> str:
+    """Leave a long text out of the changes that is listed below them as a passage."""
+    ids = {" ".join(p.text.split()): p.id for p in new if len(p.text) >= SAID_TWICE}
+
+    def line(said: str) -> str:
+        sign, text = said[:1], said[1:].strip(" …")
+        return f"{sign} ({ids[text]}, below)" if sign in ("+", "~") and text in ids else said
+
+    return "\n".join(map(line, changes.split("\n")))
+
+
+def _offset(params: ClickParams | HoverParams | DragParams) -> tuple[float, float] | None:
+    """The point of the element, where one was named."""
+    if params.x is None or params.y is None:
+        return None
+    return params.x, params.y
+
+
+def _tool(name: str, told: str, params: type[Params], act: Act, risk: Risk = Risk.EXTERNAL) -> Tool:
+    return Tool(name, told, params, acting(act), risk, capped=False)
+
+
+ACTING_TOOLS = (
+    _tool(
+        "CLICK",
+        "clicks; seconds 2 is a long press.",
+        ClickParams,
+        lambda tab, p: tab.click(
+            p.ref,
+            button=p.button,
+            count=p.count,
+            at=_offset(p),
+            hold=p.hold,
+            seconds=p.seconds,
+            dialog=p.dialog,
+        ),
+    ),
+    _tool(
+        "TYPE",
+        "types into a field, replacing what is in it, or the part named by instead.",
+        TypeParams,
+        lambda tab, p: tab.type(p.ref, p.text, submit=p.submit, append=p.append, instead=p.instead),
+    ),
+    _tool(
+        "SELECT",
+        "chooses an option; several, with `;` between them, where the list takes several.",
+        SelectParams,
+        lambda tab, p: tab.select(p.ref, p.value),
+    ),
+    _tool("PRESS", "presses keys.", PressParams, lambda tab, p: tab.press(p.keys, p.ref)),
+    _tool("HOVER", "hovers.", HoverParams, lambda tab, p: tab.hover(p.ref, _offset(p)), Risk.READ),
+    _tool(
+        "DRAG",
+        "drags an element to another, or by pixels; x -4, y -4 takes it at its lower right corner.",
+        DragParams,
+        lambda tab, p: tab.drag(p.ref, p.to, (p.dx, p.dy), at=_offset(p), seconds=p.seconds),
+    ),
+    _tool(
+        "HIGHLIGHT",
+        "selects text with the mouse.",
+        HighlightParams,
+        lambda tab, p: tab.highlight(p.text, p.ref),
+        Risk.READ,
+    ),
+    _tool(
+        "SCROLL",
+        "scrolls by screens, or to top, bottom or a text.",
+        ScrollParams,
+        lambda tab, p: tab.scroll(p.pages, p.ref, to=p.to),
+        Risk.READ,
+    ),
+    _tool("BACK", "goes back.", NoParams, lambda tab, _: tab.back(), Risk.READ),
+    _tool(
+        "WAIT",
+        "waits for a text, or a /pattern/.",
+        WaitParams,
+        lambda tab, p: tab.wait_for(p.text, p.seconds),
+        Risk.READ,
+    ),
+    Tool("UPLOAD", "hands over a file.", UploadParams, upload, Risk.EXTERNAL, capped=False),
+)
+
+
+async def download(context: ToolContext, params: RefParams) -> ToolResult:
+    """Click what gives a file, and say where it was put."""
+    tab, web = open_tab(context), web_of(context)
+    if web.attached:
+        raise ToolError(
+            "in a person's own Chrome a file goes to that person's downloads, where we do not look",
+            hint="READ the address of the file, or ask the person for it.",
+        )
+    async with web.lock:
+        kept = await tab.download(params.ref, context.seconds_left(context.limits.call_seconds))
+    if kept.path is None:
+        raise ToolError(f"{kept.name} was not kept: {kept.why}", hint="Go on without the file.")
+    size = kept.path.stat().st_size
+    return ToolResult({"file": kept.path.name, "bytes": size, "path": str(kept.path)})
+
+
+DOWNLOAD_TOOLS = (
+    Tool("DOWNLOAD", "clicks a link and keeps its file.", RefParams, download, Risk.EXTERNAL),
+)

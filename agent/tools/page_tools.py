@@ -1,0 +1,335 @@
+"""Looking at live pages: OPEN, SNAPSHOT, FIND, TABS, SCREENSHOT, PAGE_CONTEXT."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from agent.errors import ToolError
+from agent.tools.context import PATIENCE_SECONDS
+from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
+from agent.tools.web_tools import SOLVABLE, register, web_of
+from browser.errors import BrowserError
+from browser.solvers import SolverFailed
+from browser.types import Outcome
+
+if TYPE_CHECKING:
+    from agent.tools.context import ToolContext, Web
+    from browser.page.tab import Tab
+    from browser.session import Browser
+    from browser.types import Challenge, Page, Snapshot
+
+
+Finish = Callable[[], ToolResult]
+# Of a record's facts: a few lines, the long ones cut; READ gives the page itself.
+_MOST_FACTS, _LONGEST_FACT = 20, 200
+
+
+class OpenParams(Params):
+    """The address to open."""
+
+    url: str = Field(min_length=1)
+
+
+class SnapshotParams(Params):
+    """`ref` shows what is under one element, folded rows included."""
+
+    ref: str | None = None
+
+
+class FindParams(Params):
+    """Text or a role to look for on the whole page."""
+
+    text: str = Field(min_length=1)
+
+
+class TabsParams(Params):
+    """`switch` or `close` name a tab such as `t2`."""
+
+    switch: str | None = None
+    close: str | None = None
+
+
+async def open_page(context: ToolContext, params: OpenParams) -> Finish:
+    """Open a page in the browser and show it."""
+    web = web_of(context)
+    # An attached Chrome has a network of its own, which no proxy of ours guards.
+    web.egress.check_url(params.url)
+    async with web.lock:
+        await _arrive(web, params.url, context.seconds_left(context.limits.read_seconds))
+        shown = await look(context, web.tab)
+        if await taken_down(context, web.tab):
+            shown = await look(context, web.tab)
+        page, picture = await web.read_tab(), await picture_of(context, web.tab)
+    return lambda: with_picture(
+        _opened_page(context, page, shown.text, refs=len(shown.refs)), picture
+    )
+
+
+async def _arrive(web: Web, url: str, seconds: float) -> None:
+    """Go to an address in the tab that is open; in a new one where that does not answer."""
+    browser = await web.start_browser()
+    if web.tab is not None and await browser.answers(web.tab):
+        await web.tab.goto(url, deadline=seconds)
+        return
+    lost, web.tab = web.tab, None
+    web.tab = await browser.open(url, deadline=seconds)
+    if lost is not None:
+        await browser.close(lost)
+
+
+async def look(context: ToolContext, tab: Tab) -> Snapshot:
+    """Look at a page within the run's budget, ranked by its question."""
+    return await tab.snapshot(budget=context.limits.snapshot_tokens, query=context.question)
+
+
+async def snapshot(context: ToolContext, params: SnapshotParams) -> ToolResult:
+    """Show the open page, or what is under one element."""
+    tab = open_tab(context)
+    async with web_of(context).lock:
+        if params.ref:
+            return ToolResult({"ref": params.ref}, await tab.expand(params.ref), "page")
+        shown, picture = await look(context, tab), await picture_of(context, tab)
+    data: dict[str, Any] = {"url": shown.url, "title": shown.title, "refs": len(shown.refs)}
+    if happened := tab.events.drain():
+        data["events"] = list(happened)
+    return with_picture(ToolResult(data, shown.text, "page", snapshot=shown.text), picture)
+
+
+async def find(context: ToolContext, params: FindParams) -> ToolResult:
+    """Look for text or a role on the whole page."""
+    tab = open_tab(context)
+    async with web_of(context).lock:
+        found = await tab.find(params.text)
+    return ToolResult({"text": params.text, "found": bool(found)}, found, "page")
+
+
+async def tabs(context: ToolContext, params: TabsParams) -> ToolResult:
+    """List the tabs, switch to one or close one of ours."""
+    web = web_of(context)
+    browser = await web.start_browser()
+    if params.close:
+        closing = _tab(browser, params.close)
+        await browser.close(closing)
+        web.tab = None if web.tab is closing else web.tab
+    if params.switch:
+        web.tab = _tab(browser, params.switch)
+    rows = [
+        {"id": tab.id, "url": tab.url, "title": tab.title, "ours": tab.ours, "active": tab.active}
+        for tab in await browser.tabs()
+    ]
+    return ToolResult({"tabs": rows})
+
+
+def _tab(browser: Browser, name: str) -> Tab:
+    tab = browser.tab(name)
+    if tab is None:
+        raise ToolError(f"no tab of ours is called {name}", hint="TABS lists them.")
+    return tab
+
+
+async def screenshot(context: ToolContext, _: NoParams) -> ToolResult:
+    """Keep a picture of the open page with the run, and show it to a model that sees."""
+    tab = open_tab(context)
+    async with web_of(context).lock:
+        picture = await tab.screenshot()
+        marked = await picture_of(context, tab)
+    data = {"success": True, "url": tab.url, "kept": True, "bytes": len(picture)}
+    return with_picture(ToolResult(data, blobs=(("screenshot.png", picture),)), marked)
+
+
+async def page_context(context: ToolContext, _: NoParams) -> ToolResult:
+    """Tell what the person, or our own tab, has in view."""
+    web = web_of(context)
+    seen = web.context if web.tab is None else await web.tab.context()
+    if seen is None:
+        raise ToolError("no page is open", hint="OPEN a page first.")
+    facts = {
+        "url": seen.url,
+        "canonical": seen.canonical_url,
+        "title": seen.title,
+        "selection": seen.selection,
+        "focused": seen.focused,
+        "language": seen.language,
+        "published": seen.published,
+        "record": await _page_record(web),
+    }
+    room = context.limits.snapshot_tokens
+    return ToolResult({k: v for k, v in facts.items() if v}, seen.visible_text[:room], "page")
+
+
+async def _page_record(web: Web) -> dict[str, str]:
+    """What the page in view is on its platform, with author, date, counts; {} elsewhere."""
+    from browser.extract.platforms import facts  # noqa: PLC0415 - loads lxml
+    from browser.extract.platforms.notes import record_of  # noqa: PLC0415 - as above
+
+    if web.tab is not None:
+        url, html = web.tab.url, (await web.tab.html()).encode("utf-8", "replace")
+    elif web.page is not None:
+        url, html = web.page.url, web.page.body
+    else:
+        return {}
+    record = await asyncio.to_thread(record_of, url, html)
+    said = facts(record) if record else {}
+    return {name: value[:_LONGEST_FACT] for name, value in [*said.items()][:_MOST_FACTS]}
+
+
+def open_tab(context: ToolContext) -> Tab:
+    """The tab that is open; raises `ToolError` where there is none."""
+    tab: Tab | None = web_of(context).tab
+    if tab is None:
+        raise ToolError("no page is open", hint="OPEN a page first.")
+    return tab
+
+
+def _opened_page(context: ToolContext, page: Page, text: str, *, refs: int) -> ToolResult:
+    data: dict[str, Any] = {"url": page.url, "refs": refs}
+    if page.document is None or not page.document.text.strip():
+        return ToolResult(data, text, "page", snapshot=text)
+    source = register(context, page)
+    data |= {"source": source.name, "title": source.title, "passages": len(source.passages)}
+    if page.outcome is not Outcome.OK:
+        data["outcome"] = page.outcome.value
+    return ToolResult(data, text, source.name, snapshot=text)
+
+
+LOOKING_TOOLS = (
+    Tool("OPEN", "opens a page in the browser.", OpenParams, open_page, capped=False),
+    Tool("SNAPSHOT", "shows the open page, or a part.", SnapshotParams, snapshot, capped=False),
+    Tool("FIND", "finds text or a role on the whole page.", FindParams, find, capped=False),
+    Tool("TABS", "lists tabs; switches or closes.", TabsParams, tabs),
+    Tool("SCREENSHOT", "keeps a picture of the page.", NoParams, screenshot),
+    Tool("PAGE_CONTEXT", "url, title, selection, text in view.", NoParams, page_context),
+)
+
+
+SOLVER_SECONDS = 120.0
+_FOR_A_PERSON = {
+    Outcome.CAPTCHA: "solved its captcha",
+    Outcome.BOT_CHECK: "passed its check",
+    Outcome.LOGIN: "logged in",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """How asking a solver ended: OK, or what kept the captcha where it is."""
+
+    outcome: Outcome
+    said: str
+
+
+async def taken_down(context: ToolContext, tab: Tab) -> bool:
+    """Have a wall taken down; True when that is done.
+
+    A person who sees the browser is asked to do what only a person may; else a solver, where one
+    was named.
+    """
+    web = web_of(context)
+    if web.in_sight and context.approve is not None:
+        return await _by_person(context, tab)
+    if web.solver is not None and await tab.wall() in SOLVABLE:
+        return (await solved(context, tab)).outcome is Outcome.OK
+    return False
+
+
+async def solved(context: ToolContext, tab: Tab) -> Solved:
+    """Ask the solver about the captcha of a page and put its token in; on record either way."""
+    challenge = await tab.challenge()
+    if challenge is None:
+        return Solved(Outcome.EMPTY, "no captcha of a kind that can be handed over")
+    started = time.monotonic()
+    result = await _solved(context, tab, challenge)
+    context.record(
+        "captcha",
+        captcha=challenge.kind,
+        url=challenge.url,
+        outcome=result.outcome.value,
+        said=result.said,
+        ms=int((time.monotonic() - started) * 1000),
+    )
+    return result
+
+
+async def _solved(context: ToolContext, tab: Tab, challenge: Challenge) -> Solved:
+    web = web_of(context)
+    assert web.solver, "asked only where a solver was named"
+    if web.solves_left <= 0:
+        return Solved(Outcome.QUOTA, "this run has had as many captchas solved as one may")
+    web.solves_left -= 1
+    context.wait_longer(SOLVER_SECONDS)
+    try:
+        token = await web.solver.solve(challenge)
+    except SolverFailed as error:
+        return Solved(error.outcome, str(error))
+    if token is None:
+        return Solved(Outcome.CAPTCHA, "the solver could not solve it")
+    how = await tab.answer(token)
+    return Solved(Outcome.OK, how) if how else Solved(Outcome.EMPTY, "the captcha went away")
+
+
+async def _by_person(context: ToolContext, tab: Tab) -> bool:
+    done = _FOR_A_PERSON.get(await tab.wall())
+    if done is None or context.approve is None:
+        return False
+    context.wait_longer(PATIENCE_SECONDS)
+    return await context.approve(f"go on at {tab.url} once you have {done} in the browser window")
+
+
+_NEXT = {
+    "filled": "press the button that sends the form",
+    "callback": "take a SNAPSHOT",
+    "submitted": "take a SNAPSHOT",
+}
+
+
+async def solve_captcha(context: ToolContext, _: NoParams) -> ToolResult:
+    """Have the captcha of the open page solved, also one that stands in a form."""
+    web = web_of(context)
+    tab: Tab | None = web.tab
+    if tab is None:
+        return ToolResult({"error": "no page is open"}, hint="OPEN a page first.")
+    async with web.lock:
+        result = await solved(context, tab)
+    if result.outcome is Outcome.OK:
+        return ToolResult({"outcome": "ok", "next": _NEXT[result.said], "url": tab.url})
+    data = {"error": result.said, "outcome": result.outcome.value}
+    return ToolResult(data, hint=SolverFailed.hint)
+
+
+SOLVING_TOOLS = (
+    Tool(
+        "SOLVE_CAPTCHA",
+        "has the captcha of the open page solved.",
+        NoParams,
+        solve_captcha,
+        Risk.EXTERNAL,
+    ),
+)
+
+
+PICTURED = "attached: what is in view, refs drawn on it"
+
+
+async def picture_of(context: ToolContext, tab: Tab) -> bytes | None:
+    """Take the picture, with `--vision` and a model that sees; the text stands without it too."""
+    if not context.vision:
+        return None
+    try:
+        return await tab.screenshot(marks=True)
+    except BrowserError as error:
+        context.record("note", text=f"no picture of {tab.url}: {error}")
+        return None
+
+
+def with_picture(result: ToolResult, picture: bytes | None) -> ToolResult:
+    """Add a picture to a result whose data is an object."""
+    if picture is None:
+        return result
+    data: dict[str, Any] = {**result.data, "picture": PICTURED}
+    return replace(result, data=data, pictures=(picture,))

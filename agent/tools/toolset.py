@@ -1,0 +1,34 @@
+"""Which tools a run has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
+from agent.tools.crawl_tool import CRAWL_TOOLS
+from agent.tools.goals import GOAL_TOOLS
+from agent.tools.memory import MEMORY_TOOLS
+from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
+from agent.tools.person import PERSON_TOOLS
+from agent.tools.skills import SKILL_TOOLS
+from agent.tools.web_tools import WEB_TOOLS
+
+if TYPE_CHECKING:
+    from agent.tools.context import ToolContext
+    from agent.tools.registry import Tool
+
+
+def tools_for(context: ToolContext) -> list[Tool]:
+    """Choose the tools by the means of the run: memory, a person to ask, a wiki."""
+    tools = [*WEB_TOOLS, *CRAWL_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS]
+    if context.web is not None and context.web.solver is not None:
+        tools += SOLVING_TOOLS
+    if context.memory is not None:
+        tools += [*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS]
+    if context.person is not None:
+        tools += PERSON_TOOLS
+    if context.wiki is not None:
+        from agent.tools.wiki import WIKI_TOOLS  # noqa: PLC0415 - few runs have one
+
+        tools += WIKI_TOOLS
+    return tools

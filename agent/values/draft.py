@@ -1,0 +1,220 @@
+"""From what was filled in to what stays: values that stand in what is cited for them.
+
+Numbers, dates and short texts are looked for in code; of longer texts, and of yes or no, a verdict
+may stay open.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from agent.evidence import facts_of, nearest_quote, verify_claim
+from agent.evidence.passages import columns_of
+from agent.types import Verdict, VerdictState
+from agent.values.schema import pointer
+from browser.text import content_words, sentences, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from agent.evidence import Evidence
+    from agent.types import Passage
+    from agent.values.schema import Schema
+
+Path = tuple[str | int, ...]
+SHORT = 80
+"""Characters up to which a text is a name or a term, which has to stand there as it is."""
+_GONE = object()
+"""Stands in the place of a value that is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An instance as it was filled in, and passage ids by the JSON pointers they stand for."""
+
+    data: Any
+    citations: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value that stays, where it stands, and what carries it; `sources` are run numbers."""
+
+    pointer: str
+    value: Any
+    verdict: Verdict
+    sources: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Weighed:
+    """What is left of a draft: `notes` say what was left out, and what the schema still wants."""
+
+    data: Any = None
+    values: list[Value] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def weighed(draft: Draft, schema: Schema, evidence: Evidence) -> Weighed:
+    """Keep the values that have evidence; the others become null, or are absent."""
+    sifting = _Sifting(draft, evidence)
+    data = sifting.rebuilt(draft.data, (), ())
+    wrong = {where for where, _ in schema.errors(data)}
+    for path in sifting.empty:
+        if pointer(path) in wrong:
+            _remove(data, path)
+    said = (f"{where or '/'}: left out: {why}" for where, why in sifting.left_out)
+    still = (f"{where or '/'}: {message}" for where, message in schema.errors(data))
+    return Weighed(data, sifting.values, [*said, *still])
+
+
+class _Sifting:
+    """Builds an instance anew of the values that have evidence.
+
+    `left_out` says where a value stood that has none, and why; `empty` where there is none now.
+    """
+
+    def __init__(self, draft: Draft, evidence: Evidence) -> None:
+        self._draft = draft
+        self._evidence = evidence
+        self.values: list[Value] = []
+        self.left_out: list[tuple[str, str]] = []
+        self.empty: list[Path] = []
+
+    def rebuilt(self, node: Any, old: Path, new: Path) -> Any:
+        """Build a node anew; `old` and `new` are where it stood, and where it does now."""
+        if isinstance(node, dict):
+            built = {
+                key: self.rebuilt(inner, (*old, key), (*new, key)) for key, inner in node.items()
+            }
+            return {key: None if inner is _GONE else inner for key, inner in built.items()}
+        if isinstance(node, list):
+            return self._rebuilt_list(node, old, new)
+        return None if node is None else self._value(node, old, new)
+
+    def _rebuilt_list(self, node: list[Any], old: Path, new: Path) -> list[Any]:
+        items: list[Any] = []
+        for number, inner in enumerate(node):
+            known = len(self.values)
+            place = (*new, len(items))
+            item = self.rebuilt(inner, (*old, number), place)
+            bare = item is _GONE or (isinstance(item, dict) and len(self.values) == known)
+            if not bare:
+                items.append(item)
+            else:
+                self.empty = [path for path in self.empty if path[: len(place)] != place]
+        return items
+
+    def _value(self, value: Any, old: Path, new: Path) -> Any:
+        verdict, passages = _verdict(old, value, self._draft, self._evidence)
+        if verdict.state in (VerdictState.UNCITED, VerdictState.CONTRADICTED):
+            self.left_out.append((pointer(old), verdict.reason))
+            self.empty.append(new)
+            return _GONE
+        sources = tuple(dict.fromkeys(passage.source for passage in passages))
+        self.values.append(Value(pointer(new), value, verdict, sources))
+        return value
+
+
+def _verdict(
+    path: Path, value: Any, draft: Draft, evidence: Evidence
+) -> tuple[Verdict, list[Passage]]:
+    named = (draft.citations.get(pointer(path[:end])) for end in range(len(path), -1, -1))
+    ids = next((ids for ids in named if ids), ())
+    passages = [passage for each in ids if (passage := evidence.passage(each)) is not None]
+    said = " ".join(str(part) for part in path if isinstance(part, str))
+    titles = [source.title for p in passages if (source := evidence.source(p.source)) is not None]
+    return _held(value, said, passages, titles), passages
+
+
+def _remove(data: Any, path: Path) -> None:
+    for part in path[:-1]:
+        data = data[part]
+    if path and isinstance(data, dict):
+        data.pop(path[-1], None)
+
+
+def _held(value: Any, said: str, passages: Sequence[Passage], titles: Sequence[str]) -> Verdict:
+    """Check a value against the passages cited for it; `said` is what the field is called.
+
+    Numbers, dates and short texts have to stand there, names perhaps in the title of the page; of
+    longer texts and of yes or no a verdict may stay open. The quote is a sentence of a passage,
+    literally.
+    """
+    if not passages:
+        return Verdict(VerdictState.UNCITED, reason="no passage of the run is cited")
+    for passage in passages:
+        quote = _quote(value, said, passage)
+        if quote:
+            return Verdict(VerdictState.SUPPORTED, quote, "it stands there", passage=passage.id)
+    if isinstance(value, str) and any(stands_in(value, title) for title in titles):
+        quote = nearest_quote(f"{said} {value}", passages)
+        return Verdict(VerdictState.SUPPORTED, quote, "it stands in the title of the page")
+    if _must_stand_there(value):
+        reason = "it does not stand in what is cited for it"
+        return Verdict(VerdictState.CONTRADICTED, "", reason)
+    claim = value if isinstance(value, str) else f"{said}: {'yes' if value else 'no'}"
+    verdict = verify_claim(claim, passages)
+    quote = verdict.quote or nearest_quote(claim, passages)
+    return Verdict(verdict.state, quote, verdict.reason, passage=verdict.passage)
+
+
+def _quote(value: Any, said: str, passage: Passage) -> str:
+    """Give the words that hold a value; of a row with a column for the field, only that counts."""
+    field = frozenset(content_words(said.rpartition(" ")[2].replace("_", " ")))
+    named = [(name, cell) for name, cell in columns_of(passage) if field & set(content_words(name))]
+    if named:
+        text = passage.text.strip()
+        return text if any(stands_in(value, cell) for _, cell in named) else ""
+    return next((s for s in _pieces(passage.text) if stands_in(value, s)), "")
+
+
+def stands_in(value: Any, text: str) -> bool:
+    """Tell whether a number, a date or words stand in a text, however they are written there."""
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, int | float):
+        return _number_stands(float(value), text)
+    date = _iso_date(value)
+    return _date_stands(date, text) if date else _flat(value) in _flat(text)
+
+
+def _must_stand_there(value: Any) -> bool:
+    return not isinstance(value, bool) and (not isinstance(value, str) or len(value) <= SHORT)
+
+
+def _iso_date(value: str) -> tuple[int, ...] | None:
+    """Read `2026`, `2026-11` or `2026-11-21`, with a time behind it or not."""
+    parts = value.partition("T")[0].split("-")
+    sizes = [len(part) for part in parts]
+    plain = all(part.isdecimal() for part in parts) and sizes == [4, 2, 2][: len(parts)]
+    return tuple(map(int, parts)) if plain else None
+
+
+def _number_stands(value: float, text: str) -> bool:
+    facts = facts_of(text)
+    years = (float(date.year) for date in facts.dates if date.year)
+    shares = (100 * value,) if 0 < value < 1 else ()
+    found = (*(figure.value for figure in facts.figures), *years)
+    return any(
+        math.isclose(one, other, rel_tol=1e-9) for one in found for other in (value, *shares)
+    )
+
+
+def _date_stands(date: tuple[int, ...], text: str) -> bool:
+    return any(
+        all(a == b for a, b in zip(date, found[:3], strict=False)) for found in facts_of(text).dates
+    )
+
+
+def _flat(text: str) -> str:
+    """Words alone, with a space at both ends, so that none is found inside another."""
+    return f" {' '.join(words(text))} "
+
+
+def _pieces(text: str) -> Iterable[str]:
+    """The sentences, then the whole."""
+    yield from (text[start:end] for start, end in sentences(text))
+    yield text.strip()

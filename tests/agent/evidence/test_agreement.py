@@ -1,0 +1,142 @@
+"""What an answer is worth against all that was read: who agrees, who says otherwise."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agent.evidence import Evidence, check_answer, weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent.evidence import Weighed
+    from agent.types import Answers
+    from browser.types import Page
+
+LIT = "Hesk Light was completed on 1 November 1829."
+OTHERWISE = "Hesk Light was completed on 4 March 1831 by its keeper."
+QUESTION = "When was Hesk Light completed?"
+
+
+@pytest.fixture
+def weighed(make_page: Callable[..., Page]) -> Callable[..., Weighed]:
+    """Weigh an answer that cites the first of some pages, each of a site of its own."""
+
+    def give(
+        *texts: str,
+        answer: str = f"{LIT} [S1]",
+        question: str = QUESTION,
+        where: str = "https://site{}.test/page",
+        answers: Answers | None = "fully",
+        keyless: bool = False,
+    ) -> Weighed:
+        evidence = Evidence()
+        for number, text in enumerate(texts):
+            page = make_page(text, url=where.format(number))
+            assert page.document is not None
+            titled = dataclasses.replace(page.document, title="Hesk Light")
+            evidence.add(dataclasses.replace(page, document=titled))
+        checked = check_answer(answer, evidence)
+        return weigh(checked, evidence, question, answers=answers, keyless=keyless)
+
+    return give
+
+
+def test_a_source_that_gives_another_date_is_a_conflict(weighed: Callable[..., Weighed]) -> None:
+    found = weighed(LIT, OTHERWISE)
+    [conflict] = found.conflicts
+    assert conflict.text == LIT
+    assert conflict.citations == [1]
+    assert conflict.quote == OTHERWISE
+    assert [source.n for source in found.sources] == [1, 2]
+    assert found.sources[conflict.source - 1].quotes == [OTHERWISE]
+
+
+def test_a_source_that_says_the_same_agrees(weighed: Callable[..., Weighed]) -> None:
+    alone = weighed(LIT)
+    together = weighed(LIT, f"The guide says more. {LIT}")
+    assert together.conflicts == ()
+    assert (alone.parts.sites, together.parts.sites) == (1, 2)
+    assert together.confidence > alone.confidence
+
+
+@pytest.mark.parametrize("where", ["file:///notes/{}.txt", "https://page{}.example.org/"])
+def test_files_of_ones_own_or_pages_of_one_site_are_not_independent(
+    weighed: Callable[..., Weighed], where: str
+) -> None:
+    assert weighed(LIT, f"The guide says more. {LIT}", where=where).parts.sites == 1
+    assert weighed(LIT, OTHERWISE, where=where).parts.agreement == 0.5
+
+
+def test_a_conflict_lowers_the_confidence(weighed: Callable[..., Weighed]) -> None:
+    assert weighed(LIT, OTHERWISE).confidence < weighed(LIT).confidence
+    assert weighed(LIT, OTHERWISE).parts.agreement == 0.5
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "Vale Light was completed on 4 March 1831.",
+        "The lamp shop opened on 4 March 1831.",
+        "In 1902 Hesk Light had 3 keepers.",
+    ],
+)
+def test_what_is_said_of_something_else_is_no_conflict(
+    weighed: Callable[..., Weighed], other: str
+) -> None:
+    assert weighed(LIT, other).conflicts == ()
+
+
+def test_figures_of_two_years_are_no_conflict(weighed: Callable[..., Weighed]) -> None:
+    answer = "In 1921 Hesk Light had 188 visitors a day. [S1]"
+    found = weighed("In 1921 Hesk Light had 188 visitors a day.",
+                    "In 2011 Hesk Light had 64 visitors a day.", answer=answer)  # fmt: skip
+    assert found.conflicts == ()
+
+
+def test_a_judge_says_whether_the_question_is_answered(weighed: Callable[..., Weighed]) -> None:
+    by_word = [weighed(LIT, answers=word).confidence for word in ("fully", "in part", "no")]
+    assert by_word[0] > 0.6 > 0.4 > by_word[2]
+    assert by_word == sorted(by_word, reverse=True)
+
+
+def test_words_beside_the_question_are_trusted_less(weighed: Callable[..., Weighed]) -> None:
+    asked = "Who painted the gallery of the town hall at Hesk?"
+    for keyless in (True, False):
+        beside = weighed(LIT, question=asked, answers=None, keyless=keyless)
+        on_it = weighed(LIT, answers=None, keyless=keyless)
+        assert beside.parts.coverage < 0.5
+        assert beside.confidence < 0.5 < on_it.confidence
+
+
+def test_what_is_not_carried_is_trusted_less(weighed: Callable[..., Weighed]) -> None:
+    mixed = f"{LIT} [S1] Gulls admire it greatly. [S1]"
+    assert weighed(LIT, answer=mixed).confidence < weighed(LIT).confidence
+
+
+def test_open_claims_that_no_judge_saw_have_no_number(weighed: Callable[..., Weighed]) -> None:
+    assert weighed(LIT, answer="Gulls admire it greatly. [S1]", answers=None).confidence is None
+
+
+def test_a_contradicted_sentence_caps_the_confidence(weighed: Callable[..., Weighed]) -> None:
+    wrong = "Hesk Light was completed on 1 November 1839. [S1]"
+    assert weighed(LIT, answer=wrong).confidence <= 0.35
+
+
+def test_what_is_said_of_the_search_costs_nothing(weighed: Callable[..., Weighed]) -> None:
+    told = weighed(LIT, answer=f"{LIT} [S1] I found no figure for its height.")
+    assert told.confidence == weighed(LIT).confidence
+
+
+def test_an_answer_without_sources_is_worth_nothing(weighed: Callable[..., Weighed]) -> None:
+    assert weighed(LIT, answer="Whales sing at night.").confidence == 0
+
+
+def test_the_age_of_the_newest_dated_source_is_told(make_page: Callable[..., Page]) -> None:
+    evidence = Evidence()
+    evidence.add(make_page(LIT, published="2026-02-27"))
+    found = weigh(check_answer(f"{LIT} [S1]", evidence), evidence, QUESTION)
+    assert found.parts.freshness == 2

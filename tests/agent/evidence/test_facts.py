@@ -1,0 +1,40 @@
+"""Figures, dates and names as they are read off a text."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.evidence import facts_of
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("31 metres and £12,400", [31, 12_400]),
+        ("forty-one years, two hundred and six days", [41, 206]),
+        ("8.2 million lamps for £4m", [8_200_000, 4_000_000]),
+        ("a 23-million-kronor bill", [23_000_000]),
+        ("one of them", []),
+    ],
+)
+def test_figures(text: str, values: list[float]) -> None:
+    assert [figure.value for figure in facts_of(text).figures] == values
+
+
+@pytest.mark.parametrize(
+    "text", ["on 4 May 1811", "on May 4, 1811", "4th May 1811", "am 4. Mai 1811", "on 1811-05-04"]
+)
+def test_a_day_is_one_date_however_it_is_written(text: str) -> None:
+    facts = facts_of(text)
+    assert [date[:3] for date in facts.dates] == [(1811, 5, 4)]
+    assert facts.figures == []
+
+
+def test_less_than_a_day() -> None:
+    dates = facts_of("In May 1811, or in 1812, or on 3 June").dates
+    assert [date[:3] for date in dates] == [(1811, 5, None), (1812, None, None), (None, 6, 3)]
+
+
+def test_names_leave_the_word_that_opens_a_sentence_out() -> None:
+    text = "Visitors met Ada Renwick of Hesk. The Harbour Board paid in May."
+    assert facts_of(text).names == ["Ada Renwick", "Hesk", "Harbour Board"]

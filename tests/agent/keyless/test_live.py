@@ -1,0 +1,116 @@
+"""A live page is opened where it asks for a hand, and worked by what its controls say."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from agent.keyless import ExtractiveModel
+from agent.keyless.controls import Control, controls
+from agent.keyless.observations import observations
+from agent.models import Message
+from agent.protocol import format_results, parse
+from agent.protocol.results import CallResult
+
+URL = "http://isles.example/catalogue"
+QUESTION = "Who cast the fog bell of Hesk Light?"
+READ_PAGE = (
+    "S1¶1 # Catalogue of the museum\n"
+    "S1¶2 The catalogue lists each bell and lamp of Hesk Light.\n"
+    "S1¶3 Type what you are looking for, such as a fog bell, and press Search."
+)
+OPENED = (
+    "banner:\n [e1 searchbox: Search the isles]\nmain:\n # Catalogue of the museum\n search:\n"
+    "  [e2 searchbox: Search the catalogue]\n  [e3 button: Go]\n  [e4 button: Order the fog bell]\n"
+    "contentinfo:\n [e5: All pages]"
+)
+TYPED = (
+    "~ [e2 searchbox: Search the catalogue = fog bell, focused]\n"
+    "+   - [e6 button: Show record: Fog bell of Hesk Light]\n"
+    "+   - [e7 button: Show record: School bell]"
+)
+CLICKED = (
+    "+ ## Fog bell\n\nNew text:\n"
+    "S2¶4 The fog bell of Hesk Light was cast by Ottoline Brask in 1846."
+)
+
+
+class Talk:
+    """A conversation up to some point."""
+
+    def __init__(self, question: str = QUESTION) -> None:
+        self.messages = [Message("user", question)]
+
+    def then(
+        self, name: str, param: dict[str, Any], data: dict[str, Any], web: str, label: str
+    ) -> Talk:
+        self.messages.append(Message("assistant", f"<<TOOL:{name}:{json.dumps(param)}>>"))
+        result = CallResult(name, data, web, label)
+        self.messages.append(Message("user", format_results([result])))
+        return self
+
+    def read(self, text: str = READ_PAGE) -> Talk:
+        for query in (QUESTION, "bell", "Hesk Light"):
+            self.then("WEB_SEARCH", {"query": query}, {"query": query, "results": 0}, "", "search")
+        data = {"source": "S1", "url": URL, "title": "Catalogue of the museum"}
+        return self.then("READ", {"url": URL}, data, text, "S1")
+
+    def opened(self) -> Talk:
+        data = {"url": URL, "source": "S1", "title": "Catalogue of the museum"}
+        return self.read().then("OPEN", {"url": URL}, data, OPENED, "S1")
+
+    def typed(self) -> Talk:
+        data = {"did": "typed", "url": URL, "source": "S1"}
+        return self.opened().then("TYPE", {"ref": "e2", "text": "fog bell"}, data, TYPED, "S1")
+
+    async def reply(self) -> str:
+        return (await ExtractiveModel().reply("", self.messages)).text
+
+
+async def call(talk: Talk) -> tuple[str, dict[str, Any]]:
+    (only,) = parse(await talk.reply()).calls
+    return only.name, json.loads(only.param)
+
+
+async def test_a_page_that_asks_for_a_hand_is_opened() -> None:
+    assert await call(Talk().read()) == ("OPEN", {"url": URL})
+
+
+async def test_the_questions_phrase_is_typed_into_the_pages_own_search() -> None:
+    talk = Talk().opened()
+    assert await call(talk) == ("TYPE", {"ref": "e2", "text": "fog bell", "submit": True})
+
+
+async def test_the_button_that_names_most_of_the_question_is_clicked() -> None:
+    assert await call(Talk().typed()) == ("CLICK", {"ref": "e6"})
+
+
+async def test_what_the_click_brought_is_quoted() -> None:
+    data = {"did": "clicked", "url": URL, "source": "S2"}
+    talk = Talk().typed().then("CLICK", {"ref": "e6"}, data, CLICKED, "S2")
+    assert "was cast by Ottoline Brask in 1846. [S2¶4]" in await talk.reply()
+
+
+async def test_what_came_without_passages_is_read() -> None:
+    data = {"did": "clicked", "url": URL, "source": "S1"}
+    talk = Talk().typed().then("CLICK", {"ref": "e6"}, data, "+ A dialog with news", "S1")
+    name, param = await call(talk)
+    assert name == "READ"
+    assert "url" not in param
+
+
+async def test_nothing_is_opened_where_the_page_has_answered() -> None:
+    answered = READ_PAGE + "\nS1¶4 The fog bell of Hesk Light was cast by Ottoline Brask."
+    reply = await Talk().read(answered).reply()
+    assert reply.startswith("The fog bell of Hesk Light was cast by Ottoline Brask. [S1¶4]")
+
+
+def test_controls_are_those_of_the_main_part_and_what_came_later() -> None:
+    page = f'[Tool result for OPEN]: {{"url":"u"}}\n<web source="S1">\n{OPENED}\n</web>'
+    change = (
+        '[Tool result for CLICK]: {"url":"u"}\n<web source="S1">\n~ [e1 searchbox: S, covered]\n'
+        "- [e3 button: Go]\n+ [e8 tab: Winter]\n~ [e4 button: Order, disabled]\n</web>"
+    )
+    found = controls([*observations(page), *observations(change)])
+    assert Control("e8", "tab", "Winter") in found
+    assert {c.ref for c in found} == {"e2", "e3", "e8"}
