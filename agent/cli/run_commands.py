@@ -23,7 +23,6 @@ from agent.journal import Runs, read_events
 from agent.journal.usage import total
 from agent.journal.usage import usage as add_up
 from agent.journal.writer import utc_now
-from agent.memory import Memory
 from agent.types import Report
 from browser.text.hygiene import clean
 
@@ -191,6 +190,8 @@ def feedback(run: str, thumb: Any, data_dir: Path | None) -> None:
     given = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
     namespace = events[0].data["options"]["namespace"] if events else "default"
     settings = options({"data_dir": data_dir}, config=True)
+    from agent.memory import Memory  # noqa: PLC0415 - loads SQLAlchemy, and the other commands none
+
     with Memory.open(settings.memory_place, namespace) as memory:
         scores = weigh(memory.upkeep(""), given, thumb)
     for name, score in scores.items():
