@@ -147,8 +147,8 @@ def _api_file(row: dict[str, Any]) -> Record | None:
     except binascii.Error:
         return None
     address = row.get("html_url") or ""
-    return Record("github", "file", address, id=row.get("path"),
-                  title=row.get("path"), text=text, fields=fields(size=row.get("size")))  # fmt: skip
+    path, size = row.get("path"), fields(size=row.get("size"))
+    return Record("github", "file", address, id=path, title=path, text=text, fields=size)
 
 
 def _repository(page: SitePage) -> Record | None:
