@@ -1,8 +1,8 @@
 """Compare what the platform parsers read from saved pages with a table written by eye.
 
-    python tests/bench/platforms.py DATA GOLD
+    python tests/bench/platforms.py DATA [GOLD]
 
-DATA holds one folder a platform; GOLD is a JSON list, a page an entry: `file` in DATA, `url` where
+DATA holds one folder a platform; GOLD (`gold.json` in DATA) is a JSON list, a page an entry: `file` in DATA, `url` where
 the page does not name its own, `uri` (a part of it) for one reply of a recorded session, and
 `expect`: the fields of the record. `items` is their number, `items.N` the fields of one; `fields`
 and `counts` are objects. A text is compared by its beginning, a date to its own exactness, a list
@@ -158,4 +158,5 @@ def _same_time(gold: str, got: str) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))
+    folder = Path(sys.argv[1])
+    sys.exit(main(folder, Path(sys.argv[2]) if sys.argv[2:] else folder / "gold.json"))
