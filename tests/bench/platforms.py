@@ -2,13 +2,13 @@
 
     python tests/bench/platforms.py DATA [GOLD]
 
-DATA holds one folder a platform; GOLD (`gold.json` in DATA) is a JSON list, a page an entry: `file` in DATA, `url` where
-the page does not name its own, `uri` (a part of it) for one reply of a recorded session, and
-`expect`: the fields of the record. `items` is their number, `items.N` the fields of one; `fields`
-and `counts` are objects. A text is compared by its beginning, a date to its own exactness, a list
-of numbers means any of them, a name after `?` may be missing. What identifies, dates or counts a
-record and is not in the table must not be in the record either. A page of `platform` null must
-give none.
+DATA holds one folder a platform; GOLD (`gold.json` in DATA) is a JSON list, a page an entry:
+`file` in DATA, `url` where the page does not name its own, `uri` (a part of it) for one reply of a
+recorded session, and `expect`: the fields of the record. `items` is their number, `items.N` the
+fields of one; `fields` and `counts` are objects. A text is compared by its beginning, a date to
+its own exactness, a list of numbers means any of them, a name after `?` may be missing. What
+identifies, dates or counts a record and is not in the table must not be in the record either. A
+page of `platform` null must give none.
 
 Printed: right, wrong and missing fields by platform. Exit code 8 for any that is wrong, or where
 less than 95 % of what the pages hold was read.
