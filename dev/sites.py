@@ -39,11 +39,13 @@ knowledge of its pages or its documentation, no saved answer of the real engine 
 
 """
 SITES = """
-An engine of one's own that answers in JSON is declared in one line, as a flag or in `config.toml`; behind `#` stands where its
-answer has what (`rows`, `url`, `title`, `snippet`, `published`, `header`), and its key in `MINE_API_KEY`:
+An engine of one's own is declared in one line, as a flag or in `config.toml`; its key stands in `MINE_API_KEY`. Behind `#` stands
+where its answer has what: in JSON `rows`, `url`, `title`, `snippet`, `published` (and a `header` to send), on a page `item`, the CSS
+selector of a result, with selectors within it for `url`, `title` and `snippet`:
 
 ```
 research "…" --search mine --search-url 'mine=https://search.example/api?q={query}&n={limit}#rows=data.hits&url=link&title=name'
+research "…" --search mine --search-url 'mine=https://search.example/find?q={query}#item=li.hit&url=h3 a&snippet=p.said'
 ```
 
 ## Sites that are read as what they are

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from bs4.element import NavigableString
 
-    from lxml.html import HtmlElement
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bs4 import Tag
 
 # What engines write, alone, beside what was paid for ...
 _LABEL = r"""(?:ads?|advertisements?|sponsored|promoted|anzeigen?|gesponserte?|werbung|annonces?
@@ -22,10 +24,7 @@ _ALONE = re.compile(rf"{_LABEL}", re.IGNORECASE | re.VERBOSE)
 _WITH_HOST = re.compile(rf"{_LABEL}\s*[·•|]\s*[^\s.]+(?:\.[^\s.]+)+", re.IGNORECASE | re.VERBOSE)
 _ABOVE = re.compile(rf"{_LABEL}(?:\s+{_ROW})?|{_ROW_FIRST}", re.IGNORECASE | re.VERBOSE)
 _SEPARATORS = " \u00a0\t\n·•|:-–—"
-_HEADINGS = (
-    "descendant-or-self::*[self::h1 or self::h2 or self::h3 or self::h4 or @role='heading']"
-    "[not(ancestor-or-self::a)]"
-)
+_HEADINGS = ["h1", "h2", "h3", "h4"]
 # A label is short; what is longer speaks of advertisements.
 _LONGEST = 60
 # Above a result, its group and the groups around it are asked what they are called.
@@ -33,8 +32,8 @@ _HIGHEST = 6
 
 
 def unpaid(
-    results: Sequence[tuple[HtmlElement, HtmlElement]],
-) -> list[tuple[HtmlElement, HtmlElement]]:
+    results: Sequence[tuple[Tag, Tag]],
+) -> list[tuple[Tag, Tag]]:
     """Leave out of results, each a block with its title's element, those that were paid for.
 
     They label themselves, or stand in a group that is called so. Where that would be all that is
@@ -45,32 +44,33 @@ def unpaid(
     return outside or plain
 
 
-def _is_labelled(block: HtmlElement, title: HtmlElement) -> bool:
+def _is_labelled(block: Tag, title: Tag) -> bool:
     """Whether a block has a label; its title may be a word like one, and so may a bold word."""
-    named = {title, *title.iterdescendants(), *title.iterancestors()}
+    named = {id(node) for node in (title, *title.find_all(True), *title.parents)}
     return any(
-        _is_called_so(node) or (node not in named and _is_label(node)) for node in block.iter()
+        _is_called_so(node) or (id(node) not in named and _is_label(node))
+        for node in (block, *block.find_all(True))
     )
 
 
-def _is_called_so(node: HtmlElement) -> bool:
-    return _ABOVE.fullmatch((node.get("aria-label") or "").strip()) is not None
+def _is_called_so(node: Tag) -> bool:
+    return _ABOVE.fullmatch(str(node.get("aria-label") or "").strip()) is not None
 
 
-def _is_label(node: HtmlElement) -> bool:
-    if not isinstance(node.tag, str):
-        return False
+def _is_label(node: Tag) -> bool:
     said = _said(node)
     if not said or not (_ALONE.fullmatch(said) or _WITH_HOST.fullmatch(said)):
         return False
-    return all(not piece.strip(_SEPARATORS) for piece in _beside(node))
+    # A bold word within a sentence has text right before or behind it.
+    beside = (node.previous_sibling, node.next_sibling)
+    return not any(isinstance(s, NavigableString) and s.strip(_SEPARATORS) for s in beside)
 
 
-def _said(node: HtmlElement) -> str:
+def _said(node: Tag) -> str:
     """The text of an element where it is as short as a label, else ''."""
     pieces: list[str] = []
     length = 0
-    for piece in node.itertext():
+    for piece in node.strings:
         length += len(piece)
         if length > _LONGEST:
             return ""
@@ -78,23 +78,14 @@ def _said(node: HtmlElement) -> str:
     return "".join(pieces).strip(_SEPARATORS)
 
 
-def _beside(node: HtmlElement) -> Iterator[str]:
-    """The text right before and after an element: a bold word within a sentence has some."""
-    previous, parent = node.getprevious(), node.getparent()
-    if previous is not None:
-        yield previous.tail or ""
-    elif parent is not None:
-        yield parent.text or ""
-    yield node.tail or ""
-
-
-def _is_in_paid_group(block: HtmlElement) -> bool:
+def _is_in_paid_group(block: Tag) -> bool:
     node = block
     for _ in range(_HIGHEST):
-        parent = node.getparent()
-        if parent is None or parent.tag in {"body", "main"}:
+        parent = node.parent
+        if parent is None or parent.name in {"body", "main", "[document]"}:
             return False
-        heading = next(filter(None, map(_heading_only, node.itersiblings(preceding=True))), "")
+        before = node.find_previous_siblings(True)
+        heading = next(filter(None, map(_heading_only, before)), "")
         if heading:
             return _ABOVE.fullmatch(heading) is not None
         if _is_called_so(parent):
@@ -103,12 +94,15 @@ def _is_in_paid_group(block: HtmlElement) -> bool:
     return False
 
 
-def _heading_only(node: HtmlElement) -> str:
+def _heading_only(node: Tag) -> str:
     """The text of an element that is a heading, or holds nothing but one; '' for any other."""
-    if not isinstance(node.tag, str):
-        return ""
-    heading = next(iter(node.xpath(_HEADINGS)), None)
-    if heading is None or heading.xpath(".//a[@href]"):
+    heading = next((n for n in (node, *node.find_all(True)) if _is_heading(n)), None)
+    if heading is None or heading.select_one("a[href]") is not None:
         return ""
     said = _said(node)
     return said if said and said == _said(heading) else ""
+
+
+def _is_heading(node: Tag) -> bool:
+    named = node.name in _HEADINGS or node.get("role") == "heading"
+    return named and node.name != "a" and node.find_parent("a") is None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
+
+from bs4 import BeautifulSoup
 
 from browser.net.url import host, registrable_domain
 from browser.search.ads import unpaid
@@ -16,7 +19,7 @@ from browser.types import SearchResult
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lxml.html import HtmlElement
+    from bs4 import Tag
 
 # A block climbs no higher than this above its heading: the deepest layout seen needs 9.
 _HIGHEST = 12
@@ -35,32 +38,37 @@ _BREADCRUMB = re.compile(r"^https?://\S+$|^\S+\.\w{2,} ›")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """XPath of a result, then paths relative to it, tried in order.
+    """CSS of a result, then selectors within it, tried in order.
 
     `link` finds the element whose `href` leads to the target; `title` the element that holds the
-    title (the link itself where empty); `snippet` elements are tried until one has text.
+    title (the link itself where empty); `snippet` elements are tried until one has text. `beside`
+    is how many elements behind the result hold its snippet, where that stands outside of it.
     """
 
     item: str
     link: str
     title: str = ""
     snippet: tuple[str, ...] = ()
+    beside: int = 0
 
-    def read(self, tree: HtmlElement, url: str) -> Iterator[SearchResult]:
+    def read(self, page: Tag, url: str) -> Iterator[SearchResult]:
         """Yield what stands on the page, real targets only."""
-        links = {item: link for item in tree.xpath(self.item) for link in item.xpath(self.link)[:1]}
-        named = [(item, self._name_of(item, link)) for item, link in links.items()]
-        for item, _ in unpaid(named):
-            link = links[item]
-            address = target(urljoin(url, link.get("href", "")))
+        found = ((item, item.select_one(self.link)) for item in page.select(self.item))
+        links = [(item, link) for item, link in found if link is not None]
+        named = [(item, self._name_of(item, link)) for item, link in links]
+        paid = {id(item) for item, _ in named} - {id(item) for item, _ in unpaid(named)}
+        for item, link in links:
+            address = target(urljoin(url, str(link.get("href", ""))))
             title = first_text(item, (self.title,)) if self.title else text(link)
             title = title or _title_in(link)
-            if address and title:
-                snippet = first_text(item, self.snippet) or longest_beside(link, item)
+            if id(item) not in paid and address and title:
+                around = [item, *item.find_next_siblings(True, limit=self.beside)]
+                said = (first_text(part, self.snippet) for part in around if self.snippet)
+                snippet = next(filter(None, said), "") or longest_beside(link, item)
                 yield SearchResult(address, title, snippet)
 
-    def _name_of(self, item: HtmlElement, link: HtmlElement) -> HtmlElement:
-        return next(iter(item.xpath(self.title)), link) if self.title else link
+    def _name_of(self, item: Tag, link: Tag) -> Tag:
+        return (item.select_one(self.title) or link) if self.title else link
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,54 +79,59 @@ class Headings:
     are tried in a result's block before its longest text is taken.
     """
 
-    heading: str = "//h2 | //h3 | //*[@role='heading']"
+    heading: str = "h2, h3, [role=heading]"
     snippet: tuple[str, ...] = ()
     fewest: int = _FEWEST
 
-    def read(self, tree: HtmlElement, url: str) -> Iterator[SearchResult]:
+    def read(self, page: Tag, url: str) -> Iterator[SearchResult]:
         """Yield the headings that lead off the engine's own site, with the text of their blocks."""
-        found: dict[HtmlElement, str] = {}
-        for heading in tree.xpath(self.heading)[:_MOST]:
+        found: list[tuple[Tag, str]] = []
+        for heading in page.select(self.heading)[:_MOST]:
             link = _link_of(heading)
-            address = target(urljoin(url, link.get("href", ""))) if link is not None else ""
+            address = target(urljoin(url, str(link.get("href", "")))) if link is not None else ""
             if address and text(heading) and not _is_own(address, url):
-                found[heading] = address
-        if len(set(found.values())) < self.fewest:
+                found.append((heading, address))
+        if len({address for _, address in found}) < self.fewest:
             return
-        blocks = [(_block_of(heading, set(found)), heading) for heading in found]
+        within = Counter(
+            (id(above), heading.name) for heading, _ in found for above in heading.parents
+        )
+        links = {id(heading): address for heading, address in found}
+        named = [(_block_of(heading, within), heading) for heading, _ in found]
         previous = ""
-        for block, heading in unpaid(blocks):
-            link = found[heading]
-            address = _displayed(block) or link if is_sealed(link) else link
+        for block, heading in unpaid(named):
+            address = links[id(heading)]
+            if is_sealed(address):
+                address = _displayed(block) or address
             snippet = first_text(block, self.snippet) or longest_beside(heading, block)
-            if snippet or host(address) != previous:  # else a link into the site above
+            # A link into the site above has neither words nor an address of its own.
+            if snippet or host(address) != previous or block.find("cite") is not None:
                 yield SearchResult(address, text(heading), snippet)
             previous = host(address)
 
 
 ANY_PAGE = (
     Headings(),
-    Headings("//a[@href]//*[contains(@class, 'title')] | //a[@href][contains(@class, 'title')]"),
+    Headings("a[href] [class*=title], a[href][class*=title]"),
 )
 """What is tried on a page whose layout nobody has described: headings, then titles by name."""
 
 
-def _title_in(link: HtmlElement) -> str:
+def _title_in(link: Tag) -> str:
     """The longest text in a link that is no address: its title, where nothing is called so."""
     said = (text(leaf) for leaf in leaves(link))
     telling = (t for t in said if not _BREADCRUMB.search(t) and not _HOST.fullmatch(t))
     return max(telling, key=len, default="")
 
 
-def _link_of(heading: HtmlElement) -> HtmlElement | None:
-    around = heading.xpath("ancestor-or-self::a[@href][1]")
-    inside = heading.xpath(".//a[@href]")
-    return next(iter([*around, *inside]), None)
+def _link_of(heading: Tag) -> Tag | None:
+    around = (above for above in (heading, *heading.parents) if above.name == "a")
+    return next((a for a in around if a.get("href")), None) or heading.select_one("a[href]")
 
 
-def _displayed(block: HtmlElement) -> str:
+def _displayed(block: Tag) -> str:
     """Give the address that a result shows in full, without a breadcrumb; '' if it does not."""
-    shown = first_text(block, (".//cite",))
+    shown = first_text(block, ("cite",))
     return shown if _WHOLE_ADDRESS.match(shown) else ""
 
 
@@ -133,29 +146,27 @@ def _is_own(address: str, url: str) -> bool:
     return service in _OWN_SERVICES and domain == registrable_domain(engine)
 
 
-def _block_of(heading: HtmlElement, headings: set[HtmlElement]) -> HtmlElement:
+def _block_of(heading: Tag, within: Counter[tuple[int, str]]) -> Tag:
     """Climb to the largest element that holds no other result's heading."""
     block = heading
-    for _, parent in zip(range(_HIGHEST), heading.iterancestors(), strict=False):
-        if any(other is not heading and other in headings for other in parent.iter(heading.tag)):
+    for _, parent in zip(range(_HIGHEST), heading.parents, strict=False):
+        if within[id(parent), heading.name] > 1 or isinstance(parent, BeautifulSoup):
             break
         block = parent
     return block
 
 
-def longest_beside(heading: HtmlElement, block: HtmlElement) -> str:
+def longest_beside(heading: Tag, block: Tag) -> str:
     """Give the longest text of a block that is no heading, no link and no breadcrumb."""
     link = _link_of(heading)
-    taken = {heading, *heading.iterdescendants(), *([] if link is None else link.iter())}
+    taken = {id(heading), *map(id, heading.find_all(True))}
+    taken |= set() if link is None else {id(link), *map(id, link.find_all(True))}
     # Some engines let the excerpt itself lead to the page.
     there = None if link is None else link.get("href")
-    taken |= {
-        node
-        for part in block.iter("a", "cite", "h1", "h2", "h3", "button")
-        if part.tag != "a" or part is link or part.get("href") != there
-        for node in part.iter()
-    }
-    pieces = [text(leaf) for leaf in leaves(block) if leaf not in taken]
+    for part in block.find_all(["a", "cite", "h1", "h2", "h3", "button"]):
+        if part.name != "a" or part is link or part.get("href") != there:
+            taken |= {id(part), *map(id, part.find_all(True))}
+    pieces = [text(leaf) for leaf in leaves(block) if id(leaf) not in taken]
     prose = [piece for piece in pieces if not _BREADCRUMB.search(piece)]
     longest = max(prose, key=len, default="")
     return longest if len(longest) >= _SHORTEST_SNIPPET else ""

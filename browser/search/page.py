@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from browser.net.identity import PAGE_HEADERS
 from browser.search.base import Provider
-from browser.search.dom import parse_html, remove, text
+from browser.search.dom import parse_html, text
 from browser.search.layouts import ANY_PAGE, Headings, Layout
 from browser.search.outcomes import WALL_WORDS, wall_of
 from browser.types import Outcome, SearchPage
@@ -15,7 +15,7 @@ from browser.types import Outcome, SearchPage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lxml.html import HtmlElement
+    from bs4 import Tag
 
 
 class HtmlProvider(Provider):
@@ -29,7 +29,7 @@ class HtmlProvider(Provider):
     """
 
     is_api = False
-    layouts: ClassVar[tuple[Layout | Headings, ...]]
+    layouts: tuple[Layout | Headings, ...] = ()
     ads: ClassVar[str] = ""
     containers: ClassVar[str] = ""
     nothing: ClassVar[re.Pattern[str] | None] = None
@@ -56,15 +56,15 @@ class HtmlProvider(Provider):
         if tree is None:
             return SearchPage(Outcome.ERROR, detail="the answer is no page")
         base = self.url or url
-        if self.ads:
-            remove(tree, self.ads)
+        for paid in tree.select(self.ads) if self.ads else ():
+            paid.extract()
         for layout in self.layouts:
             results = tuple(layout.read(tree, base))
             if results:
                 return SearchPage(Outcome.OK, results)
         return self.without_results(tree, body, base)
 
-    def without_results(self, tree: HtmlElement, body: str, base: str) -> SearchPage:
+    def without_results(self, tree: Tag, body: str, base: str) -> SearchPage:
         """Say why a page has no results: a wall, none found, scripts, or a new layout."""
         said = text(tree)
         if self._says_nothing(tree, said):
@@ -72,18 +72,19 @@ class HtmlProvider(Provider):
         wall = wall_of(body) or ("a check for robots" if WALL_WORDS.search(said) else "")
         if wall:
             return SearchPage(Outcome.BLOCKED, detail=wall)
-        holders = tree.xpath(self.containers) if self.containers else []
-        if holders and not any(holder.xpath(".//a[@href]") for holder in holders):
+        holders = tree.select(self.containers) if self.containers else []
+        shell = self.shell is not None and self.shell.search(body)
+        if holders and not shell and not any(holder.select_one("a[href]") for holder in holders):
             return SearchPage(Outcome.EMPTY)
         for layout in ANY_PAGE:
             results = tuple(layout.read(tree, base))
             if results:
                 return SearchPage(Outcome.OK, results)
-        if self.shell is not None and self.shell.search(body):
+        if shell:
             return SearchPage(self.shell_outcome, detail="a page that needs JavaScript")
         return SearchPage(Outcome.ERROR, detail="no result could be read; changed layout?")
 
-    def _says_nothing(self, tree: HtmlElement, said: str) -> bool:
-        if self.nothing_at and tree.xpath(self.nothing_at):
+    def _says_nothing(self, tree: Tag, said: str) -> bool:
+        if self.nothing_at and tree.select_one(self.nothing_at):
             return True
         return self.nothing is not None and bool(self.nothing.search(said))

@@ -9,7 +9,7 @@ import difflib
 import os
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from browser.errors import SearchError
 from browser.search.base import decode
@@ -91,9 +91,13 @@ def engine_name(name: str, declared: Sequence[str] = ()) -> str:
 
 def load(name: str) -> type[Provider]:
     """Give an engine's class by its name or alias."""
-    module, _, attribute = ENGINES[engine_name(name)].place.partition(":")
-    loaded: type[Provider] = getattr(import_module(f"browser.search.providers.{module}"), attribute)
+    loaded: type[Provider] = _class_at(ENGINES[engine_name(name)].place)
     return loaded
+
+
+def _class_at(place: str) -> Any:
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(f"browser.search.providers.{module}"), attribute)
 
 
 def keys_from(environment: Mapping[str, str]) -> dict[str, str]:
@@ -172,9 +176,9 @@ def _make(
 ) -> Source:
     url, key = urls.get(name), keys.get(name)
     if name in declared:
-        from browser.search.providers.declared import Declared  # noqa: PLC0415 - rarely needed
-
-        return Declared(declared[name], url=url, key=key)
+        place = "declared_page:DeclaredPage" if declared[name].item else "declared:Declared"
+        own: Source = _class_at(place)(declared[name], url=url, key=key)
+        return own
     if name in ENGINES:
         return load(name)(url=url, key=key)
     return Rendered(load(_plain(name))(url=url or urls.get(_plain(name)), key=key), render)

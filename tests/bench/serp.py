@@ -32,12 +32,16 @@ def words(text: str) -> list[str]:
 
 
 def alike(gold: str, got: str) -> bool:
-    """Whether two texts are the same but for marks, dates beside them, and where they are cut."""
+    """Whether two texts are the same but for marks, dates beside them, and where they are cut.
+
+    A text of which less than half is there is another one, however well its words fit.
+    """
     a, b = words(gold), words(got)
     if not a or not b:
         return not a
+    shorter, longer = sorted((len(a), len(b)))
     common = sum((Counter(a) & Counter(b)).values())
-    return common / min(len(a), len(b)) >= 0.8
+    return common >= 0.8 * shorter and 2 * shorter >= longer
 
 
 def measure(gold: list[dict[str, str]], page: SearchPage, base: str) -> Counter[str]:
@@ -64,7 +68,8 @@ def fits(kind: str, outcome: Outcome) -> bool:
     if kind.startswith("no results"):
         return outcome is Outcome.EMPTY
     if "without results" in kind:
-        return outcome is not Outcome.OK
+        # Neither results nor an honest emptiness: the page did not say that there is nothing.
+        return outcome in (Outcome.BLOCKED, Outcome.ERROR)
     return outcome is Outcome.OK
 
 

@@ -3,20 +3,56 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
-from browser.extract.platforms.base import Platform
-from browser.extract.platforms.bluesky_api import from_api
-from browser.extract.platforms.bluesky_pages import drawn_posts
-from browser.extract.platforms.numbers import number
-from browser.extract.platforms.postings import author_of, date_of, node_of, statistics, words_of
-from browser.extract.platforms.record import Record
+from browser.extract.platforms.embedded import (
+    author_of,
+    node_date,
+    node_of,
+    statistics,
+    words_of,
+)
+from browser.extract.platforms.paths import RecordPaths
+from browser.extract.platforms.record import Record, listing
+from browser.extract.platforms.site import Platform, attribute, line
+from browser.extract.platforms.values import counts, fields
+from browser.types import Link
 
 if TYPE_CHECKING:
-    from browser.extract.platforms.source import Source
+    from bs4 import Tag
+
+    from browser.extract.platforms.site import SitePage
 
 _LABELS = {"Likes": "likes", "Replies": "replies", "Reposts": "reposts", "Quotes": "quotes"}
+_ITEMS = ("postThreadItem-by-", "feedItem-by-")
+# Threads are answered as a tree; what is nested deeper than a person would read is left.
+_DEEPEST = 60
+_POST = RecordPaths(
+    "post", id="uri -> [^/]+$", url="https://bsky.app/profile/{author.handle}/post/{uri -> [^/]+$}",
+    author="author.displayName || author.handle", handle="author.handle",
+    counts={"likes": "likeCount", "replies": "replyCount", "reposts": "repostCount",
+            "quotes": "quoteCount"},
+    fields={"labels": "labels.val"},
+)  # fmt: skip
+_PROFILE = RecordPaths(
+    "profile", id="did", url="https://bsky.app/profile/{handle}", text="description",
+    author="displayName || handle", handle="handle", published="createdAt",
+    counts={"followers": "followersCount", "following": "followsCount", "posts": "postsCount"},
+)  # fmt: skip
+_WHEN = "a[href*='/post/'][data-tooltip]@data-tooltip || a[href*='/post/'][aria-label]@aria-label"
+_PICTURES = "img[src*='/feed_thumbnail/'], img[src*='/feed_fullsize/']"
+# The post in front has counts written out; its buttons' labels hold the exact ones.
+_DRAWN = RecordPaths(
+    "post", text="[data-word-wrap], [data-testid=postText]", published=_WHEN, media=_PICTURES,
+    counts={
+        "replies": "[data-testid=replyBtn]@aria-label", "likes": "[data-testid=likeBtn]@aria-label",
+        "reposts": "[data-testid=repostCount-expanded] || [data-testid=repostCount]",
+        "quotes": "[data-testid=quoteCount-expanded]",
+        "bookmarks": "[data-testid=bookmarkCount-expanded]",
+    },
+    fields={"media_text": f"* {_PICTURES}@alt"},
+)  # fmt: skip
 
 
 class Bluesky(Platform):
@@ -25,12 +61,12 @@ class Bluesky(Platform):
     name = "bluesky"
     hosts = ("bsky.app", "public.api.bsky.app", "api.bsky.app")
 
-    def parse(self, source: Source) -> Record | None:
+    def parse(self, page: SitePage) -> Record | None:
         """Read a post with what is embedded in it, an API thread, or a profile."""
-        if source.json is not None:
-            return from_api(source)
-        wanted = source.path[3] if source.path[2:3] == ("post",) and len(source.path) > 3 else ""
-        posts, declared = drawn_posts(source), _declared(source)
+        if page.json is not None:
+            return _from_api(page)
+        wanted = page.path[3] if page.path[2:3] == ("post",) and len(page.path) > 3 else ""
+        posts, declared = _drawn_posts(page), _declared(page)
         if declared is not None and wanted in ("", declared.id):
             mine = next((post for post in posts if post.id == declared.id), declared)
             rest = tuple(post for post in posts if post is not mine)
@@ -40,46 +76,121 @@ class Bluesky(Platform):
             head = next((post for post in posts if post.id == wanted), posts[0])
             return replace(head, items=tuple(post for post in posts if post is not head))
         if posts:
-            return Record(self.name, "timeline", source.url, items=tuple(posts))
-        return _profile(source)
+            return Record(self.name, "timeline", page.url, items=tuple(posts))
+        return _profile(page)
 
 
-def _declared(source: Source) -> Record | None:
+def _from_api(page: SitePage) -> Record | None:
+    """Read a thread, a list of posts, or a profile."""
+    data: dict[str, Any] = page.json if isinstance(page.json, dict) else {}
+    if "feed" in data or "posts" in data:
+        rows = (_thread(page, row) for row in data.get("feed") or data.get("posts") or [])
+        return listing("bluesky", page.url, filter(None, rows))
+    if "followersCount" in data and "handle" in data:
+        return _PROFILE.read(page, "bluesky", data)
+    return _thread(page, data.get("thread", data))
+
+
+def _thread(page: SitePage, thread: dict[str, Any], depth: int = _DEEPEST) -> Record | None:
+    post: dict[str, Any] = thread.get("post", thread)
+    kind = str(post.get("$type", "")).rpartition("#")[2]
+    if kind in ("notFoundPost", "blockedPost"):
+        gone = fields(reason="blocked" if kind == "blockedPost" else "not found")
+        return Record("bluesky", "unavailable", id=_key(post.get("uri")), fields=gone)
+    record = _post(page, post)
+    if record is None or depth == 0:
+        return record
+    replies = (_thread(page, reply, depth - 1) for reply in thread.get("replies") or [])
+    by = ((thread.get("reason") or {}).get("by") or {}).get("handle")
+    return replace(record, items=(*record.items, *filter(None, replies)),
+                   fields={**record.fields, **fields(reposted_by=by)})  # fmt: skip
+
+
+def _key(uri: object) -> str | None:
+    return str(uri or "").rpartition("/")[2] or None
+
+
+def _post(page: SitePage, post: dict[str, Any]) -> Record | None:
+    value: dict[str, Any] = post.get("record") or post.get("value") or {}
+    if "text" not in value:
+        return None
+    embedded: dict[str, Any] = post.get("embed") or next(iter(post.get("embeds") or []), {})
+    # What is embedded: pictures, film or card, and the post that is quoted.
+    inner = embedded.get("record") or {}
+    inner = inner.get("record", inner) if "author" not in inner else inner
+    quoted = _post(page, inner) if "author" in inner else None
+    media = embedded["media"] if isinstance(embedded.get("media"), dict) else embedded
+    images = media.get("images") or []
+    record = _POST.read(page, "bluesky", post)
+    said = "; ".join(image["alt"] for image in images if image.get("alt"))
+    more = fields(language=", ".join(value.get("langs") or []), media_text=said)
+    return replace(
+        record, text=value["text"], published=iso_date(value.get("createdAt", "")),
+        parent=_key(((value.get("reply") or {}).get("parent") or {}).get("uri")),
+        fields={**record.fields, **more}, links=_links(value, media.get("external") or {}),
+        items=(replace(quoted, kind="quoted"),) if quoted else (),
+        media=tuple(u for i in (*images, media) if (u := i.get("fullsize") or i.get("playlist"))),
+    )  # fmt: skip
+
+
+def _links(value: dict[str, Any], card: dict[str, Any]) -> tuple[Link, ...]:
+    """The card, and links within the text, whose places are counted in bytes."""
+    text = value["text"].encode()
+    found = [Link(card["uri"], card.get("title", ""))] if card.get("uri") else []
+    for facet in value.get("facets") or []:
+        place = facet.get("index") or {}
+        words = text[place.get("byteStart", 0) : place.get("byteEnd", 0)].decode(errors="replace")
+        found += [Link(f["uri"], words) for f in facet.get("features") or [] if f.get("uri")]
+    return tuple({link.url: link for link in reversed(found)}.values())[::-1]
+
+
+def _declared(page: SitePage) -> Record | None:
     """The post that the server wrote into the page; a client that went on leaves it standing."""
-    node = node_of(source, "DiscussionForumPosting", "SocialMediaPosting")
-    text = words_of(node, "text", "articleBody") or source.meta.get("og:description", "")
-    if not node and source.meta.get("og:type") != "article":
+    node, meta = node_of(page, "DiscussionForumPosting", "SocialMediaPosting"), page.meta
+    if not node and meta.get("og:type") != "article":
         return None
     author, handle = author_of(node)
-    url = source.canonical
-    picture = source.meta.get("og:image", "")
+    picture = meta.get("og:image", "")
+    labels = {_LABELS.get(meta.get(f"twitter:label{n}", "")): n for n in range(1, 9)}
+    shown = counts(**{name: meta.get(f"twitter:value{n}") for name, n in labels.items() if name})
     return Record(
-        "bluesky", "post", url, id=url.rpartition("/")[2], text=text, author=author,
-        handle=handle or source.meta.get("profile:username"),
-        published=date_of(node, "datePublished")
-        or iso_date(source.meta.get("article:published_time", "")),
-        counts=statistics(node) or _card_counts(source.meta),
+        "bluesky", "post", page.canonical, id=_key(page.canonical), author=author,
+        text=words_of(node, "text", "articleBody") or meta.get("og:description", ""),
+        handle=handle or meta.get("profile:username"),
+        published=node_date(node, "datePublished")
+        or iso_date(meta.get("article:published_time", "")),
+        # Its ShareAction counts reposts and quotes together; the card tells them apart.
+        counts={**statistics(node), **shown},
         media=(picture,) if "/avatar/" not in picture and picture else (),
     )  # fmt: skip
 
 
-def _profile(source: Source) -> Record | None:
-    node = node_of(source, "ProfilePage", "Person")
-    name, _, handle = source.meta.get("og:title", "").partition(" (@")
-    if not node and source.meta.get("og:type") != "profile":
+def _profile(page: SitePage) -> Record | None:
+    name, _, handle = page.meta.get("og:title", "").partition(" (@")
+    if not node_of(page, "ProfilePage", "Person") and page.meta.get("og:type") != "profile":
         return None
     return Record(
-        "bluesky", "profile", source.canonical, id=source.path[-1] if source.path else None,
-        text=source.meta.get("og:description", ""), author=name or None,
-        handle=source.meta.get("profile:username") or handle.rstrip(")") or None,
+        "bluesky", "profile", page.canonical, id=page.path[-1] if page.path else None,
+        text=page.meta.get("og:description", ""), author=name or None,
+        handle=page.meta.get("profile:username") or handle.rstrip(")") or None,
     )  # fmt: skip
 
 
-def _card_counts(meta: dict[str, str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for place in range(1, 9):
-        name = _LABELS.get(meta.get(f"twitter:label{place}", ""))
-        amount = number(meta.get(f"twitter:value{place}"))
-        if name and amount is not None:
-            found[name] = amount
-    return found
+def _drawn_posts(page: SitePage) -> list[Record]:
+    """Every post that the client drew on the page, in page order."""
+    kind = next((k for k in _ITEMS if page.first(f"[data-testid^='{k}']") is not None), None)
+    return [_drawn(page, e, kind) for e in page.all(f"[data-testid^='{kind}']")] if kind else []
+
+
+def _drawn(page: SitePage, node: Tag, kind: str) -> Record:
+    handle = attribute(node, "data-testid").removeprefix(kind)
+    url = page.link(f"a[href*='/profile/{handle}/post/']", node)
+    key = url.rpartition("/post/")[2].partition("/")[0]
+    # The name shown: the first text in a link to the profile that is no handle.
+    links = page.all("a[href^='/profile/']:not([href*='/post/'])", node)
+    texts = (line(leaf) for link in links for leaf in page.all("[dir=auto]", link) or [link])
+    return replace(
+        _DRAWN.read(page, "bluesky", node), id=key or None, handle=handle,
+        url=f"https://bsky.app/profile/{handle}/post/{key}" if key else "",
+        author=next((text for text in texts if text and not text.startswith("@")), None),
+    )  # fmt: skip

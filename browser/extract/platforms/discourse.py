@@ -4,21 +4,62 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import unescape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from browser.extract.dates import iso_date
-from browser.extract.platforms.base import Platform
-from browser.extract.platforms.discourse_pages import read_page
-from browser.extract.platforms.numbers import counts
+from browser.extract.platforms.paths import RecordPaths
 from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import Source, fields
+from browser.extract.platforms.site import Platform, SitePage
+from browser.extract.platforms.values import counts, fields
 from browser.net.url import join, origin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SHAPES = {"post_stream", "topic_list", "latest_posts", "cooked", "grouped_search_result"}
 _MARKS = ("closed", "archived", "pinned", "pinned_globally")
+_LOCK = ".topic-status-info .d-icon-lock, .topic-statuses .d-icon-lock"
+_TOPIC = RecordPaths(
+    "topic", id="id", title="title", text="excerpt", published="created_at",
+    tags="tags.name || tags",
+    counts={"posts": "posts_count", "views": "views", "likes": "like_count",
+            "replies": "reply_count"},
+    fields={"category": "category_id", "solved_by": "accepted_answer.post_number",
+            "last_post": "last_posted_at"},
+    flags={"solved": "has_accepted_answer"},
+)  # fmt: skip
+_POST = RecordPaths(
+    "post", id="id", title="topic_title", text="cooked", markup=True, author="name || username",
+    handle="username", published="created_at", modified="updated_at", parent="reply_to_post_number",
+    counts={"number": "post_number", "replies": "reply_count", "reads": "reads"},
+    fields={"role": "user_title"}, flags={"accepted": "accepted_answer"},
+)  # fmt: skip
+_USER = RecordPaths(
+    "profile", id="id", author="name || username", handle="username", text="bio_cooked",
+    markup=True, published="created_at",
+    fields={"role": "title", "website": "website", "location": "location",
+            "trust_level": "trust_level"},
+)  # fmt: skip
+_HEAD = RecordPaths(
+    "topic", title="#topic-title h1 a, #topic-title h1, h1 .fancy-title, h1 a, h1",
+    tags=".discourse-tag",
+    fields={"category": ".badge-category__name, .category-name, .category-title"},
+)  # fmt: skip
+_NAME = "[itemprop=author] [itemprop=name], .creator [itemprop=name], .creator a"
+_CRAWLED = RecordPaths(
+    "post", ".crawler-post", id="@id -> post_(.+)", text="[itemprop=text], .post", author=_NAME,
+    handle=_NAME, published="time@datetime", modified="meta[itemprop=dateModified]@content",
+    counts={
+        "number": "[itemprop=position]",
+        "likes": "[itemprop=interactionStatistic] [itemprop=userInteractionCount]@content"
+        " || .post-likes",
+    },
+)  # fmt: skip
+_DRAWN = RecordPaths(
+    "post", "article[data-post-id]", id="@data-post-id", text=".cooked",
+    author=".names .full-name, .names .username, .names a",
+    handle=".names [data-user-card]@data-user-card",
+    published=".post-date .relative-date@data-time",
+    counts={"number": "@id -> post_(.+)", "likes": ".like-count"},
+    fields={"state": "@class -> deleted", "role": ".names .user-title"},
+    flags={"accepted": ".accepted, .accepted-text"},
+)  # fmt: skip
 
 
 class Discourse(Platform):
@@ -27,136 +68,109 @@ class Discourse(Platform):
     name = "discourse"
     marks = (b"Discourse ", b'"post_stream"')
 
-    def claims(self, source: Source) -> bool:
+    def claims(self, page: SitePage) -> bool:
         """By the generator that its pages name, or by the shape of its JSON."""
-        if source.json is None:
-            return source.meta.get("generator", "").startswith("Discourse")
-        if not isinstance(source.json, dict):
-            return False
-        user = source.json.get("user")
-        return (
-            isinstance(user, dict) and "trust_level" in user
-        ) or _SHAPES & source.json.keys() != set()
+        if page.json is None:
+            return page.meta.get("generator", "").startswith("Discourse")
+        data = page.json if isinstance(page.json, dict) else {}
+        user = data.get("user")
+        known = isinstance(user, dict) and "trust_level" in user
+        return known or not _SHAPES.isdisjoint(data)
 
-    def parse(self, source: Source) -> Record | None:
+    def parse(self, page: SitePage) -> Record | None:
         """Read a topic, a post, a user, or a list."""
-        data, site = source.json, origin(source.url)
+        data = page.json
         if data is None:
-            return read_page(source)
+            return _read_page(page)
         if "post_stream" in data:
-            return _topic(data, site)
+            return _topic(page, data)
         if isinstance(data.get("user"), dict):
-            return _user(data["user"], site)
+            user = _USER.read(page, self.name, data["user"])
+            return replace(user, url=f"{origin(page.url)}/u/{user.handle}")
         if "topic_list" in data:
             users = {user["id"]: user["username"] for user in data.get("users") or []}
-            items = [_listed(topic, site, users) for topic in data["topic_list"].get("topics", [])]
-            return Record(self.name, "listing", source.url, items=tuple(items))
-        if "grouped_search_result" in data:
-            return _found(data, source.url, site)
-        if "latest_posts" in data:
-            posts = tuple(_post(post, site) for post in data["latest_posts"])
-            return Record(self.name, "listing", source.url, items=posts)
-        return _post(data, site)
+            topics = data["topic_list"].get("topics", [])
+            items = tuple(_listed(page, topic, users) for topic in topics)
+        elif "grouped_search_result" in data:
+            topics = {topic["id"]: topic for topic in data.get("topics") or []}
+            posts = data.get("posts") or []
+            items = tuple(_hit(page, post, topics.get(post.get("topic_id"), {})) for post in posts)
+        elif "latest_posts" in data:
+            items = tuple(_post(page, post) for post in data["latest_posts"])
+        else:
+            return _post(page, data)
+        return Record(self.name, "listing", page.url, items=items)
 
 
-def _topic(data: dict[str, Any], site: str) -> Record:
-    posts = [_post(post, site) for post in data["post_stream"].get("posts") or []]
-    first = posts[0] if posts else Record("discourse", "post")
-    return Record(
-        "discourse", "topic", f"{site}/t/{data.get('slug')}/{data.get('id')}",
-        id=str(data.get("id")), title=data.get("title"), text=first.text, author=first.author,
-        handle=first.handle, published=_date(data.get("created_at")) or first.published,
-        modified=_date(data.get("last_posted_at")), tags=tuple(_tags(data)),
-        counts=counts(posts=data.get("posts_count"), views=data.get("views"),
-                      likes=data.get("like_count"), replies=data.get("reply_count")),
-        fields=fields(
-            category=data.get("category_id"), marks=_marks(data),
-            solved_by=(data.get("accepted_answer") or {}).get("post_number"),
-        ),
-        items=tuple(posts[1:]),
+def _read_page(page: SitePage) -> Record | None:
+    """Read a topic with the posts that are on the page; None for any other page."""
+    posts = _CRAWLED.records(page, "discourse") or _DRAWN.records(page, "discourse")
+    if not posts or page.path[:1] != ("t",):
+        return None
+    head, topic = posts[0], _HEAD.read(page, "discourse", page.soup)
+    state = fields(state="closed" if page.first(_LOCK) is not None else None)
+    return replace(
+        topic, url=page.canonical, title=topic.title or page.meta.get("og:title"),
+        id=next((part for part in page.path[1:] if part.isdecimal()), None),
+        text=head.text, author=head.author, handle=head.handle, published=head.published,
+        counts=head.counts, fields={**topic.fields, **state}, items=posts[1:],
     )  # fmt: skip
 
 
-def _listed(topic: dict[str, Any], site: str, users: dict[int, str]) -> Record:
+def _topic(page: SitePage, data: dict[str, Any]) -> Record:
+    posts = [
+        _post(page, {"topic_slug": data.get("slug"), **post})
+        for post in data["post_stream"].get("posts") or []
+    ]
+    first, topic = posts[0] if posts else Record("discourse", "post"), _stated(page, data)
+    return replace(topic, text=first.text, author=first.author, handle=first.handle,
+                   published=topic.published or first.published,
+                   items=tuple(posts[1:]))  # fmt: skip
+
+
+def _stated(page: SitePage, topic: dict[str, Any]) -> Record:
+    """A topic, without who wrote it."""
+    record = _TOPIC.read(page, "discourse", topic)
+    marks = ", ".join(mark for mark in _MARKS if topic.get(mark))
+    return replace(
+        record, url=_address(page, topic.get("slug"), topic.get("id")), text=unescape(record.text),
+        fields={**record.fields, **fields(marks=marks)},
+    )  # fmt: skip
+
+
+def _listed(page: SitePage, topic: dict[str, Any], users: dict[int, str]) -> Record:
     posters = topic.get("posters") or [{}]
     handle = users.get(posters[0].get("user_id", -1)) or topic.get("last_poster_username")
-    return Record(
-        "discourse", "topic", f"{site}/t/{topic.get('slug')}/{topic.get('id')}",
-        id=str(topic.get("id")), title=topic.get("title"), author=handle, handle=handle,
-        text=unescape(topic.get("excerpt") or ""), published=_date(topic.get("created_at")),
-        modified=_date(topic.get("last_posted_at")), tags=tuple(_tags(topic)),
-        counts=counts(posts=topic.get("posts_count"), views=topic.get("views"),
-                      likes=topic.get("like_count"), replies=topic.get("reply_count")),
-        fields=fields(category=topic.get("category_id"), marks=_marks(topic),
-                      solved="true" if topic.get("has_accepted_answer") else None),
-    )  # fmt: skip
+    return replace(_stated(page, topic), author=handle, handle=handle)
 
 
-def _post(post: dict[str, Any], site: str) -> Record:
-    number, answered = post.get("post_number"), post.get("reply_to_post_number")
-    slug, topic = post.get("topic_slug"), post.get("topic_id")
-    likes = next(
-        (a.get("count") for a in post.get("actions_summary") or [] if a.get("id") == 2), None
+def _post(page: SitePage, post: dict[str, Any]) -> Record:
+    record = _POST.read(page, "discourse", post)
+    actions = post.get("actions_summary") or []
+    likes = next((action.get("count") for action in actions if action.get("id") == 2), None)
+    gone = post.get("user_deleted") or post.get("deleted_at")
+    options = [option for poll in post.get("polls") or [] for option in poll.get("options") or []]
+    polled = [f"{page.body(o.get('html') or '')}: {o.get('votes')}" for o in options]
+    more = fields(state="deleted" if gone else "hidden" if post.get("hidden") else None,
+                  poll="; ".join(polled))  # fmt: skip
+    pictures = SitePage(page.url, f"<p>{post.get('cooked') or ''}").all(
+        "img[src]:not(.emoji):not(.avatar)"
     )
-    return Record(
-        "discourse", "post", f"{site}/t/{slug}/{topic}/{number}" if topic else "",
-        id=str(post.get("id")), text=Source(site, "").body(post.get("cooked") or ""),
-        title=post.get("topic_title"), author=post.get("name") or post.get("username"),
-        handle=post.get("username"), published=_date(post.get("created_at")),
-        modified=_date(post.get("updated_at")), parent=str(answered) if answered else None,
-        media=tuple(_pictures(post.get("cooked") or "", site)),
-        counts=counts(number=number, replies=post.get("reply_count"), reads=post.get("reads"),
-                      likes=likes),
-        fields=fields(
-            role=post.get("user_title"), accepted="true" if post.get("accepted_answer") else None,
-            state="deleted" if post.get("user_deleted") or post.get("deleted_at")
-            else "hidden" if post.get("hidden") else None,
-            poll="; ".join(_polls(post.get("polls") or [])),
-        ),
+    return replace(
+        record, url=_address(page, post.get("topic_slug"), post.get("topic_id"), record),
+        counts={**record.counts, **counts(likes=likes)}, fields={**record.fields, **more},
+        media=tuple(join(page.url, str(picture["src"])) for picture in pictures),
     )  # fmt: skip
 
 
-def _pictures(cooked: str, site: str) -> Iterator[str]:
-    for picture in Source(site, cooked).all("img[src]:not(.emoji):not(.avatar)"):
-        yield join(site, picture.get("src") or "")
+def _address(page: SitePage, slug: object, topic: object, post: Record | None = None) -> str:
+    """The address of a topic or of a post in it; empty where the reply does not give its parts."""
+    number = f"/{post.counts['number']}" if post and "number" in post.counts else ""
+    known = slug and topic and (number or post is None)
+    return f"{origin(page.url)}/t/{slug}/{topic}{number}" if known else ""
 
 
-def _marks(topic: dict[str, Any]) -> str:
-    return ", ".join(mark for mark in _MARKS if topic.get(mark))
-
-
-def _polls(polls: list[dict[str, Any]]) -> list[str]:
-    options = (option for poll in polls for option in poll.get("options") or [])
-    body = Source("", "").body
-    return [f"{body(option.get('html') or '')}: {option.get('votes')}" for option in options]
-
-
-def _user(user: dict[str, Any], site: str) -> Record:
-    name = user.get("username")
-    return Record(
-        "discourse", "profile", f"{site}/u/{name}", id=str(user.get("id")), handle=name,
-        author=user.get("name") or name, text=Source(site, "").body(user.get("bio_cooked") or ""),
-        published=_date(user.get("created_at")),
-        fields=fields(role=user.get("title"), website=user.get("website"),
-                      location=user.get("location"), trust_level=user.get("trust_level")),
-    )  # fmt: skip
-
-
-def _found(data: dict[str, Any], url: str, site: str) -> Record:
-    """A page of search results: posts, each under the title of its topic."""
-    titles = {topic["id"]: topic for topic in data.get("topics") or []}
-    rows = []
-    for post in data.get("posts") or []:
-        topic = titles.get(post.get("topic_id"), {})
-        record = _post({**post, "topic_slug": topic.get("slug"), "cooked": ""}, site)
-        said = unescape(post.get("blurb") or "")
-        rows.append(replace(record, title=topic.get("title"), text=said))
-    return Record("discourse", "listing", url, items=tuple(rows))
-
-
-def _tags(topic: dict[str, Any]) -> list[str]:
-    return [tag if isinstance(tag, str) else tag.get("name", "") for tag in topic.get("tags") or []]
-
-
-def _date(value: object) -> str | None:
-    return iso_date(value) if isinstance(value, str) else None
+def _hit(page: SitePage, post: dict[str, Any], topic: dict[str, Any]) -> Record:
+    """A result of a search: a post under the title of its topic."""
+    record = _post(page, {**post, "topic_slug": topic.get("slug"), "cooked": ""})
+    return replace(record, title=topic.get("title"), text=unescape(post.get("blurb") or ""))

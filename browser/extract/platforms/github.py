@@ -2,22 +2,90 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import base64
+import binascii
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from browser.extract.platforms.base import Platform
-from browser.extract.platforms.github_api import from_api
-from browser.extract.platforms.github_file import read_file
-from browser.extract.platforms.github_thread import THREADS, read_thread
-from browser.extract.platforms.numbers import counts, number
-from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import fields
-from browser.extract.tree import text_content
+from browser.extract.platforms.embedded import decoded, node_date, node_of, statistics, walk
+from browser.extract.platforms.paths import RecordPaths
+from browser.extract.platforms.record import Record, listing
+from browser.extract.platforms.site import Platform, attribute, line
+from browser.extract.platforms.values import counts, fields, number
 
 if TYPE_CHECKING:
-    from browser.extract.platforms.source import Source
+    from bs4 import Tag
 
-_ABOUT = ".BorderGrid-cell p.f4, [itemprop=about], .repository-meta-content"
-_LANGUAGE = ".BorderGrid-cell .color-fg-default.text-bold, .lang"
+    from browser.extract.platforms.site import SitePage
+
+_THREADS = {"issues": "issue", "pull": "pull_request", "discussions": "discussion"}
+_API_REPOSITORY = RecordPaths(
+    "repository", id="full_name", url="html_url", title="name", text="description",
+    author="owner.login", handle="owner.login", published="created_at", modified="pushed_at",
+    counts={"stars": "stargazers_count", "forks": "forks_count", "watchers": "subscribers_count",
+            "issues": "open_issues_count"},
+    fields={"description": "description", "homepage": "homepage", "language": "language",
+            "license": "license.spdx_id", "branch": "default_branch",
+            "forked_from": "parent.full_name"},
+    flags={"archived": "archived"}, tags="topics",
+)  # fmt: skip
+_API_THREAD = RecordPaths(
+    "issue", id="number", url="html_url", title="title", text="body", author="user.login",
+    handle="user.login", published="created_at", modified="updated_at", tags="labels.name",
+    counts={"comments": "comments", "additions": "additions", "deletions": "deletions",
+            "files": "changed_files", "commits": "commits"},
+    fields={"state": "state", "reason": "state_reason", "closed": "closed_at", "base": "base.ref",
+            "head": "head.ref", "assignees": "assignees.login", "milestone": "milestone.title"},
+)  # fmt: skip
+_API_COMMENT = RecordPaths(
+    "comment", id="id", url="html_url", text="body", author="user.login", handle="user.login",
+    published="created_at", modified="updated_at", fields={"path": "path"},
+)  # fmt: skip
+_REPOSITORY = RecordPaths(
+    "repository", text="article.markdown-body", tags="a.topic-tag",
+    counts={
+        "stars": "#repo-stars-counter-star@title || #repo-stars-counter-star"
+        " || .social-count[href$=stargazers]",
+        "forks": "#repo-network-counter@title || #repo-network-counter"
+        " || .social-count[href$=network]",
+        "watchers": "a[href$='/watchers'] strong",
+        "issues": "#issues-repo-tab-count@title || #issues-repo-tab-count",
+        "pull_requests": "#pull-requests-repo-tab-count@title || #pull-requests-repo-tab-count",
+    },
+    fields={
+        "description": ".BorderGrid-cell p.f4, [itemprop=about], .repository-meta-content",
+        "homepage": ".BorderGrid-cell a[role=link][rel~=nofollow]@href",
+        "language": ".BorderGrid-cell .color-fg-default.text-bold, .lang",
+        "license": "a[href*='LICENSE'] , a[data-analytics-event*=license]",
+        "branch": "#branch-select-menu .css-truncate-target, [data-hotkey=w] span",
+        "forked_from": ".fork-flag, span.lh-condensed-ultra -> forked from (.+)",
+        "release": "a[href*='/releases/tag/'] .text-bold, "
+        ".BorderGrid-cell a[href*='/releases/tag/'] span.css-truncate",
+    },
+)  # fmt: skip
+# The issue viewer's blocks, then the timeline's of pull requests and older issues.
+_COMMENTS = "[data-testid^=comment-viewer-outer-box], .js-comment, .timeline-comment"
+_ANCHOR = "[id^=issuecomment], [id^=discussion_r]"
+_BODY = "[data-testid=issue-body]"
+_COMMENT = RecordPaths(
+    "comment", text=".markdown-body, .comment-body",
+    published="relative-time, time-ago, time@datetime",
+    author="[data-testid=issue-body-header-author], [data-testid=avatar-link], a.author",
+    fields={"hidden": ".minimized-comment summary"},
+)  # fmt: skip
+_THREAD = RecordPaths(
+    "thread", title="[data-testid=issue-title], .js-issue-title, h1 .markdown-title",
+    tags="[data-testid=issue-labels] a, .js-issue-labels a, .IssueLabel",
+    counts={"commits": "#commits_tab_counter", "files": "#files_tab_counter"},
+    fields={
+        "state": "[data-testid=header-state], .gh-header-meta .State, span.State",
+        "base": ".commit-ref.base-ref, .base-ref", "head": ".head-ref",
+        "milestone": "[data-testid=sidebar-milestones-section] a, .milestone-name",
+        "assignees": "* .js-issue-assignees .assignee,"
+        " [data-testid=issue-assignees] [data-testid=avatar-link]",
+    },
+    flags={"answered": ".discussion-answer, [data-answer]"},
+)  # fmt: skip
 
 
 class GitHub(Platform):
@@ -26,66 +94,156 @@ class GitHub(Platform):
     name = "github"
     hosts = ("github.com", "gist.github.com")
 
-    def claims(self, source: Source) -> bool:
+    def claims(self, page: SitePage) -> bool:
         """Pages of github.com itself and its API; its documentation has a form of its own."""
-        return source.host in {"github.com", "www.github.com", "api.github.com"}
+        return page.host in {"github.com", "www.github.com", "api.github.com"}
 
     def owns(self, host: str) -> bool:
         """The sites that `claims` knows."""
         return host in {"github.com", "www.github.com"}
 
-    def parse(self, source: Source) -> Record | None:
+    def parse(self, page: SitePage) -> Record | None:
         """Read by the path: `/owner/name`, `…/issues/N`, `…/pull/N`, `…/blob/…`."""
-        path = source.path
-        if source.json is not None and source.host == "api.github.com":
-            return from_api(source)
-        if len(path) >= 4 and path[2] in THREADS and path[3].isdecimal():
-            return read_thread(source, THREADS[path[2]])
+        path = page.path
+        if page.json is not None and page.host == "api.github.com":
+            return _from_api(page)
+        if len(path) >= 4 and path[2] in _THREADS and path[3].isdecimal():
+            return _thread(page, _THREADS[path[2]])
         if len(path) >= 4 and path[2] == "blob":
-            return read_file(source)
-        return _repository(source) if len(path) == 2 or path[2:3] == ("tree",) else None
+            return _file(page)
+        return _repository(page) if len(path) == 2 or path[2:3] == ("tree",) else None
 
 
-def _repository(source: Source) -> Record | None:
-    name = source.meta.get("octolytics-dimension-repository_nwo") or "/".join(source.path[:2])
-    readme = source.first("article.markdown-body")
-    about = source.text(_ABOUT)
-    if readme is None and not about:
+def _from_api(page: SitePage) -> Record | None:
+    """Read one object of the REST API, or a list of them, also as searches give it."""
+    data = page.json
+    rows = data.get("items") if isinstance(data, dict) and "items" in data else data
+    if isinstance(rows, list):
+        found = (_entry(page, row) for row in rows if isinstance(row, dict))
+        return listing("github", page.url, filter(None, found))
+    return _entry(page, rows) if isinstance(rows, dict) else None
+
+
+def _entry(page: SitePage, row: dict[str, Any]) -> Record | None:
+    if "full_name" in row:
+        return _API_REPOSITORY.read(page, "github", row)
+    if "number" in row and "title" in row:
+        pull = row.get("pull_request") or ("head" in row and row) or {}
+        state = "merged" if pull.get("merged_at") else "draft" if row.get("draft") else None
+        record = _API_THREAD.read(page, "github", row)
+        return replace(record, kind="pull_request" if pull else "issue",
+                       fields={**record.fields, **fields(state=state)})  # fmt: skip
+    if "content" in row and row.get("encoding") == "base64":
+        return _api_file(row)
+    if "body" not in row or "user" not in row:
         return None
+    kind = "review_comment" if "diff_hunk" in row else "comment"
+    return replace(_API_COMMENT.read(page, "github", row), kind=kind)
+
+
+def _api_file(row: dict[str, Any]) -> Record | None:
+    try:
+        text = base64.b64decode(row["content"]).decode("utf-8", "replace")
+    except binascii.Error:
+        return None
+    address = row.get("html_url") or ""
+    path, size = row.get("path"), fields(size=row.get("size"))
+    return Record("github", "file", address, id=path, title=path, text=text, fields=size)
+
+
+def _repository(page: SitePage) -> Record | None:
+    record = _REPOSITORY.read(page, "github", page.soup)
+    if not record.text and "description" not in record.fields:
+        return None
+    name = page.meta.get("octolytics-dimension-repository_nwo") or "/".join(page.path[:2])
     owner, _, title = name.partition("/")
-    return Record(
-        "github", "repository", f"https://github.com/{name}", id=name, title=title,
-        text=source.body(readme), author=owner, handle=owner,
-        counts=counts(
-            stars=_count(source, "#repo-stars-counter-star, .social-count[href$=stargazers]"),
-            forks=_count(source, "#repo-network-counter, .social-count[href$=network]"),
-            watchers=number(source.text("a[href$='/watchers'] strong")),
-            issues=_count(source, "#issues-repo-tab-count"),
-            pull_requests=_count(source, "#pull-requests-repo-tab-count"),
-        ),
-        fields=fields(
-            description=about, homepage=source.link(".BorderGrid-cell a[role=link][rel~=nofollow]"),
-            language=source.text(_LANGUAGE),
-            license=source.text("a[href*='LICENSE'] , a[data-analytics-event*=license]"),
-            branch=source.text("#branch-select-menu .css-truncate-target, [data-hotkey=w] span"),
-            archived="true" if _is_archived(source) else None,
-            forked_from=_origin(source.text(".fork-flag, span.lh-condensed-ultra")),
-            release=source.text("a[href*='/releases/tag/'] .text-bold, "
-                                ".BorderGrid-cell a[href*='/releases/tag/'] span.css-truncate"),
-        ),
-        tags=tuple(text_content(tag) for tag in source.all("a.topic-tag")),
+    flashes = (line(e) for e in page.all(".flash-warn, .flash, [class*=Banner]"))
+    archived = any("archived by the owner" in said for said in flashes) or None
+    return replace(record, url=f"https://github.com/{name}", id=name, title=title, author=owner,
+                   handle=owner, fields={**record.fields, **fields(archived=archived)})  # fmt: skip
+
+
+def _thread(page: SitePage, kind: str) -> Record | None:
+    """Read a conversation: its first post, then comments and reviews as items."""
+    node, first = (
+        node_of(page, "DiscussionForumPosting", "QAPage"),
+        page.first(_BODY),
+    )
+    blocks = _blocks(page)
+    head = _comment(page, first) if first is not None else blocks.pop(0) if blocks else None
+    record = _THREAD.read(page, "github", page.soup)
+    title = record.title or page.meta.get("og:title", "").partition(" · ")[0]
+    if head is None or not title:
+        return None
+    state = record.fields.get("state", "").lower().removeprefix("status:").strip()
+    added, _, removed = page.text("#diffstat, .diffstat").replace("−", "-").partition("-")
+    changed = {"additions": number(added.replace("+", "")), "deletions": number(removed)}
+    more = fields(state=state, repository="/".join(page.path[:2]))
+    assigned = record.fields.get("assignees", "").replace("; ", ", ")
+    return replace(
+        record, kind=kind, url=page.canonical, id=page.path[3], title=title, text=head.text,
+        author=head.author, handle=head.handle,
+        published=head.published or node_date(node, "datePublished"),
+        counts={**statistics(node), **record.counts, **counts(**changed)},
+        fields={**record.fields, **more, **fields(assignees=assigned)}, items=tuple(blocks),
     )  # fmt: skip
 
 
-def _is_archived(source: Source) -> bool:
-    flashes = (text_content(e) for e in source.all(".flash-warn, .flash, [class*=Banner]"))
-    return any("archived by the owner" in said for said in flashes)
+def _blocks(page: SitePage) -> list[Record]:
+    found = page.all(_COMMENTS)
+    known = set(map(id, found))
+    outer = [block for block in found if not any(id(above) in known for above in block.parents)]
+    return [record for block in outer if (record := _comment(page, block))]
 
 
-def _origin(said: str) -> str:
-    mark, found, name = said.partition("forked from")
-    return name.strip() if found and not mark else ""
+def _comment(page: SitePage, block: Tag) -> Record | None:
+    record = _COMMENT.read(page, "github", block)
+    if page.first(".markdown-body, .comment-body", block) is None:
+        return None
+    around = (
+        block,
+        *list(block.parents)[:2],
+        page.first(_ANCHOR, block),
+    )
+    ids = (attribute(node, "id") for node in around if node is not None)
+    name = next((n for n in ids if n.startswith(("issuecomment", "discussion_r"))), "")
+    kind = "review_comment" if name.startswith("discussion_r") else "comment"
+    return replace(record, kind=kind, id=name or None, handle=record.author)
 
 
-def _count(source: Source, css: str) -> int | None:
-    return number(source.attr(css, "title") or source.text(css))
+def _file(page: SitePage) -> Record | None:
+    """Read a file from the page's state, else from its lines; its path stands in the address."""
+    scripts = page.all("script[data-target='react-app.embeddedData']")
+    states = walk([decoded(script.get_text()) for script in scripts])
+    blob: dict[str, Any] = next((n["blob"] for n in states if isinstance(n.get("blob"), dict)), {})
+    header = blob.get("headerInfo") or {}
+    lines, rich = blob.get("rawLines"), blob.get("richText")
+    text = "\n".join(lines) if isinstance(lines, list) else _shown(page)
+    if not text and isinstance(rich, str):
+        text = page.body(rich)
+    box = page.first("#repo-content-pjax-container, .file, [data-testid=blob-viewer]")
+    lfs = header.get("isGitLfs") or "Stored with Git LFS" in line(box)
+    size, name = header.get("blobSize"), "/".join(page.path[4:])
+    if not (text or size or lfs):
+        return None
+    loc = (header.get("lineInfo") or {}).get("truncatedLoc")
+    picture = blob.get("rawBlobUrl") if blob.get("image") else None
+    return Record(
+        "github", "file", page.url, id=name, title=name, text=text,
+        counts=counts(lines=loc or (text.count("\n") + 1 if text else None)),
+        fields=fields(
+            repository="/".join(page.path[:2]), branch=page.path[3], size=size,
+            language=blob.get("language"), lfs=True if lfs else None,
+            truncated=blob.get("truncated") or None, picture=blob.get("image") or None,
+        ),
+        media=(picture,) if picture else (),
+    )  # fmt: skip
+
+
+def _shown(page: SitePage) -> str:
+    area = page.first("#read-only-cursor-text-area")
+    if area is not None and area.get_text().strip():
+        return area.get_text().strip("\n")
+    lines = page.all("td.blob-code, .react-file-line")
+    text = "\n".join(row.get_text().rstrip("\n") for row in lines)
+    return text or page.body(page.first("article.markdown-body"))

@@ -2,25 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
-from browser.extract.platforms.base import Platform
-from browser.extract.platforms.mastodon_api import entity, from_api
-from browser.extract.platforms.numbers import counts
+from browser.extract.platforms.paths import RecordPaths
 from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import fields
-from browser.extract.tree import text_content
+from browser.extract.platforms.site import Platform
+from browser.extract.platforms.values import fields
+from browser.types import Link
 
 if TYPE_CHECKING:
-    from lxml import etree
+    from browser.extract.platforms.site import SitePage
 
-    from browser.extract.platforms.source import Source
-
-_MEDIA = ".media-gallery__item-thumbnail"
-_WORDS = ".status__content__text, .e-content"
-_WARNING = ".content-warning p, .content-warning, .status__content__spoiler, .p-summary"
 _APPLICATION = "#mastodon, .app-body [data-props], #initial-state"
+_SAID = {
+    "warning": ".content-warning p, .content-warning, .status__content__spoiler, .p-summary",
+    "poll": "* .poll li",
+    "media_text": "* .media-gallery__item-thumbnail img@alt",
+}
+_TEXT = ".status__content__text, .e-content"
+_MAIN = RecordPaths(
+    "post", text=_TEXT, author=".display-name__html, .p-name",
+    handle=".display-name__account -> [^@].*", published="time@datetime",
+    modified=".detailed-status__edited time, [data-edited]@datetime",
+    counts={"reposts": ".detailed-status__reblogs", "likes": ".detailed-status__favorites"},
+    fields=_SAID, media=".media-gallery__item-thumbnail@href",
+)  # fmt: skip
+_REPLY = RecordPaths(
+    "reply", ".status[data-id]", id="@data-id", url="a.status__relative-time", text=_TEXT,
+    author=".display-name__html",
+    handle="a.status__display-name@title || .display-name__account -> [^@].*",
+    published="time@datetime", fields=_SAID,
+)  # fmt: skip
+_ACCOUNT = RecordPaths(
+    "profile", id="id", url="url", text="note", markup=True, handle="acct",
+    author="display_name || username", published="created_at",
+    counts={"followers": "followers_count", "posts": "statuses_count",
+            "following": "following_count"},
+)  # fmt: skip
+_STATUS = RecordPaths(
+    "post", id="id", url="url || uri", text="content", markup=True, author="account.display_name",
+    handle="account.acct", published="created_at", modified="edited_at", parent="in_reply_to_id",
+    counts={"replies": "replies_count", "reposts": "reblogs_count", "likes": "favourites_count",
+            "quotes": "quotes_count"},
+    fields={"warning": "spoiler_text", "language": "language",
+            "media_text": "* media_attachments.description"},
+    flags={"pinned": "pinned"}, tags="tags.name", media="media_attachments.url",
+)  # fmt: skip
 
 
 class Mastodon(Platform):
@@ -29,69 +58,83 @@ class Mastodon(Platform):
     name = "mastodon"
     marks = (b'"mastodon"', b"'mastodon'", b"=mastodon", b"initial-state", b'"reblogs_count"')
 
-    def claims(self, source: Source) -> bool:
+    def claims(self, page: SitePage) -> bool:
         """By the page's application element or state, by the API's path and entities."""
-        if source.json is not None:
-            return source.path[:1] == ("api",) and isinstance(entity(source.json), dict)
-        if not source.path or not source.path[0].startswith("@"):
+        if page.json is not None:
+            first = (_rows(page.json) or [page.json])[0]
+            known = isinstance(first, dict) and not {"acct", "account"}.isdisjoint(first)
+            return page.path[:1] == ("api",) and known
+        if not page.path or not page.path[0].startswith("@"):
             return False
-        return source.first(_APPLICATION) is not None
+        return page.first(_APPLICATION) is not None
 
-    def parse(self, source: Source) -> Record | None:
+    def parse(self, page: SitePage) -> Record | None:
         """Read a post and its thread, or an account."""
-        if source.json is not None:
-            return from_api(source)
-        main = source.first(".detailed-status")
+        if page.json is not None:
+            rows = _rows(page.json) or [page.json]
+            items = tuple(record for row in rows if (record := _entity(page, row)))
+            if len(rows) == 1:
+                return items[0] if items else None
+            return Record(self.name, "listing", page.url, items=items)
+        main = page.first(".detailed-status")
         if main is None:
-            return _from_meta(source)
-        handle = source.text(".display-name__account", main).lstrip("@")
-        replies = [_reply(source, node) for node in source.all(".status[data-id]")]
-        return Record(
-            self.name, "post", source.canonical, id=source.path[-1],
-            text=source.body(source.first(_WORDS, main)),
-            author=source.text(".display-name__html, .p-name", main) or None,
-            handle=source.meta.get("profile:username") or handle or None,
-            published=iso_date(source.meta.get("og:published_time", "")
-                               or source.attr("time", "datetime", main)),
-            modified=iso_date(source.attr(".detailed-status__edited time, [data-edited]",
-                                          "datetime", main)),
-            counts=counts(reposts=source.text(".detailed-status__reblogs", main) or None,
-                          likes=source.text(".detailed-status__favorites", main) or None),
-            fields=_facts(source, main),
-            media=tuple(e.get("href", "") for e in source.all(_MEDIA, main)), items=tuple(replies),
+            return _declared(page)
+        record, meta = _MAIN.read(page, self.name, main), page.meta
+        return replace(
+            record, url=page.canonical, id=page.path[-1],
+            handle=meta.get("profile:username") or record.handle,
+            published=iso_date(meta.get("og:published_time", "")) or record.published,
+            items=_REPLY.records(page, self.name),
         )  # fmt: skip
 
 
-def _facts(source: Source, node: etree._Element) -> dict[str, str]:
-    """Content warning, poll and descriptions of pictures."""
-    warning = source.text(_WARNING, node)
-    rows = [text_content(row) for row in source.all(".poll li", node)]
-    said = [e.get("alt") or "" for e in source.all(f"{_MEDIA} img", node)]
-    return fields(warning=warning, poll="; ".join(rows), media_text="; ".join(filter(None, said)))
-
-
-def _reply(source: Source, node: etree._Element) -> Record:
-    handle = source.attr("a.status__display-name", "title", node)
-    handle = handle or source.text(".display-name__account", node).lstrip("@")
+def _declared(page: SitePage) -> Record | None:
+    """What the server writes into a page's head before its application runs."""
+    meta, kind = page.meta, page.meta.get("og:type")
+    text, title = meta.get("og:description", ""), meta.get("og:title", "")
+    if not (kind == "profile" and title) and not (kind == "article" and text):
+        return None
     return Record(
-        "mastodon", "reply", source.link("a.status__relative-time", node), id=node.get("data-id"),
-        text=source.body(source.first(_WORDS, node)),
-        author=source.text(".display-name__html", node) or None, handle=handle or None,
-        published=iso_date(source.attr("time", "datetime", node)), fields=_facts(source, node),
+        "mastodon", "profile" if kind == "profile" else "post", page.canonical, id=page.path[-1],
+        text=text, author=title.partition(" (")[0] or None, handle=meta.get("profile:username"),
+        published=iso_date(meta.get("og:published_time", "")),
     )  # fmt: skip
 
 
-def _from_meta(source: Source) -> Record | None:
-    meta = source.meta
-    text, title = meta.get("og:description", ""), meta.get("og:title", "")
-    kind = meta.get("og:type")
-    handle, name = meta.get("profile:username"), title.partition(" (")[0] or None
-    if kind == "profile" and title:
-        return Record("mastodon", "profile", source.canonical, id=source.path[-1], text=text,
-                      author=name, handle=handle)  # fmt: skip
-    if kind != "article" or not text:
+def _rows(data: Any) -> list[Any]:
+    """What a list, a thread (`ancestors`, `descendants`) or a search (`statuses`) holds."""
+    if isinstance(data, list):
+        return data
+    if not isinstance(data, dict) or "account" in data or "acct" in data:
+        return []
+    keys = ("ancestors", "descendants", "statuses", "accounts")
+    return [row for key in keys if isinstance(data.get(key), list) for row in data[key]]
+
+
+def _entity(page: SitePage, data: Any) -> Record | None:
+    """An account or a status: a boost is what it boosts, a quoted status its item."""
+    if not isinstance(data, dict):
         return None
-    return Record(
-        "mastodon", "post", source.canonical, id=source.path[-1], text=text, author=name,
-        handle=handle, published=iso_date(meta.get("og:published_time", "")),
+    if "acct" in data:
+        record = _ACCOUNT.read(page, "mastodon", data)
+        more = {f"field: {row['name']}": page.body(row.get("value") or "")
+                for row in data.get("fields") or []}  # fmt: skip
+        marks = [mark for mark in ("locked", "bot", "suspended", "limited") if data.get(mark)]
+        return replace(record, fields=fields(**more, marks=", ".join(marks)))
+    if not isinstance(data.get("account"), dict):
+        return None
+    booster, boosted = data["account"].get("acct"), data.get("reblog")
+    data = boosted if isinstance(boosted, dict) else data
+    record, card = _STATUS.read(page, "mastodon", data), data.get("card") or {}
+    quote = data.get("quote") or {}
+    quoted = _entity(page, quote.get("quoted_status", quote) if isinstance(quote, dict) else None)
+    options = (data.get("poll") or {}).get("options") or []
+    seen = data.get("visibility")
+    more = fields(
+        poll="; ".join(f"{o.get('title')}: {o.get('votes_count')}" for o in options),
+        boosted_by=booster if boosted else None, visibility=seen if seen != "public" else None,
+    )  # fmt: skip
+    return replace(
+        record, fields={**record.fields, **more}, items=(quoted,) if quoted else (),
+        links=(Link(card["url"], card.get("title") or ""),) if card.get("url") else (),
     )  # fmt: skip

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from browser.extract.platforms.lines import fact_lines, item_blocks
+from browser.extract.platforms.record import fact_lines, item_blocks
 from browser.extract.platforms.registry import all_platforms, parse_platform
 from browser.net.url import host
 
 if TYPE_CHECKING:
-    from browser.extract.platforms.base import Platform
     from browser.extract.platforms.record import Record
+    from browser.extract.platforms.site import Platform
     from browser.types import Document
 
 # Where so many of the items' texts stand in the page's own text, it holds them all.
@@ -64,8 +64,9 @@ def _completed(document: Document, record: Record) -> Document:
         markdown=f"{markdown}\n\n{more}".strip(),
         title=record.title or document.title,
         author=record.author or document.author,
-        published=record.published or document.published,
-        modified=record.modified or document.modified,
+        # A date of something else on the page would be cited as this one's: its own, or none.
+        published=record.published,
+        modified=record.modified,
     )
 
 

@@ -1,4 +1,4 @@
-"""What platform parsers give: one typed record, with records in it for replies and entries."""
+"""What platform parsers give: one typed record, and the lines in which a reader can cite it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from browser.types import Link, Table
+
+# Beside these the title and the text of an item say what it is.
+_PLAIN_KINDS = frozenset(("comment", "reply", "answer", "post", "section", "transcript"))
+# A reply's reply's reply is read as one thread; deeper is hostile or data.
+_DEEPEST = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +53,52 @@ def listing(
     """A page that lists things, as a record whose items they are; None where it lists nothing."""
     found = tuple(items)
     return Record(platform, "listing", url, title=title, items=found) if found else None
+
+
+def facts(record: Record) -> dict[str, str]:
+    """What a record says beside its text, by plain names; what it does not say is left out."""
+    said = {
+        "kind": f"{record.platform} {record.kind}",
+        "id": record.id,
+        "author": byline(record),
+        "published": record.published,
+        "modified": record.modified,
+        "answers": record.parent,
+        **{name: str(amount) for name, amount in record.counts.items()},
+        **record.fields,
+        "tags": ", ".join(record.tags),
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def fact_lines(record: Record) -> str:
+    """The facts as a list, a line each."""
+    return "\n".join(f"- {name}: {' '.join(v.split())}" for name, v in facts(record).items())
+
+
+def item_blocks(record: Record) -> Iterator[str]:
+    """A block for each item, with who said it and when; items of items after theirs."""
+    yield from _blocks(record, _DEEPEST)
+
+
+def byline(record: Record) -> str:
+    """Name and account, as `Ann (@ann)`; one of them where they are the same."""
+    if record.handle and record.author and record.handle != record.author:
+        return f"{record.author} (@{record.handle})"
+    return record.author or record.handle or ""
+
+
+def _blocks(record: Record, depth: int) -> Iterator[str]:
+    for item in record.items if depth else ():
+        yield _block(item)
+        yield from _blocks(item, depth - 1)
+
+
+def _block(item: Record) -> str:
+    kind = "" if item.kind in _PLAIN_KINDS else item.kind.replace("_", " ")
+    counted = [f"{name} {amount}" for name, amount in item.counts.items()]
+    more = [f"{name}: {value}" for name, value in item.fields.items()]
+    head = ", ".join(part for part in (kind, byline(item), item.published or "", *counted) if part)
+    title = f"{item.title}\n" if item.title else ""
+    rest = "\n".join(part for part in (item.text, "; ".join(more)) if part)
+    return f"{head}: {title}{rest}".strip() if head else f"{title}{rest}".strip()

@@ -5,21 +5,63 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from browser.extract.platforms.base import Platform
-from browser.extract.platforms.numbers import counts
+from browser.extract.platforms.paths import RecordPaths
 from browser.extract.platforms.record import Record, listing
-from browser.extract.platforms.reddit_old import account
-from browser.extract.platforms.reddit_pages import read_page
-from browser.extract.platforms.source import Source, fields
-from browser.extract.platforms.times import moment
-from browser.types import Link
+from browser.extract.platforms.site import Platform, SitePage, attribute
+from browser.extract.platforms.values import counts, fields, number
+from browser.net.url import strip_tracking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bs4 import Tag
+
 _SITE = "https://www.reddit.com"
-_MARKS = {"stickied": "pinned", "locked": "locked", "archived": "archived", "over_18": "nsfw",
-          "spoiler": "spoiler", "distinguished": "distinguished"}  # fmt: skip
+_MARKS = {"stickied": "pinned", "pinned": "pinned", "locked": "locked", "archived": "archived",
+          "over_18": "nsfw", "over18": "nsfw", "nsfw": "nsfw", "spoiler": "spoiler",
+          "distinguished": "distinguished"}  # fmt: skip
+# A post of the old pages; what is promoted is an advertisement.
+_OLD = ".thing.link:not(.promoted):not(.promotedlink)"
+_VOTES = "[id^=vote-arrows] div"
+_POST = RecordPaths(
+    "post", id="id", url=_SITE + "{permalink}", title="title", author="author", handle="author",
+    text="selftext", published="created_utc", modified="edited",
+    counts={"points": "score", "comments": "num_comments"},
+    fields={"community": "subreddit", "domain": "domain", "flair": "link_flair_text",
+            "ratio": "upvote_ratio", "removed": "removed_by_category"},
+)  # fmt: skip
+_COMMENT = RecordPaths(
+    "comment", id="id", author="author", handle="author", text="body",
+    url=_SITE + "{permalink}", published="created_utc", modified="edited",
+    parent="parent_id -> ^t1_(.+)", counts={"points": "score"}, fields={"community": "subreddit"},
+)  # fmt: skip
+_OLD_POST = RecordPaths(
+    "post", _OLD, id="@data-fullname -> _(.+)", url=_SITE + "{@data-permalink}", title="a.title",
+    text=".usertext-body", author="@data-author", handle="@data-author",
+    published="time:not(.edited-timestamp)@datetime", modified="time.edited-timestamp@datetime",
+    counts={"points": "@data-score", "comments": "@data-comments-count"},
+    fields={"community": "@data-subreddit", "target": "@data-url", "flair": ".linkflairlabel"},
+)  # fmt: skip
+_OLD_COMMENT = RecordPaths(
+    "comment", id="@data-fullname -> _(.+)", url=_SITE + "{@data-permalink}",
+    text=":scope > .entry .usertext-body", author="@data-author", handle="@data-author",
+    published=":scope > .entry time@datetime",
+    modified=":scope > .entry time.edited-timestamp@datetime",
+    counts={"points": ":scope > .entry .score.unvoted"},
+)  # fmt: skip
+_NEW_POST = RecordPaths(
+    "post", "shreddit-post", id="@id -> _(.+)", url=_SITE + "{@permalink}", title="@post-title",
+    text="[slot=text-body] || [property='schema:articleBody']", author="@author", handle="@author",
+    published="@created-timestamp", counts={"points": "@score", "comments": "@comment-count"},
+    fields={"community": "@subreddit-prefixed-name -> r/(.+)", "target": "@content-href",
+            "type": "@post-type", "flair": "shreddit-post-flair", "domain": "@domain"},
+    media="gallery-carousel img",
+)  # fmt: skip
+_NEW_COMMENT = RecordPaths(
+    "comment", id="@thingid -> _(.+)", url=_SITE + "{@permalink}", text="[slot=comment]",
+    author="@author", handle="@author", published="time@datetime",
+    parent="@parentid -> ^t1_(.+)", counts={"points": "@score"},
+)  # fmt: skip
 
 
 class Reddit(Platform):
@@ -28,21 +70,22 @@ class Reddit(Platform):
     name = "reddit"
     hosts = ("reddit.com",)
 
-    def parse(self, source: Source) -> Record | None:
+    def parse(self, page: SitePage) -> Record | None:
         """Read a post with its comments, or a listing with its posts."""
-        if source.json is None:
-            return read_page(source)
-        if isinstance(source.json, dict) and source.json.get("reason") and "error" in source.json:
-            said = fields(reason=source.json["reason"], status=source.json["error"])
-            return Record(self.name, "unavailable", source.url, fields=said)
-        things = list(_things(source.json))
-        posts = [_post(data) for kind, data in things if kind == "t3"]
-        comments = [_comment(data) for kind, data in things if kind == "t1"]
+        data = page.json
+        if data is None:
+            return _read_page(page)
+        if isinstance(data, dict) and data.get("reason") and "error" in data:
+            said = fields(reason=data["reason"], status=data["error"])
+            return Record(self.name, "unavailable", page.url, fields=said)
+        things = list(_things(data))
+        posts = [_post(page, thing) for kind, thing in things if kind == "t3"]
+        comments = [_comment(page, thing) for kind, thing in things if kind == "t1"]
         if len(posts) == 1:
             return replace(posts[0], items=tuple(comments))
         if not posts and len(comments) == 1:
             return comments[0]
-        return listing(self.name, source.url, posts or comments)
+        return listing(self.name, page.url, posts or comments)
 
 
 def _things(data: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -61,48 +104,49 @@ def _things(data: Any) -> Iterator[tuple[str, dict[str, Any]]]:
                 stack.append(inner.get("children") or inner.get("things"))
 
 
-def _post(data: dict[str, Any]) -> Record:
-    target = data.get("url") if not data.get("is_self") else None
-    crossed = (data.get("crosspost_parent_list") or [{}])[0]
-    author = account(data.get("author"))
-    return Record(
-        "reddit", "post", _address(data), id=data.get("id"), title=data.get("title"),
-        text=_written(data, "selftext"), author=author, handle=author,
-        published=moment(data.get("created_utc")), modified=moment(data.get("edited")),
-        counts=counts(points=data.get("score"), comments=data.get("num_comments"),
-                      crossposts=data.get("num_crossposts") or None),
-        fields=fields(
-            community=data.get("subreddit"), target=target, domain=data.get("domain"),
-            flair=data.get("link_flair_text"), ratio=data.get("upvote_ratio"),
-            crosspost_of=_address(crossed) or None, poll=_poll(data.get("poll_data")),
-            marks=", ".join(mark for key, mark in _MARKS.items() if data.get(key)),
-            removed=data.get("removed_by_category"),
-        ),
-        links=(Link(target, data.get("title") or ""),) if target else (), media=_media(data),
-    )  # fmt: skip
-
-
-def _comment(data: dict[str, Any]) -> Record:
-    author = account(data.get("author"))
-    return Record(
-        "reddit", "comment", _address(data), id=data.get("id"), text=_written(data, "body"),
-        author=author, handle=author, published=moment(data.get("created_utc")),
-        modified=moment(data.get("edited")), parent=_parent(data),
-        counts=counts(points=None if data.get("score_hidden") else data.get("score")),
-        fields=fields(community=data.get("subreddit"),
-                      marks=", ".join(m for key, m in _MARKS.items() if data.get(key))),
-    )  # fmt: skip
-
-
-def _written(data: dict[str, Any], key: str) -> str:
-    markup, plain = data.get(f"{key}_html") or "", data.get(key) or ""
-    return Source(_SITE, "").body(markup) if markup.startswith("<") else plain
-
-
-def _poll(poll: dict[str, Any] | None) -> str:
-    options = (poll or {}).get("options") or []
+def _post(page: SitePage, data: dict[str, Any]) -> Record:
+    record = _POST.read(page, "reddit", data)
+    crossed = (data.get("crosspost_parent_list") or [{}])[0].get("permalink")
+    options = ((data.get("poll_data") or {}).get("options")) or []
     rows = ((option.get("text", ""), option.get("vote_count")) for option in options)
-    return "; ".join(text if votes is None else f"{text}: {votes}" for text, votes in rows)
+    more = fields(
+        target=data.get("url") if not data.get("is_self") else None, marks=_marks(data),
+        crosspost_of=f"{_SITE}{crossed}" if crossed else None,
+        poll="; ".join(text if votes is None else f"{text}: {votes}" for text, votes in rows),
+    )  # fmt: skip
+    said = data.get("num_crossposts") or None
+    return _signed(replace(
+        record, text=_written(page, data, "selftext"), fields={**record.fields, **more},
+        counts={**record.counts, **counts(crossposts=said)}, media=_media(data),
+    ))  # fmt: skip
+
+
+def _comment(page: SitePage, data: dict[str, Any]) -> Record:
+    record = _COMMENT.read(page, "reddit", data)
+    post = str(data.get("link_id") or "").removeprefix("t3_")
+    place = f"{_SITE}/r/{data.get('subreddit')}/comments/{post}/_/{record.id}/" if post else ""
+    return _signed(replace(
+        record, url=record.url or place, text=_written(page, data, "body"),
+        counts={} if data.get("score_hidden") else record.counts,
+        fields={**record.fields, **fields(marks=_marks(data))},
+    ))  # fmt: skip
+
+
+def _signed(record: Record) -> Record:
+    """A record without an author whose account or post was deleted."""
+    gone = record.author in ("[deleted]", "[removed]")
+    return replace(record, author=None, handle=None) if gone else record
+
+
+def _marks(names: Any) -> str:
+    found = {said for name, said in _MARKS.items()
+             if (names.get(name) if isinstance(names, dict) else name in names)}  # fmt: skip
+    return ", ".join(said for said in dict.fromkeys(_MARKS.values()) if said in found)
+
+
+def _written(page: SitePage, data: dict[str, Any], key: str) -> str:
+    markup, plain = data.get(f"{key}_html") or "", data.get(key) or ""
+    return page.body(markup) if markup.startswith("<") else plain
 
 
 def _media(data: dict[str, Any]) -> tuple[str, ...]:
@@ -116,15 +160,69 @@ def _media(data: dict[str, Any]) -> tuple[str, ...]:
     return tuple(address for address in (*gallery, film, alone) if address)
 
 
-def _address(data: dict[str, Any]) -> str:
-    if data.get("permalink"):
-        return f"{_SITE}{data['permalink']}"
-    post = str(data.get("link_id") or "").removeprefix("t3_")
-    place = f"{_SITE}/r/{data.get('subreddit')}/comments/{post}/_/{data.get('id')}/"
-    return place if post else ""
+def _read_page(page: SitePage) -> Record | None:
+    """Read a post's page by whichever layout it has, or a list of posts."""
+    old = [_marked(_OLD_POST.read(page, "reddit", node), attribute(node, "class").split())
+           for node in page.all(_OLD)]  # fmt: skip
+    new = [_marked(_NEW_POST.read(page, "reddit", node), list(node.attrs))
+           for node in page.all("shreddit-post")]  # fmt: skip
+    if page.path[2:3] != ("comments",):
+        return listing("reddit", page.url, old or new, page.text("title"))
+    if old:
+        comments = (_old_comment(page, node) for node in page.all(".thing.comment"))
+        return replace(old[0], id=old[0].id or "".join(page.path[3:4]), items=tuple(comments))
+    if new:
+        comments = (_NEW_COMMENT.read(page, "reddit", e) for e in page.all("shreddit-comment"))
+        title = new[0].title or page.text("h1")
+        return replace(new[0], title=title, items=tuple(map(_signed, comments)))
+    return _blocks(page)
 
 
-def _parent(data: dict[str, Any]) -> str | None:
-    """The comment that is answered; a first-level comment answers none."""
-    kind, _, name = str(data.get("parent_id") or "").partition("_")
-    return name if kind == "t1" else None
+def _marked(record: Record, names: list[str]) -> Record:
+    return _signed(replace(record, fields={**record.fields, **fields(marks=_marks(names))}))
+
+
+def _old_comment(page: SitePage, thing: Tag) -> Record:
+    parent = thing.find_parent(class_="comment")
+    name = attribute(parent, "data-fullname").partition("_")[2] if parent else ""
+    return _signed(replace(_OLD_COMMENT.read(page, "reddit", thing), parent=name or None))
+
+
+def _blocks(page: SitePage) -> Record | None:
+    """The layout of 2018 to 2023: `t1_` and `t3_` blocks with classes that change."""
+    post = page.first("[id^=t3_][data-testid=post-container], div[id^=t3_]")
+    title = page.text("h1") or page.text("title").rpartition(" : ")[0]
+    if post is None or not title:
+        return None
+    author = _account(page, post)
+    return Record(
+        "reddit", "post", page.canonical, id=attribute(post, "id").partition("_")[2], title=title,
+        text=page.body(page.first("[data-click-id=text]", post)), author=author, handle=author,
+        counts=counts(points=page.text(_VOTES, post) or None,
+                      comments=page.text("[data-click-id=comments]", post) or None),
+        fields=fields(community=page.path[1]), items=tuple(_block_comments(page)),
+    )  # fmt: skip
+
+
+def _block_comments(page: SitePage) -> Iterator[Record]:
+    parents: list[str] = []
+    for block in page.all("div[id^=t1_]"):
+        name = attribute(block, "id").partition("_")[2]
+        body = page.first("[data-testid=comment]", block)
+        if not name or "-" in name or body is None:
+            continue
+        del parents[(number(page.text("span", block)) or 1) - 1 :]
+        author = _account(page, block)
+        yield Record(
+            "reddit", "comment", id=name,
+            url=strip_tracking(page.link("a[id^=CommentTopMeta--Created]", block)),
+            text=page.body(body), author=author, handle=author,
+            parent=parents[-1] if parents else None,
+            counts=counts(points=page.text(_VOTES, block) or None),
+        )  # fmt: skip
+        parents.append(name)
+
+
+def _account(page: SitePage, node: Tag) -> str | None:
+    found = page.attr("a[href^='/user/'], a[href*='reddit.com/user/']", "href", node)
+    return found.rstrip("/").rpartition("/user/")[2] or None

@@ -10,8 +10,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from browser.extract import platforms
-from browser.extract.platforms.base import Platform
-from browser.extract.platforms.source import Source
+from browser.extract.platforms.site import Platform, SitePage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,19 +30,19 @@ def parse_platform(
     anywhere, by what the page declares. None for other pages, and where the markup is unknown.
     A page saved without its URL (an empty one) is taken for what its canonical link says.
     """
-    source = Source(url, html_or_json)
-    if not url and source.json is None:
-        source = Source(source.canonical, html_or_json)
-    platform = platform_for(source)
+    page = SitePage(url, html_or_json)
+    if not url and page.json is None:
+        page = SitePage(page.canonical, html_or_json)
+    platform = platform_for(page)
     try:
-        return platform.parse(source) if platform else None
+        return platform.parse(page) if platform else None
     except (AttributeError, KeyError, TypeError, ValueError):
         return None  # foreign data in another shape than this parser knows: an unknown layout
 
 
-def platform_for(source: Source) -> Platform | None:
+def platform_for(page: SitePage) -> Platform | None:
     """The parser that claims a page: by host before by markup."""
-    claiming = [platform for platform in all_platforms() if platform.claims(source)]
+    claiming = [platform for platform in all_platforms() if platform.claims(page)]
     return min(claiming, key=lambda one: (one.general, not one.hosts), default=None)
 
 
@@ -75,4 +74,4 @@ def _built_in() -> Iterator[Platform]:
 
 
 def _is_parser(value: object) -> TypeGuard[type[Platform]]:
-    return isinstance(value, type) and issubclass(value, Platform) and hasattr(value, "name")
+    return isinstance(value, type) and issubclass(value, Platform) and "name" in vars(value)

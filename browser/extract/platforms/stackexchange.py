@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from html import unescape
+from typing import TYPE_CHECKING, Any
 
-from browser.extract.dates import iso_date
-from browser.extract.platforms.base import Platform
-from browser.extract.platforms.drawn import Drawn
-from browser.extract.platforms.numbers import counts
+from browser.extract.platforms.paths import RecordPaths
 from browser.extract.platforms.record import Record, listing
-from browser.extract.platforms.source import fields
-from browser.extract.platforms.stackexchange_api import from_api
-from browser.extract.tree import raw_text
+from browser.extract.platforms.site import Platform, attribute
+from browser.extract.platforms.values import date_of, fields
 from browser.net.url import join
 
 if TYPE_CHECKING:
-    from lxml import etree
+    from bs4 import Tag
 
-    from browser.extract.platforms.source import Source
+    from browser.extract.platforms.site import SitePage
 
 _USER = ".user-details a, .user-details [itemprop=name]"
-_ASKED = "time[itemprop=dateCreated]"
-_NOTICE = "aside.s-notice, .js-post-notice, .question-status"
 _STAT, _NUMBER = ".s-post-summary--stats-item", ".s-post-summary--stats-item-number"
-_NAME = re.compile(r"/users/(\d+)")
-
-_REMARK = Drawn(
-    "comment",
-    id="@data-comment-id",
-    text=".comment-copy",
-    author=".comment-user",
+_REMARK = RecordPaths(
+    "comment", "li.comment", id="@data-comment-id", text=".comment-copy", author=".comment-user",
     handle=r".comment-user@href -> /users/(\d+)",
     published=".comment-date .relativetime-clean@title || .comment-date [title]@title",
     counts={"points": ".comment-score"},
-)
-_SUMMARY = Drawn(
-    "question",
-    at=".s-post-summary",
-    id="@data-post-id",
-    url="h3 a",
-    title="h3 a",
-    text=".s-post-summary--content-excerpt",
-    author=".s-user-card--link",
+)  # fmt: skip
+_POST = RecordPaths(
+    "post", text=".s-prose, .post-text",
+    counts={"points": ".js-vote-count || @data-score",
+            "bounty": ".bounty-award, .js-bounty-award"},
+    flags={"wiki": ".community-wiki"}, items=(_REMARK,),
+)  # fmt: skip
+_QUESTION = RecordPaths(
+    "question", title="#question-header h1, h1[itemprop=name]",
+    published="time[itemprop=dateCreated]@datetime", tags="#question .post-tag",
+    counts={"views": "[title^=Viewed]@title", "answers": "[data-answercount]@data-answercount"},
+    fields={"notice": "#question aside.s-notice, #question .js-post-notice, .question-status"},
+)  # fmt: skip
+_SUMMARY = RecordPaths(
+    "question", ".s-post-summary", id="@data-post-id", url="h3 a", title="h3 a",
+    text=".s-post-summary--content-excerpt", author=".s-user-card--link",
     handle=r".s-user-card--link a@href -> /users/(\d+)",
     published=".s-user-card--time .relativetime@title",
     counts={
@@ -51,9 +47,16 @@ _SUMMARY = Drawn(
         "answers": f"{_STAT}:nth-child(2) {_NUMBER}",
         "views": f"{_STAT}[title$=views]@title || {_STAT}:nth-child(3) {_NUMBER}",
     },
-    flags={"answered": ".has-accepted-answer"},
-    tags=".post-tag",
-)
+    flags={"answered": ".has-accepted-answer"}, tags=".post-tag",
+)  # fmt: skip
+_ENTRY = RecordPaths(
+    "question", id="answer_id || question_id", url="link", title="title", text="body", markup=True,
+    author="owner.display_name", handle="owner.user_id", published="creation_date",
+    modified="last_edit_date", tags="tags",
+    counts={"points": "score", "answers": "answer_count", "views": "view_count"},
+    fields={"accepted_answer": "accepted_answer_id", "closed": "closed_reason"},
+    flags={"accepted": "is_accepted"},
+)  # fmt: skip
 
 
 class StackExchange(Platform):
@@ -64,66 +67,62 @@ class StackExchange(Platform):
              "askubuntu.com", "mathoverflow.net", "stackapps.com")  # fmt: skip
     verified = False
 
-    def parse(self, source: Source) -> Record | None:
+    def parse(self, page: SitePage) -> Record | None:
         """Read a question page, a list of questions, or an API reply."""
-        if isinstance(source.json, dict) and "items" in source.json:
-            items = tuple(from_api(item) for item in source.json["items"])
-            return items[0] if len(items) == 1 else listing(self.name, source.url, items)
-        question = source.first("#question")
-        title = source.text("#question-header h1, h1[itemprop=name]")
-        if question is None or not title:
-            return _listing(source)
-        head = _post(source, question, "question")
-        answers = source.attr("#answers-header [data-answercount]", "data-answercount") or None
+        if isinstance(page.json, dict) and "items" in page.json:
+            items = tuple(_entry(page, item) for item in page.json["items"])
+            return items[0] if len(items) == 1 else listing(self.name, page.url, items)
+        node, question = page.first("#question"), _QUESTION.read(page, self.name, page.soup)
+        if node is None or not question.title:
+            return listing(self.name, page.url, _SUMMARY.records(page, self.name),
+                           page.text("title"))  # fmt: skip
+        head = _post(page, node, "question")
+        answers = (_post(page, answer, "answer") for answer in page.all(".answer"))
         return replace(
-            head, url=source.canonical, title=title, id=question.get("data-questionid"),
-            published=head.published or iso_date(source.attr(_ASKED, "datetime")),
-            counts={**head.counts, **counts(views=source.attr("[title^=Viewed]", "title") or None,
-                                            answers=answers)},
-            fields={**head.fields, **fields(notice=source.text(_NOTICE, question))},
-            tags=tuple(raw_text(e).strip() for e in source.all(".post-tag", question)),
-            items=(*head.items, *(_post(source, n, "answer") for n in source.all(".answer"))),
+            head, url=page.canonical, title=question.title, id=attribute(node, "data-questionid"),
+            published=head.published or question.published, tags=question.tags,
+            counts={**head.counts, **question.counts}, fields={**head.fields, **question.fields},
+            items=(*head.items, *answers),
         )  # fmt: skip
 
 
-def _post(source: Source, node: etree._Element, kind: str) -> Record:
-    """A question or an answer; of its signatures the owner's, or the last, is its author's."""
-    name = node.get("data-answerid")
-    signatures = source.all(".post-signature.owner", node) or source.all(".post-signature", node)
-    author, handle = _author(source, signatures[-1] if signatures else None)
-    times = [e.get("title") or "" for e in source.all(".post-signature .relativetime", node)]
-    accepted = kind == "answer" and "accepted-answer" in (node.get("class") or "").split()
-    wiki = source.first(".community-wiki", node) is not None
-    return Record(
-        "stackexchange", kind, join(source.url, f"/a/{name}") if name else "", id=name,
-        text=source.body(source.first(".s-prose, .post-text", node)), author=author, handle=handle,
-        published=_utc(times[-1]) if times else None,
-        modified=_utc(times[0]) if len(times) > 1 else None,
-        counts=counts(points=source.text(".js-vote-count", node) or node.get("data-score"),
-                      bounty=source.text(".bounty-award, .js-bounty-award", node) or None),
-        fields=fields(accepted="true" if accepted else None, wiki="true" if wiki else None),
-        items=tuple(
-            replace(_REMARK.read(source, "stackexchange", part), parent=name)
-            for part in source.all("li.comment", node)
-        ),
+def _entry(page: SitePage, item: dict[str, Any]) -> Record:
+    """A question or an answer of the API; the answers of a question are its items."""
+    record, answer = _ENTRY.read(page, "stackexchange", item), "answer_id" in item
+    return replace(
+        record, kind="answer" if answer else "question",
+        title=unescape(record.title) if record.title else None,
+        author=unescape(record.author) if record.author else None,
+        parent=str(item["question_id"]) if answer and "question_id" in item else None,
+        items=tuple(_entry(page, inner) for inner in item.get("answers") or []),
     )  # fmt: skip
 
 
-def _author(source: Source, signature: etree._Element | None) -> tuple[str | None, str | None]:
+def _post(page: SitePage, node: Tag, kind: str) -> Record:
+    """A question or an answer; of its signatures the owner's, or the last, is its author's."""
+    name = attribute(node, "data-answerid") or None
+    signatures = page.all(".post-signature.owner", node) or page.all(".post-signature", node)
+    author, handle = _author(page, signatures[-1]) if signatures else (None, None)
+    times = [attribute(e, "title") for e in page.all(".post-signature .relativetime", node)]
+    record = _POST.read(page, "stackexchange", node)
+    accepted = kind == "answer" and "accepted-answer" in attribute(node, "class").split()
+    return replace(
+        record, kind=kind, url=join(page.url, f"/a/{name}") if name else "", id=name,
+        author=author, handle=handle,
+        published=date_of(times[-1].partition(",")[0]) if times else None,
+        modified=date_of(times[0].partition(",")[0]) if len(times) > 1 else None,
+        fields={**fields(accepted=accepted or None), **record.fields},
+        items=tuple(replace(remark, parent=name) for remark in record.items),
+    )  # fmt: skip
+
+
+def _author(page: SitePage, signature: Tag) -> tuple[str | None, str | None]:
     """Name and number; a deleted account has a name without a profile, a wiki neither."""
-    if signature is None or source.first(".community-wiki", signature) is not None:
+    details = page.first(".user-details", signature)
+    if details is None or page.first(".community-wiki", signature) is not None:
         return None, None
-    details = source.first(".user-details", signature)
-    shown = source.text(_USER, signature)
-    name = shown or (details.text or "").strip() if details is not None else shown
-    profile = _NAME.search(source.attr(_USER, "href", signature))
-    return name or None, profile[1] if profile else None
-
-
-def _utc(title: str) -> str | None:
-    return iso_date(title.partition(",")[0])
-
-
-def _listing(source: Source) -> Record | None:
-    rows = (row for row in _SUMMARY.records(source, "stackexchange") if row.title)
-    return listing("stackexchange", source.url, rows, source.text("title"))
+    bare = next(
+        (s.strip() for s in details.find_all(string=True, recursive=False) if s.strip()), ""
+    )
+    profile = page.attr(_USER, "href", signature).partition("/users/")[2].partition("/")[0]
+    return page.text(_USER, signature) or bare or None, profile or None

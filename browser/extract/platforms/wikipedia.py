@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from browser.extract.blocks import walk
 from browser.extract.dates import iso_date
-from browser.extract.platforms.base import Platform
-from browser.extract.platforms.postings import date_of, node_of
+from browser.extract.platforms.embedded import node_date, node_of
 from browser.extract.platforms.record import Record
-from browser.extract.platforms.source import fields
+from browser.extract.platforms.site import Platform, line
+from browser.extract.platforms.values import fields
 from browser.extract.render import render_text
 from browser.extract.tables import read_table
-from browser.extract.tree import text_content
+from browser.extract.tree import parse_html
 from browser.types import Link
 
 if TYPE_CHECKING:
+    from bs4 import Tag
+
     from browser.extract.blocks import Block
-    from browser.extract.platforms.source import Source
+    from browser.extract.platforms.site import SitePage
 
 _INFOBOX = "table.infobox, table.vcard, table.infobox_v2, table.sinottico, .infobox_v3"
 _CONTENT = "#mw-content-text .mw-parser-output, #mw-content-text, .mw-parser-output"
@@ -40,48 +42,48 @@ class Wikipedia(Platform):
     marks = (b"MediaWiki",)
     hosts = ("wikipedia.org", "wiktionary.org", "wikiquote.org", "wikivoyage.org", "wikibooks.org")
 
-    def claims(self, source: Source) -> bool:
+    def claims(self, page: SitePage) -> bool:
         """Wikimedia's own sites by host, others by their generator."""
-        if super().claims(source):
+        if super().claims(page):
             return True
-        return source.json is None and source.meta.get("generator", "").startswith("MediaWiki")
+        return page.json is None and page.meta.get("generator", "").startswith("MediaWiki")
 
-    def parse(self, source: Source) -> Record | None:
+    def parse(self, page: SitePage) -> Record | None:
         """Read an article; `items` are its sections, the lead first."""
-        content, title = source.first(_CONTENT), source.text("#firstHeading, h1")
-        if content is None or not title or source.first(_MISSING) is not None:
+        content, title = page.first(_CONTENT), page.text("#firstHeading, h1")
+        if content is None or not title or page.first(_MISSING) is not None:
             return None
-        node = node_of(source, "Article")
-        facts = _facts(source, content, node)
-        infobox = source.first(_INFOBOX, content)
-        references = tuple(_references(source))
-        box = read_table(infobox, _cell) if infobox is not None else None
-        for element in source.all(_APPARATUS, content) + ([infobox] if infobox is not None else []):
-            tail = element.tail
+        node = node_of(page, "Article")
+        apart = page.first(_DISAMBIGUATION) is not None
+        facts = fields(
+            description=node.get("headline") or page.text(".shortdescription", content),
+            language=page.attr("html", "lang"),
+            coordinates=page.text(".geo", content) or page.text("#coordinates .geo-dec"),
+            redirected_from=page.text(".mw-redirectedfrom a"),
+        )  # fmt: skip
+        references = tuple(_references(page))
+        infobox = page.first(_INFOBOX, content)
+        box = read_table(_lxml(infobox), _cell) if infobox is not None else None
+        for element in page.all(_APPARATUS, content) + ([infobox] if infobox is not None else []):
             element.clear()
-            element.tail = tail
-        blocks = walk(content, source.url).blocks
+        blocks = walk(parse_html(str(content)), page.url).blocks
+        pairs = (row for row in (box.rows if box else ()) if len(row) == 2 and all(row))
         return Record(
-            self.name, facts.pop("kind"), source.canonical, title=title, text=render_text(blocks),
-            id=source.path[-1] if source.path else None, published=date_of(node, "datePublished"),
-            modified=date_of(node, "dateModified") or iso_date(source.text("#footer-info-lastmod")),
-            fields={**facts, **_pairs(box.rows if box else ())},
-            tags=tuple(text_content(e) for e in source.all("#mw-normal-catlinks li a")),
+            self.name, "disambiguation" if apart else "article", page.canonical, title=title,
+            text=render_text(blocks), id=page.path[-1] if page.path else None,
+            published=node_date(node, "datePublished"),
+            modified=node_date(node, "dateModified") or iso_date(page.text("#footer-info-lastmod")),
+            fields={**facts, **{f"infobox: {name}": value for name, value in pairs}},
+            tags=tuple(line(e) for e in page.all("#mw-normal-catlinks li a")),
             tables=tuple(block.table for block in blocks if block.table) + ((box,) if box else ()),
             links=references, items=tuple(_sections(blocks, title)),
         )  # fmt: skip
 
 
-def _facts(source: Source, content: etree._Element, node: dict[str, Any]) -> dict[str, str]:
-    """What a page is, and what stands around its text; read before the text is cut out."""
-    apart = source.first(_DISAMBIGUATION) is not None
-    return fields(
-        kind="disambiguation" if apart else "article", description=node.get("headline")
-        or source.text(".shortdescription", content),
-        language=source.attr("html", "lang"),
-        coordinates=source.text(".geo", content) or source.text("#coordinates .geo-dec"),
-        redirected_from=source.text(".mw-redirectedfrom a"),
-    )  # fmt: skip
+def _lxml(node: Tag) -> etree._Element:
+    """An element as the table reader wants it."""
+    root = parse_html(str(node))
+    return next(root.iter(node.name), root)
 
 
 def _cell(cell: etree._Element) -> str:
@@ -94,18 +96,14 @@ def _cell(cell: etree._Element) -> str:
             pieces.append("" if _is_mark(node) else node.text or "")
         elif node is not cell:
             pieces.append("" if any(map(_is_mark, node.iterancestors("sup"))) else node.tail or "")
-    lines = (" ".join(line.split()).strip(" ,") for line in "".join(pieces).split("\n"))
-    return ", ".join(line for line in lines if line)
+    lines = (" ".join(said.split()).strip(" ,") for said in "".join(pieces).split("\n"))
+    return ", ".join(said for said in lines if said)
 
 
 def _is_mark(node: etree._Element) -> bool:
     around = (node, *node.iterancestors("sup"))
     noted = any("reference" in (part.get("class") or "").split() for part in around)
     return noted or node.tag in ("style", "script")
-
-
-def _pairs(rows: tuple[tuple[str, ...], ...]) -> dict[str, str]:
-    return {f"infobox: {row[0]}": row[1] for row in rows if len(row) == 2 and all(row)}
 
 
 def _sections(blocks: list[Block], title: str) -> list[Record]:
@@ -119,10 +117,9 @@ def _sections(blocks: list[Block], title: str) -> list[Record]:
     return [Record("wikipedia", "section", title=name, text=text) for name, text in found if text]
 
 
-def _references(source: Source) -> list[Link]:
-    found = []
-    for item in source.all("li[id^=cite_note]"):
-        text = source.text(".reference-text", item) or text_content(item)
-        target = source.link("a.external", item)
-        found.append(Link(target, text, "reference"))
-    return found
+def _references(page: SitePage) -> list[Link]:
+    return [
+        Link(page.link("a.external", item), page.text(".reference-text", item) or line(item),
+             "reference")
+        for item in page.all("li[id^=cite_note]")
+    ]  # fmt: skip

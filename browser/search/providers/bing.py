@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from browser.search.base import Request, with_site
 from browser.search.dates import since_day
-from browser.search.dom import class_, classish
 from browser.search.layouts import Layout
 from browser.search.page import HtmlProvider
 
@@ -24,23 +23,19 @@ class Bing(HtmlProvider):
     name = "bing"
     url = "https://www.bing.com/search"
     verified = True
-    ads = f"//*[{class_('b_ad')} or {class_('b_adTop')} or {class_('b_adBottom')}]"
-    containers = "//*[@id='b_results']"
+    ads = ".b_ad, .b_adTop, .b_adBottom"
+    containers = "#b_results"
     nothing = re.compile(
         r"There are no results for|No results found for|Es gibt keine Ergebnisse"
         r"|Aucun résultat pour|No hay resultados para",
     )
-    nothing_at = f"//li[{class_('b_no')}]"
+    nothing_at = "li.b_no"
     layouts = (
         Layout(
-            item=f"//li[{class_('b_algo')}]",
-            link=".//h2//a[@href] | .//h2/ancestor::a[@href]",
-            title=".//h2",
-            snippet=(
-                f".//*[{class_('b_caption')}]//p",
-                f".//p[{classish('b_lineclamp')} or {classish('b_algoSlug')}]",
-                f".//*[{class_('b_snippet')}]",
-            ),
+            item="li.b_algo",
+            link="h2 a[href], a[href]:has(h2)",
+            title="h2",
+            snippet=(".b_caption p", "p[class*=b_lineclamp], p[class*=b_algoSlug]", ".b_snippet"),
         ),
     )
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from browser.search.base import Request, with_site
 from browser.search.dates import since_day
-from browser.search.dom import class_, classish
 from browser.search.layouts import Layout
 from browser.search.page import HtmlProvider
 
 if TYPE_CHECKING:
     from browser.types import SearchQuery
 
-_WEB = f"//div[@data-type='web' or ({class_('snippet')} and not(@data-type) and @data-pos)]"
+_WEB = "div[data-type=web], div.snippet[data-pos]:not([data-type])"
 
 
 class Brave(HtmlProvider):
@@ -24,19 +23,19 @@ class Brave(HtmlProvider):
     name = "brave"
     url = "https://search.brave.com/search"
     verified = True
-    ads = "//*[@data-type='ad' or @id='search-ad' or @id='infobox' or @id='rh-column']"
-    containers = "//*[@id='results']"
+    ads = "[data-type=ad], #search-ad, #infobox, #rh-column"
+    containers = "#results"
     nothing = re.compile(r"Too few matches were found|No results found|not find any results")
     layouts = (
         Layout(
-            item=f"{_WEB}[not({class_('standalone')})]",
-            link=f".//a[@href][.//*[{classish('title')}]] | .//a[@href]",
-            title=f".//*[{classish('snippet-title')} or {class_('title')}]",
+            item=f":is({_WEB}):not(.standalone)",
+            link="a[href]:has([class*=title]), a[href]",
+            title="[class*=snippet-title], .title",
             snippet=(
-                f".//*[{class_('snippet-description')}]",
-                f".//*[{class_('generic-snippet')}]//*[{class_('content')}]",
-                f".//*[{class_('generic-snippet')}]",
-                f".//*[{class_('snippet-content')} or {classish('description')}]",
+                ".snippet-description",
+                ".generic-snippet .content",
+                ".generic-snippet",
+                ".snippet-content, [class*=description]",
             ),
         ),
     )

@@ -1,4 +1,4 @@
-"""An engine that a user declares: a URL template and where the fields of its JSON are."""
+"""An engine that a user declares: a URL template, and where its JSON or its page has what."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
 from browser.errors import SearchError
-from browser.search.base import Request, with_site
+from browser.search.base import Provider, Request, with_site
 from browser.search.json_api import Fields, JsonProvider
 
 if TYPE_CHECKING:
@@ -22,12 +22,15 @@ class Declaration:
 
     `url` holds `{query}` and may hold `{page}`, `{offset}`, `{limit}`, `{lang}`, `{region}`,
     `{since}` and `{key}`; `rows` is the dotted path to the list ('' where the answer is the
-    list), `fields` are dotted paths within a row. `headers` may hold `{key}` too.
+    list), `fields` are dotted paths within a row. An engine that answers with a page has the CSS
+    selector of a result in `item`, and in `fields` selectors within it: `url` of the link, `title`
+    and `snippet` of what holds them. `headers` may hold `{key}` too.
     """
 
     name: str
     url: str
     rows: str = "results"
+    item: str = ""
     fields: Fields = field(default_factory=Fields)
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -48,11 +51,11 @@ def declared(name: str, url: str) -> Declaration:
     """
     address, _, said = url.partition("#")
     parts = dict(parse_qsl(said, keep_blank_values=True))
-    unknown = parts.keys() - {"rows", "url", "title", "snippet", "published", "header"}
+    unknown = parts.keys() - {"rows", "item", "url", "title", "snippet", "published", "header"}
     if unknown:
         raise SearchError(
             f"search provider {name!r} has no part called {', '.join(sorted(unknown))}",
-            hint="Behind # may stand rows, url, title, snippet, published, header.",
+            hint="Behind # may stand rows or item, url, title, snippet, published, header.",
         )
     places = {key: parts[key] for key in ("url", "title", "snippet", "published") if key in parts}
     header, colon, value = parts.get("header", "").partition(":")
@@ -60,21 +63,20 @@ def declared(name: str, url: str) -> Declaration:
         name,
         address,
         rows=parts.get("rows", "results"),
+        item=parts.get("item", ""),
         fields=Fields(**places),
         headers={header.strip(): value.strip()} if colon else {},
     )
 
 
-class Declared(JsonProvider):
-    """A provider made of a declaration."""
+class Template(Provider):
+    """A provider whose address is the template of a declaration."""
 
     def __init__(
         self, declaration: Declaration, *, url: str | None = None, key: str | None = None
     ) -> None:
         super().__init__(url=declaration.url, key=key)
         self.name = declaration.name
-        self.rows = declaration.rows
-        self.fields = declaration.fields
         self._headers = declaration.headers
         if url:
             given, template = urlsplit(url), urlsplit(declaration.url)
@@ -97,3 +99,14 @@ class Declared(JsonProvider):
             url = url.replace(f"{{{name}}}", quote(value, safe=""))
         headers = {name: text.replace("{key}", self.key) for name, text in self._headers.items()}
         return Request(url, headers=headers)
+
+
+class Declared(Template, JsonProvider):
+    """A declared engine that answers in JSON."""
+
+    def __init__(
+        self, declaration: Declaration, *, url: str | None = None, key: str | None = None
+    ) -> None:
+        super().__init__(declaration, url=url, key=key)
+        self.rows = declaration.rows
+        self.fields = declaration.fields

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from browser.search.base import Request, with_site
 from browser.search.dates import since_day
-from browser.search.dom import class_
 from browser.search.layouts import Layout
 from browser.search.page import HtmlProvider
 from browser.types import Outcome, SearchPage
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 # The html page shows 10 results first, then 15 more a page.
 _FIRST_PAGE, _NEXT_PAGES = 10, 15
 
-_RESULT_TABLE = "following-sibling::tr[position() < 4]"
-
 
 class DuckDuckGo(HtmlProvider):
     """The html page, the lite page and the one that scripts draw, by whichever came."""
@@ -30,29 +27,28 @@ class DuckDuckGo(HtmlProvider):
     name = "duckduckgo"
     url = "https://html.duckduckgo.com/html/"
     verified = True
-    ads = (
-        f"//*[{class_('result--ad')}] | //*[{class_('badge--ad')}]/ancestor::*[{class_('result')}]"
-        f" | //tr[{class_('result-sponsored')}] | //article[@data-testid='ad']"
-    )
-    containers = "//*[@id='links' or @data-testid='mainline']"
+    ads = ".result--ad, .result:has(.badge--ad), tr.result-sponsored, article[data-testid=ad]"
+    containers = "#links, [data-testid=mainline]"
     nothing = re.compile(r"No results\.|No (?:more )?results found|not many results", re.IGNORECASE)
-    nothing_at = f"//*[{class_('no-results')} or @data-testid='no-results-message']"
+    nothing_at = ".no-results, [data-testid=no-results-message]"
     shell = re.compile(r"DDG\.deep\.|deep_preload_script|nrje\(|is-not-mobile-device|/s\d{4}\.css")
+    shell_outcome = Outcome.BLOCKED
     layouts = (
         Layout(
-            item=f"//div[{class_('result')} and .//a[{class_('result__a')}]]",
-            link=f".//a[{class_('result__a')}]",
-            snippet=(f".//*[{class_('result__snippet')}]",),
+            item="div.result:has(a.result__a)",
+            link="a.result__a",
+            snippet=(".result__snippet",),
         ),
         Layout(
-            item="//article[@data-testid='result']",
-            link=".//a[@data-testid='result-title-a'] | .//h2//a[@href]",
-            snippet=(".//*[@data-result='snippet']",),
+            item="article[data-testid=result]",
+            link="a[data-testid=result-title-a], h2 a[href]",
+            snippet=("[data-result=snippet]",),
         ),
         Layout(
-            item=f"//tr[.//a[{class_('result-link')}]]",
-            link=f".//a[{class_('result-link')}]",
-            snippet=(f"{_RESULT_TABLE}//td[{class_('result-snippet')}]",),
+            item="tr:has(a.result-link)",
+            link="a.result-link",
+            snippet=("td.result-snippet",),
+            beside=3,
         ),
     )
 

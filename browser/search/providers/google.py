@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from browser.search.base import Request, with_site
 from browser.search.dates import since_day
-from browser.search.dom import class_, classish
 from browser.search.layouts import Headings, Layout
 from browser.search.page import HtmlProvider
 from browser.types import Outcome
@@ -17,9 +16,8 @@ if TYPE_CHECKING:
 
 # Panels that answer by themselves: people also ask, news and video boxes, the knowledge panel.
 _PANELS = (
-    f"//*[@id='tads' or @id='tadsb' or @id='bottomads' or @id='tvcap' or @id='rhs'"
-    f" or @data-text-ad or {class_('commercial-unit-desktop-top')}"
-    f" or {class_('related-question-pair')} or {class_('uEierd')}]"
+    "#tads, #tadsb, #bottomads, #tvcap, #rhs, [data-text-ad], .commercial-unit-desktop-top,"
+    " .related-question-pair, .uEierd"
 )
 
 
@@ -30,7 +28,7 @@ class Google(HtmlProvider):
     url = "https://www.google.com/search"
     verified = True
     ads = _PANELS
-    containers = "//*[@id='search' or @id='rso']"
+    containers = "#search, #rso"
     nothing = re.compile(
         r"did not match any documents|No results found for|stimmt mit keinem Dokument überein"
         r"|keine mit deiner Suchanfrage|Aucun document ne correspond|no obtuvo ningún resultado"
@@ -43,20 +41,16 @@ class Google(HtmlProvider):
     shell_outcome = Outcome.BLOCKED
     layouts = (
         Headings(
-            heading="//h3[ancestor::a[@href] or .//a[@href]][not(ancestor::table)]",
-            snippet=(
-                f".//*[{classish('VwiC3b')}]",
-                ".//*[@data-sncf='1' or @data-sncf='2']",
-                f".//span[{class_('st')}]",
-            ),
+            heading="a[href] h3:not(table *), h3:has(a[href]):not(table *)",
+            snippet=("[class*=VwiC3b]", "[data-sncf='1'], [data-sncf='2']", "span.st"),
             fewest=1,
         ),
-        Headings(heading="//a[@href]//*[@role='heading']"),
+        Headings(heading="a[href] [role=heading]"),
         Layout(
-            item=f"//div[{class_('kCrYT')} and a[starts-with(@href, '/url?')]]/..",
-            link="./div/a[starts-with(@href, '/url?')]",
-            title=f".//a//*[{class_('vvjwJb')}] | .//a/div[1]",
-            snippet=(f".//div[{class_('kCrYT')}][2]", f".//div[{class_('s3v9rd')}]"),
+            item="div:has(> div.kCrYT)",
+            link=":scope > .kCrYT > a[href^='/url?']",
+            title="a .vvjwJb, a > div:first-of-type",
+            snippet=("div.kCrYT ~ div.kCrYT", "div.s3v9rd"),
         ),
     )
 

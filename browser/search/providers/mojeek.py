@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from browser.search.base import Request
 from browser.search.dates import since_day
-from browser.search.dom import class_, classish
 from browser.search.layouts import Layout
 from browser.search.page import HtmlProvider
 
@@ -23,14 +22,14 @@ class Mojeek(HtmlProvider):
     name = "mojeek"
     url = "https://www.mojeek.com/search"
     verified = True
-    ads = f"//*[{class_('ads')} or {class_('ad')} or {class_('sponsored')}]"
-    containers = f"//ul[{classish('results')}]"
+    ads = ".ads, .ad, .sponsored"
+    containers = "ul[class*=results]"
     nothing = re.compile(r"No pages found(?: matching)?|no results found", re.IGNORECASE)
     layouts = (
         Layout(
-            item=f"//ul[{classish('results')}]/li",
-            link=f".//h2/a[@href] | .//a[{class_('title')} and @href]",
-            snippet=(f".//p[{class_('s')}]", f".//p[not({class_('i')} or {class_('more')})]"),
+            item="ul[class*=results] > li",
+            link="h2 > a[href], a.title[href]",
+            snippet=("p.s", "p:not(.i, .more)"),
         ),
     )
 

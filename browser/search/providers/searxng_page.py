@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from browser.search.base import Request, with_site
-from browser.search.dom import class_
 from browser.search.layouts import Layout
 from browser.search.page import HtmlProvider
 from browser.types import SearchQuery  # noqa: TC001 - part of a public signature
@@ -15,19 +14,11 @@ class SearXNGPage(HtmlProvider):
     """The `simple` theme, and `oscar` before it."""
 
     name = "searxng"
-    containers = "//*[@id='urls' or @id='main_results' or @id='results']"
+    containers = "#urls, #main_results, #results"
     nothing = re.compile(r"No results were found|we didn't find any results", re.IGNORECASE)
     layouts = (
-        Layout(
-            item=f"//article[{class_('result')}]",
-            link=".//h3/a[@href] | .//h4/a[@href]",
-            snippet=(f".//p[{class_('content')}]",),
-        ),
-        Layout(
-            item=f"//div[{class_('result')}]",
-            link=f".//*[{class_('result_header')}]//a[@href]",
-            snippet=(f".//p[{class_('result-content')}]", ".//p"),
-        ),
+        Layout("article.result", "h3 > a[href], h4 > a[href]", snippet=("p.content",)),
+        Layout("div.result", ".result_header a[href]", snippet=("p.result-content", "p")),
     )
 
     def request(self, query: SearchQuery) -> Request:

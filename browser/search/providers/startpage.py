@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from browser.search.base import Request, with_site
 from browser.search.dates import nearest_range
-from browser.search.dom import class_, classish
 from browser.search.layouts import Layout
 from browser.search.page import HtmlProvider
 from browser.types import Outcome, SearchPage
@@ -29,24 +28,16 @@ class Startpage(HtmlProvider):
 
     name = "startpage"
     url = "https://www.startpage.com/sp/search"
-    ads = (
-        f"//*[{classish('sponsored')} or {class_('ad')} or @id='gcsa-top' or @id='gcsa-bottom'"
-        " or @data-testid='adResult' or starts-with(@id, 'adBlock')]"
-    )
-    containers = f"//*[{classish('w-gl')} or {class_('mainline-results')} or @id='main']"
+    ads = "[class*=sponsored], .ad, #gcsa-top, #gcsa-bottom, [data-testid=adResult], [id^=adBlock]"
+    containers = "[class*=w-gl], .mainline-results, #main"
     nothing = re.compile(r"no (?:web )?results (?:were )?(?:found|for this search)", re.IGNORECASE)
     layouts = (
         Layout(
-            item=(
-                f"//*[{class_('result')} or {class_('w-gl__result')}"
-                f" or @data-testid='gl-title-link']/self::*[self::div or self::section]"
-            ),
-            link=(
-                f".//a[@href][{classish('result-title')} or {classish('result-link')}"
-                f" or @data-testid='gl-title-link' or {classish('w-gl__result-title')}]"
-            ),
-            title=f".//h2 | .//h3 | .//*[{classish('result-title')}]",
-            snippet=(f".//*[{classish('description')}]", ".//p"),
+            item=":is(div, section):is(.result, .w-gl__result)",
+            link="a[href]:is([class*=result-title], [class*=result-link],"
+            " [data-testid=gl-title-link])",
+            title="h2, h3, [class*=result-title]",
+            snippet=("[class*=description]", "p"),
         ),
     )
 

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from browser.search import parse_results
+from browser.search import build_providers, parse_results
+from browser.search.providers.declared import declared
 from browser.search.registry import ENGINES, load
 from browser.search.tidy import is_on_site, readable, same_page_key, target, without_marks
-from browser.types import Outcome
+from browser.types import Outcome, SearchQuery
 from tests.browser.search.pages import ROWS, results_page
 
 HTML_ENGINES = [name for name in ENGINES if not load(name).is_api]
@@ -190,3 +191,34 @@ def test_no_address_breaks_unwrapping(url: str) -> None:
         or ":" in real
     )
     same_page_key(url)
+
+
+def test_a_page_of_scripts_is_how_duckduckgo_turns_away() -> None:
+    shell = (
+        "<html><body><div id=links></div><script>DDG.deep.initialize('/d.js?q=eel')</script></body>"
+    )
+    assert parse_results("duckduckgo", shell).outcome is Outcome.BLOCKED
+
+
+def test_results_of_one_host_in_a_row_need_no_snippets_but_links_below_a_result_are_none() -> None:
+    rows = "".join(
+        f"<div class=g><a href='https://eel.example/{n}'><h3>Eel {n}</h3></a>"
+        f"<cite>eel.example › {n}</cite></div>"
+        for n in range(3)
+    )
+    below = "<div class=g><a href='https://eel.example/map'><h3>Map</h3></a></div>"
+    page = parse_results("google", f"<div id=rso>{rows}{below}</div>")
+    assert [hit.title for hit in page.results] == ["Eel 0", "Eel 1", "Eel 2"]
+
+
+def test_an_engine_declared_by_the_selectors_of_its_page() -> None:
+    line = "https://find.example/s?q={query}#item=li.hit&url=h3 a&title=h3&snippet=p.said"
+    [engine] = build_providers(["mine"], declared=[declared("mine", line)], keys={})
+    page = engine.read(
+        "<ul><li class=hit><h3><a href='/go/1'>Eels</a></h3><p class=said>They swim.</p></li>"
+        "<li class=ad><h3><a href='https://ad.example'>Buy</a></h3></li></ul>"
+    )
+    assert [(hit.url, hit.title, hit.snippet) for hit in page.results] == [
+        ("https://find.example/go/1", "Eels", "They swim.")
+    ]
+    assert engine.request(SearchQuery("two eels")).url == "https://find.example/s?q=two%20eels"

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from browser.extract.platforms import parse_platform
-from tests.browser.extract.platforms.reading import ld, parsed
+from tests.browser.extract.platforms.reading import parsed
 
 
 def test_linkedin_article() -> None:
@@ -21,64 +21,6 @@ def test_linkedin_article() -> None:
     )
     assert (article.published, article.counts) == ("2023-12-19", {"likes": 361, "replies": 48})
     assert [(c.author, c.text, c.counts) for c in article.items] == [("Bo", "Yes.", {"likes": 6})]
-
-
-def test_a_person_as_shown_without_an_account() -> None:
-    person = ld(
-        {
-            "@graph": [
-                {
-                    "@type": "Person",
-                    "name": "Ann Rower",
-                    "address": {"addressLocality": "Port Elm", "addressCountry": "DE"},
-                    "worksFor": [{"name": "Port Elm AG"}],
-                    "alumniOf": [{"name": "Tide College"}],
-                    "interactionStatistic": {
-                        "interactionType": "https://schema.org/FollowAction",
-                        "userInteractionCount": 500,
-                    },
-                }
-            ]
-        }
-    )
-    page = f"{person}<section class=top-card-layout><h1 class=top-card-layout__title>Ann Rower</h1><h2 class=top-card-layout__headline>Harbour master</h2></section><section data-section=summary><div class=core-section-container__content><p>I like locks.</p></div></section>"
-    profile = parsed("https://de.linkedin.com/in/ann-rower", page)
-    assert (profile.kind, profile.title, profile.handle, profile.text) == (
-        "profile",
-        "Ann Rower",
-        "ann-rower",
-        "I like locks.",
-    )
-    assert profile.counts == {"followers": 500}
-    assert profile.fields == {
-        "headline": "Harbour master",
-        "place": "Port Elm, DE",
-        "works_for": "Port Elm AG",
-        "studied": "Tide College",
-    }
-
-
-def test_a_job_as_shown_without_an_account() -> None:
-    job = ld(
-        {
-            "@type": "JobPosting",
-            "title": "Keeper",
-            "datePosted": "2024-05-03",
-            "validThrough": "2024-06-03",
-            "employmentType": "FULL_TIME",
-            "hiringOrganization": {"name": "Port Elm AG"},
-            "jobLocation": {"address": {"addressLocality": "Port Elm"}},
-        }
-    )
-    page = f"{job}<section class=top-card-layout><h1 class=top-card-layout__title>Keeper</h1></section><div class=description__text><div class=show-more-less-html__markup><p>Keep the lock.</p></div></div>"
-    record = parsed("https://www.linkedin.com/jobs/view/keeper-123", page)
-    assert (record.kind, record.author, record.published, record.text) == (
-        "job",
-        "Port Elm AG",
-        "2024-05-03",
-        "Keep the lock.",
-    )
-    assert record.fields == {"place": "Port Elm", "until": "2024-06-03", "employment": "FULL_TIME"}
 
 
 def test_the_wall_is_no_record() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from browser.extract import extract_body
 from browser.extract.platforms import Platform, Record, all_platforms, parse_platform
-from browser.extract.platforms.lines import item_blocks
+from browser.extract.platforms.record import item_blocks
 
 
 def test_every_platform_is_found_by_itself() -> None:
@@ -106,3 +106,12 @@ def test_deeply_nested_items_end_somewhere() -> None:
     for _ in range(2000):
         record = Record("x", "post", text="Deep.", items=(record,))
     assert 1 <= len(list(item_blocks(record))) < 50
+
+
+def test_a_record_without_a_date_lends_none_from_what_stands_beside_it() -> None:
+    page = """<title>Ropes : boats</title><div class="thing link" data-fullname=t3_a1 data-author=ann data-permalink=/r/boats/comments/a1/x/><a class=title>Ropes</a></div>
+    <div class="thing comment" data-fullname=t1_c1 data-author=bo><div class=entry><time datetime="2025-01-15T10:30:00Z">2 days ago</time><div class=usertext-body>Hemp.</div></div></div>"""
+    url = "https://old.reddit.com/r/boats/comments/a1/x/"
+    document = extract_body(page.encode(), "text/html", url)
+    assert (document.title, document.published, document.modified) == ("Ropes", None, None)
+    assert "bo, 2025-01-15T10:30:00+00:00" in document.text

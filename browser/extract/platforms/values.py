@@ -1,8 +1,11 @@
-"""Counts as pages write them, in the notations of many languages."""
+"""Numbers, moments and durations as pages and APIs write them, in many languages."""
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
+
+from browser.extract.dates import date_within, iso_date
 
 # What stands behind a shortened number: English, German, Romance and Slavic languages, CJK.
 _SCALES = {
@@ -22,6 +25,10 @@ _NUMBER = re.compile(
 _CJK = re.compile(r"(\d[\d.,]*)\s*([千천万萬만億亿억])")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’ ]\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}")
 _SPACES = re.compile(r"[\u00a0\u202f\u2009]")
+# Seconds until the year 2286 have ten digits, milliseconds thirteen.
+_MILLISECONDS = 10_000_000_000
+_DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?")
+_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d\d)")
 
 
 def number(text: object) -> int | None:
@@ -46,9 +53,11 @@ def decimal(text: str) -> float | None:
     plain = _SPACES.sub(" ", text).replace("−", "-").strip(" .,'’")
     sign, digits = (-1, plain[1:]) if plain.startswith("-") else (1, plain)
     digits = re.split(r" (?!\d{3}(?!\d))", digits)[0].rstrip(".,'’ ")
-    if not _GROUPED.fullmatch(digits):
-        whole, point, rest = _split(digits)
-        digits = re.sub(r"\D", "", whole) + (f".{rest}" if point else "")
+    if _GROUPED.fullmatch(digits):
+        digits = re.sub(r"\D", "", digits)
+    # The decimal sign is a separator that stands there once.
+    elif (found := re.fullmatch(r"(.*?)([.,])(\d*)", digits)) and digits.count(found[2]) == 1:
+        digits = re.sub(r"\D", "", found[1]) + f".{found[3]}"
     else:
         digits = re.sub(r"\D", "", digits)
     try:
@@ -63,9 +72,39 @@ def counts(**values: object) -> dict[str, int]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _split(digits: str) -> tuple[str, str, str]:
-    """Part a number at its decimal sign, a separator that stands there once."""
-    found = re.fullmatch(r"(.*?)([.,])(\d*)", digits)
-    if found is None or digits.count(found[2]) > 1:
-        return digits, "", ""
-    return found[1], found[2], found[3]
+def fields(**values: object) -> dict[str, str]:
+    """Fields by name as text, those that are absent or empty left out; `true` and `false`."""
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in values.items()
+        if value not in (None, "", [])
+    }
+
+
+def moment(stamp: object) -> str | None:
+    """ISO 8601 of seconds or milliseconds since the epoch; None for anything else."""
+    if isinstance(stamp, str) and stamp.isdecimal():
+        stamp = int(stamp)
+    if isinstance(stamp, bool) or not isinstance(stamp, int | float) or stamp <= 0:
+        return None
+    seconds = stamp / 1000 if stamp > _MILLISECONDS else stamp
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def date_of(value: object) -> str | None:
+    """ISO 8601 of a date or a moment, however a page or an API writes it; None where it is none."""
+    if isinstance(value, str) and not value.isdecimal():
+        return iso_date(value) or date_within(value)
+    return moment(value)
+
+
+def seconds_of(duration: str) -> int | None:
+    """Seconds of `PT1H2M3S` or `1:02:03`; None for anything else."""
+    if match := _CLOCK.fullmatch(duration.strip()):
+        hours, minutes, seconds = (int(part or 0) for part in match.groups())
+        return hours * 3600 + minutes * 60 + seconds
+    match = _DURATION.fullmatch(duration.strip())
+    if match is None or not any(match.groups()):
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds

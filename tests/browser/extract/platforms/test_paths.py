@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from browser.extract.platforms import Drawn, DrawnPlatform, Source
+from browser.extract.platforms import DeclaredPlatform, RecordPaths, SitePage
 
 URL = "https://talk.example/t/9?x=1"
 PAGE = """<title>Seacock</title><link rel=canonical href=/t/9>
@@ -15,7 +15,7 @@ PAGE = """<title>Seacock</title><link rel=canonical href=/t/9>
 <div class=said><p>It weeps.</p><ul><li>port side</li></ul></div><b class=n>1.2k</b><img src="/i/1.jpg"></div>
 <div class=post data-id=a72><span class=when>Posted on 4 May 2024, 10:00</span><div class=said></div></div>
 <div class=post data-id=a73><span class=stamp data-ms=1714723200000></span><div class=said>Plug it.</div></div>"""
-POST = Drawn(
+POST = RecordPaths(
     "post",
     at=".post",
     id="@data-id -> a(.+)",
@@ -29,9 +29,9 @@ POST = Drawn(
 
 
 def posts(**other: str) -> tuple:
-    return Drawn(**{**{f: getattr(POST, f) for f in POST.__dataclass_fields__}, **other}).records(
-        Source(URL, PAGE), "talk"
-    )
+    return RecordPaths(
+        **{**{f: getattr(POST, f) for f in POST.__dataclass_fields__}, **other}
+    ).records(SitePage(URL, PAGE), "talk")
 
 
 def test_each_element_is_a_record_and_what_says_nothing_is_none() -> None:
@@ -56,21 +56,23 @@ def test_each_element_is_a_record_and_what_says_nothing_is_none() -> None:
     ],
 )
 def test_dates_in_whatever_form_they_stand(path: str, day: str | None) -> None:
-    [thread] = Drawn("thread", title="h1", published=path).records(Source(URL, PAGE), "talk")
+    [thread] = RecordPaths("thread", title="h1", published=path).records(
+        SitePage(URL, PAGE), "talk"
+    )
     assert thread.published == day
 
 
-class Talk(DrawnPlatform):
+class Talk(DeclaredPlatform):
     """Posts below a heading; rows in lists."""
 
     name = "talk"
     hosts = ("talk.example",)
-    page = Drawn("thread", title="h1", tags="a.tag", items=(POST,))
-    rows = Drawn("thread", at="li", title="a", url="a", counts={"replies": "i"})
+    page = RecordPaths("thread", title="h1", tags="a.tag", items=(POST,))
+    rows = RecordPaths("thread", at="li", title="a", url="a", counts={"replies": "i"})
 
 
 def test_a_page_gives_its_record_with_the_records_in_it() -> None:
-    record = Talk().parse(Source(URL, PAGE))
+    record = Talk().parse(SitePage(URL, PAGE))
     assert record is not None
     assert (record.title, record.url, record.tags) == (
         "Leaking seacock",
@@ -82,11 +84,11 @@ def test_a_page_gives_its_record_with_the_records_in_it() -> None:
 
 def test_a_list_gives_its_rows_and_another_page_nothing() -> None:
     rows = "<title>Talk</title><li><a href=/t/1>One</a><i>3</i></li><li><a href=/t/2>Two</a></li>"
-    record = Talk().parse(Source(URL, rows))
+    record = Talk().parse(SitePage(URL, rows))
     assert record is not None
     assert (record.kind, record.title) == ("listing", "Talk")
     assert [(i.title, i.url, i.counts) for i in record.items] == [
         ("One", "https://talk.example/t/1", {"replies": 3}),
         ("Two", "https://talk.example/t/2", {}),
     ]
-    assert Talk().parse(Source(URL, "<p>Gone</p>")) is None
+    assert Talk().parse(SitePage(URL, "<p>Gone</p>")) is None

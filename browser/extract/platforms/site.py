@@ -1,0 +1,169 @@
+"""What a platform parser is, and a page as it sees it: parsed address, soup, JSON, declarations."""
+
+from __future__ import annotations
+
+import functools
+import json
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import parse_qs
+
+from bs4 import BeautifulSoup, Tag
+
+from browser.extract.blocks import walk
+from browser.extract.charset import decode
+from browser.extract.hidden import strip_hidden
+from browser.extract.jsonld import read_jsonld
+from browser.extract.metadata import read_meta
+from browser.extract.render import render_text
+from browser.extract.tree import bounded, parse_html
+from browser.net.url import host, join, parse
+from browser.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lxml import etree
+
+    from browser.extract.platforms.record import Record
+
+# Marks the part of a page that is rendered, among what stands around it.
+_PART = "data-part"
+
+
+class Platform:
+    """One site, or one kind of software that many sites run.
+
+    `hosts` are matched whole or as a parent domain (`x.com` also means `mobile.x.com`). Software
+    that runs on hosts of anyone's overrides `claims` and looks at the page itself; `general`
+    ones come last. `marks` are bytes of which every page of such software has one: a page at any
+    host without them is not parsed when it is read. A parser that no saved page was tested on sets
+    `verified` to false.
+    """
+
+    name: ClassVar[str]
+    hosts: ClassVar[tuple[str, ...]] = ()
+    marks: ClassVar[tuple[bytes, ...]] = ()
+    general: ClassVar[bool] = False
+    verified: ClassVar[bool] = True
+
+    def claims(self, page: SitePage) -> bool:
+        """Whether this parser is the one for a page; by its parsed host, unless overridden."""
+        return self.owns(page.host)
+
+    def owns(self, host: str) -> bool:
+        """Whether a host is one of this platform's, whole or below one of them."""
+        return any(host == name or host.endswith(f".{name}") for name in self.hosts)
+
+    def parse(self, page: SitePage) -> Record | None:
+        """Read the page; None where it lost the markup that this parser knows."""
+        raise NotImplementedError
+
+
+class SitePage:
+    """One page or API reply. Its soup and its JSON are read when first asked for."""
+
+    def __init__(self, url: str, content: str | bytes | Mapping[str, Any] | list[Any]) -> None:
+        self.url = url
+        self.host = host(url)
+        parsed = parse(url)
+        self.path = tuple(part for part in (parsed.path if parsed else "").split("/") if part)
+        self.query = parsed.query.lstrip("?") if parsed else ""
+        self._content = content
+
+    def parameter(self, name: str) -> str:
+        """The first value of a parameter of the address; empty where it has none of that name."""
+        return next(iter(parse_qs(self.query).get(name, [])), "")
+
+    @functools.cached_property
+    def json(self) -> Any:
+        """The content as JSON; None where it is none."""
+        if not isinstance(self._content, str | bytes):
+            return self._content
+        start = self._content[:1].strip() or self._content.lstrip()[:1]
+        if start not in ("{", "[", b"{", b"["):
+            return None
+        try:
+            return json.loads(self._content)
+        except (ValueError, RecursionError):
+            return None
+
+    @property
+    def markup(self) -> str | bytes:
+        """The content as it came; empty where it came as data."""
+        return self._content if isinstance(self._content, str | bytes) else ""
+
+    @functools.cached_property
+    def soup(self) -> BeautifulSoup:
+        """The content as BeautifulSoup over lxml."""
+        text = decode(self.markup) if isinstance(self.markup, bytes) else self.markup
+        return BeautifulSoup(bounded(text).replace("\x00", ""), "lxml")
+
+    @functools.cached_property
+    def tree(self) -> etree._Element:
+        """The content as an lxml tree: quicker to make, for what every page is asked."""
+        return parse_html(self.markup if self.markup.strip() else "<html></html>")
+
+    @functools.cached_property
+    def meta(self) -> dict[str, str]:
+        """`meta` elements by lower-case name or property."""
+        return read_meta(self.tree)
+
+    @functools.cached_property
+    def jsonld(self) -> list[dict[str, Any]]:
+        """JSON-LD nodes, laid out flat."""
+        return read_jsonld(self.tree)
+
+    @functools.cached_property
+    def canonical(self) -> str:
+        """The address that the page calls its own; else the one it was read from."""
+        links = (e.get("href") for e in self.tree.iter("link") if e.get("rel") == "canonical")
+        href = next(links, None) or self.meta.get("og:url")
+        return (join(self.url, href) if self.url else href) if href else self.url
+
+    def all(self, css: str, node: Tag | None = None) -> list[Tag]:
+        """Every element that a CSS selector finds, in page order."""
+        return list((self.soup if node is None else node).select(css))
+
+    def first(self, css: str, node: Tag | None = None) -> Tag | None:
+        """The first element that a CSS selector finds."""
+        return (self.soup if node is None else node).select_one(css)
+
+    def text(self, css: str, node: Tag | None = None) -> str:
+        """The text of the first element found, on one line; empty where there is none."""
+        return line(self.first(css, node))
+
+    def attr(self, css: str, name: str, node: Tag | None = None) -> str:
+        """An attribute of the first element found."""
+        found = self.first(css, node)
+        return attribute(found, name) if found is not None else ""
+
+    def link(self, css: str, node: Tag | None = None) -> str:
+        """The absolute target of the first link found."""
+        href = self.attr(css, "href", node)
+        return join(self.url, href) if href else ""
+
+    def body(self, node: Tag | str | None) -> str:
+        """Rich text, from an element or a piece of HTML, as blocks; what is hidden is left out."""
+        markup = str(node) if node is not None else ""
+        if not markup.strip():
+            return ""
+        # White words are hidden on a white ground only: the grounds around come along.
+        around = list(node.parents) if isinstance(node, Tag) else []
+        styles = [escape(style) for above in around if (style := attribute(above, "style"))]
+        grounds = "".join(f'<div style="{style}">' for style in reversed(styles))
+        root = parse_html(f"{grounds}<div {_PART}>{markup}")
+        part = next(e for e in root.iter("div") if e.get(_PART) is not None)
+        strip_hidden(part, list(part.iter()))
+        return render_text(walk(part, self.url).blocks)
+
+
+def line(node: Tag | None) -> str:
+    """The text of an element on one line; empty for none."""
+    return clean(" ".join(node.get_text().split())) if node is not None else ""
+
+
+def attribute(node: Tag, name: str) -> str:
+    """An attribute's text; empty where there is none. Several classes are parted by spaces."""
+    value = node.get(name) or ""
+    return (value if isinstance(value, str) else " ".join(value)).strip()

@@ -1,0 +1,208 @@
+"""Sites that tables describe, from small pages and replies written after their markup."""
+
+# ruff: noqa: E501 - markup reads best on one line
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from browser.extract.body import extract_body
+from browser.extract.platforms import parse_platform
+from browser.types import Link
+from tests.browser.extract.platforms.reading import ld, parsed, state
+
+PRODUCT = """<div id=wayfinding-breadcrumbs_container><a>Sports</a><a>Ropes</a></div><span id=productTitle> Hemp rope,
+ 10 m </span>{by}<span id=acrPopover><span class=a-icon-alt>4.6 out of 5 stars</span></span><span id=acrCustomerReviewText>{ratings}</span>
+<div id=corePrice_feature_div><span class=a-price><span class=a-offscreen>$19.99</span></span></div><div id=availability><span>In stock</span></div>
+<div id=feature-bullets><ul><li><span class=a-list-item>Strong</span><li><span class=a-list-item>Brown</span></ul></div>
+<img id=landingImage src="s.jpg" data-old-hires="https://m.media/rope.jpg"><div id=R1 data-hook=review><span class=a-profile-name>Bo</span>
+<a data-hook=review-title><span class=a-letter-space></span><span>Holds</span></a><span data-hook=avp-badge>Verified Purchase</span><div data-hook=review-body>It holds.</div><span data-hook=helpful-vote-statement>12 people found this helpful</span></div>"""
+BOOK = "<div id=bylineInfo>by <span class=author><a class=a-link-normal>Ann Rower</a> <span>(Author)</span></span><span class=author><a class=a-link-normal>Jo Mole</a></span></div>"
+
+
+@pytest.mark.parametrize(
+    ("url", "by", "ratings", "author"),
+    [
+        ("https://www.amazon.com/Rope/dp/B000ABCDEF/ref=sr_1", "<a id=bylineInfo>Visit the Hemp & Co Store</a>", "1,234 ratings", "Hemp & Co"),
+        ("https://www.amazon.de/dp/B000ABCDEF", "<a id=bylineInfo>Marke: Hemp & Co</a>", "1.234 Sternebewertungen", "Hemp & Co"),
+        ("https://www.amazon.co.uk/gp/product/B000ABCDEF", BOOK, "1,234 ratings", "Ann Rower"),
+        ("https://www.amazon.co.jp/dp/B000ABCDEF", "<a id=bylineInfo>すべて見る</a>", "1,234個の評価", None),
+    ],
+)  # fmt: skip
+def test_a_product_of_a_shop(url: str, by: str, ratings: str, author: str | None) -> None:
+    product = parsed(url, PRODUCT.format(by=by, ratings=ratings))
+    assert (product.kind, product.id, product.title) == ("product", "B000ABCDEF", "Hemp rope, 10 m")
+    assert (product.author, product.counts) == (author, {"ratings": 1234})
+    assert (product.fields["price"], product.fields["availability"]) == ("$19.99", "In stock")
+    assert product.text == "- Strong\n- Brown"
+    assert (product.tags, product.media) == (("Sports", "Ropes"), ("https://m.media/rope.jpg",))
+    [review] = product.items
+    assert (review.id, review.author, review.title, review.text) == (
+        "R1",
+        "Bo",
+        "Holds",
+        "It holds.",
+    )
+    assert (review.counts, review.fields) == ({"helpful": 12}, {"verified": "true"})
+
+
+@pytest.mark.parametrize("host", ["amazon.evil.example", "notamazon.com", "amazon.com.evil.test"])
+def test_other_sites_called_amazon_are_not_read(host: str) -> None:
+    assert parse_platform(f"https://{host}/dp/B000ABCDEF", "<span id=productTitle>X</span>") is None
+
+
+def test_a_paper_of_pubmed_and_its_results() -> None:
+    page = """<link rel=canonical href="https://pubmed.ncbi.nlm.nih.gov/31/"><meta name=citation_title content="Tidal rhythms"><meta name=citation_authors content="Ann Rower;Jo Mole">
+    <meta name=citation_date content="2024/05/03"><meta name=citation_journal_title content="Journal of Water"><meta name=citation_pmid content=31><meta name=citation_doi content="10.1000/eel.7">
+    <div id=eng-abstract><p><strong>Background:</strong> Eels move.</p><p>With tides.</p></div><div id=mesh-terms><button class=keyword-actions-trigger>Eels</button><button class=keyword-actions-trigger>Tides</button></div>"""
+    paper = parsed("https://pubmed.ncbi.nlm.nih.gov/31/", page)
+    assert (paper.id, paper.title, paper.author) == ("31", "Tidal rhythms", "Ann Rower;Jo Mole")
+    assert (paper.published, paper.text) == ("2024-05-03", "Background: Eels move.\n\nWith tides.")
+    assert paper.fields == {"journal": "Journal of Water", "doi": "10.1000/eel.7", "mesh": "Eels; Tides"}  # fmt: skip
+
+    row = "<title>eel</title><article class=full-docsum><a class=docsum-title href=/9/>Eels at <b>night</b></a><span class=docsum-pmid>9</span><span class=full-authors>Rower A</span></article>"
+    [found] = parsed("https://pubmed.ncbi.nlm.nih.gov/?term=eel", row).items
+    assert (found.id, found.url, found.title) == ("9", "https://pubmed.ncbi.nlm.nih.gov/9/", "Eels at night")  # fmt: skip
+
+
+def test_a_submission_with_a_review() -> None:
+    paper = {"id": "AbC1", "forum": "AbC1", "number": 12, "cdate": 1_714_723_200_000, "content": {
+        "title": {"value": "On tides"}, "authors": {"value": ["Ann Rower", "Jo Mole"]}, "abstract": {"value": "Tides rise."},
+        "keywords": {"value": ["tide", "moon"]}, "pdf": {"value": "/pdf/1.pdf"}}}  # fmt: skip
+    review = {"id": "r1", "forum": "AbC1", "replyto": "AbC1", "signatures": ["C/Submission12/Reviewer_x7Yz"],
+              "content": {"review": {"value": "One harbour."}, "rating": {"value": "6: above"}}}  # fmt: skip
+    record = parsed("https://api2.openreview.net/notes", {"notes": [paper, review]})
+    assert (record.kind, record.title, record.text) == ("paper", "On tides", "Tides rise.")
+    assert (record.author, record.published) == ("Ann Rower, Jo Mole", "2024-05-03T08:00:00+00:00")
+    assert record.links == (Link("https://openreview.net/pdf/1.pdf", "PDF"),)
+    [answer] = record.items
+    assert (answer.kind, answer.author, answer.text) == ("reply", "Reviewer x7Yz", "One harbour.")
+    assert (answer.parent, answer.fields) == ("AbC1", {"rating": "6: above"})
+
+    page = parsed("https://openreview.net/forum?id=AbC1", state({"forumNote": paper}))
+    assert (page.id, page.title, page.items) == ("AbC1", "On tides", ())
+    old = {"id": "B2", "content": {"title": "On moons", "keywords": "moon", "authors": ["Jo Mole"]}}
+    older = parsed("https://api.openreview.net/notes?forum=B2", {"notes": [old]})
+    assert (older.title, older.tags, older.author) == ("On moons", ("moon",), "Jo Mole")
+
+
+@pytest.mark.parametrize(
+    ("node", "kind", "fields"),
+    [
+        ({"@type": "Recipe", "recipeIngredient": ["1 eel", "salt"], "totalTime": "PT1H", "recipeInstructions": [{"@type": "HowToStep", "text": "Boil."}, {"text": "Eat."}]},
+         "recipe", {"ingredients": "1 eel; salt", "steps": "Boil.; Eat.", "total_time": "PT1H"}),
+        ({"@type": ["Product"], "brand": {"name": "Hemp & Co"}, "offers": [{"price": "9.90", "priceCurrency": "EUR", "availability": "https://schema.org/InStock"}]},
+         "product", {"price": "9.90", "currency": "EUR", "availability": "InStock", "brand": "Hemp & Co"}),
+        ({"@type": "Product", "offers": {"@type": "AggregateOffer", "lowPrice": 5, "highPrice": 9, "priceCurrency": "EUR"}},
+         "product", {"price": "5", "highest_price": "9", "currency": "EUR"}),
+        ({"@type": "Product", "offers": [{"priceSpecification": [{"price": "4.50", "priceCurrency": "GBP"}]}]},
+         "product", {"price": "4.50", "currency": "GBP"}),
+        ({"@type": "Product", "offers": {"price": 0, "priceCurrency": "USD"}}, "product", {"price": "0", "currency": "USD"}),
+        ({"@type": "Movie", "actor": [{"name": "Bo"}, {"name": "Cy"}], "aggregateRating": {"ratingValue": 7.8, "bestRating": 10}},
+         "film", {"rating": "7.8", "best_rating": "10", "actors": "Bo, Cy"}),
+        ({"@type": "TVSeries", "numberOfSeasons": 3}, "series", {"seasons": "3"}),
+        ({"@type": "Restaurant", "servesCuisine": ["Fish", "Soup"], "address": {"streetAddress": "1 Quay", "addressLocality": "Port Elm"}},
+         "place", {"address": "1 Quay", "town": "Port Elm", "cuisine": "Fish, Soup"}),
+    ],
+)  # fmt: skip
+def test_things_of_any_site(node: dict[str, Any], kind: str, fields: dict[str, str]) -> None:
+    thing = parsed("https://site.example/1", ld({"name": "Eel &amp; Co", **node}))
+    assert (thing.platform, thing.kind, thing.title) == ("schema.org", kind, "Eel & Co")
+    assert thing.fields == fields
+
+
+MINT = "9xEeLkR4hYvJ2mN8tWxZ4bDfGaSuVi7oHyTqpoRm1eK"
+OTHER = "So11111111111111111111111111111111111111112"
+COIN = {"mint": MINT, "name": "Eel", "symbol": "EEL", "description": "An eel.", "creator": OTHER, "website": "",
+        "twitter": "https://x.com/eel", "telegram": None, "created_timestamp": 1_714_723_200_123, "complete": False,
+        "usd_market_cap": 6085.13, "reply_count": 3, "username": "ann"}  # fmt: skip
+
+
+def test_a_coin_from_the_api_and_from_both_states_of_a_page() -> None:
+    stream = json.dumps([1, f'5:["$","div",null,{{"coin":{json.dumps(COIN)}}}]\n'])
+    page = f"<script>self.__next_f.push([0])</script><script>self.__next_f.push({stream})</script>"
+    for url, content in (
+        (f"https://frontend-api.pump.fun/coins/{MINT}", COIN),
+        (f"https://pump.fun/coin/{MINT}", page),
+        (f"https://pump.fun/coin/{MINT}", state({"coin": COIN})),
+    ):
+        coin = parsed(url, content)
+        assert (coin.platform, coin.kind, coin.id, coin.title) == ("pump.fun", "token", MINT, "Eel")
+        assert coin.url == f"https://pump.fun/coin/{MINT}"
+        assert (coin.text, coin.author, coin.handle) == ("An eel.", "ann", OTHER)
+        assert (coin.published, coin.counts) == ("2024-05-03T08:00:00+00:00", {"replies": 3})
+        assert coin.fields == {"symbol": "EEL", "market_cap_usd": "6085.13", "complete": "false"}
+        assert coin.links == (Link("https://x.com/eel", "twitter"),)
+    coins = parsed("https://frontend-api.pump.fun/coins", [COIN, {**COIN, "mint": OTHER}])
+    assert [item.id for item in coins.items] == [MINT, OTHER]
+
+
+@pytest.mark.parametrize(
+    ("url", "reply", "read"),
+    [
+        ("https://public-api.birdeye.so/defi/token_overview?chain=base", {"data": {"address": MINT, "symbol": "EEL", "name": "Eel", "price": 0.0012, "holder": 321}},
+         ("token", MINT, "Eel", {"holders": 321}, {"chain": "base", "symbol": "EEL", "price_usd": "0.0012"})),
+        ("https://pro-api.solscan.io/v2.0/token/meta", {"data": {"address": MINT, "name": "Eel", "symbol": "EEL", "holder": 321, "decimals": 6}},
+         ("token", MINT, "Eel", {"holders": 321}, {"symbol": "EEL", "decimals": "6"})),
+        ("https://pro-api.solscan.io/v2.0/transaction/detail", {"data": {"tx_hash": "5" * 88, "block_id": 7, "fee": 5000}},
+         ("transaction", "5" * 88, None, {}, {"block": "7", "fee": "5000"})),
+        ("https://lite-api.jup.ag/tokens/v2/search?query=eel", [{"id": MINT, "name": "Eel", "symbol": "EEL", "usdPrice": 0.5, "holderCount": 3, "stats24h": {"numBuys": 4}, "isVerified": True}],
+         ("token", MINT, "Eel", {"holders": 3, "buys_24h": 4}, {"symbol": "EEL", "price_usd": "0.5", "verified": "true"})),
+        ("https://quote-api.jup.ag/v6/quote", {"inputMint": OTHER, "outputMint": MINT, "outAmount": "20", "routePlan": [{"swapInfo": {"label": "Raydium"}}, {"swapInfo": {"label": "Orca"}}]},
+         ("quote", None, None, {}, {"input": OTHER, "output": MINT, "output_amount": "20", "route": "Raydium, Orca"})),
+        ("https://api-v3.raydium.io/pools/info/ids", {"data": [{"id": MINT, "mintA": {"symbol": "EEL"}, "mintB": {"symbol": "SOL"}, "tvl": 99.5}]},
+         ("pool", MINT, "EEL/SOL", {}, {"liquidity_usd": "99.5", "token_symbol": "EEL", "quote_symbol": "SOL"})),
+    ],
+)  # fmt: skip
+def test_entries_of_token_sites(url: str, reply: Any, read: tuple[Any, ...]) -> None:
+    record = parsed(url, reply)
+    assert (record.kind, record.id, record.title, record.counts, record.fields) == read
+
+
+FORUM = "https://forum.stonehouse.example.org/viewtopic.php?t=7"
+SAID = [
+    "The back wall is wet up to about a metre although the gutters are new and the ground was dug away.",
+    "Tape a sheet of glass to the plaster for a week and look on which side of it the water sits.",
+    "Nine times out of ten it is cement in the joints that traps the rain behind the stone.",
+]
+NAMES = ["marlstone", "Limewash Len", "old_tiler"]
+PHPBB = "<div class='post bg1'><dl class=postprofile><dt><a href='./memberlist.php?u=2' class=username>{who}</a></dt><dd>Posts: 37</dd></dl><div class=postbody><p class=author>by <a class=username href=x>{who}</a> » <time datetime='2021-02-0{n}T18:22:00+00:00'>Feb 0{n}, 2021</time></p><div class=content>{said}</div><div class=signature>Nothing lasts</div></div></div>"
+XENFORO = "<article class='message message--post' data-author='{who}'><div class=message-user><h4><a class=username href='/members/{n}/'>{who}</a></h4></div><div class=message-main><time datetime='2021-02-0{n}T18:22:00+00:00'>Feb {n}, 2021</time><article class=message-body><div class=bbWrapper>{said}</div></article></div></article>"
+VBULLETIN = "<table id=post{n}><tr><td class=thead>0{n}.02.2021, 21:40</td></tr><tr><td class=alt2><a class=bigusername href='member.php?u={n}'>{who}</a></td></tr><tr><td class=alt1 id=td_post_{n}><div id=post_message_{n}>{said}</div></td></tr></table>"
+MAKES = {"phpBB": PHPBB, "XenForo": XENFORO, "vBulletin": VBULLETIN}
+
+
+@pytest.mark.parametrize("make", MAKES)
+def test_a_thread_of_a_forum_is_its_posts_with_who_said_them_and_when(make: str) -> None:
+    posts = "".join(
+        MAKES[make].format(n=n, who=who, said=said)
+        for n, (who, said) in enumerate(zip(NAMES, SAID, strict=True), 1)
+    )
+    page = f"<title>Damp wall - Stonehouse</title><h1>Stonehouse</h1><h2>Damp wall</h2><div>{posts}</div><footer>Powered by {make}</footer>"
+    thread = parsed(FORUM, page)
+    assert (thread.platform, thread.kind, thread.title) == ("forum", "thread", "Damp wall")
+    assert thread.counts == {"posts": 3}
+    read = (thread, *thread.items)
+    assert [(p.text, p.author) for p in read] == list(zip(SAID, NAMES, strict=True))
+    assert [(p.published or "")[:10] for p in read] == ["2021-02-01", "2021-02-02", "2021-02-03"]
+
+    document = extract_body(page.encode(), "text/html", FORUM)
+    assert [document.text.count(said) for said in SAID] == [1, 1, 1]
+    assert all(name in document.text for name in NAMES)
+
+
+def test_a_list_of_threads_is_a_plain_page() -> None:
+    rows = "".join(f"<tr><td><a href='t{n}'>How to mend wall number {n}?</a></td><td><a class=username>Ann</a></td></tr>" for n in range(9))  # fmt: skip
+    markup = f"<h1>Walls</h1><table>{rows}</table><footer>Powered by phpBB</footer>"
+    assert parse_platform(FORUM, markup) is None
+    assert extract_body(markup.encode(), "text/html", FORUM).notes == ()
+
+
+@pytest.mark.parametrize("url", [f"https://pump.fun/coin/{MINT}", f"https://birdeye.so/token/{MINT}",
+                                 f"https://solscan.io/token/{MINT}", "https://raydium.io/swap/"])  # fmt: skip
+def test_a_page_that_drew_nothing_is_no_record(url: str) -> None:
+    shell = "<title>App</title><meta property='og:title' content='App'><div id=root></div>"
+    assert parse_platform(url, shell) is None
