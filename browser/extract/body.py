@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from browser.errors import ExtractError
 from browser.extract.charset import decode
@@ -38,7 +38,7 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
         return extract_pdf(body, url, name=_name(url))
     if kind == "gzip":
         return extract_body(_unpacked(body), "", url.removesuffix(".gz"))
-    if kind in {"zip", BINARY, "mail", "rtf"}:
+    if kind in {"zip", "ole", BINARY, "mail", "rtf"}:
         return _packed(kind, body, content_type, url)
     document = _text_reader(kind)(decode(body, content_type), url, _name(url))
     return on_platform(document, body, url) if kind == "json" else document
@@ -48,7 +48,11 @@ def _packed(kind: str, body: bytes, content_type: str, url: str) -> Document:
     from browser.extract.documents import packed  # noqa: PLC0415 - the few pages that are no HTML
 
     if kind == "zip":
-        return packed.read_packed(body, url, _name(url))
+        return packed.read_packed(
+            body, url, _name(url), lambda data, name: extract_body(data, "", f"file:///{quote(name)}")
+        )
+    if kind == "ole":
+        return packed.read_compound(body, url, _name(url))
     if kind == "mail":
         from browser.extract.documents.mail import read_mail  # noqa: PLC0415 - as above
 
@@ -57,7 +61,6 @@ def _packed(kind: str, body: bytes, content_type: str, url: str) -> Document:
         from browser.extract.documents.rtf import read_rtf  # noqa: PLC0415 - as above
 
         return read_rtf(body, url, _name(url))
-    packed.refuse_legacy(body)
     message = f"{content_type or 'the body'} is no document that can be read"
     raise ExtractError(message, hint="Pictures, sound and programs are not read.")
 

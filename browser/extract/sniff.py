@@ -14,7 +14,7 @@ _SIGNATURES = (
     (b"%PDF-", "pdf"),
     (b"PK\x03\x04", "zip"),
     (b"{\\rtf", "rtf"),
-    (b"\xd0\xcf\x11\xe0", BINARY),
+    (b"\xd0\xcf\x11\xe0", "ole"),
     (b"\x1f\x8b\x08", "gzip"),
 )
 _PICTURES = (
@@ -59,7 +59,7 @@ _ENDINGS = {
 
 
 def sniff(body: bytes, content_type: str, url: str) -> str:
-    """Name the kind: html, pdf, text, md, json, xml, feed, csv, mail, rtf, zip, gzip or binary."""
+    """Name the kind: html, pdf, text, md, json, xml, feed, csv, mail, rtf, zip, ole, gzip or binary."""
     head = body[:_PREFIX].removeprefix(b"\xef\xbb\xbf")
     declared = _TYPES.get(content_type.partition(";")[0].strip().lower(), "")
     ending = _ENDINGS.get(PurePosixPath(urlsplit(url).path).suffix.lower(), "")
