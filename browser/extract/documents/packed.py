@@ -1,15 +1,22 @@
-"""Which kind of document a zip file or an old Office file is, told by what is in it."""
+"""Documents that are packed or have parts: told apart by what is in them, and read."""
 
 from __future__ import annotations
 
 import logging
 from posixpath import basename
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from browser.errors import BrowserError, ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.documents.archive import Archive
 from browser.extract.documents.composer import Composer, Facts
+from browser.extract.documents.epub import read_epub
+from browser.extract.documents.mail import read_mail
+from browser.extract.documents.odf import read_odf
+from browser.extract.documents.rtf import read_rtf
+from browser.extract.documents.sheets import read_xls, read_xlsx
+from browser.extract.documents.slides import read_pptx
+from browser.extract.documents.word import read_docx
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,66 +34,67 @@ _STREAMS = {
 }  # fmt: skip
 # Documents of an archive that are read; more are a collection to unpack and search as a folder.
 _MOST_FILES = 100
+# And so many characters of them: three long books.
+_MOST_TEXT = 3_000_000
 _JUNK = ("__MACOSX/", ".")
 
 
-def read_packed(body: bytes, url: str, name: str, read: Reader) -> Document:
-    """Read Word, Excel, PowerPoint, OpenDocument and EPUB files, and archives of documents.
+def read_document(kind: str, body: bytes, url: str, name: str, read: Reader | None) -> Document:
+    """Read what is no single text: `kind` is zip, ole, mail or rtf, as `sniff` tells them.
 
-    `read(body, name)` reads a file of an archive. Raises ExtractError for broken files and
-    archives without a document, TooLarge for those made to burst.
+    `read(body, name)` reads a file of an archive; it is None within one. Raises ExtractError for
+    what is broken, locked or no document, TooLarge for what was made to burst.
     """
+    if kind == "mail":
+        return read_mail(body, url, name)
+    if kind == "rtf":
+        return read_rtf(body, url, name)
+    return (_read_compound if kind == "ole" else _read_zip)(body, url, name, read)
+
+
+def _read_zip(body: bytes, url: str, name: str, read: Reader | None) -> Document:
     archive = Archive(body)
     kind = archive.read("mimetype").decode("ascii", "replace").strip()
     if kind == "application/epub+zip" or "META-INF/container.xml" in archive.names:
-        from browser.extract.documents.epub import read_epub  # noqa: PLC0415 - one reader a file
-
         return read_epub(archive, url, name)
     if kind.startswith(_MIMETYPE):
-        from browser.extract.documents.odf import read_odf  # noqa: PLC0415 - as above
-
         what = kind.removeprefix(_MIMETYPE).partition("-")[0]
         return read_odf(archive, url, name, _ODF.get(what, "odf"))
     main = archive.main_part()
     match main.partition("/")[0]:
         case "word":
-            from browser.extract.documents.word import read_docx  # noqa: PLC0415 - as above
-
             return read_docx(archive, main, url, name)
         case "xl" if main.endswith(".bin"):
             archive.check_all()
             return _through_extra(body, url, name, "xlsb")
         case "xl":
-            from browser.extract.documents.sheets import read_xlsx  # noqa: PLC0415 - as above
-
             return read_xlsx(archive, body, url, name)
         case "ppt":
-            from browser.extract.documents.slides import read_pptx  # noqa: PLC0415 - as above
-
             return read_pptx(archive, main, url, name)
     return _read_folder(archive, url, name, read)
 
 
-def _read_folder(archive: Archive, url: str, name: str, read: Reader) -> Document:
+def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> Document:
     """Read the documents of an archive one after the other; archives within it are left."""
+    if read is None:
+        raise ExtractError("an archive within an archive is not read")
     composer = Composer()
     files = [f for f in sorted(archive.names) if not f.endswith("/") and not f.startswith(_JUNK)]
-    count = 0
-    for file in files[:_MOST_FILES]:
+    count = size = 0
+    for number, file in enumerate(files):
+        if number >= _MOST_FILES or size > _MOST_TEXT:
+            composer.notes.append(f"only the first {number} of {len(files)} files were read")
+            break
         try:
-            data = archive.read(file)
-            if data.startswith(b"PK\x03\x04") and not Archive(data).main_part():
-                raise ExtractError("an archive within an archive")  # noqa: TRY301 - noted below
-            document = read(data, basename(file))
+            document = read(archive.read(file), basename(file))
         except BrowserError as error:
             composer.notes.append(f"{file} was not read: {error}")
             continue
         count += 1
+        size += len(document.text)
         composer.heading(1, file)
         composer.text(document)
         composer.notes.extend(f"{file}: {note}" for note in document.notes)
-    if len(files) > _MOST_FILES:
-        composer.notes.append(f"only the first {_MOST_FILES} of {len(files)} files were read")
     if not count:
         raise ExtractError(
             "no document in the archive can be read", hint="Unpack it, or try another source."
@@ -94,7 +102,7 @@ def _read_folder(archive: Archive, url: str, name: str, read: Reader) -> Documen
     return composer.document(url, "zip", name, Facts(title=name))
 
 
-def read_compound(body: bytes, url: str, name: str) -> Document:
+def _read_compound(body: bytes, url: str, name: str, _: Reader | None) -> Document:
     """Read .doc, .ppt, .msg (with the extra `documents`) and .xls files.
 
     Raises ExtractError for those that are locked, broken or of another program.
@@ -105,8 +113,6 @@ def read_compound(body: bytes, url: str, name: str) -> Document:
             "the Office file is encrypted", hint="Save it without a password, then read it."
         )
     if kind == "xls":
-        from browser.extract.documents.sheets import read_xls  # noqa: PLC0415 - as above
-
         return read_xls(body, url, name)
     if not kind:
         raise ExtractError("an OLE file of no known kind", hint="Try another source.")
@@ -126,7 +132,7 @@ def _through_extra(body: bytes, url: str, name: str, kind: str) -> Document:
     # It writes a log line for each thing that it does not know.
     logging.getLogger("sharepoint2text").setLevel(logging.CRITICAL)
     try:
-        found = next(sharepoint2text.read_bytes(body, extension=kind, ignore_images=True))
+        found: Any = next(sharepoint2text.read_bytes(body, extension=kind, ignore_images=True))
     except (sharepoint2text.ExtractionError, StopIteration) as error:
         raise ExtractError(f"not readable as .{kind}: {error}") from error
     composer = Composer(notes=["hidden text in it could not be told from the rest"])

@@ -130,8 +130,10 @@ class _Reader:
         left = min(next(n for n, cell in enumerate(row) if cell) for row in rows)
         for alone, group in groupby(rows, key=lambda row: sum(map(bool, row)) == 1):
             found = [row[left:] for row in group]
-            if alone and (len(rows) == 1 or len(found) < len(rows)) and (
-                len(found) <= _MOST_TITLE_LINES
+            if (
+                alone
+                and (len(rows) == 1 or len(found) < len(rows))
+                and (len(found) <= _MOST_TITLE_LINES)
             ):
                 for row in found:
                     self.composer.paragraph("".join(row))

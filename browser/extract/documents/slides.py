@@ -86,8 +86,10 @@ def _read_chart(chart: etree._Element, composer: Composer) -> None:
     series = list(chart.iter(f"{_C}ser"))[:_MOST_SLIDES]
     kinds = next((_values(one, "cat") or _values(one, "xVal") for one in series), [])
     rows = [["", *kinds]] if kinds else []
-    for one in series:
-        rows.append(["".join(_values(one, "tx")), *(_values(one, "val") or _values(one, "yVal"))])
+    rows += [
+        ["".join(_values(one, "tx")), *(_values(one, "val") or _values(one, "yVal"))]
+        for one in series
+    ]
     composer.table(rows, caption=titles[0] if titles else "")
     for title in titles[1:]:
         composer.paragraph(title)

@@ -122,11 +122,9 @@ def _clean(root: etree._Element, headings: dict[str, int]) -> int:
     for drawing in list(root.iter(f"{W}drawing", f"{W}pict")):
         if (box := next(drawing.iter(f"{W}txbxContent"), None)) is not None:
             _replace(drawing, box)
-    for run in list(root.iter(f"{W}r")):
-        style = run.find(f"{W}rPr")
-        if style is None:
-            continue
-        if _is_hidden(style):
+    for style in list(root.iter(f"{W}rPr")):
+        run = style.getparent()
+        if run is not None and run.tag == f"{W}r" and _is_hidden(style):
             run.clear()
         else:
             style[:] = [mark for mark in style if mark.tag in _KEPT_FORMATS]
