@@ -45,6 +45,8 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
     if "\ufffd" in document.text and "\ufffd".encode() not in body:
         note = "characters that are broken in it, or in no known encoding, stand as \ufffd"
         return replace(document, notes=(*document.notes, note))
+    if document.kind != "html" and not (document.text.strip() or document.notes):
+        return replace(document, notes=("no text in it",))
     return document
 
 

@@ -40,6 +40,7 @@ BENCHES = (
     Bench("mutants", "serp/INDEX.json", optional=False),
     Bench("articles", "articles/ground-truth.json", optional=False),
     Bench("platforms", "platform/MANIFEST.json", optional=False),
+    Bench("documents", "documents", optional=False),
     Bench("many"),
     Bench("snapshots", "articles/ground-truth.json"),
     Bench("actions"),

@@ -93,7 +93,8 @@ def _old_cell(book: Any, cell: Any) -> str:
         pattern = book.format_map[book.xf_list[cell.xf_index].format_key].format_str
         return _number(cell.value, pattern)
     if cell.ctype == xlrd.XL_CELL_DATE:
-        return _shown(xlrd.xldate.xldate_as_datetime(cell.value, book.datemode))
+        moment = xlrd.xldate.xldate_as_datetime(cell.value, book.datemode)
+        return _shown(moment if cell.value >= 1 else moment.time())
     if cell.ctype == xlrd.XL_CELL_BOOLEAN:
         return _shown(bool(cell.value))
     return xlrd.error_text_from_code.get(cell.value, "") if cell.ctype == 5 else str(cell.value)

@@ -15,6 +15,7 @@ import pypdfium2.raw as pdfium
 from browser.errors import ExtractError
 from browser.extract.documents.composer import Composer, Facts
 from browser.extract.pdf.layout import add_page, key
+from browser.extract.pdf.ocr import Scanner
 from browser.text import clean
 from browser.types import Document
 
@@ -62,9 +63,10 @@ def extract_pdf(body: bytes, url: str, name: str) -> Document:
 
 def _read(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
     outline = _outline(pdf)
-    whole = Composer()
+    whole, scanner = Composer(), Scanner()
     pages = (
-        _read_page(pdf, n, outline.get(n, {}), whole) for n in range(min(len(pdf), _MOST_PAGES))
+        _read_page(pdf, n, outline.get(n, {}), whole, scanner)
+        for n in range(min(len(pdf), _MOST_PAGES))
     )
     texts = [page.document("", "", "", Facts()) for page in pages]
     meta = pdf.get_metadata_dict()
@@ -80,21 +82,27 @@ def _read(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
         links=tuple(whole.links.values()),
         tables=tuple(table for page in texts for table in page.tables),
         pages=_offsets(texts),
-        notes=tuple(_notes(len(pdf), texts)),
+        notes=tuple(_notes(len(pdf), texts, scanner.pages)),
     )
 
 
 def _read_page(
-    pdf: pypdfium2.PdfDocument, number: int, titles: Mapping[str, int], whole: Composer
+    pdf: pypdfium2.PdfDocument,
+    number: int,
+    titles: Mapping[str, int],
+    whole: Composer,
+    scanner: Scanner,
 ) -> Composer:
     """Read one page by itself; links are gathered for the whole document."""
     composer = Composer()
     try:
         page = pdf[number]
+        text = page.get_textpage()
     except pypdfium2.PdfiumError:  # one broken page leaves the others readable
         return composer
-    text = page.get_textpage()
     add_page(composer, text, titles)
+    if not composer.blocks:
+        composer.paragraph(scanner.read(page))
     for target, words in _page_links(page, text):
         whole.link(target, words)
     text.close()
@@ -122,10 +130,15 @@ def _depth(heading: str) -> int:
     return len(heading) - len(heading.lstrip("#"))
 
 
-def _notes(count: int, texts: list[Document]) -> Iterator[str]:
+def _notes(count: int, texts: list[Document], scanned: int) -> Iterator[str]:
+    if scanned:
+        yield f"{scanned} pages are pictures, read by their look: letters may be wrong"
     empty = sum(1 for page in texts if not page.text)
     if count and empty == len(texts):
-        yield "a scan: its pages are pictures and hold no text"
+        yield (
+            "a scan: its pages are pictures and hold no text"
+            " (the extra `ocr` reads some: pip install 'urchin-research[ocr]')"
+        )
     elif empty:
         yield f"{empty} of {count} pages hold no text"
     if count > _MOST_PAGES:
