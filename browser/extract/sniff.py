@@ -69,7 +69,9 @@ def sniff(body: bytes, content_type: str, url: str) -> str:
     ending = _ENDINGS.get(PurePosixPath(urlsplit(url).path).suffix.lower(), "")
     wide = head.startswith((b"\xff\xfe", b"\xfe\xff")) or bool(unmarked_utf16(head))
     wide = wide or "utf-16" in content_type.lower()
-    if signed := _signature(head.replace(b"\x00", b"") if wide else head, declared or ending):
+    if wide:
+        head = head.lstrip(b"\xff\xfe").replace(b"\x00", b"")
+    if signed := _signature(head, declared or ending):
         return signed
     if declared in {"json", "csv", "md", "feed", "mail"}:
         return declared
