@@ -174,6 +174,13 @@ def test_feed_entries_become_headings_with_links() -> None:
     assert document.links[0].url == "https://e.org/crane"
 
 
+def test_a_feed_without_entries_is_not_empty() -> None:
+    feed = (
+        b"<rss><channel><title>Port news</title><description>Of Elm</description></channel></rss>"
+    )
+    assert extract_body(feed, "application/rss+xml", "").text == "Port news\nOf Elm"
+
+
 def test_xml_entities_reach_no_file() -> None:
     bomb = b"""<?xml version="1.0"?><!DOCTYPE r [<!ENTITY f SYSTEM "file:///etc/hostname">]><r>a&f;b</r>"""
     assert extract_body(bomb, "text/xml", "https://e.org/").text.split() == ["a", "&f;", "b"]
