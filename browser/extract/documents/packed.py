@@ -32,6 +32,10 @@ _STREAMS = {
     "EncryptedPackage": "locked", "WordDocument": "doc", "PowerPoint Document": "ppt",
     "Workbook": "xls", "Book": "xls", "__substg1.0_": "msg",
 }  # fmt: skip
+_SAVE_ANEW = (
+    "Save it as .docx, .xlsx, .pptx, .eml or PDF, then read that"
+    " (LibreOffice: `soffice --headless --convert-to docx FILE`)."
+)
 # Documents of an archive that are read; more are a collection to unpack and search as a folder.
 _MOST_FILES = 100
 # And so many characters of them: three long books.
@@ -115,7 +119,7 @@ def _read_compound(body: bytes, url: str, name: str, _: Reader | None) -> Docume
     if kind == "xls":
         return read_xls(body, url, name)
     if not kind:
-        raise ExtractError("an OLE file of no known kind", hint="Try another source.")
+        raise ExtractError("an OLE file of no known kind", hint=_SAVE_ANEW)
     return _through_extra(body, url, name, kind)
 
 
@@ -126,8 +130,7 @@ def _through_extra(body: bytes, url: str, name: str, kind: str) -> Document:
     except ImportError as error:
         raise ExtractError(
             f"old Office files (.{kind}) need the extra `documents`",
-            hint="pip install 'urchin-research[documents]', or save it as .docx, .pptx, .eml or PDF"
-            " (LibreOffice: `soffice --headless --convert-to docx FILE`).",
+            hint=f"pip install 'urchin-research[documents]'. {_SAVE_ANEW}",
         ) from error
     # It writes a log line for each thing that it does not know.
     logging.getLogger("sharepoint2text").setLevel(logging.CRITICAL)
