@@ -39,8 +39,14 @@ def _one_line(text: str) -> str:
 
 def _search(data: dict[str, Any]) -> str:
     detail = f" ({data['detail']})" if data["detail"] else ""
-    found = f"{data['results']} results" if data["outcome"] == "ok" else data["outcome"] + detail
-    return f"searched {data['provider']} for {data['query']!r}: {found}"
+    found = f"{data['results']} results" if data["outcome"] == "ok" else data["outcome"]
+    return f"searched {data['provider']} for {data['query']!r}: {found}{detail}"
+
+
+def _indexed(data: dict[str, Any]) -> str:
+    done = data["files"] - data["left"]
+    unread = f", {len(data['unread'])} of them not readable" if data["unread"] else ""
+    return f"indexed {done} of {data['files']} files{unread}"
 
 
 def _tool(data: dict[str, Any]) -> str:
@@ -70,6 +76,7 @@ def _source(data: dict[str, Any]) -> str:
 
 
 _SAYINGS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "corpus.indexed": _indexed,
     "search.attempt": _search,
     "tool.result": _tool,
     "source.added": _source,

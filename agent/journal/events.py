@@ -6,9 +6,9 @@ apart from when it finished, `hash` is SHA-256 over the line without it, `prev` 
 
 Types: run.started · skills.given · plan · model.request · model.reply · model.failed · thought ·
 tool.intent · tool.call · call.mended · tool.result · tool.outcome_unknown · page.open ·
-search.attempt · results.added · source.added · policy.refused · guard.noticed · person.asked ·
-person.answered · limit.reached · judge · review · note · answer.draft · answer.verified ·
-run.interrupted · run.crashed · run.finished · job.begun · job.done · run.settled.
+corpus.indexed · search.attempt · results.added · source.added · policy.refused · guard.noticed ·
+person.asked · person.answered · limit.reached · judge · review · note · answer.draft ·
+answer.verified · run.interrupted · run.crashed · run.finished · job.begun · job.done · run.settled.
 
 A `model.delta` (a piece of a reply; `anew`: what came so far is void) is told as it happens and not
 kept: `model.reply` has the whole.

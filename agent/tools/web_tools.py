@@ -13,6 +13,7 @@ from agent.errors import ToolError
 from agent.tools.context import PLACE
 from agent.tools.registry import Params, Tool, ToolResult
 from browser.search.asking import ask, joined
+from browser.search.corpus import Corpus
 from browser.search.languages import question_language
 from browser.text import content_words
 from browser.types import Outcome, Page, SearchQuery
@@ -33,6 +34,8 @@ _UNREAD_HINTS = {
     Outcome.EMPTY.value: "OPEN it in the browser.",
     Outcome.REFUSED.value: "Only the person can allow it (--allow-private HOST). Go on without.",
 }
+INDEXING_SECONDS = 4.0
+"""What each round of indexing a folder adds to the time of the call that it happens in."""
 PREVIEW_CHARS = 8_000
 """What the reference engine's FETCH_URL gives of a page."""
 
@@ -76,8 +79,23 @@ async def web_search(context: ToolContext, params: SearchParams) -> Callable[[],
     web = web_of(context)
     asked: dict[str, Any] = {**web.search_defaults, "limit": context.limits.max_results}
     asked.update({k: v for k, v in params.model_dump().items() if v and k != "query"})
+    await _index_folder(context, web)
     result = await search_web(context, web, SearchQuery(params.query, **asked))
     return lambda: _search_result(context, params.query, result)
+
+
+async def _index_folder(context: ToolContext, web: Web) -> None:
+    """Bring the index of the person's folder up to date; that takes no time from the search."""
+    for provider in web.chain.providers:
+        if isinstance(provider, Corpus):
+            async for state in provider.prepare():
+                context.wait_longer(INDEXING_SECONDS)
+                context.record(
+                    "corpus.indexed",
+                    files=state.files,
+                    left=state.left,
+                    unread=[{"path": path, "reason": reason} for path, reason in state.unread],
+                )
 
 
 async def read(context: ToolContext, params: ReadParams) -> Callable[[], ToolResult]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from browser.errors import ExtractError
 from browser.extract.charset import decode
+from browser.extract.data import extract_csv, extract_json
+from browser.extract.documents.packed import read_document
+from browser.extract.feed import extract_feed, extract_xml
 from browser.extract.html import extract
+from browser.extract.plain import extract_markdown, extract_plain
 from browser.extract.sniff import BINARY, sniff
 from browser.net.decode import Body
 from browser.net.url import host
@@ -18,48 +23,55 @@ if TYPE_CHECKING:
 
     from browser.types import Document
 
+_TEXT_READERS: dict[str, Callable[[str, str, str], Document]] = {
+    "md": extract_markdown,
+    "json": extract_json,
+    "csv": extract_csv,
+    "feed": extract_feed,
+    "xml": extract_xml,
+}
 # As much as a body over HTTP may unpack to.
 _LARGEST_UNPACKED = 24 * 1024 * 1024
 
 
 def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document:
-    """Read a body of any kind: HTML, PDF, office documents, books, mail, text, data, feeds.
+    """Read HTML, PDF, office documents, books, mail, text, data, feeds, or an archive of such.
 
     `content_type` is the header as it came; the bytes are believed over it. `Document.kind` says
-    what it was. Raises ExtractError for pictures, archives, locked and broken documents, TooLarge
+    what it was. Raises ExtractError for pictures, locked and broken documents, TooLarge
     for those that unpack to more than anyone reads.
     """
-    kind = sniff(body, content_type, url)
+    document = _read(body, content_type, url)
+    if "\ufffd" in document.text and "\ufffd".encode() not in body:
+        note = "characters that are broken in it, or in no known encoding, stand as \ufffd"
+        return replace(document, notes=(*document.notes, note))
+    if document.kind != "html" and not (document.text.strip() or document.notes):
+        return replace(document, notes=("no text in it",))
+    return document
+
+
+def _read(body: bytes, content_type: str, url: str, *, packed: bool = False) -> Document:
+    """Read a body; `packed` says that it was within an archive."""
+    kind, name = sniff(body, content_type, url), unquote(PurePosixPath(urlsplit(url).path).name)
     if kind == "html":
         return on_platform(extract(body, url, content_type=content_type), body, url)
     if kind == "pdf":
         from browser.extract.pdf import extract_pdf  # noqa: PLC0415 - pypdfium2 only for PDFs
 
-        return extract_pdf(body, url, name=_name(url))
+        return extract_pdf(body, url, name)
     if kind == "gzip":
         return extract_body(_unpacked(body), "", url.removesuffix(".gz"))
-    if kind in {"zip", BINARY, "mail", "rtf"}:
-        return _packed(kind, body, content_type, url)
-    document = _text_reader(kind)(decode(body, content_type), url, _name(url))
+    if kind in {"zip", "ole", "mail", "rtf"}:
+        return read_document(kind, body, url, name, None if packed else _read_member)
+    if kind == BINARY:
+        message = f"{content_type or 'the body'} is no document that can be read"
+        raise ExtractError(message, hint="Pictures, sound and programs are not read.")
+    document = _TEXT_READERS.get(kind, extract_plain)(decode(body, content_type), url, name)
     return on_platform(document, body, url) if kind == "json" else document
 
 
-def _packed(kind: str, body: bytes, content_type: str, url: str) -> Document:
-    from browser.extract.documents import packed  # noqa: PLC0415 - the few pages that are no HTML
-
-    if kind == "zip":
-        return packed.read_packed(body, url, _name(url))
-    if kind == "mail":
-        from browser.extract.documents.mail import read_mail  # noqa: PLC0415 - as above
-
-        return read_mail(body, url, _name(url))
-    if kind == "rtf":
-        from browser.extract.documents.rtf import read_rtf  # noqa: PLC0415 - as above
-
-        return read_rtf(body, url, _name(url))
-    packed.refuse_legacy(body)
-    message = f"{content_type or 'the body'} is no document that can be read"
-    raise ExtractError(message, hint="Pictures, sound and programs are not read.")
+def _read_member(body: bytes, name: str) -> Document:
+    return _read(body, "", f"file:///{quote(name)}", packed=True)
 
 
 def _unpacked(body: bytes) -> bytes:
@@ -85,20 +97,3 @@ def on_platform(document: Document, body: bytes, url: str) -> Document:
     from browser.extract.platforms.notes import with_platform  # noqa: PLC0415 - 0.05 s
 
     return with_platform(document, body, url)
-
-
-def _text_reader(kind: str) -> Callable[[str, str, str], Document]:
-    from browser.extract import data, feed, plain  # noqa: PLC0415 - the few pages that are no HTML
-
-    readers: dict[str, Callable[[str, str, str], Document]] = {
-        "md": plain.extract_markdown,
-        "json": data.extract_json,
-        "csv": data.extract_csv,
-        "feed": feed.extract_feed,
-        "xml": feed.extract_xml,
-    }
-    return readers.get(kind, plain.extract_plain)
-
-
-def _name(url: str) -> str:
-    return unquote(PurePosixPath(urlsplit(url).path).name)

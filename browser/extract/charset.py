@@ -36,20 +36,38 @@ _WIDER = {
 # Of text in a Latin script hardly more than a tenth of the bytes are beyond ASCII.
 _FOREIGN = 0.2
 _LOOKED_AT = 16 * 1024
+# Of UTF-16 in a Latin script at least so many letters have an empty half.
+_WIDE = 0.7
 
 
 def decode(body: bytes, content_type: str = "") -> str:
-    """Decode a page's bytes; what does not fit becomes U+FFFD. `content_type` is the header."""
+    """Decode a page's bytes; what does not fit becomes U+FFFD. `content_type` is the header.
+
+    A label of UTF-8 is believed as far as the bytes bear it out: it is every editor's default.
+    """
     for bom, name in _BOMS:
         if body.startswith(bom):
             return body[len(bom) :].decode(name, "replace")
     header = _HEADER.search(content_type)
-    if label := (_codec(header[1]) if header else None) or _declared(body):
+    label = unmarked_utf16(body) or (_codec(header[1]) if header else None) or _declared(body)
+    if label and label != "utf-8":
         return body.decode(label, "replace")
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
         return _guess(body, error)
+
+
+def unmarked_utf16(body: bytes) -> str:
+    """The byte order of UTF-16 in a Latin script that lacks its mark; nothing for other bytes.
+
+    Every second byte is a zero there, and hardly any of the others.
+    """
+    head = body[:_PRESCAN]
+    zeros = head[::2].count(0), head[1::2].count(0)
+    if len(head) < 4 or max(zeros) < _WIDE * len(head) / 2 or min(zeros) > len(head) // 100:
+        return ""
+    return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
 
 
 def _declared(body: bytes) -> str | None:

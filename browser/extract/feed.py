@@ -33,7 +33,7 @@ def extract_feed(text: str, url: str, name: str) -> Document:
         if target:
             links.append(Link(target, title))
     channel = next((e for e in root.iter() if _tag(e) in {"channel", "feed"}), root)
-    body = "\n\n".join(blocks)
+    body = "\n\n".join(blocks) or _lines(root)  # a feed without entries still says what it is
     date = _field(channel, "pubdate", "updated", "lastbuilddate", "date")
     return Document(
         url=url, title=_field(channel, "title") or name, text=body, markdown=body, kind="feed",
@@ -45,10 +45,14 @@ def extract_feed(text: str, url: str, name: str) -> Document:
 def extract_xml(text: str, url: str, name: str) -> Document:
     """Read any other XML: the text of its elements, one line each."""
     root = _parse(text)
-    lines = (clean(" ".join(piece.split())) for piece in root.itertext() if isinstance(piece, str))
-    body = "\n".join(line for line in lines if line)
+    body = _lines(root)
     links = tuple(Link(loc.text.strip(), "") for loc in root.iter("{*}loc") if loc.text)
     return Document(url=url, title=name, text=body, markdown=body, kind="xml", links=links)
+
+
+def _lines(root: etree._Element) -> str:
+    lines = (clean(" ".join(piece.split())) for piece in root.itertext() if isinstance(piece, str))
+    return "\n".join(line for line in lines if line)
 
 
 def _parse(text: str) -> etree._Element:

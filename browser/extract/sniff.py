@@ -7,6 +7,8 @@ from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import urlsplit
 
+from browser.extract.charset import unmarked_utf16
+
 BINARY: Final = "binary"
 
 _PREFIX = 1024
@@ -14,7 +16,7 @@ _SIGNATURES = (
     (b"%PDF-", "pdf"),
     (b"PK\x03\x04", "zip"),
     (b"{\\rtf", "rtf"),
-    (b"\xd0\xcf\x11\xe0", BINARY),
+    (b"\xd0\xcf\x11\xe0", "ole"),
     (b"\x1f\x8b\x08", "gzip"),
 )
 _PICTURES = (
@@ -41,6 +43,8 @@ _MAIL = re.compile(
 )
 # MIME Sniffing, "binary data byte": text has none of these.
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+# Where text is declared, a share of such bytes up to this is damage, such as a NUL in a template.
+_STRAY = 0.02
 _XHTML = re.compile(rb"<html[\s>]", re.IGNORECASE)
 _TYPES = {
     "text/html": "html", "application/xhtml+xml": "html", "application/pdf": "pdf",
@@ -59,12 +63,15 @@ _ENDINGS = {
 
 
 def sniff(body: bytes, content_type: str, url: str) -> str:
-    """Name the kind: html, pdf, text, md, json, xml, feed, csv, mail, rtf, zip, gzip or binary."""
+    """Name the kind: BINARY, or html pdf text md json xml feed csv mail rtf zip ole gzip."""
     head = body[:_PREFIX].removeprefix(b"\xef\xbb\xbf")
     declared = _TYPES.get(content_type.partition(";")[0].strip().lower(), "")
     ending = _ENDINGS.get(PurePosixPath(urlsplit(url).path).suffix.lower(), "")
-    wide = "utf-16" in content_type.lower() or head.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if signed := _signature(head.replace(b"\x00", b"") if wide else head, declared or ending):
+    wide = head.startswith((b"\xff\xfe", b"\xfe\xff")) or bool(unmarked_utf16(head))
+    wide = wide or "utf-16" in content_type.lower()
+    if wide:
+        head = head.lstrip(b"\xff\xfe").replace(b"\x00", b"")
+    if signed := _signature(head, declared or ending):
         return signed
     if declared in {"json", "csv", "md", "feed", "mail"}:
         return declared
@@ -82,9 +89,10 @@ def _signature(head: bytes, said: str) -> str:
     # Generators put lines before the mark, and readers look past them; a text may quote it.
     if said in {"pdf", ""} and b"%PDF-" in head and not head.lstrip().startswith(b"<"):
         return "pdf"
-    if head.startswith(_PICTURES) or b"\x00" in head:
+    if head.startswith(_PICTURES):
         return BINARY
-    return BINARY if not said and _NOT_TEXT.search(head) else ""
+    strange = len(_NOT_TEXT.findall(head))
+    return BINARY if strange > (_STRAY * len(head) if said else 0) else ""
 
 
 def _by_markup(head: bytes, said: str) -> str:

@@ -41,6 +41,7 @@ BENCHES = (
     Bench("mutants", "serp/INDEX.json", optional=False),
     Bench("articles", "articles/ground-truth.json", optional=False),
     Bench("platforms", "platform/gold.json", optional=False),
+    Bench("documents", "documents", optional=False),
     Bench("many"),
     Bench("snapshots", "articles/ground-truth.json"),
     Bench("actions"),

@@ -29,7 +29,7 @@ import resource, sys
 from pathlib import Path
 from browser.errors import BrowserError
 from browser.extract import extract_body
-from browser.extract.documents import docx, epub, mail, odf, packed, xlsx
+import mammoth, openpyxl, xlrd
 first, *bombs = map(Path, sys.argv[1:])
 extract_body(first.read_bytes(), "", "https://e.org/first")
 for bomb in bombs:

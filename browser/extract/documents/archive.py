@@ -84,12 +84,27 @@ class Archive:
 
         Targets within the file are full part names, those outside stay as they are.
         """
-        root = self.tree(join(dirname(name), "_rels", f"{name.rpartition('/')[2]}.rels"))
+        root = self.tree(self.relations_of(name))
         found = root.iter(f"{_RELATIONSHIPS}Relationship") if root is not None else ()
         return {
             node.get("Id", ""): (node.get("Type", "").rpartition("/")[2], _target(name, node))
             for node in found
         }
+
+    def main_part(self) -> str:
+        """The part that an Office file begins with, as `word/document.xml`; nothing elsewhere."""
+        parts = self.related("").values()
+        return next((target for kind, target in parts if kind == "officeDocument"), "")
+
+    @staticmethod
+    def relations_of(name: str) -> str:
+        """The name of the part that lists what a part refers to."""
+        return join(dirname(name), "_rels", f"{name.rpartition('/')[2]}.rels")
+
+    def relations(self, name: str) -> bytes:
+        """That list, parsed safely and written anew; an empty one where there is none."""
+        root = self.tree(self.relations_of(name))
+        return b"<Relationships/>" if root is None else bytes(etree.tostring(root))
 
     def _check(self, info: zipfile.ZipInfo) -> None:
         ratio = info.file_size / max(1, info.compress_size)
@@ -119,6 +134,19 @@ def stream_xml(data: bytes, *tags: str) -> Iterator[etree._Element]:
             yield element
     except etree.XMLSyntaxError as error:
         raise ExtractError(f"broken XML in it: {error}") from error
+
+
+def cut_markup(data: bytes, most: int) -> tuple[bytes, bool]:
+    """Cut XML off behind so many tags, and tell whether it is still whole.
+
+    What stands before the cut can be parsed: each tag takes some 200 bytes of memory.
+    """
+    if data.count(b"<") <= most:
+        return data, True
+    end = -1
+    for _ in range(most):
+        end = data.find(b"<", end + 1)
+    return data[:end], False
 
 
 def drop(element: etree._Element) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from browser.extract.blocks import Block, walk
+from browser.extract.dates import iso_date
 from browser.extract.hidden import strip_hidden
 from browser.extract.render import render_markdown, render_text
 from browser.extract.tables import table_markdown, table_text
@@ -17,6 +18,8 @@ from browser.types import Document, Link, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from browser.extract.documents.archive import Archive
 
 # Blocks know the element they came from, to tell content from frame; documents have no frame.
 _NOWHERE = etree.Element("document")
@@ -43,6 +46,7 @@ class Composer:
     blocks: list[Block] = field(default_factory=list)
     links: dict[str, Link] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    embedded: list[Table] = field(default_factory=list)
 
     def heading(self, level: int, text: str) -> None:
         """Add a heading of level 1 to 6."""
@@ -65,6 +69,13 @@ class Composer:
         table = Table(full, caption, header)
         block = Block("table", table_text(table), table_markdown(table), _NOWHERE, table=table)
         self.blocks.append(block)
+
+    def text(self, document: Document) -> None:
+        """Add the text, tables and links of a document that stands within this one."""
+        self._add("paragraph", document.text, document.markdown)
+        self.embedded.extend(document.tables)
+        for link in document.links:
+            self.link(link.url, link.text)
 
     def markup(self, root: etree._Element) -> None:
         """Add what a person sees of HTML that stands within a document, links included."""
@@ -96,7 +107,7 @@ class Composer:
             author=facts.author, published=facts.published, modified=facts.modified,
             language=facts.language, description=facts.description,
             links=tuple(self.links.values()),
-            tables=tuple(block.table for block in self.blocks if block.table is not None),
+            tables=(*(b.table for b in self.blocks if b.table is not None), *self.embedded),
             notes=tuple(self.notes),
         )  # fmt: skip
 
@@ -109,3 +120,29 @@ class Composer:
 
 def _line(text: str) -> str:
     return clean(" ".join(text.split()))
+
+
+def core_properties(archive: Archive) -> Facts:
+    """Read what an Office Open XML file says of itself; empty where it says nothing."""
+    return dublin_core(archive.tree("docProps/core.xml"))
+
+
+def dublin_core(root: etree._Element | None) -> Facts:
+    """Read title, creators, dates, language and description, whatever their namespace."""
+    found: dict[str, list[str]] = {}
+    for element in root.iter("{*}*") if root is not None else ():
+        if text := text_content(element):
+            found.setdefault(etree.QName(element).localname, []).append(text)
+
+    def first(*names: str) -> str:
+        return next((found[name][0] for name in names if name in found), "")
+
+    return Facts(
+        title=first("title"),
+        author=", ".join(dict.fromkeys(found.get("creator") or found.get("initial-creator") or ()))
+        or None,
+        published=iso_date(first("created", "creation-date", "date")),
+        modified=iso_date(first("modified")),
+        language=first("language") or None,
+        description=first("description", "subject") or None,
+    )

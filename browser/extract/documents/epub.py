@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from browser.errors import ExtractError
-from browser.extract.documents.composer import Composer
-from browser.extract.documents.properties import dublin_core
+from browser.extract.documents.composer import Composer, dublin_core
 from browser.extract.tree import parse_html
 
 if TYPE_CHECKING:

@@ -23,8 +23,12 @@ if TYPE_CHECKING:
     from browser.types import Document
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
-# A message begins after an empty line: `From someone@example.org Fri May  3 08:00:00 2024`.
-_MBOX_LINE = re.compile(rb"(?:\A|\r?\n\r?\n)From [^\r\n]{1,200}\d{4}[^\r\n]{0,20}\r?\n(?=[\w-]+:)")
+# A folder begins with such a line, and so does each message in it (RFC 4155: asctime's date):
+# `From someone@example.org Fri May  3 08:00:00 2024`. A sentence may begin with the word too.
+_MBOX_LINE = re.compile(
+    rb"(?:\A|\r?\n\r?\n)From \S+ {1,9}[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]?\d \d\d:\d\d(?::\d\d)? "
+    rb"[^\r\n]{0,12}\d{4}[^\r\n]{0,9}\r?\n(?=[!-9;-~]+:)"
+)
 _MOST_MESSAGES = 1_000
 # Mail that forwards mail that forwards mail; deeper is made to exhaust its reader.
 _DEEPEST = 5
@@ -36,8 +40,8 @@ def read_mail(body: bytes, url: str, name: str) -> Document:
     A page saved as mail is read as that page. Attachments are named in the notes. Raises
     ExtractError for what is no mail.
     """
-    starts = [match.end() for match in _MBOX_LINE.finditer(body)]
-    if starts:
+    if _MBOX_LINE.match(body):
+        starts = [match.end() for match in _MBOX_LINE.finditer(body)]
         return _folder(body, starts, url, name)
     message = _parse(body)
     if page := _saved_page(message, url):

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from browser.errors import ExtractError
 from browser.extract.documents.archive import drop, stream_xml
-from browser.extract.documents.composer import Composer, Facts
-from browser.extract.documents.properties import dublin_core
+from browser.extract.documents.composer import Composer, dublin_core
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,9 +46,7 @@ def read_odf(archive: Archive, url: str, name: str, kind: str) -> Document:
         raise ExtractError("the OpenDocument file lacks its text")
     reader = _Reader()
     reader.read(data)
-    meta = archive.tree("meta.xml")
-    facts = dublin_core(meta) if meta is not None else Facts()
-    return reader.composer.document(url, kind, name, facts)
+    return reader.composer.document(url, kind, name, dublin_core(archive.tree("meta.xml")))
 
 
 class _Reader:

@@ -15,11 +15,25 @@ from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
 from browser.extract.documents.composer import Composer, Facts
-from browser.extract.documents.rtf_tokens import CHARSETS, CLOSE, OPEN, TEXT, Token, tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from browser.types import Document
 
+_TOKEN = re.compile(
+    rb"\\([A-Za-z]{1,32})(-?\d{1,10})?[ ]?"
+    rb"|\\'([0-9A-Fa-f]{2})|\\([^A-Za-z'])|([{}])|[\r\n\x00]+|([^\\{}\r\n\x00]+)|.",
+    re.DOTALL,
+)
+# Symbols that are words; an optional hyphen is not seen.
+_SYMBOLS = {b"~": "~", b"_": "_", b"*": "*", b"\n": "par", b"\r": "par", b"-": "-"}
+# Fonts are of a character set; its code page is what their bytes mean.
+_CHARSETS = {
+    0: "cp1252", 77: "mac-roman", 128: "cp932", 129: "cp949", 130: "johab", 134: "gbk",
+    136: "cp950", 161: "cp1253", 162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256",
+    186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250", 254: "cp437", 255: "cp850",
+}  # fmt: skip
 # What stands in a group that begins with one of these is about the text, not of it.
 _ASIDE = frozenset(
     """annotation atnauthor atndate atnid atnref atrfend atrfstart background bkmkend bkmkstart
@@ -43,12 +57,44 @@ _LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
 def read_rtf(body: bytes, url: str, name: str) -> Document:
     """Read an RTF file; hidden and deleted text is left out, footnotes stand at the end."""
     reader = _Reader()
-    rest = tokens(body)
+    rest = _tokens(body)
     for token in itertools.islice(rest, _MOST_TOKENS):
         reader.take(token)
     if next(rest, None) is not None:
         reader.note("only its beginning was read: it is far too long")
     return reader.document(url, name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """`{`, `}`, a control word with its number, or bytes of text (word "")."""
+
+    word: str
+    number: int | None = None
+    data: bytes = b""
+
+
+def _tokens(body: bytes) -> Iterator[_Token]:
+    """Cut a file into tokens; binary data is jumped over, what is no token passed over."""
+    at = 0
+    while match := _TOKEN.match(body, at):
+        at = match.end()
+        word, number, byte, symbol, brace, run = match.groups()
+        if word:
+            value = int(number) if number else None
+            if word == b"bin":
+                at += max(0, value or 0)
+            yield _Token(word.decode(), value)
+        elif brace:
+            yield _Token(brace.decode())
+        elif byte:
+            yield _Token("", data=bytes.fromhex(byte.decode()))
+        elif symbol in _SYMBOLS:
+            yield _Token(_SYMBOLS[symbol])
+        elif symbol:
+            yield _Token("", data=symbol)
+        elif run:
+            yield _Token("", data=run)
 
 
 @dataclass(slots=True)
@@ -83,18 +129,18 @@ class _Reader:
     _numbers: dict[str, dict[str, int]] = field(default_factory=dict)
     _notes: list[str] = field(default_factory=list)
 
-    def take(self, token: Token) -> None:
+    def take(self, token: _Token) -> None:
         """Read one token."""
-        starts, self._starts = self._starts, token.word == OPEN
-        if token.word != TEXT:
+        starts, self._starts = self._starts, token.word == "{"
+        if token.word != "":
             self._decode()
-        if token.word == OPEN:
+        if token.word == "{":
             self._outer.append(self._state)
             self._state = replace(self._state)
             self._to_skip = 0
-        elif token.word == CLOSE:
+        elif token.word == "}":
             self._close()
-        elif token.word == TEXT:
+        elif token.word == "":
             self._text(token)
         elif starts and self._begins(token.word):
             self._starts = token.word == "*"
@@ -149,7 +195,7 @@ class _Reader:
             address, start = inner.link
             self._composer.link(address, "".join(self._texts[target][start:]))
 
-    def _word(self, token: Token) -> None:
+    def _word(self, token: _Token) -> None:
         word, number, state = token.word, token.number, self._state
         if word in _SIGNS:
             self._add(_SIGNS[word])
@@ -168,7 +214,7 @@ class _Reader:
             self._font = number or 0
             state.encoding = self._fonts.get(self._font, "")
         elif word == "fcharset" and state.target == "fonttbl":
-            self._fonts[self._font] = _known(CHARSETS.get(number or 0, self._encoding))
+            self._fonts[self._font] = _known(_CHARSETS.get(number or 0, self._encoding))
         elif word in {"yr", "mo", "dy"} and state.target in _INFO:
             self._numbers.setdefault(state.target, {})[word] = number or 0
         else:
@@ -196,7 +242,7 @@ class _Reader:
             self._rows.append(self._cells)
             self._cells = []
 
-    def _text(self, token: Token) -> None:
+    def _text(self, token: _Token) -> None:
         skipped = min(self._to_skip, len(token.data))
         self._to_skip -= skipped
         self._bytes += token.data[skipped:]

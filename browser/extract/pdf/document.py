@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import threading
+from collections import defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pypdfium2
+import pypdfium2.raw as pdfium
 
 from browser.errors import ExtractError
 from browser.extract.documents.composer import Composer, Facts
-from browser.extract.pdf.lines import page_lines
-from browser.extract.pdf.links import page_links
-from browser.extract.pdf.outline import Outline
-from browser.extract.pdf.parts import add_lines
+from browser.extract.pdf.layout import add_page, key
+from browser.extract.pdf.ocr import Scanner
 from browser.text import clean
 from browser.types import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 # Pdfium is one library with one state: two threads in it crash the process.
 _PDFIUM = threading.Lock()
@@ -31,6 +33,12 @@ _EMPTY_TITLES = frozenset(("", "(anonymous)", "untitled", "(unspecified)"))
 _FILE_NAME = re.compile(
     r"(?:microsoft \w+ - )?[^\s/\\]+\.(?:docx?|html?|tex|dvi|indd|qxd|rtf|xlsx?)"
 )
+# A book of a thousand pages has a few hundred; one that goes in circles has no end.
+_MOST_ENTRIES = 5_000
+_DEEPEST = 6
+# A page of references has a hundred; more is a machine's.
+_MOST_LINKS = 500
+_LONGEST_ADDRESS = 2_000
 
 
 def extract_pdf(body: bytes, url: str, name: str) -> Document:
@@ -42,25 +50,24 @@ def extract_pdf(body: bytes, url: str, name: str) -> Document:
         try:
             pdf = pypdfium2.PdfDocument(body)
         except pypdfium2.PdfiumError as error:
-            raise _unreadable(error) from error
+            if "password" not in str(error).lower():
+                raise ExtractError(f"not readable as PDF: {error}") from error
+            raise ExtractError(
+                "the PDF is encrypted", hint="Save it without a password, then read it."
+            ) from error
         try:
             return _read(pdf, url, name)
         finally:
             pdf.close()
 
 
-def _unreadable(error: pypdfium2.PdfiumError) -> ExtractError:
-    if "password" in str(error).lower():
-        return ExtractError(
-            "the PDF is encrypted", hint="Save it without a password, then read it."
-        )
-    return ExtractError(f"not readable as PDF: {error}")
-
-
 def _read(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
-    outline = Outline.of(pdf)
-    whole = Composer()
-    pages = (_read_page(pdf, n, outline, whole) for n in range(min(len(pdf), _MOST_PAGES)))
+    outline = _outline(pdf)
+    whole, scanner = Composer(), Scanner()
+    pages = (
+        _read_page(pdf, n, outline.get(n, {}), whole, scanner)
+        for n in range(min(len(pdf), _MOST_PAGES))
+    )
     texts = [page.document("", "", "", Facts()) for page in pages]
     meta = pdf.get_metadata_dict()
     return Document(
@@ -75,22 +82,28 @@ def _read(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
         links=tuple(whole.links.values()),
         tables=tuple(table for page in texts for table in page.tables),
         pages=_offsets(texts),
-        notes=tuple(_notes(len(pdf), texts)),
+        notes=tuple(_notes(len(pdf), texts, scanner.pages)),
     )
 
 
 def _read_page(
-    pdf: pypdfium2.PdfDocument, number: int, outline: Outline, whole: Composer
+    pdf: pypdfium2.PdfDocument,
+    number: int,
+    titles: Mapping[str, int],
+    whole: Composer,
+    scanner: Scanner,
 ) -> Composer:
     """Read one page by itself; links are gathered for the whole document."""
     composer = Composer()
     try:
         page = pdf[number]
+        text = page.get_textpage()
     except pypdfium2.PdfiumError:  # one broken page leaves the others readable
         return composer
-    text = page.get_textpage()
-    add_lines(composer, page_lines(text), outline.titles(number))
-    for target, words in page_links(page, text):
+    add_page(composer, text, titles)
+    if not composer.blocks:
+        composer.paragraph(scanner.read(page))
+    for target, words in _page_links(page, text):
         whole.link(target, words)
     text.close()
     page.close()
@@ -117,10 +130,15 @@ def _depth(heading: str) -> int:
     return len(heading) - len(heading.lstrip("#"))
 
 
-def _notes(count: int, texts: list[Document]) -> Iterator[str]:
+def _notes(count: int, texts: list[Document], scanned: int) -> Iterator[str]:
+    if scanned:
+        yield f"{scanned} pages are pictures, read by their look: letters may be wrong"
     empty = sum(1 for page in texts if not page.text)
     if count and empty == len(texts):
-        yield "a scan: its pages are pictures and hold no text"
+        yield (
+            "a scan: its pages are pictures and hold no text"
+            " (the extra `ocr` reads some: pip install 'urchin-research[ocr]')"
+        )
     elif empty:
         yield f"{empty} of {count} pages hold no text"
     if count > _MOST_PAGES:
@@ -146,3 +164,47 @@ def _date(value: str) -> str | None:
         return f"{year}-{month}-{day}"
     zone = "+00:00" if utc else f"{offset}:{minutes or '00'}" if offset else ""
     return f"{year}-{month}-{day}T{hour}:{minute}:{second}{zone}"
+
+
+def _outline(pdf: pypdfium2.PdfDocument) -> Mapping[int, Mapping[str, int]]:
+    """The headings of each page by the outline, `key` of their words to their level, from 1."""
+    found: dict[int, dict[str, int]] = defaultdict(dict)
+    try:
+        for entry in islice(pdf.get_toc(max_depth=_DEEPEST), _MOST_ENTRIES):
+            target = entry.get_dest()
+            page = target.get_index() if target else None
+            if page is not None:
+                found[page][key(entry.get_title())] = entry.level + 1
+    except pypdfium2.PdfiumError:  # a broken outline: headings by their size, then
+        return {}
+    return found
+
+
+def _page_links(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> Iterator[tuple[str, str]]:
+    """Yield (address, words) of the links that lead out of the document."""
+    document = page.pdf
+    position, link = ctypes.c_int(0), pdfium.FPDF_LINK()
+    for _ in range(_MOST_LINKS):
+        if not pdfium.FPDFLink_Enumerate(page, ctypes.byref(position), ctypes.byref(link)):
+            return
+        if address := _address(document, link):
+            yield address, _words(link, text)
+
+
+def _address(document: pypdfium2.PdfDocument, link: object) -> str:
+    action = pdfium.FPDFLink_GetAction(link)
+    if not action or pdfium.FPDFAction_GetType(action) != pdfium.PDFACTION_URI:
+        return ""
+    size = pdfium.FPDFAction_GetURIPath(document, action, None, 0)
+    if not 0 < size <= _LONGEST_ADDRESS:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    pdfium.FPDFAction_GetURIPath(document, action, buffer, size)
+    return buffer.value.decode("utf-8", "replace")
+
+
+def _words(link: object, text: pypdfium2.PdfTextPage) -> str:
+    box = pdfium.FS_RECTF()
+    if not pdfium.FPDFLink_GetAnnotRect(link, ctypes.byref(box)):
+        return ""
+    return str(text.get_text_bounded(box.left, box.bottom, box.right, box.top))

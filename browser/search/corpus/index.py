@@ -7,6 +7,7 @@ range of ids and can be dropped without a second index.
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import time
 from contextlib import closing, contextmanager
@@ -16,26 +17,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser.errors import SearchError
-from browser.search.corpus.files import LARGEST_FILE, Text, read_text, walk
-from browser.search.corpus.passages import split, unspaced
+from browser.search.corpus.folder import LARGEST_FILE, Text, read_text, split, unspaced, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from browser.search.corpus.files import Entry, Extractor
+    from browser.search.corpus.folder import Entry, Extractor
 
 PASSAGE_BITS = 20
 MOST_PASSAGES = (1 << PASSAGE_BITS) - 1
 # A file changed this shortly before it was indexed may change again within one tick of its clock
 # (FAT counts two seconds); its content is then compared as well.
 _RACY_NS = 2_000_000_000
-_VERSION = 3
+_VERSION = 4
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS file (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, modified INTEGER NOT NULL,
     size INTEGER NOT NULL, sha256 TEXT NOT NULL, indexed INTEGER NOT NULL,
-    title TEXT NOT NULL, note TEXT NOT NULL
+    title TEXT NOT NULL, note TEXT NOT NULL, failed INTEGER NOT NULL
 );
 CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5(
     title, text, unspaced, tokenize = 'porter unicode61 remove_diacritics 2'
@@ -45,12 +45,16 @@ CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5(
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """What bringing the index up to date did; `left` files await the next time."""
+    """What bringing the index up to date did; `left` files await the next time.
+
+    `unread` names each file of the folder that nothing could be read of, with the reason.
+    """
 
     files: int = 0
     indexed: int = 0
     dropped: int = 0
     left: int = 0
+    unread: tuple[tuple[str, str], ...] = ()
 
 
 class Index:
@@ -77,18 +81,19 @@ class Index:
 
     def sync(self, extract: Extractor | None, *, seconds: float | None = None) -> Synced:
         """Index new and changed files and drop deleted ones, for `seconds` at most."""
-        until = None if seconds is None else time.monotonic() + seconds
         entries = list(walk(self.folder))
         with self.connect() as db:
             dropped = _drop_missing(db, {entry.path for entry in entries})
             stale = _stale(db, entries)
-            indexed = 0
+            indexed, until = 0, time.monotonic() + (math.inf if seconds is None else seconds)
             for entry in stale:
-                if until is not None and time.monotonic() >= until:
+                if time.monotonic() >= until:
                     break
                 _index_file(db, entry, extract)
                 indexed += 1
-        return Synced(len(entries), indexed, dropped, len(stale) - indexed)
+            unread = db.execute("SELECT path, note FROM file WHERE failed ORDER BY path").fetchall()
+        left = len(stale) - indexed
+        return Synced(len(entries), indexed, dropped, left, tuple(unread))
 
     def _prepare(self) -> None:
         try:
@@ -146,9 +151,18 @@ def _index_file(db: sqlite3.Connection, entry: Entry, extract: Extractor | None)
         if again is not None:
             _drop(db, again[0])
         number = db.execute(
-            "INSERT INTO file (path, modified, size, sha256, indexed, title, note)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (entry.path, entry.modified, entry.size, digest, now, text.title, text.note),
+            "INSERT INTO file (path, modified, size, sha256, indexed, title, note, failed)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                entry.path,
+                entry.modified,
+                entry.size,
+                digest,
+                now,
+                text.title,
+                text.note,
+                not text.body.strip(),
+            ),
         ).lastrowid
         db.executemany(
             "INSERT INTO passage (rowid, title, text, unspaced) VALUES (?, ?, ?, ?)",
@@ -165,11 +179,11 @@ def _rows(number: int, text: Text) -> Iterator[tuple[int, str, str, str]]:
 
 def _read(entry: Entry) -> tuple[bytes, Text | None]:
     if entry.size > LARGEST_FILE:
-        return b"", Text(Path(entry.path).stem, "", f"larger than {LARGEST_FILE // 1_000_000} MB")
+        return b"", Text(Path(entry.path).stem, note=f"larger than {LARGEST_FILE >> 20} MB")
     try:
         return Path(entry.path).read_bytes(), None
     except OSError as error:
-        return b"", Text(Path(entry.path).stem, "", f"cannot be read: {error.strerror}")
+        return b"", Text(Path(entry.path).stem, note=f"cannot be read: {error.strerror}")
 
 
 def _drop(db: sqlite3.Connection, number: int) -> None:

@@ -100,6 +100,30 @@ def test_encodings_are_found_as_browsers_find_them(body: bytes, content_type: st
     assert extract_body(body, content_type, "https://e.org/").text == "Größe €"
 
 
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("text", ["<p>Größe €</p>", "Größe €"])
+def test_utf_16_is_known_without_a_mark(text: str, codec: str) -> None:
+    page = extract_body(text.encode(codec), "", "https://e.org/a.txt" if text[0] == "G" else "")
+    assert page.text == "Größe €"
+
+
+def test_western_letters_declared_as_utf_8_are_read() -> None:
+    body = "<meta charset=utf-8><p>Größe der Schleuse".encode("cp1252")
+    assert extract_body(body, "text/html; charset=utf-8", "https://e.org/").text.startswith("Größe")
+
+
+def test_letters_that_are_lost_are_told() -> None:
+    body = "Größe: ".encode() * 40 + b"\xff\xff" + b" Schleuse" * 3
+    document = extract_body(body, "text/plain; charset=utf-8", "https://e.org/")
+    assert "\ufffd" in document.text
+    assert "broken" in document.notes[0]
+
+
+def test_a_stray_nul_does_not_make_a_page_binary() -> None:
+    body = b"<p>The lamp" + b"\x00" + b" burns.</p>" + b" " * 200
+    assert extract_body(body, "text/html", "https://e.org/").text == "The lamp burns."
+
+
 @pytest.mark.parametrize(
     ("label", "codec", "text"),
     [
@@ -148,6 +172,13 @@ def test_feed_entries_become_headings_with_links() -> None:
     assert "## Crane falls" in document.text
     assert "Nobody was hurt." in document.text
     assert document.links[0].url == "https://e.org/crane"
+
+
+def test_a_feed_without_entries_is_not_empty() -> None:
+    feed = (
+        b"<rss><channel><title>Port news</title><description>Of Elm</description></channel></rss>"
+    )
+    assert extract_body(feed, "application/rss+xml", "").text == "Port news\nOf Elm"
 
 
 def test_xml_entities_reach_no_file() -> None:

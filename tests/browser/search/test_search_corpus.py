@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.errors import ExtractError, SearchError
+from browser.errors import SearchError
 from browser.extract import extract_body
 from browser.search import Corpus
 from browser.types import Document, Outcome, SearchQuery
@@ -36,15 +36,6 @@ def index(tmp_path: Path) -> Path:
     return tmp_path / "index.db"
 
 
-def extract(body: bytes, content_type: str, url: str) -> Document:
-    """An extractor as `browser.extract` gives one, for the simplest of pages."""
-    if content_type == "application/pdf" and not body.startswith(b"%PDF"):
-        raise ExtractError(f"{url} is no PDF")
-    text = body.decode(errors="replace").partition("<body>")[2].partition("</body>")[0]
-    title = body.decode(errors="replace").partition("<title>")[2].partition("</title>")[0]
-    return Document(url, title=title, text=text)
-
-
 async def find(corpus: Corpus, text: str, **beside: object) -> list[str]:
     page = await corpus.search(SearchQuery(text, **beside))
     return [result.title for result in page.results]
@@ -63,13 +54,13 @@ async def test_finds_by_stems_and_cites_a_percent_encoded_file_address(
 
 async def test_title_is_the_heading_of_markdown_and_of_html(folder: Path, index: Path) -> None:
     (folder / "pilots.html").write_text(
-        "<title>The pilots</title><body>Pilots board at the buoy.</body>"
+        "<title>The pilots</title><body><p>Pilots board at the buoy.</p></body>"
     )
 
-    assert await find(Corpus(folder, index, extract), "high water twice a day") == [
+    assert await find(Corpus(folder, index, extract_body), "high water twice a day") == [
         "Tides of Port Elm"
     ]
-    assert await find(Corpus(folder, index, extract), "pilots buoy") == ["The pilots"]
+    assert await find(Corpus(folder, index, extract_body), "pilots buoy") == ["The pilots"]
 
 
 async def test_snippet_is_the_passage_that_matches_best(folder: Path, index: Path) -> None:
@@ -178,13 +169,43 @@ async def test_binary_junk_and_broken_pdfs_are_noted_and_do_no_harm(
     (folder / "broken.pdf").write_bytes(b"not a pdf")
     (folder / "latin.txt").write_bytes("Die Mole ist schön und naß.".encode("cp1252"))
 
-    corpus = Corpus(folder, index, extract)
+    corpus = Corpus(folder, index, extract_body)
 
-    assert await find(corpus, "schön naß") == ["latin"]
-    with sqlite3.connect(index) as db:
-        notes = dict(db.execute("SELECT title, note FROM file WHERE note != ''"))
-    assert notes["junk"] == "binary data"
-    assert "is no PDF" in notes["broken"]
+    first = await corpus.search(SearchQuery("schön naß"))
+    assert [result.title for result in first.results] == ["latin"]
+    assert first.detail.startswith("2 of 5 files could not be read: broken.pdf (")
+    assert "junk.txt" in first.detail
+    again = await corpus.search(SearchQuery("schön naß"))
+    assert again.detail == ""  # named once
+
+
+def _breaking(body: bytes, content_type: str, url: str) -> Document:
+    if b"herring" in body.lower():
+        raise ZeroDivisionError
+    return extract_body(body, content_type, url)
+
+
+async def test_a_reader_that_breaks_on_one_file_leaves_the_others_searchable(
+    folder: Path, index: Path
+) -> None:
+    (folder / "half.json").write_text('{"lamp": "\\ud83d whale oil"}')
+    corpus = Corpus(folder, index, _breaking)
+
+    assert await find(corpus, "high water") == ["Tides of Port Elm"]
+    assert await find(corpus, "whale oil") == ["half.json"]
+    ((path, reason),) = corpus.sync().unread
+    assert path.endswith("gulls & terns.txt")
+    assert "ZeroDivisionError" in reason
+
+
+async def test_a_folder_is_indexed_in_rounds_before_the_search(folder: Path, index: Path) -> None:
+    corpus = Corpus(folder, index, extract_body)
+
+    told = [state async for state in corpus.prepare()]
+
+    assert [(state.files, state.left) for state in told] == [(2, 0)]
+    page = await corpus.search(SearchQuery("herring gull"), deadline=0.0)
+    assert page.outcome is Outcome.OK
 
 
 async def test_hidden_files_and_other_kinds_are_left_out(folder: Path, index: Path) -> None:

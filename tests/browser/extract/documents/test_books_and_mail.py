@@ -110,3 +110,14 @@ def test_packed_text_is_unpacked_once() -> None:
     assert read(gzip.compress(b"a,b\n1,2\n"), "x.csv.gz").kind == "csv"
     with pytest.raises(ExtractError):
         read(gzip.compress(gzip.compress(b"a,b\n")), "x.csv.gz")
+
+
+def test_a_sentence_that_begins_with_from_parts_no_mail() -> None:
+    text = (
+        "Before the break.\n\nFrom Carl Jones, who wrote in 1998 to us:\nNote: the lock is shut.\n"
+    )
+    document = read(message(text).as_bytes(), "m.eml")
+    assert "Before the break." in document.text
+    assert "From Carl Jones" in document.text
+    folder = b"From j@e.org Fri May  3 08:00:00 2024\n" + message(text).as_bytes()
+    assert read(folder, "all.mbox").text.count("# Größe der Schleuse") == 1

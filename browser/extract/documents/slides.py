@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browser.errors import ExtractError
-from browser.extract.documents.composer import Composer
-from browser.extract.documents.properties import core_properties
+from browser.extract.documents.composer import Composer, core_properties
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLES = frozenset(("title", "ctrTitle"))
 # Date, footer and number stand on every slide; the picture of the slide on its notes.
@@ -50,6 +50,11 @@ def _read_slide(archive: Archive, part: str, composer: Composer) -> None:
             _read_table(shape, composer)
         else:
             _read_shape(shape, composer, links)
+    for kind, target in related.values():
+        if kind == "chart" and (chart := archive.tree(target)) is not None:
+            _read_chart(chart, composer)
+    if pictures := sum(1 for _ in root.iter(f"{_P}pic")):
+        composer.notes.append(f"{pictures} pictures on a slide were not read")
     notes = archive.tree(next((to for kind, to in related.values() if kind == "notesSlide"), ""))
     for shape in notes.iter(f"{_P}sp") if notes is not None else ():
         _read_shape(shape, composer, {})
@@ -73,6 +78,26 @@ def _read_shape(shape: etree._Element, composer: Composer, links: dict[str, str]
 def _read_table(table: etree._Element, composer: Composer) -> None:
     rows = [[_text(cell) for cell in row.iter(f"{_A}tc")] for row in table.iter(f"{_A}tr")]
     composer.table(rows)
+
+
+def _read_chart(chart: etree._Element, composer: Composer) -> None:
+    """Add the numbers that a chart draws, a row a series."""
+    titles = [_text(title) for title in chart.iter(f"{_C}title")]
+    series = list(chart.iter(f"{_C}ser"))[:_MOST_SLIDES]
+    kinds = next((_values(one, "cat") or _values(one, "xVal") for one in series), [])
+    rows = [["", *kinds]] if kinds else []
+    rows += [
+        ["".join(_values(one, "tx")), *(_values(one, "val") or _values(one, "yVal"))]
+        for one in series
+    ]
+    composer.table(rows, caption=titles[0] if titles else "")
+    for title in titles[1:]:
+        composer.paragraph(title)
+
+
+def _values(series: etree._Element, name: str) -> list[str]:
+    part = series.find(f"{_C}{name}")
+    return [value.text or "" for value in part.iter(f"{_C}v")] if part is not None else []
 
 
 def _text(element: etree._Element) -> str:

@@ -1,0 +1,169 @@
+"""Workbooks: .xlsx through openpyxl, .xls through xlrd. Each sheet is a heading."""
+
+from __future__ import annotations
+
+import re
+import struct
+from datetime import date, datetime, time
+from functools import partial
+from io import BytesIO, StringIO
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import ParseError
+from zipfile import BadZipFile
+
+from lxml import etree
+
+from browser.errors import ExtractError
+from browser.extract.documents.composer import Composer, Facts, core_properties
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from browser.extract.documents.archive import Archive
+    from browser.types import Document
+
+# Rows beyond this are data to compute with, not to read; so are columns beyond a printed sheet.
+_MOST_ROWS = 20_000
+_MOST_COLUMNS = 200
+# Cells looked at, empty ones included: a cell at the far end of each row costs 16,384.
+_MOST_CELLS = 1_000_000
+# More lines of one cell in a row are a column of the table that the others belong to.
+_MOST_TITLE_LINES = 3
+_PERCENT = re.compile(r"0(?:\.(0+))?%")
+# What openpyxl and xlrd raise on files that are not what they claim to be.
+_BROKEN = (
+    BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, ParseError,
+    etree.LxmlError, OSError, struct.error,
+)  # fmt: skip
+
+
+def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
+    """Read what a person sees in each visible sheet: values, not formulas; no macro is run.
+
+    Raises ExtractError for a broken file.
+    """
+    from openpyxl import load_workbook  # noqa: PLC0415 - 0.2 s, for the few pages that are sheets
+
+    archive.check_all()  # openpyxl itself knows no limit
+    reader = _Reader()
+    try:
+        book = load_workbook(BytesIO(body), read_only=True, data_only=True, keep_links=False)
+        try:
+            for sheet in book.worksheets:
+                sheet.reset_dimensions()  # what the file says of its size is not to be believed
+                shown = (map(_shown_cell, row) for row in sheet.iter_rows())
+                reader.read(sheet.title, shown, visible=sheet.sheet_state == "visible")
+        finally:
+            book.close()
+    except _BROKEN as error:
+        raise ExtractError(f"not readable as a workbook: {error}") from error
+    return reader.composer.document(url, "xlsx", name, core_properties(archive))
+
+
+def read_xls(body: bytes, url: str, name: str) -> Document:
+    """Read an .xls file (Excel 5 to 2003) as `read_xlsx` reads newer ones.
+
+    Raises ExtractError for a broken or encrypted file.
+    """
+    import xlrd  # noqa: PLC0415 - as openpyxl
+
+    reader = _Reader()
+    try:
+        # Ragged rows: a cell in the last row and column does not fill the sheet.
+        book = xlrd.open_workbook(
+            file_contents=body, formatting_info=True, ragged_rows=True, logfile=StringIO()
+        )
+        for sheet in book.sheets():
+            rows = (map(partial(_old_cell, book), sheet.row(n)) for n in range(sheet.nrows))
+            reader.read(sheet.name, rows, visible=sheet.visibility == 0)
+    except (xlrd.XLRDError, xlrd.compdoc.CompDocError, AssertionError, *_BROKEN) as error:
+        if "encrypted" in str(error):
+            raise ExtractError(
+                "the workbook is encrypted", hint="Save it without a password, then read it."
+            ) from error
+        raise ExtractError(f"not readable as a workbook: {error}") from error
+    return reader.composer.document(url, "xls", name, Facts())
+
+
+def _old_cell(book: Any, cell: Any) -> str:
+    import xlrd  # noqa: PLC0415 - as above
+
+    if cell.ctype == xlrd.XL_CELL_NUMBER:
+        pattern = book.format_map[book.xf_list[cell.xf_index].format_key].format_str
+        return _number(cell.value, pattern)
+    if cell.ctype == xlrd.XL_CELL_DATE:
+        moment = xlrd.xldate.xldate_as_datetime(cell.value, book.datemode)
+        return _shown(moment if cell.value >= 1 else moment.time())
+    if cell.ctype == xlrd.XL_CELL_BOOLEAN:
+        return _shown(bool(cell.value))
+    return xlrd.error_text_from_code.get(cell.value, "") if cell.ctype == 5 else str(cell.value)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.composer = Composer()
+        self._cells = _MOST_CELLS
+
+    def read(self, title: str, rows: Iterable[Iterable[str]], *, visible: bool) -> None:
+        """Add a sheet; empty rows part its tables."""
+        if not visible:
+            self.composer.notes.append(f"the sheet {title} is hidden and was not read")
+            return
+        self.composer.heading(2, title)
+        for empty, block in groupby(self._bounded(title, rows), key=lambda row: not any(row)):
+            if not empty:
+                self._block(list(block))
+
+    def _bounded(self, title: str, rows: Iterable[Iterable[str]]) -> Iterator[list[str]]:
+        for number, row in enumerate(rows):
+            cells = list(row)
+            self._cells -= len(cells) + 1
+            if number >= _MOST_ROWS or self._cells < 0:
+                self.composer.notes.append(f"only the first {number} rows of the sheet {title}")
+                return
+            if any(cells[_MOST_COLUMNS:]) and not number:
+                self.composer.notes.append(f"only {_MOST_COLUMNS} columns of the sheet {title}")
+            yield cells[:_MOST_COLUMNS]
+
+    def _block(self, rows: list[list[str]]) -> None:
+        """Add rows that no empty one parts; lone cells above a table are lines of their own."""
+        left = min(next(n for n, cell in enumerate(row) if cell) for row in rows)
+        for alone, group in groupby(rows, key=lambda row: sum(map(bool, row)) == 1):
+            found = [row[left:] for row in group]
+            if (
+                alone
+                and (len(rows) == 1 or len(found) < len(rows))
+                and (len(found) <= _MOST_TITLE_LINES)
+            ):
+                for row in found:
+                    self.composer.paragraph("".join(row))
+            else:
+                self.composer.table(found)
+
+
+def _shown_cell(cell: Any) -> str:
+    value = cell.value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _number(value, str(cell.number_format or ""))
+    return _shown(value)
+
+
+def _number(value: float, pattern: str) -> str:
+    """A number to 15 digits, as the sheet keeps it; per cent where the sheet shows it so."""
+    if match := _PERCENT.search(pattern):
+        return f"{value * 100:.{len(match[1] or '')}f}%"
+    text = f"{value:.15g}"
+    return str(int(float(text))) if "e" in text and float(text).is_integer() else text
+
+
+def _shown(value: object) -> str:
+    """A value other than a number; dates in ISO form."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, datetime):
+        whole = value.time() == time()
+        return value.date().isoformat() if whole else value.isoformat(" ", "seconds")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return "" if value is None else str(value)

@@ -1,0 +1,210 @@
+"""Word documents (.docx and its kin): mammoth turns them into HTML, which is read as a page is.
+
+Before it sees them, the parts are parsed safely and written anew: without entities, hidden and
+deleted text, formatting that says nothing, and with equations as TeX.
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING
+from zipfile import ZipFile
+
+from lxml import etree
+
+from browser.errors import ExtractError
+from browser.extract.documents.archive import cut_markup, parse_xml
+from browser.extract.documents.composer import Composer, core_properties
+from browser.extract.documents.equations import M, tex
+from browser.extract.tree import MOST_TAGS, parse_html
+
+if TYPE_CHECKING:
+    from browser.extract.documents.archive import Archive
+    from browser.types import Document
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+# Parts that mammoth looks at. What it is not given it takes for empty.
+_NEEDED = ("styles", "numbering", "footnotes", "endnotes")
+_WITH_TEXT = frozenset(("footnotes", "endnotes"))
+# A book of a thousand pages has 200,000 tags, heavily formatted 800,000; mammoth takes some 30 µs
+# and 1 KB for each that is left.
+_MOST_TAGS = 1_000_000
+_GONE = (
+    f"{W}del", f"{W}moveFrom", f"{W}instrText", f"{W}delText", f"{W}sectPr", f"{W}proofErr",
+    f"{W}bookmarkStart", f"{W}bookmarkEnd", f"{W}drawing", f"{W}object", f"{W}commentReference",
+    f"{W}commentRangeStart", f"{W}commentRangeEnd",
+)  # fmt: skip
+_KEPT_FORMATS = frozenset((f"{W}b", f"{W}i", f"{W}rStyle"))
+# Half points; smaller than two points nobody reads.
+_SMALLEST = 4
+_OFF = frozenset(("0", "false", "off", "none"))
+_DEEPEST_STYLE = 10
+_BODY_LEVEL = 9
+_STYLE_MAP = """
+p[style-name='Title'] => h1:fresh
+p[style-name='Quote'] => blockquote:fresh
+p[style-name='Intense Quote'] => blockquote:fresh
+p[style-name^='List Bullet'] => ul > li:fresh
+p[style-name^='List Number'] => ol > li:fresh
+p[style-name='HTML Preformatted'] => pre:separator('\n')
+r[style-name='footnote reference'] => !
+r[style-name='endnote reference'] => !
+"""
+
+
+def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
+    """Read headings, paragraphs, lists, tables, links, equations and notes; no comments.
+
+    Text that is hidden, or that tracked changes deleted, is not read. Raises ExtractError for a
+    broken file.
+    """
+    import mammoth  # noqa: PLC0415 - 0.1 s, for the few pages that are Word files
+
+    composer = Composer()
+    packed = _rewritten(archive, main, composer)
+    try:
+        page = mammoth.convert_to_html(
+            BytesIO(packed), style_map=_STYLE_MAP, convert_image=lambda _: []
+        ).value
+    # mammoth raises whatever it runs into on files that are not what they claim to be.
+    except (LookupError, ValueError, TypeError, AttributeError, OSError, RecursionError) as error:
+        raise ExtractError(f"not readable as a Word file: {error!r}") from error
+    if page.count("<") > MOST_TAGS:
+        composer.notes.append("only its beginning was read: it is far too long")
+    root = parse_html(f"<body>{page}</body>")
+    for link in root.iter("a"):
+        if (link.get("href") or "").startswith("#") and link.text == "↑":
+            link.text = ""  # the way back from a footnote
+    for table in root.iter("table"):
+        rows = list(table.iter("tr"))
+        if any(len(row) > 1 for row in rows):  # one of a single column lays out paragraphs
+            for cell in rows[0]:
+                cell.tag = "th"
+    composer.markup(root)
+    return composer.document(url, "docx", name, core_properties(archive))
+
+
+def _rewritten(archive: Archive, main: str, composer: Composer) -> bytes:
+    """Pack anew what mammoth needs, without what nobody sees."""
+    related = archive.related(main)
+    parts = {main: True} | {to: kind in _WITH_TEXT for kind, to in related.values()
+                            if kind in _NEEDED}  # fmt: skip
+    styles = archive.tree(next((to for kind, to in related.values() if kind == "styles"), ""))
+    headings = _heading_styles(styles)
+    if not archive.read(main):
+        raise ExtractError("the Word file lacks its text")
+    out = BytesIO()
+    with ZipFile(out, "w") as packed:
+        for part, has_text in parts.items():
+            data, is_whole = cut_markup(archive.read(part), _MOST_TAGS)
+            if not is_whole:
+                composer.notes.append("only its beginning was read: it is far too long")
+            root = parse_xml(data)
+            if root is None and part == main:
+                raise ExtractError("the text of the Word file is broken XML")
+            if root is not None:
+                if has_text and (pictures := _clean(root, headings)):
+                    composer.notes.append(f"{pictures} pictures in it were not read")
+                packed.writestr(part, etree.tostring(root))
+                packed.writestr(archive.relations_of(part), archive.relations(part))
+        packed.writestr(archive.relations_of(""), archive.relations(""))
+    return out.getvalue()
+
+
+def _clean(root: etree._Element, headings: dict[str, int]) -> int:
+    """Take out what nobody sees, and what mammoth cannot read; how many pictures went with it."""
+    etree.strip_tags(root, etree.Entity)
+    for equation in list(root.iter(f"{M}oMath")):
+        _replace(equation, _run(f"${tex(equation).strip()}$"))
+    for choice in list(root.iter(f"{_MC}AlternateContent")):
+        _replace(choice, next(choice.iter(f"{W}txbxContent"), etree.Element(f"{W}r")))
+    for drawing in list(root.iter(f"{W}drawing", f"{W}pict")):
+        if (box := next(drawing.iter(f"{W}txbxContent"), None)) is not None:
+            _replace(drawing, box)
+    for style in list(root.iter(f"{W}rPr")):
+        run = style.getparent()
+        if run is not None and run.tag == f"{W}r" and _is_hidden(style):
+            run.clear()
+        else:
+            style[:] = [mark for mark in style if mark.tag in _KEPT_FORMATS]
+    for paragraph in root.iter(f"{W}p"):
+        _set_level(paragraph, headings)
+    pictures = sum(1 for _ in root.iter("{*}blip", "{*}imagedata"))
+    for gone in list(root.iter(*_GONE)):
+        if (parent := gone.getparent()) is not None:
+            parent.remove(gone)
+    return pictures
+
+
+def _replace(old: etree._Element, new: etree._Element) -> None:
+    if (parent := old.getparent()) is not None:
+        parent.replace(old, new)
+
+
+def _run(text: str) -> etree._Element:
+    run = etree.Element(f"{W}r")
+    etree.SubElement(run, f"{W}t").text = text
+    return run
+
+
+def _is_hidden(style: etree._Element) -> bool:
+    if _is_on(style, "vanish") or _is_on(style, "webHidden"):
+        return True
+    size = _value(style, "sz")
+    if size.isdecimal() and int(size) < _SMALLEST:
+        return True
+    # White letters on the white of the page; a ground of their own, or a table's, may be dark.
+    if _value(style, "color").lower() != "ffffff" or next(style.iterancestors(f"{W}tbl"), None):
+        return False
+    paragraph = next(style.iterancestors(f"{W}p"), style)
+    return next(paragraph.iter(f"{W}shd", f"{W}highlight"), None) is None
+
+
+def _is_on(style: etree._Element, name: str) -> bool:
+    mark = style.find(f"{W}{name}")
+    return mark is not None and mark.get(f"{W}val", "1").lower() not in _OFF
+
+
+def _heading_styles(styles: etree._Element | None) -> dict[str, int]:
+    """The level of each paragraph style that is a heading's, by its name or the one it builds on.
+
+    Word names built-in styles in English in the file, whatever language it shows.
+    """
+    nodes = {node.get(f"{W}styleId", ""): node
+             for node in (styles.iter(f"{W}style") if styles is not None else ())}  # fmt: skip
+
+    def level(name: str, depth: int) -> int:
+        node = nodes.get(name)
+        if node is None or depth == 0:
+            return 0
+        words = _value(node, "name").lower().split()
+        outline = _value(node, "pPr/outlineLvl")
+        if words[:1] == ["heading"] and words[-1].isdecimal():
+            return int(words[-1])
+        if outline.isdecimal():
+            return int(outline) + 1
+        return level(_value(node, "basedOn"), depth - 1)
+
+    return {name: level(name, _DEEPEST_STYLE) for name in nodes}
+
+
+def _set_level(paragraph: etree._Element, headings: dict[str, int]) -> None:
+    """Name the style of a heading as mammoth knows it, whatever the document calls it."""
+    properties = paragraph.find(f"{W}pPr")
+    if properties is None:
+        return
+    style = properties.find(f"{W}pStyle")
+    outline = _value(properties, "outlineLvl")
+    level = headings.get(style.get(f"{W}val", ""), 0) if style is not None else 0
+    if outline.isdecimal():
+        level = int(outline) + 1
+    if 0 < level <= _BODY_LEVEL:
+        if style is None:
+            style = etree.SubElement(properties, f"{W}pStyle")
+        style.set(f"{W}val", f"Heading{min(level, 6)}")
+
+
+def _value(element: etree._Element, path: str) -> str:
+    child = element.find("/".join(f"{W}{name}" for name in path.split("/")))
+    return child.get(f"{W}val", "") if child is not None else ""
