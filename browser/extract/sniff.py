@@ -7,6 +7,8 @@ from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import urlsplit
 
+from browser.extract.charset import utf16_of
+
 BINARY: Final = "binary"
 
 _PREFIX = 1024
@@ -64,7 +66,10 @@ def sniff(body: bytes, content_type: str, url: str) -> str:
     declared = _TYPES.get(content_type.partition(";")[0].strip().lower(), "")
     ending = _ENDINGS.get(PurePosixPath(urlsplit(url).path).suffix.lower(), "")
     wide = "utf-16" in content_type.lower() or head.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if signed := _signature(head.replace(b"\x00", b"") if wide else head, declared or ending):
+    # A stray zero in a page is dropped by the parser; any other text has none.
+    if wide or utf16_of(head) or (b"\x00" in head and _HTML.match(head)):
+        head = head.replace(b"\x00", b"")
+    if signed := _signature(head, declared or ending):
         return signed
     if declared in {"json", "csv", "md", "feed", "mail"}:
         return declared

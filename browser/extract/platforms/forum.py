@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from browser.extract.blocks import walk
 from browser.extract.hidden import strip_hidden
+from browser.extract.metadata import read_title
 from browser.extract.platforms.base import Platform
 from browser.extract.platforms.record import Record
 from browser.extract.render import render_text
 from browser.extract.thread import read_thread
-from browser.extract.titles import read_title
 
 if TYPE_CHECKING:
     from browser.extract.platforms.source import Source
