@@ -6,8 +6,8 @@ DATA holds `ground-truth.json` ({id: {articleBody, url}}) and `<id>.html.gz` bes
 (article-extraction-benchmark: precision and recall over runs of four words, averaged over pages,
 and F1 of the two), or `sentences.json` ({url: {file, with, without}}; trafilatura's own measure:
 sentences that must be in the text, and must not). All extractors run in turn on each page; times
-are medians of three, of the processor, so that a busy machine slows none. Exits 1 where ours is
-behind a mode of trafilatura's, loses a page wholly that it reads, or takes more than 1.5 × its time.
+are medians of three, of the processor, so that a busy machine slows none. Exits 1 where ours
+is behind a mode of trafilatura, loses a page wholly that it reads, or takes over 1.5 × its time.
 """
 
 from __future__ import annotations
@@ -58,13 +58,15 @@ def main(folders: list[Path]) -> int:
         ]
         reached = {}
         for name in tools:
-            texts = [(truth, result[name][0]) for (*_, truth), result in zip(pages, results)]
+            texts = [
+                (truth, result[name][0]) for (*_, truth), result in zip(pages, results, strict=True)
+            ]
             mean = statistics.mean(result[name][1] for result in results) * 1000
             reached[name] = _report(name, texts, mean)
         times = {name: sum(result[name][1] for result in results) for name in tools}
         lost = [
             url
-            for (_, url, _), result in zip(pages, results)
+            for (_, url, _), result in zip(pages, results, strict=True)
             if not result["urchin"][0] and any(text for text, _ in result.values())
         ]
         ratio = times["urchin"] / times["trafilatura"]
