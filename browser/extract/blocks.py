@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lxml import etree
 
-from browser.extract.inline import Inline
+from browser.extract.formulas import formula_of
 from browser.extract.regions import Regions
 from browser.extract.tables import is_data_table, read_table, table_markdown, table_text
 from browser.extract.tree import raw_text
+from browser.net.url import join
 from browser.text import clean, count_words
+from browser.text.tokens import UNSPACED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from browser.types import Table
 
 SILENT = frozenset(
@@ -40,13 +44,21 @@ _KINDS = {
 _REFERENCE = re.compile(
     r"\s*(?:[\[(]?\s*(?:\d{1,3}|[a-z]|[*†‡§]+)\s*[\])]?[,\s]*)+|\s*\[[^\]]{1,24}\]\s*"
 )
-_SKIP_LINK = re.compile(
-    r"(?:skip|jump) to\b|(?:direkt )?zum (?:haupt)?inhalt|aller au contenu|ir al contenido",
-    re.IGNORECASE,
-)
+# What may be a formula; `sup` with a number is a power, unlike a reference or an ordinal.
+_DRAWN = frozenset(("math", "mjx-container", "img"))
+_POWER = frozenset("0123456789+-−–nxk")
 # Elements that set their children side by side; and letters set apart within a word are shorter.
 _ROWS = frozenset("div header footer nav section article aside main li ul form".split())
 _SHORTEST_PIECE = 3
+# Stands for <br>. Pages cannot bring it: the parser drops NUL.
+_BREAK = "\x00"
+_EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`", "del": "~~"}
+# Links beyond these keep their relative address: an index of more is not read as Markdown.
+_MOST_LINKS = 10_000
+# Of scripts that set no spaces between words each character counts as one.
+_WORD = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
+# Four words are seldom shared by chance; the measure of article-extraction-benchmark, too.
+_RUN = 4
 _PERMALINKS = frozenset(
     ("headerlink", "anchor", "anchorjs-link", "heading-anchor", "permalink", "hash-link")
 )
@@ -94,15 +106,106 @@ class Walk:
     regions: Regions
 
 
+def word_list(text: str) -> list[str]:
+    """The words of a text as they stand."""
+    return _WORD.findall(text)
+
+
+def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+    """Every run of four words, by which two renderings of a page are compared."""
+    return list(zip(*(words[n:] for n in range(_RUN)), strict=False))
+
+
 def walk(root: etree._Element, base: str) -> Walk:
     """Cut a page into blocks; scripts, form controls and reference marks are left out."""
     return _Walker(base).run(root)
 
 
+class _Piece(NamedTuple):
+    """A paragraph: as plain text, as Markdown, and how many of its characters are links."""
+
+    text: str
+    markdown: str
+    link_chars: int
+
+
+class _Inline:
+    """Gathers text nodes until a block ends; `take` gives the paragraphs and starts anew."""
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+        self._text: list[str] = []
+        self._markdown: list[str] = []
+        self._links: list[str] = []
+        self._link_chars = 0
+        self._joined = 0
+
+    def add(self, text: str | None) -> None:
+        """Add a text node."""
+        if not text:
+            return
+        self._text.append(text)
+        self._markdown.append(text)
+        if self._links:
+            self._link_chars += len(text.strip())
+
+    def line_break(self) -> None:
+        """Add a <br>; two in a row part paragraphs."""
+        self._text.append(_BREAK)
+        self._markdown.append(_BREAK)
+
+    def open(self, tag: str, href: str | None) -> None:
+        """Enter an inline element."""
+        if tag == "a" and href is not None:
+            self._links.append(href)
+            self._markdown.append("[")
+        elif tag in _EMPHASIS:
+            self._markdown.append(_EMPHASIS[tag])
+
+    def close(self, tag: str, href: str | None) -> None:
+        """Leave an inline element."""
+        if tag == "a" and href is not None and self._links:
+            link = self._links.pop()
+            self._joined += 1
+            target = join(self._base, link) if self._joined <= _MOST_LINKS else ""
+            self._markdown.append(f"]({target or link})")
+        elif tag in _EMPHASIS:
+            self._markdown.append(_EMPHASIS[tag])
+
+    def take(self, *, verbatim: bool = False) -> list[_Piece]:
+        """Hand over the paragraphs gathered so far. `verbatim` keeps whitespace, as <pre> does."""
+        text, markdown, links = "".join(self._text), "".join(self._markdown), self._link_chars
+        self._text, self._markdown, self._link_chars = [], [], 0
+        if not text or text.isspace():
+            return []
+        if verbatim:
+            code = clean(text.replace(_BREAK, "\n")).strip("\n").rstrip()
+            return [_Piece(code, code, links)] if code.strip() else []
+        texts, markdowns = _paragraphs(text), _paragraphs(markdown)
+        if len(texts) != len(markdowns):  # a mark stood alone between two breaks
+            markdowns = texts
+        share = links / max(1, sum(map(len, texts)))
+        return [_Piece(t, m, round(share * len(t))) for t, m in zip(texts, markdowns, strict=True)]
+
+
+def _paragraphs(raw: str) -> list[str]:
+    if _BREAK not in raw:
+        text = clean(" ".join(raw.split()))
+        return [text] if text else []
+    found: list[list[str]] = [[]]
+    for line in raw.split(_BREAK):
+        text = clean(" ".join(line.split()))
+        if text:
+            found[-1].append(text)
+        elif found[-1]:
+            found.append([])
+    return ["\n".join(lines) for lines in found if lines]
+
+
 class _Walker:
     def __init__(self, base: str) -> None:
         self._base = base
-        self._inline = Inline(base)
+        self._inline = _Inline(base)
         self._blocks: list[Block] = []
         self._regions = Regions()
         self._kinds: list[tuple[str, etree._Element]] = []
@@ -133,6 +236,9 @@ class _Walker:
             return True
         if tag in SILENT and not _is_open(node):
             return False
+        if (tag in _DRAWN or tag == "span") and (drawn := formula_of(node)) is not None:
+            self._inline.add(drawn)
+            return False
         if tag in BLOCKS:
             return self._start_block(node, tag)
         if tag in {"sup", "a", "span"} and _is_mark(node):
@@ -140,6 +246,8 @@ class _Walker:
         if _stands_apart(node):
             self._inline.add(" ")
         self._inline.open(tag, node.get("href"))
+        if tag == "sup" and _is_power(node):
+            self._inline.add("^")
         self._inline.add(node.text)
         return True
 
@@ -195,6 +303,14 @@ class _Walker:
         return " ".join(" ".join(block.text.split()) for block in blocks)
 
 
+def _is_power(node: etree._Element) -> bool:
+    """Whether a superscript is an exponent, that the text would run together with its base."""
+    before, parent = node.getprevious(), node.getparent()
+    base = before.tail if before is not None else parent.text if parent is not None else ""
+    text = raw_text(node).strip()
+    return bool(text) and _POWER.issuperset(text) and (base or "")[-1:].isalnum()
+
+
 def _stands_apart(node: etree._Element) -> bool:
     """Whether an inline element is one of a row of its own: style sets those apart, not spaces."""
     previous, parent = node.getprevious(), node.getparent()
@@ -221,10 +337,9 @@ def _is_mark(node: etree._Element) -> bool:
     if node.tag == "span":
         return "mw-editsection" in names
     if node.tag == "a":
-        text = raw_text(node).strip()
-        if (node.get("href") or "").startswith("#") and _SKIP_LINK.match(text):
+        if (node.get("href") or "").startswith("#") and "skip" in (node.get("class") or "").lower():
             return True
-        return not _PERMALINKS.isdisjoint(names) and len(text) <= 2
+        return not _PERMALINKS.isdisjoint(names) and len(raw_text(node).strip()) <= 2
     if not _REFERENCE.fullmatch(raw_text(node)):
         return False
     link = next(node.iterdescendants("a"), None)

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from browser.extract.asides import is_title
+from browser.extract.blocks import word_list
 from browser.extract.dates import date_within
 from browser.extract.tree import text_content
 from browser.text import count_words
@@ -79,7 +79,7 @@ def read_byline(blocks: Sequence[Block], title: str) -> Byline:
 
 
 def _title_place(blocks: Sequence[Block], title: str) -> int:
-    named = (n for n, block in enumerate(blocks) if is_title(block, title))
+    named = (n for n, b in enumerate(blocks) if title and word_list(b.text) == word_list(title))
     first = (n for n, block in enumerate(blocks) if block.level == 1)
     prose = (n for n, block in enumerate(blocks) if count_words(block.text) >= _PROSE)
     return next(named, next(first, next(prose, 0)))

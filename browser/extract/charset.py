@@ -33,41 +33,60 @@ _WIDER = {
     "x-user-defined": "cp1252", "iso-8859-8-i": "iso-8859-8", "utf-16le": "utf-16-le",
     "utf-16be": "utf-16-be",
 }  # fmt: skip
+_NAMES = {"cp1252": "windows-1252"}
+# Of markup in UTF-16 this share of every second byte is zero, and hardly any of the others.
+_ZEROS = 0.4
+_STRAY = 0.05
+_FEWEST_PAIRS = 8
 # Of text in a Latin script hardly more than a tenth of the bytes are beyond ASCII.
 _FOREIGN = 0.2
 _LOOKED_AT = 16 * 1024
-# Of UTF-16 in a Latin script at least so many letters have an empty half.
-_WIDE = 0.7
 
 
 def decode(body: bytes, content_type: str = "") -> str:
-    """Decode a page's bytes; what does not fit becomes U+FFFD. `content_type` is the header.
+    """Decode a page's bytes; what does not fit becomes U+FFFD. `content_type` is the header."""
+    return decode_noted(body, content_type)[0]
+
+
+def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
+    """Decode a page's bytes, and say in words what was wrong with them; nothing mostly.
 
     A label of UTF-8 is believed as far as the bytes bear it out: it is every editor's default.
     """
     for bom, name in _BOMS:
         if body.startswith(bom):
-            return body[len(bom) :].decode(name, "replace")
+            return _noted(body[len(bom) :].decode(name, "replace"))
+    if wide := utf16_of(body):
+        return _noted(body.decode(wide, "replace"))
     header = _HEADER.search(content_type)
-    label = unmarked_utf16(body) or (_codec(header[1]) if header else None) or _declared(body)
+    label = (_codec(header[1]) if header else None) or _declared(body)
     if label and label != "utf-8":
-        return body.decode(label, "replace")
+        return _noted(body.decode(label, "replace"))
     try:
-        return body.decode("utf-8")
+        return body.decode("utf-8"), ""
     except UnicodeDecodeError as error:
-        return _guess(body, error)
+        text, name = _guess(body, error)
+    if label and name != "utf-8":
+        return text, f"it says that it is UTF-8 and is not: read as {_NAMES.get(name, name)}"
+    return _noted(text)
 
 
-def unmarked_utf16(body: bytes) -> str:
-    """The byte order of UTF-16 in a Latin script that lacks its mark; nothing for other bytes.
-
-    Every second byte is a zero there, and hardly any of the others.
-    """
-    head = body[:_PRESCAN]
-    zeros = head[::2].count(0), head[1::2].count(0)
-    if len(head) < 4 or max(zeros) < _WIDE * len(head) / 2 or min(zeros) > len(head) // 100:
+def utf16_of(body: bytes) -> str:
+    """The byte order of UTF-16 without a mark: of markup every second byte is zero."""
+    head = body[: _PRESCAN // 2 * 2]
+    even, odd = head[::2], head[1::2]
+    if len(odd) < _FEWEST_PAIRS:
         return ""
-    return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
+    if odd.count(0) > _ZEROS * len(odd) and even.count(0) < _STRAY * len(even):
+        return "utf-16-le"
+    if even.count(0) > _ZEROS * len(even) and odd.count(0) < _STRAY * len(odd):
+        return "utf-16-be"
+    return ""
+
+
+def _noted(text: str) -> tuple[str, str]:
+    lost = text.count("\ufffd")
+    return text, f"{lost} characters could not be decoded" if lost else ""
 
 
 def _declared(body: bytes) -> str | None:
@@ -110,14 +129,15 @@ def _codec(label: str) -> str | None:
     return _WIDER.get(encoding.name, str(encoding.codec_info.name))
 
 
-def _guess(body: bytes, error: UnicodeDecodeError) -> str:
+def _guess(body: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
     # One torn character at the very end, or a stray byte in a long text, is still UTF-8.
     valid = body.decode("utf-8", "replace")
     wrong = valid.count("\ufffd")
     multibyte = sum(1 for character in valid if character > "\x7f") - wrong
     if error.start >= len(body) - 3 or multibyte > 10 * wrong:
-        return valid
-    return body.decode(_by_letters(body), "replace")
+        return valid, "utf-8"
+    name = _by_letters(body)
+    return body.decode(name, "replace"), name
 
 
 def _by_letters(body: bytes) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from browser.extract.colors import Color, indistinct, parse_color
 from browser.extract.css import Cascade, parse_sheet
+from browser.extract.formulas import draws
 from browser.extract.invisible import hides, hides_own_text, resets
 from browser.extract.tree import raw_text, remove
 
@@ -27,6 +28,11 @@ _UNSEEN_CLASSES = frozenset(
     """sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader
     a11y-hidden u-hidden-visually element-invisible offscreen off-screen sronly vh
     screenreader-only hidden-visually""".split()
+)
+# Elements without words of their own to hide.
+_TEXTLESS = frozenset(
+    """head title meta link base script style br hr img source svg path use g rect circle polygon
+    input option iframe noscript col""".split()
 )
 _GROUNDS = ("background-color", "background", "background-image")
 _WHITE: Color = (255, 255, 255)
@@ -87,7 +93,7 @@ def _ground_value(declared: Declarations) -> str:
 
 
 def _suspects(elements: Sequence[etree._Element], able: Cascade) -> list[etree._Element]:
-    return [element for element in elements if _is_suspect(element, able)]
+    return [e for e in elements if e.tag not in _TEXTLESS and _is_suspect(e, able)]
 
 
 def _is_suspect(element: etree._Element, able: Cascade) -> bool:
@@ -125,7 +131,7 @@ class _View:
         """Remove the element, or blank its text, where it cannot be seen."""
         declared = self._cascade.declared(element)
         if _is_unseen(element) or hides(declared):
-            if not self._is_page(element):
+            if not self._is_page(element) and not draws(element):
                 remove(element)
         elif (hides_own_text(declared) or self._is_camouflaged(element)) and not self._is_page(
             element

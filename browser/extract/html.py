@@ -12,7 +12,7 @@ from browser.extract.hidden import strip_hidden
 from browser.extract.links import read_links
 from browser.extract.metadata import read_metadata
 from browser.extract.render import render_markdown, render_text
-from browser.extract.tree import MOST_TAGS, parse_html
+from browser.extract.tree import parse_page
 from browser.net.url import join
 from browser.text import language_of
 from browser.types import Document
@@ -20,18 +20,15 @@ from browser.types import Document
 if TYPE_CHECKING:
     from lxml import etree
 
-    from browser.extract.metadata import Metadata
-
 
 def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     """Read a page as a person sees it: its content, and what it says of itself.
 
     `html` as bytes is decoded as browsers do it (`content_type` is the header). Hidden text,
-    navigation, cookie bars and footers are left out; of an article, its body is kept.
-    Raises ExtractError where the input holds no element at all.
+    navigation, cookie bars and footers are left out; of an article, its body is kept. What could
+    not be read is said in `Document.notes`. Raises ExtractError where the input holds no element.
     """
-    root = parse_html(html, content_type)
-    tags = html.count(b"<") if isinstance(html, bytes) else html.count("<")
+    root, notes = parse_page(html, content_type)
     # Held to the end: an element that nobody holds is made anew each time it is met.
     elements = list(root.iter())
     strip_hidden(root, elements)
@@ -40,7 +37,8 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     links = read_links(root, base)
     controls = main_controls(root)
     walked = walk(root, base)
-    byline = read_byline(walked.blocks, meta.title) if _wants_byline(meta) else Byline()
+    declared = meta.author and (meta.published or meta.modified)
+    byline = Byline() if declared else read_byline(walked.blocks, meta.title)
     blocks = content_blocks(walked, root, meta)
     text = render_text(blocks)
     return Document(
@@ -59,9 +57,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
         links=links,
         tables=tuple(block.table for block in blocks if block.table is not None),
         controls=controls,
-        notes=("only its beginning was read: it has far too many tags",)
-        if tags > MOST_TAGS
-        else (),
+        notes=notes,
         license=meta.license,
     )
 
@@ -72,10 +68,6 @@ def _language(declared: str | None, text: str) -> str | None:
         return declared
     found = language_of(text)
     return found if found and found != "en" else declared or found
-
-
-def _wants_byline(meta: Metadata) -> bool:
-    return not (meta.author and (meta.published or meta.modified))
 
 
 def _base(root: etree._Element, url: str) -> str:

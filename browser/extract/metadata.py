@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from browser.extract.dates import iso_date
 from browser.extract.jsonld import article_node, names, read_jsonld, text_of
-from browser.extract.titles import read_title
 from browser.extract.tree import text_content
 from browser.net.url import is_web_url, join
 from browser.text import clean
@@ -43,6 +43,8 @@ _BYLINES = frozenset(
 _LONGEST_NAME = 120
 
 
+# What stands between the name of a page and that of its site.
+_BETWEEN = re.compile(r"\s+[|–—·•»›:-]+\s+|:\s+")
 # Plain `Article` of JSON-LD is also what encyclopedias and manuals call their pages.
 _ARTICLE_TYPES = (
     "og:article",
@@ -100,6 +102,40 @@ def read_metadata(root: etree._Element, url: str) -> Metadata:
         license=_license(root, meta, node, url),
         types=_types(nodes, meta),
     )
+
+
+def read_title(root: etree._Element, *, declared: str | None) -> str:
+    """The page's own name, without its site's; `declared` is the headline that it declares."""
+    head = next((e for e in root.iter("title") if not _within_svg(e)), None)
+    whole = text_content(head) if head is not None else None
+    heading = _heading(root, whole or "")
+    # The head's title is the page's name and the site's: it tells which of the others to believe.
+    if heading and whole and heading in whole and not (declared and declared in whole):
+        return heading
+    if heading and declared and heading in declared:
+        return heading
+    return declared or whole or heading or ""
+
+
+def _heading(root: etree._Element, whole: str) -> str | None:
+    """The first h1, unless it names the site and another heading is what the page is called."""
+    first = next(root.iter("h1"), None)
+    if first is None:
+        return None
+    heading, parts = text_content(first), _BETWEEN.split(whole)
+    if heading not in parts or (heading == parts[0] and not _leads_home(first)):
+        return heading
+    names = {text_content(e) for e in root.iter("h1", "h2", "h3") if not _leads_home(e)}
+    return next((part for part in parts if part in names), heading)
+
+
+def _leads_home(heading: etree._Element) -> bool:
+    return any(urlsplit(link.get("href") or "-").path in {"", "/"} for link in heading.iter("a"))
+
+
+def _within_svg(element: etree._Element) -> bool:
+    parent = element.getparent()
+    return parent is not None and parent.tag in {"svg", "symbol", "g"}
 
 
 def read_meta(root: etree._Element) -> dict[str, str]:

@@ -67,8 +67,10 @@ class Selector:
         return next(iter(_names(self.subject)), "*")
 
     def matches(self, element: etree._Element) -> bool:
-        """Whether the selector matches the element in its tree."""
-        return self.subject.matches(element) and _context_holds(element, self.context)
+        """Whether the selector matches an element that carries `own`."""
+        return all(_has(element, *a) for a in self.subject.attributes) and (
+            not self.context or _context_holds(element, self.context)
+        )
 
 
 def compile_selector(text: str) -> Selector | None:

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import urlsplit
 
-from browser.extract.charset import unmarked_utf16
+from browser.extract.charset import utf16_of
 
 BINARY: Final = "binary"
 
@@ -67,9 +67,10 @@ def sniff(body: bytes, content_type: str, url: str) -> str:
     head = body[:_PREFIX].removeprefix(b"\xef\xbb\xbf")
     declared = _TYPES.get(content_type.partition(";")[0].strip().lower(), "")
     ending = _ENDINGS.get(PurePosixPath(urlsplit(url).path).suffix.lower(), "")
-    wide = head.startswith((b"\xff\xfe", b"\xfe\xff")) or bool(unmarked_utf16(head))
+    wide = head.startswith((b"\xff\xfe", b"\xfe\xff")) or bool(utf16_of(head))
     wide = wide or "utf-16" in content_type.lower()
-    if wide:
+    # A stray zero in a page is dropped by the parser; any other text has none.
+    if wide or (b"\x00" in head and _HTML.match(head)):
         head = head.lstrip(b"\xff\xfe").replace(b"\x00", b"")
     if signed := _signature(head, declared or ending):
         return signed

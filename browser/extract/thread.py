@@ -1,45 +1,47 @@
 """Pages that are conversations: what was said, without who said it, how often and since when.
 
 Forums, question sites and guest books show their posts in boxes of one class, and in each box the
-words in a box of another, each beside a day and a name.
+words in a box of another, each beside a day and a name. Nobody's class names are known here: the
+boxes are told by what they hold, nearly all the prose of the page between them.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from browser.extract.asides import is_dateline
+from browser.extract.blocks import word_list, word_runs
 from browser.extract.dates import date_within, iso_date
-from browser.extract.repeats import find_boxes
-from browser.extract.shingles import shingles, word_list
 from browser.extract.tree import text_content
 from browser.text import count_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from lxml import etree
 
     from browser.extract.blocks import Block
-    from browser.extract.repeats import Boxes, Owned
 
+# What people write in: lists, tables and paragraphs are parts of what they write.
+_BOXES = frozenset("div article section td li dd blockquote".split())
 # The boxes hold most prose of the page; signatures and the rules of the house may be outside.
 _MOST = 0.7
 # A notice of the house may stand above the first box; what is longer is the page's own text.
 _LONGEST_NOTICE = 25
-_FEWEST = 2
 # Above the first post stand the site's name, the way here, a login: not a thing's description.
 _LONGEST_FRAME = 80
 # So many of the posts name a day and a writer.
 _SIGNED = 0.6
-# A text whose shingles stand in earlier posts by this share is quoted from them.
+_FEWEST_DAYS = 2
+# A text may be quoted once; what stands on a page more often is furniture.
+_MOST_REPEATED = 2
+# A text whose runs of words stand in earlier posts by this share is quoted from them.
 _QUOTED = 0.7
-# A name is shorter than a title.
+# A name is shorter than a title (characters), and a line that names a day is short (words).
 _LONGEST_NAME = 40
-# A line that names a day is short.
 _LONGEST_DATE = 30
 # Days that cannot be told from the page alone, and still are days.
 _WHEN = re.compile(
@@ -55,6 +57,7 @@ _WRITER = re.compile(
     re.IGNORECASE,
 )
 _NAMED_IN = ("class", "id", "itemprop", "href", "rel")
+_NAMED = ("a", "span", "div", "td", "p", "address", "b", "strong")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,56 +75,123 @@ def read_thread(blocks: Sequence[Block]) -> list[Post]:
     Ranks, counts and signatures beside the posts are left out, and so is what a post quotes from
     one before it.
     """
-    if sum(1 for block in blocks if _is_stamp(block)) < _FEWEST:
+    if sum(1 for block in blocks if _is_stamp(block)) < _FEWEST_DAYS:
         return []
-    boxes = find_boxes(blocks, share=_MOST, lead=_LONGEST_NOTICE)
+    boxes = _find_boxes(blocks)
     if boxes is None or not _are_signed(boxes, blocks) or _is_index(boxes, blocks):
         return []
     said = _without_quotes([block for block in blocks if _is_said(block, boxes)], boxes)
-    owned = boxes.owned(blocks)
+    units = boxes.own_units(blocks)
     return [
-        _post(list(group), owned[body], body)
+        _post(list(group), body, *units[body])
         for body, group in itertools.groupby(said, boxes.body_of)
         if body is not None
     ]
 
 
-def _post(said: Sequence[Block], owned: Owned, body: etree._Element) -> Post:
-    """Old forums write the day into the post's own box: it opens the text, and is none of it."""
-    inside = is_dateline(said[0]) and len(said) > 1
-    day = date_within(said[0].text) if inside else None
-    return Post(tuple(said[inside:]), _author(owned.unit, body), day or _day(owned, body))
+@dataclass(frozen=True, slots=True)
+class _Boxes:
+    """What repeats on a page: `bodies` hold the words, `units` all that belongs to each of them.
+
+    Both are in page order, and quick to look up: a thread may have thousands of posts.
+    """
+
+    bodies: Collection[etree._Element]
+    units: Collection[etree._Element]
+
+    def body_of(self, block: Block) -> etree._Element | None:
+        return _holder(block, self.bodies)
+
+    def own_units(
+        self, blocks: Sequence[Block]
+    ) -> dict[etree._Element, tuple[etree._Element, list[Block]]]:
+        """Of each body the largest element that holds no other one, and the blocks in it."""
+        held = Counter(node for body in self.bodies for node in (body, *body.iterancestors()))
+        units = {
+            body: list(itertools.takewhile(lambda n: held[n] == 1, (body, *body.iterancestors())))[
+                -1
+            ]
+            for body in self.bodies
+        }
+        inside: dict[etree._Element, list[Block]] = {unit: [] for unit in units.values()}
+        for block in blocks:
+            if (unit := _holder(block, inside)) is not None:
+                inside[unit].append(block)
+        return {body: (unit, inside[unit]) for body, unit in units.items()}
 
 
-def _author(unit: etree._Element, body: etree._Element) -> str | None:
-    """A name in an element beside the words that is called after their writer."""
-    for element in _writers(unit, (body,)):
-        name = text_content(element)
-        if 0 < len(name) <= _LONGEST_NAME and any(map(str.isalpha, name)) and not date_within(name):
-            return name
-    return None
+@dataclass(slots=True)
+class _Kind:
+    """Elements that are built alike: of one tag and one class."""
+
+    elements: dict[etree._Element, None] = field(default_factory=dict)
+    prose: int = 0
+    chars: int = 0
 
 
-def _day(owned: Owned, body: etree._Element) -> str | None:
-    times = (e for e in owned.unit.iterdescendants("time") if not _in(e, (body,)))
-    stamps = (day for e in times if (day := iso_date(e.get("datetime") or "")))
-    written = (
-        day
-        for block in owned.blocks
-        if not _in(block.node, (body,))
-        and count_words(block.text) <= _LONGEST_DATE
-        and (day := date_within(block.text))
-    )
-    return next(stamps, None) or next(written, None)
-
-
-def _are_signed(boxes: Boxes, blocks: Sequence[Block]) -> bool:
-    dated = {boxes.unit_of(block) for block in blocks if _is_stamp(block)}
-    signed = [
-        unit
-        for unit in boxes.units
-        if unit in dated and any(True for _ in _writers(unit, boxes.bodies))
+def _find_boxes(blocks: Sequence[Block]) -> _Boxes | None:
+    """The smallest boxes of one kind that hold most of the prose."""
+    said = [b for b in blocks if b.is_prose and b.kind not in {"heading", "table"}]
+    times = Counter(block.text for block in said)  # below every post stands a signature
+    prose = [block for block in said if times[block.text] <= _MOST_REPEATED]
+    wanted = _MOST * sum(count_words(block.text) for block in prose)
+    fitting = [
+        kind
+        for kind in _kinds(blocks, prose).values()
+        if len(kind.elements) > 1
+        and kind.prose >= wanted
+        and _words_above(kind, prose) <= _LONGEST_NOTICE
+        and not _are_nested(kind.elements)
     ]
+    best = min(fitting, key=lambda kind: kind.chars, default=None)
+    if best is None:
+        return None
+    # Units hold one body each, right below what holds them all.
+    lines = [[body, *body.iterancestors()][::-1] for body in best.elements]
+    shared = itertools.takewhile(lambda level: len(set(level)) == 1, zip(*lines, strict=False))
+    depth = min(sum(1 for _ in shared), min(map(len, lines)) - 1)
+    units = dict.fromkeys(line[depth] for line in lines)
+    return _Boxes(best.elements, units) if len(units) > 1 else None
+
+
+def _kinds(blocks: Sequence[Block], prose: Sequence[Block]) -> dict[tuple[str, str], _Kind]:
+    kinds: dict[tuple[str, str], _Kind] = {}
+    counted = {id(block) for block in prose}
+    for block in blocks:
+        words = count_words(block.text) if id(block) in counted else 0
+        for element in (block.node, *block.node.iterancestors()):
+            if element.tag not in _BOXES:
+                continue
+            name = element.get("class") or element.get("id") or ""
+            name = "".join(c for c in name if not c.isdigit()).strip()
+            if element.tag == "td" and not name:  # cells of bare tables are alike by their column
+                name = f"/{sum(1 for _ in element.itersiblings('td', preceding=True))}"
+            if name:
+                kind = kinds.setdefault((element.tag, name), _Kind())
+                kind.elements[element] = None
+                kind.prose += words
+                kind.chars += len(block.text)
+    return kinds
+
+
+def _words_above(kind: _Kind, prose: Sequence[Block]) -> int:
+    above = itertools.takewhile(lambda block: _holder(block, kind.elements) is None, prose)
+    return sum(count_words(block.text) for block in above)
+
+
+def _are_nested(elements: Iterable[etree._Element]) -> bool:
+    known = set(elements)
+    return any(not known.isdisjoint(element.iterancestors()) for element in known)
+
+
+def _holder(block: Block, elements: Collection[etree._Element]) -> etree._Element | None:
+    line = (block.node, *block.node.iterancestors())
+    return next((element for element in line if element in elements), None)
+
+
+def _are_signed(boxes: _Boxes, blocks: Sequence[Block]) -> bool:
+    dated = {_holder(block, boxes.units) for block in blocks if _is_stamp(block)}
+    signed = [u for u in boxes.units if u in dated and any(_writers(u, boxes.bodies))]
     return len(signed) >= _SIGNED * len(boxes.units)
 
 
@@ -131,14 +201,10 @@ def _is_stamp(block: Block) -> bool:
     return _WHEN.search(block.text) is not None or date_within(block.text) is not None
 
 
-def _writers(unit: etree._Element, bodies: Collection[etree._Element]) -> Iterator[etree._Element]:
-    """The elements of a unit that are named after who wrote it; links to a person first."""
-    named = [
-        element
-        for element in unit.iterdescendants("a", "span", "div", "td", "p", "address", "b", "strong")
-        if _is_writers(element) and not _in(element, bodies)
-    ]
-    yield from sorted(named, key=lambda element: element.tag != "a")
+def _writers(unit: etree._Element, bodies: Collection[etree._Element]) -> Iterator[str]:
+    """The text of a unit's elements that are named after who wrote it; links to a person first."""
+    named = [e for e in unit.iterdescendants(*_NAMED) if _is_writers(e) and not _in(e, bodies)]
+    yield from map(text_content, sorted(named, key=lambda element: element.tag != "a"))
 
 
 def _is_writers(element: etree._Element) -> bool:
@@ -149,43 +215,62 @@ def _in(element: etree._Element, outer: Collection[etree._Element]) -> bool:
     return any(node in outer for node in (element, *element.iterancestors()))
 
 
-def _is_index(boxes: Boxes, blocks: Sequence[Block]) -> bool:
+def _is_index(boxes: _Boxes, blocks: Sequence[Block]) -> bool:
     """Whether the units have headlines of their own, or more than a forum's frame above them.
 
     Lists of articles have the first, reviews of a thing the second.
     """
     titles = {
         _REPLY.sub("", block.text)
-        for _, block in boxes.beside(blocks)
-        if block.kind == "heading" and count_words(block.text) > 2 and not _is_name(block.node)
+        for block in blocks
+        if block.kind == "heading"
+        and count_words(block.text) > 2
+        and boxes.body_of(block) is None
+        and _holder(block, boxes.units) is not None
+        and not any(map(_is_writers, (block.node, *block.node.iterdescendants())))
     }
-    above = itertools.takewhile(lambda block: boxes.unit_of(block) is None, blocks)
+    above = itertools.takewhile(lambda block: _holder(block, boxes.units) is None, blocks)
     words = sum(count_words(block.text) for block in above if not block.is_linky)
     return len(titles) > 1 or words > _LONGEST_FRAME
 
 
-def _is_name(heading: etree._Element) -> bool:
-    return any(_is_writers(element) for element in (heading, *heading.iterdescendants()))
-
-
-def _is_said(block: Block, boxes: Boxes) -> bool:
+def _is_said(block: Block, boxes: _Boxes) -> bool:
     """Whether a block is of a body; loose words right before a box are booked to the box."""
     if block.node in boxes.bodies:
         return " ".join(block.text.split()) in text_content(block.node)
     return boxes.body_of(block) is not None
 
 
-def _without_quotes(said: Sequence[Block], boxes: Boxes) -> list[Block]:
+def _without_quotes(said: Sequence[Block], boxes: _Boxes) -> list[Block]:
     """Leave out what stands in an earlier post, and the rest of the box that quotes it."""
     earlier: set[tuple[str, ...]] = set()
     quoted: set[etree._Element] = set()
     for _, group in itertools.groupby(said, boxes.body_of):
-        post = list(group)
-        runs = [shingles(word_list(block.text)) for block in post]
-        for block, found in zip(post, runs, strict=True):
-            if found and sum(1 for run in found if run in earlier) >= _QUOTED * len(found):
+        post = [(block, word_runs(word_list(block.text))) for block in group]
+        for block, found in post:
+            if found and sum(run in earlier for run in found) >= _QUOTED * len(found):
                 quoted.add(next(block.node.iterancestors("blockquote"), block.node))
-        earlier.update(itertools.chain.from_iterable(runs))
+        earlier.update(run for _, found in post for run in found)
     kept = [b for b in said if quoted.isdisjoint((b.node, *b.node.iterancestors()))]
     # Posts that are all alike are a log, and quote nobody.
     return kept if len(kept) * 3 >= len(said) else list(said)
+
+
+def _post(
+    said: list[Block], body: etree._Element, unit: etree._Element, blocks: Sequence[Block]
+) -> Post:
+    """Old forums write the day into the post's own box: it opens the text, and is none of it."""
+    opening = said[0].text
+    dated = len(said) > 1 and count_words(opening) <= _LONGEST_DATE
+    day = date_within(opening) if dated and not opening.rstrip().endswith((".", "!", "?")) else None
+    author = next((name for name in _writers(unit, (body,)) if _is_name(name)), None)
+    times = (e.get("datetime") or "" for e in unit.iter("time") if not _in(e, (body,)))
+    lines = [b.text for b in blocks if _is_stamp(b) and not _in(b.node, (body,))]
+    stamps = itertools.chain(map(iso_date, times), map(date_within, lines))
+    published = day or next(filter(None, stamps), None)
+    return Post(tuple(said[day is not None :]), author, published)
+
+
+def _is_name(text: str) -> bool:
+    short = 0 < len(text) <= _LONGEST_NAME
+    return short and any(map(str.isalpha, text)) and not date_within(text)

@@ -1,4 +1,4 @@
-"""HTML bytes or text into an lxml tree."""
+"""HTML bytes or text into an lxml tree, cut off where a page is larger than anyone reads."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from itertools import islice
 from lxml import etree, html
 
 from browser.errors import ExtractError
-from browser.extract.charset import decode
+from browser.extract.charset import decode_noted
 from browser.text import clean
 
 # Elements as trafilatura wants them, without the Python call an element that lxml.html makes.
 _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)
 
+# Each takes some 500 bytes of memory once it is read: a packed body of nothing but tags would take
+# gigabytes. The longest articles and lists have 60,000, and a few megabytes.
 MOST_TAGS = 150_000
-"""Each takes some 500 bytes of memory once it is read: a packed body of nothing but tags would
-take gigabytes. The longest articles and lists have 60,000."""
+_MOST_BYTES = 5_000_000
 _TAG = re.compile("<")
 
 _OF_HEAD = frozenset(("title", "meta", "link", "script", "style", "base", "noscript", "template"))
@@ -28,8 +29,18 @@ def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
     Bytes are decoded by BOM, the header's charset, the page's own meta, then by guess.
     Raises ExtractError where nothing at all can be made of the input.
     """
-    text = bounded(decode(page, content_type) if isinstance(page, bytes) else page)
-    data = text.replace("\x00", "").encode("utf-8", "replace")
+    return parse_page(page, content_type)[0]
+
+
+def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Element, tuple[str, ...]]:
+    """Parse as `parse_html` does, and tell what could not be read, in words for people."""
+    cut = page[:_MOST_BYTES]
+    text, note = decode_noted(cut, content_type) if isinstance(cut, bytes) else (cut, "")
+    read = bounded(text)
+    notes: tuple[str, ...] = (note,) if note else ()
+    if len(cut) < len(page) or len(read) < len(text):
+        notes += ("only its beginning was read: it is far too large",)
+    data = read.replace("\x00", "").encode("utf-8", "replace")
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, collect_ids=False
     )
@@ -43,7 +54,7 @@ def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
         message = "not readable as HTML: no element in it"
         raise ExtractError(message)
     _mend_head(root)
-    return root
+    return root, notes
 
 
 def bounded(text: str) -> str:

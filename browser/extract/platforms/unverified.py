@@ -6,10 +6,10 @@ from dataclasses import replace
 from html import unescape
 from typing import TYPE_CHECKING
 
+from browser.extract.metadata import read_title
 from browser.extract.platforms.embedded import node_of
 from browser.extract.platforms.paths import DeclaredPlatform, RecordPaths
 from browser.extract.platforms.site import Platform
-from browser.extract.titles import read_title
 from browser.net.url import registrable_domain
 
 if TYPE_CHECKING:

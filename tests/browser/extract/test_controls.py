@@ -46,9 +46,3 @@ def test_a_hidden_control_is_not_named() -> None:
 
 def test_at_most_eight_are_named() -> None:
     assert len(controls("".join(f"<button>Entry {n}</button>" for n in range(20)))) == 8
-
-
-def test_a_trail_of_links_is_no_content() -> None:
-    trail = '<p><a href="/ferries">Ferries</a> › <a href="/mv">MV Kestrel</a> › Seats</p>'
-    page = f"<main>{trail}<h1>Seats</h1><p>The upper deck has twenty-four seats.</p></main>"
-    assert "›" not in extract(page, URL).text
