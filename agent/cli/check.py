@@ -12,7 +12,7 @@ from agent.cli.flags import run_flags
 from agent.cli.runs import all_runs
 from agent.cli.say import complain
 from agent.errors import CHECK_FAILED, UsageError
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from agent.run.checks import Checked

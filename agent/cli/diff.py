@@ -13,7 +13,7 @@ import click
 
 from agent.cli.runs import all_runs, data_dir_option
 from agent.cli.say import complain
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

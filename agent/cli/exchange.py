@@ -14,7 +14,7 @@ from agent.cli.memory import memory
 from agent.cli.place import Place, opened
 from agent.cli.say import counted, note
 from agent.errors import UsageError
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

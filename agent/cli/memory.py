@@ -12,7 +12,7 @@ from agent.cli.given import is_given, number_option, require_words
 from agent.cli.place import Place, opened, placed
 from agent.cli.say import counted, note
 from agent.errors import NotFound, UsageError
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from agent.memory import Hit, Memory

@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,7 +13,7 @@ from agent.cli.anywhere import Anywhere
 from agent.cli.stamping import calendars_option, complete_option, require_one, tell_missing
 from agent.config import Options, default_data_dir
 from agent.journal import Runs
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from agent.journal import RunFolder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from agent.run.preview import Preview

@@ -13,7 +13,7 @@ from agent.cli.runs import all_runs, data_dir_option
 from agent.cli.say import complain
 from agent.cli.stamping import blocks_option, roots_option
 from agent.errors import CHECK_FAILED
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from agent.export.verify import Verified

@@ -14,7 +14,7 @@ from agent.cli.runs import data_dir_option
 from agent.cli.say import counted, note
 from agent.config import default_data_dir, options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from agent.memory.wiki import Folder

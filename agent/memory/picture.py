@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.memory.labels import placed
 from agent.memory.springs import layout
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from browser.text.tokens import UNSPACED
+from browser.text import UNSPACED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from agent.evidence.language.spelling import root
-from browser.text.synonyms import synonym_groups
+from browser.text import synonym_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

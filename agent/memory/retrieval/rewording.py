@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from agent.memory.terms import index_terms
-from browser.text.synonyms import synonym_groups
+from browser.text import synonym_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from browser.text import content_words, sentences
-from browser.text.tokens import UNSPACED
+from browser.text import UNSPACED, content_words, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
