@@ -23,7 +23,7 @@ PORT = 9222
 def chrome(port: int, profile: Path | None, headless: bool, data_dir: Path | None) -> int:  # noqa: FBT001
     """Start a Chrome with a profile of its own; log in there, then run with --attach."""
     from browser.errors import BrowserError  # noqa: PLC0415 - `--help` needs no browser
-    from browser.session.start import start_chrome  # noqa: PLC0415 - as above
+    from browser.session.chrome import start_chrome  # noqa: PLC0415 - as above
 
     folder = profile or private_folder(data_dir or default_data_dir()) / "chrome"
     try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent.journal import Event, RunFolder
     from agent.tools import Web
     from agent.tools.context import Record
-    from browser.page.storage import Items, Stored
+    from browser.page.content import Items, Stored
 
 TABS: Final = "urchinTabs"
 """The field of the state that only we write and read."""

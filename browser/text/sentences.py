@@ -26,9 +26,9 @@ _SURNAMES = frozenset("an he her one so to".split())
 _BOUNDARY = re.compile(
     r"""(?P<end>[.!?…]+["'”’)\]»]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？]["”」』]*\s*|\n{2,}"""
 )
-_GERMAN_MONTH = re.compile(
-    r"(?:Jan|Feb|Apr|Jun|Jul|Aug|Sept?|Okt|Nov|Dez|Januar|Februar|März|April|Mai|Juni|Juli|August"
-    r"|September|Oktober|November|Dezember)\b"
+_GERMAN_MONTHS = frozenset(
+    """Jan Feb Apr Jun Jul Aug Sep Sept Okt Nov Dez Januar Februar März April Mai Juni Juli August
+    September Oktober November Dezember""".split()
 )
 """After `7.` these go on with a date; in English no day has a full stop."""
 
@@ -68,7 +68,7 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     if not last:
         return True
     word = last.casefold()
-    if word.isdigit() and _GERMAN_MONTH.match(text, match.end()):
+    if word.isdigit() and _word_at(text, match.end()) in _GERMAN_MONTHS:
         return False
     if word in _NUMBERED:
         return not following.isdigit()
@@ -82,8 +82,13 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
 
 def _opens(text: str, at: int, but: frozenset[str] = frozenset()) -> bool:
     """Whether the word at an offset is one that sentences open with, capitalised."""
+    word = _word_at(text, at)
+    return word[:1].isupper() and word.casefold() in _OPENERS - but
+
+
+def _word_at(text: str, at: int) -> str:
     word = _WORD.match(text, at)
-    return word is not None and word[0][0].isupper() and word[0].casefold() in _OPENERS - but
+    return word[0] if word else ""
 
 
 def _append(spans: list[Span], text: str, start: int, end: int) -> None:

@@ -19,9 +19,12 @@ from browser.text import clean
 if TYPE_CHECKING:
     from playwright.async_api import Download
 
+
 _UNSAFE = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
 # Names that Windows keeps for devices, whatever the ending.
-_RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
+_RESERVED = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
+)
 NAME_LIMIT = 120  # characters; every file system takes them with room for a counter
 FILES_LIMIT = 100  # downloads of one session
 BYTES_LIMIT = 500_000_000  # of one session
@@ -32,7 +35,7 @@ def safe_name(suggested: str) -> str:
     """Make a file name that stays inside its folder on every system."""
     name = _UNSAFE.sub("_", clean(unicodedata.normalize("NFC", suggested)).replace("\n", "_"))
     name = name.strip(" .") or "download"
-    if _RESERVED.match(name):
+    if name.partition(".")[0].lower() in _RESERVED:
         name = f"_{name}"
     stem, dot, ending = name.rpartition(".")
     if dot and len(ending) <= 12:
@@ -41,7 +44,7 @@ def safe_name(suggested: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SavedFile:
     """How a download ended: its file, or why there is none."""
 
     name: str
@@ -64,7 +67,7 @@ class Downloads:
         self.arriving = arriving
         arriving.mkdir(exist_ok=True)
 
-    def start(self, download: Download) -> asyncio.Task[Kept]:
+    def start(self, download: Download) -> asyncio.Task[SavedFile]:
         """Begin saving; the task says how it ended."""
         return asyncio.ensure_future(self._save(download))
 
@@ -72,22 +75,24 @@ class Downloads:
         """Remove what arrived and was not kept."""
         shutil.rmtree(self.arriving, ignore_errors=True)
 
-    async def _save(self, download: Download) -> Kept:
+    async def _save(self, download: Download) -> SavedFile:
         name = safe_name(download.suggested_filename)
         self._files += 1
         if self._files > FILES_LIMIT:
             await download.cancel()
-            return Kept(name, why=f"{FILES_LIMIT} files are the most that a session keeps")
+            return SavedFile(name, why=f"{FILES_LIMIT} files are the most that a session keeps")
         try:
             if not await self._arrived(download):
-                return Kept(name, why=f"it is more than the {_size(self._quota)} that may be kept")
+                return SavedFile(
+                    name, why=f"it is more than the {_size_of(self._quota)} that may be kept"
+                )
             target = self._free(name)
             await download.save_as(target)
         except (PlaywrightError, OSError) as error:
-            return Kept(name, why=f"it broke off: {str(error).splitlines()[0][:200]}")
+            return SavedFile(name, why=f"it broke off: {str(error).splitlines()[0][:200]}")
         self._bytes += target.stat().st_size
         await download.delete()
-        return Kept(name, target)
+        return SavedFile(name, target)
 
     async def _arrived(self, download: Download) -> bool:
         """Wait for a download, and stop it where it outgrows the quota."""
@@ -124,5 +129,5 @@ def _bytes_in(folder: Path) -> int:
     return total
 
 
-def _size(count: int) -> str:
+def _size_of(count: int) -> str:
     return f"{count / 1_000_000:.0f} MB" if count >= 1_000_000 else f"{count} bytes"

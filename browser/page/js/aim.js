@@ -59,33 +59,33 @@ const moving = (element) => element.getAnimations && document.getAnimations().so
   return target && !still && isWithin(element, target);
 });
 
-// An offset counts from the left and the top; a negative one from the right and the bottom.
+// `at` counts from the left and the top; a negative one from the right and the bottom.
 const fromCorner = (box, [x, y]) => ({
   x: x < 0 ? box.right + x : box.left + x, y: y < 0 ? box.bottom + y : box.top + y,
 });
 
 // What can be hit where it is needs no scrolling: a list may draw its rows anew for it.
-const reached = (element, offset) => {
+const reached = (element, at) => {
   const box = element.getBoundingClientRect();
-  const { x, y } = offset ? fromCorner(box, offset) : { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+  const { x, y } = at ? fromCorner(box, at) : { x: box.left + box.width / 2, y: box.top + box.height / 2 };
   const hit = box.width > 0 && box.height > 0 ? deepHit(x, y) : null;
   return !!hit && lands(hit, element);
 };
 
 // Gives { x, y } from the element's corner, { direct } for a control that has no place of its own, or
 // { why } with `wait` where waiting may help.
-const aim = ({ element, offset }) => {
+const aim = ({ element, at }) => {
   if (!element.isConnected) return { why: 'it left the page', left: true };
   if (element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true') {
     return { why: 'it is disabled', wait: true };
   }
-  if (!reached(element, offset)) bringIntoView(element);
+  if (!reached(element, at)) bringIntoView(element);
   if (moving(element)) return { why: 'it keeps moving', wait: true };
   if (element.tagName === 'AREA') return { direct: true }; // its place is on the picture
   const points = pointsOf(element);
   if (!points.length) return element.labels?.length ? { direct: true } : { why: 'it has no size on the page', wait: true };
   const corner = element.getBoundingClientRect();
-  const tried = offset ? [fromCorner(corner, offset)] : points;
+  const tried = at ? [fromCorner(corner, at)] : points;
   let above = null;
   for (const point of tried) {
     const hit = deepHit(point.x, point.y);

@@ -49,3 +49,17 @@ const context = ({ limit }) => {
     visible: document.visibilityState === 'visible', focus: document.hasFocus(),
   };
 };
+
+// What the page's site keeps in this browser; `bytes` are those of its databases.
+const kept = async () => {
+  const items = (name) => { try { return Object.entries(window[name]); } catch { return []; } };
+  const soon = (asked) => Promise.race([asked, new Promise((done) => { setTimeout(done, 300); })]);
+  let bytes = 0;
+  try {
+    if ((await soon(indexedDB.databases()))?.length) {
+      const estimate = await soon(navigator.storage?.estimate());
+      bytes = estimate?.usageDetails?.indexedDB || 1;
+    }
+  } catch { /* a page without an origin of its own has none */ }
+  return { local: items('localStorage'), session: items('sessionStorage'), bytes };
+};

@@ -1,4 +1,4 @@
-"""A page under watch: looked at whole, acted on, and looked at again for what changed."""
+"""A page that is driven: opened, looked at, acted on, and looked at again for what changed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,11 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import BrowserGone, ConnectFailed, ElementLeft, PageCrashed, Refused
 from browser.net.proxy import REFUSED, VERDICT
-from browser.page import library
-from browser.page.budget import DEFAULT_BUDGET
-from browser.page.consent import close_consent
-from browser.page.deadline import within
-from browser.page.diff import changes
-from browser.page.drawing import drawing
-from browser.page.refs import target_of
-from browser.page.settle import settle
-from browser.page.view import WALK_MS, Frames, View, look
+from browser.page import injected
+from browser.page.overlays import close_consent
+from browser.page.snapshot import DEFAULT_BUDGET, changes
+from browser.page.view import WALK_MS, Frames, View, look, target_of
+from browser.page.waiting import drawing, settle, within
 from browser.types import ActionOutcome
 
 if TYPE_CHECKING:
@@ -28,7 +24,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
     from browser.page.events import Events
-    from browser.page.refs import Target
+    from browser.page.view import Target
+
 
 LOOK_SECONDS = 6.0  # the walk stops itself at 2.5; a script that never ends is given up after this
 WALK_SHARE = 0.5  # of a look's time that may be spent walking; the rest is for before and after
@@ -38,7 +35,7 @@ OPEN_SECONDS = 20.0
 ARRIVE_SHARE = 0.7  # of an opening's time a document may take; the rest is for looking at it
 
 
-class Live:
+class PageDriver:
     """One page with its events, its frames and the last look at it."""
 
     def __init__(self, page: Page, events: Events) -> None:
@@ -140,7 +137,7 @@ class Live:
         async def do() -> None:
             await _again_if_it_left(perform, target, lambda: target_of(self.frames, ref))
 
-        return await self._done(what, do, before, moving=moving)
+        return await self._done(what, before, do, moving=moving)
 
     async def act_on_page(
         self,
@@ -153,8 +150,8 @@ class Live:
         """Do something to the page as a whole and tell what changed."""
         before = await self._before(dialog)
         async with within(ACT_SECONDS, did):
-            await library.call(self.page.main_frame, "arm")
-        return await self._done(did, perform, before, moving=moving)
+            await injected.call(self.page.main_frame, "arm")
+        return await self._done(did, before, perform, moving=moving)
 
     async def _before(self, dialog: str | None) -> View:
         self.check_alive()
@@ -164,8 +161,8 @@ class Live:
     async def _done(
         self,
         did: str,
-        perform: Callable[[], Awaitable[None]],
         before: View,
+        perform: Callable[[], Awaitable[None]] | None = None,
         *,
         moving: bool = False,
     ) -> ActionOutcome:
@@ -173,7 +170,8 @@ class Live:
         async with within(ACT_SECONDS, did), AsyncExitStack() as while_doing:
             if moving:
                 await while_doing.enter_async_context(drawing(self.page))
-            await perform()
+            if perform:
+                await perform()
             await settle(self.page, self.events)
         if self.events.closed:
             self.events.add("the tab closed")

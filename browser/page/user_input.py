@@ -1,28 +1,29 @@
-"""What a hand does on a page: pointer, keys, fields. Each takes an element and does one thing."""
+"""Input to a page: pointer, keys, fields, selections. Each does one thing to an element."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import ActionError, ElementLeft
-from browser.page import library
-from browser.page.deadline import first_line
+from browser.page import injected
+from browser.page.waiting import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from playwright.async_api import Page, Position
+    from playwright.async_api import ElementHandle, Frame, Page
 
-    from browser.page.refs import Target
+    from browser.page.view import Target
+
 
 Button = Literal["left", "middle", "right"]
 Held = Literal["Alt", "Control", "Meta", "Shift"]
-Offset = tuple[float, float] | None
+Point = tuple[float, float]
 """Pixels from an element's left and top edge; negative ones from its right and bottom edge."""
 
 POINTER_MS = 1_000  # an element that is covered or moving for longer will not come free by itself
@@ -31,63 +32,37 @@ DRAG_STEPS = 10
 DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
 KEYS_AT_MOST = 120  # longer texts are put in at once; key handlers matter for what is short
 _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range number".split())
-_KIND = """e => {
-  if (e.tagName === 'INPUT') return e.type;
-  if (e.isContentEditable) return 'rich';
-  const given = e.hasAttribute('tabindex') && !/^(TEXTAREA|SELECT|BUTTON|A)$/.test(e.tagName);
-  return given ? 'keys' : e.tagName.toLowerCase();
-}"""
-_TO_THE_END = """e => {
-  if (e.isContentEditable) {
-    getSelection().selectAllChildren(e);
-    getSelection().collapseToEnd();
-  } else if (Number.isInteger(e.selectionEnd)) {
-    e.setSelectionRange(e.value.length, e.value.length);
-  }
-}"""
-_IS_CHECKED = """e => { const control = e.control ?? e;
-  return control.checked ?? control.getAttribute('aria-checked') === 'true'; }"""
-_OPTION_INDEX = """(select, wanted) => {
-  const options = [...select.options];
-  const same = (text) => text.trim().replace(/\\s+/g, ' ').toLowerCase();
-  const tests = [
-    (o) => same(o.label) === same(wanted), (o) => o.value === wanted,
-    (o) => same(o.label).includes(same(wanted)),
-  ];
-  for (const test of tests) {
-    const found = options.filter(test);
-    if (found.length === 1 || (found.length && test !== tests[2])) return options.indexOf(found[0]);
-  }
-  return -1;
-}"""
 
 
-async def click(
-    target: Target,
-    *,
-    button: Button = "left",
-    count: int = 1,
-    offset: Offset = None,
-    hold: Held | None = None,
-    seconds: float = 0,
-) -> None:
-    """Click where the element can be hit, or at an offset in pixels from its corner.
+class ClickOptions(TypedDict, total=False):
+    """How to click: which button, how often, `at` which point of the element.
+
+    `hold` is a key that is down meanwhile; the button stays down for `seconds` (a long press).
+    """
+
+    button: Button
+    count: int
+    at: Point | None
+    hold: Held | None
+    seconds: float
+
+
+async def click(target: Target, **how: Unpack[ClickOptions]) -> None:
+    """Click where the element can be hit, or `at` a point of it.
 
     Whether the element is at rest and free is asked here: Playwright would count animation frames.
-    `hold` is a key held down meanwhile; the button stays
-    down for `seconds`.
     """
-    spot = await _aim(target, offset)
-    if spot.get("direct"):
+    aimed = await _aim(target, how.get("at"))
+    if aimed.get("direct"):
         await target.element.evaluate("e => e.click()")
         return
-    left, top = spot["border"]  # Playwright counts from within it
-    position: Position = {"x": spot["x"] - left, "y": spot["y"] - top}
+    left, top = aimed["border"]  # Playwright counts from within it
+    hold, seconds = how.get("hold"), how.get("seconds", 0)
     try:
         await target.element.click(
-            button=button,
-            click_count=count,
-            position=position,
+            button=how.get("button", "left"),
+            click_count=how.get("count", 1),
+            position={"x": aimed["x"] - left, "y": aimed["y"] - top},
             modifiers=[hold] if hold else None,
             force=True,
             delay=seconds * 1000,
@@ -97,25 +72,25 @@ async def click(
         raise _why_not(error) from error
 
 
-async def _aim(target: Target, offset: Offset = None) -> dict[str, Any]:
+async def _aim(target: Target, at: Point | None = None) -> dict[str, Any]:
     """Find the point to hit; what moves or is covered is given POINTER_MS to come free."""
     until = time.monotonic() + POINTER_MS / 1000
     while True:
-        question = {"element": target.element, "offset": offset}
-        spot: dict[str, Any] = await library.call(target.frame, "aim", question)
-        if "why" not in spot:
-            return spot
-        if spot.get("left"):
-            raise ElementLeft(str(spot["why"]))
-        if not spot.get("wait") or time.monotonic() > until:
-            raise ActionError(str(spot["why"]))
+        question = {"element": target.element, "at": at}
+        aimed: dict[str, Any] = await injected.call(target.frame, "aim", question)
+        if "why" not in aimed:
+            return aimed
+        if aimed.get("left"):
+            raise ElementLeft(str(aimed["why"]))
+        if not aimed.get("wait") or time.monotonic() > until:
+            raise ActionError(str(aimed["why"]))
         await asyncio.sleep(RETRY_SECONDS)
 
 
 async def fill(page: Page, target: Target, text: str) -> None:
     """Put text into a field, key by key where it is short, replacing what was there."""
     element = target.element
-    kind = str(await element.evaluate(_KIND))
+    kind = await _kind(target)
     if kind == "keys":  # a terminal, a board: it hears keys and shows what it likes
         await add(page, target, text)
         return
@@ -135,7 +110,7 @@ async def fill(page: Page, target: Target, text: str) -> None:
 async def add(page: Page, target: Target, text: str) -> None:
     """Type at the end of what stands in a field."""
     await target.element.focus()
-    await target.element.evaluate(_TO_THE_END)
+    await injected.call(target.frame, "toTheEnd", target.element)
     await _type(page, text)
 
 
@@ -171,7 +146,7 @@ async def choose(target: Target, value: str) -> bool:
     A select that takes several is given them together, separated by `;`.
     """
     element = target.element
-    if str(await element.evaluate(_KIND)) != "select":
+    if await _kind(target) != "select":
         return False
     several = bool(await element.evaluate("select => select.multiple"))
     values = [part.strip() for part in value.split(";")] if several else [value]
@@ -181,7 +156,8 @@ async def choose(target: Target, value: str) -> bool:
 
 
 async def _option(target: Target, value: str) -> int:
-    index = int(await target.element.evaluate(_OPTION_INDEX, value))
+    question = {"element": target.element, "wanted": value}
+    index = int(await injected.call(target.frame, "optionIndex", question))
     if index < 0:
         raise ActionError(f"no option {value!r} here", hint="SNAPSHOT its ref for all options.")
     return index
@@ -189,14 +165,14 @@ async def _option(target: Target, value: str) -> int:
 
 async def is_checked(target: Target) -> bool:
     """Whether a checkbox, radio, switch or the control of a label is on."""
-    return bool(await target.element.evaluate(_IS_CHECKED))
+    return bool(await injected.call(target.frame, "isOn", target.element))
 
 
 async def upload(page: Page, target: Target, paths: Sequence[Path]) -> None:
     """Fill a file field; of a button, the one its click opens."""
     files = [str(path) for path in paths]
     try:
-        if str(await target.element.evaluate(_KIND)) == "file":
+        if await _kind(target) == "file":
             await target.element.set_input_files(files, timeout=POINTER_MS)
             return
         async with page.expect_file_chooser(timeout=POINTER_MS) as opened:
@@ -206,9 +182,9 @@ async def upload(page: Page, target: Target, paths: Sequence[Path]) -> None:
         raise _why_not(error) from error
 
 
-async def hover(page: Page, target: Target, offset: Offset = None) -> None:
+async def hover(page: Page, target: Target, at: Point | None = None) -> None:
     """Move the pointer onto the element."""
-    await page.mouse.move(*await point_of(target, offset))
+    await page.mouse.move(*await point_of(target, at))
 
 
 async def drag(
@@ -237,18 +213,22 @@ async def drag(
 
 
 async def point_of(
-    target: Target, offset: Offset = None, *, covered: bool = False
+    target: Target, at: Point | None = None, *, covered: bool = False
 ) -> tuple[float, float]:
     """Find where the element can be hit, in CSS pixels of the main viewport.
 
     A place to drop something may be `covered` by what lies in it: its middle is taken.
     """
-    spot = {} if covered else await _aim(target, offset)
+    aimed = {} if covered else await _aim(target, at)
     box = await target.element.bounding_box()
     if box is None:
         raise ActionError("the element has no place on the page")
-    x, y = spot.get("x", box["width"] / 2), spot.get("y", box["height"] / 2)
+    x, y = aimed.get("x", box["width"] / 2), aimed.get("y", box["height"] / 2)
     return box["x"] + x, box["y"] + y
+
+
+async def _kind(target: Target) -> str:
+    return str(await injected.call(target.frame, "fieldKind", target.element))
 
 
 def _why_not(error: PlaywrightError) -> ActionError:
@@ -270,3 +250,31 @@ _REASONS = (
     ("is not an <input>", "it is no field to type into"),
     ("Malformed value", _FORM),
 )
+
+
+async def select_text(
+    page: Page, frame: Frame, text: str, element: ElementHandle | None = None
+) -> None:
+    """Select a text within an element, else in the document; raises ActionError without it.
+
+    Where the pointer did not bring just that (text that cannot be selected by it, or is broken
+    over columns), the selection is set.
+    """
+    question = {"text": text, "element": element}
+    ends: dict[str, Any] | None = await injected.call(frame, "textEnds", question)
+    if ends is None:
+        raise ActionError(
+            f"{text!r} does not stand there", hint="FIND it, and give it as it stands."
+        )
+    left, top = await _origin(frame)
+    start, end = ends["start"], ends["end"]
+    await drag(page, (left + start[0], top + start[1]), (left + end[0], top + end[1]))
+    await injected.call(frame, "selectText", question)
+
+
+async def _origin(frame: Frame) -> tuple[float, float]:
+    """Where a frame's viewport begins in the main one."""
+    if frame.parent_frame is None:
+        return 0, 0
+    box = await (await frame.frame_element()).bounding_box()
+    return (box["x"], box["y"]) if box else (0, 0)

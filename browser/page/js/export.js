@@ -18,6 +18,7 @@ watchNewTabs();
 
 const library = {
   walk: (options) => asJSON(walk(options)),
+  fieldKind, toTheEnd, isOn, optionIndex, kept,
   take, arm, aim, quietIn, context, html, consent, wall, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, suspects, adopt, drawMarks, unmark, register,
   note: () => lastNote,
 };
