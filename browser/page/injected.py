@@ -29,7 +29,7 @@ CONTEXT_LIMIT = 100_000  # characters of a page's visible text or selection
 _MISSING = "urchin-library-missing"
 
 
-_PARTS = (
+LIBRARY_FILES = (
     "natives watch closed_roots style roles looks shapes apart frameworks clickable hover refs aim "
     "fields text lines board walk settle flashes scroll context consent wall captcha html marks "
     "export"
@@ -47,7 +47,7 @@ def _joined(*names: str) -> str:
 
 
 SOURCE = (
-    f"(() => {{ 'use strict'; if (globalThis[{_KEY}]) return;\n{_joined(*_PARTS)}\n"
+    f"(() => {{ 'use strict'; if (globalThis[{_KEY}]) return;\n{_joined(*LIBRARY_FILES)}\n"
     f"Object.defineProperty(globalThis, {_KEY}, {{ value: library }}); }})()"
 )
 """The init script, to be added to each context or page that is ours."""

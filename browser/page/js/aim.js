@@ -54,7 +54,7 @@ const pointsOf = (element) => {
 };
 
 const moving = (element) => element.getAnimations && document.getAnimations().some((animation) => {
-  const target = animation.effect?.target;
+  const target = /** @type {KeyframeEffect} */ (animation.effect)?.target;
   const still = animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity;
   return target && !still && isWithin(element, target);
 });

@@ -1,4 +1,5 @@
 // Which elements a click does something to: native controls, roles, listeners, and delegation.
+/** @type {[RegExp, (name: string) => string][]} */
 const DELEGATION_PATTERNS = [
   [/(?:closest|matches|is|find)\(\s*['"`]([^'"`\n]{1,80})['"`]/g, (m) => m],
   [/classList\.contains\(\s*['"`]([\w-]{1,60})['"`]/g, (m) => '.' + CSS.escape(m)],
@@ -10,6 +11,7 @@ const DELEGATION_PATTERNS = [
   [/dataset\??\.(\w{1,40})/g, (m) => `[data-${m.replace(/[A-Z]/g, (c) => '-' + c.toLowerCase())}]`],
 ];
 // `const name = event.target.className` and then `name === 'plus'`, or a switch over it.
+/** @type {[RegExp, (name: string) => string][]} */
 const ASKED_OF = [
   [/(?:target|srcElement)\)?\??\.(?:className|classList)\b/, (m) => '.' + CSS.escape(m)],
   [/(?:target|srcElement)\)?\??\.id\b/, (m) => '#' + CSS.escape(m)],

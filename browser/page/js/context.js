@@ -1,7 +1,7 @@
 // What a person has before them: address, title, selection, focus, text, dates.
 const meta = (...names) => {
   for (const name of names) {
-    const found = document.querySelector(`meta[property="${name}"],meta[name="${name}"],meta[itemprop="${name}"]`);
+    const found = /** @type {HTMLMetaElement} */ (document.querySelector(`meta[property="${name}"],meta[name="${name}"],meta[itemprop="${name}"]`));
     if (found?.content) return found.content.trim();
   }
   return null;
@@ -16,7 +16,7 @@ const linkedData = () => {
 };
 
 const selectedText = () => {
-  const active = document.activeElement;
+  const active = /** @type {HTMLInputElement} */ (document.activeElement);
   if (active && typeof active.selectionStart === 'number' && active.type !== 'password') {
     const text = active.value.slice(active.selectionStart, active.selectionEnd);
     if (text) return text;
@@ -41,7 +41,7 @@ const context = ({ limit }) => {
   return {
     url: location.href, title: document.title, selection: selectedText().slice(0, limit),
     visible_text: visibleText().slice(0, limit),
-    canonical_url: document.querySelector('link[rel~="canonical"]')?.href ?? null,
+    canonical_url: /** @type {HTMLLinkElement} */ (document.querySelector('link[rel~="canonical"]'))?.href ?? null,
     focused: focused ? line(active) : null,
     language: document.documentElement.lang || meta('og:locale', 'content-language'),
     published: meta('article:published_time', 'datePublished', 'date', 'pubdate', 'dc.date') ?? linkedData()

@@ -51,6 +51,7 @@ const html = ({ mark }) => {
   const parts = [];
   let size = 0;
   const put = (text) => { parts.push(text); size += text.length; };
+  /** @type {any[]} */
   const stack = [document.documentElement];
   while (stack.length && size < HTML_LIMIT) {
     const node = stack.pop();

@@ -79,6 +79,7 @@ const NAMED_COLOURS = {
   pink: [255, 192, 203], brown: [165, 42, 42], cyan: [0, 255, 255], magenta: [255, 0, 255], teal: [0, 128, 128],
   navy: [0, 0, 128], maroon: [128, 0, 0], olive: [128, 128, 0], gold: [255, 215, 0], violet: [238, 130, 238],
 };
+/** @type {[number, string][]} */
 const HUES = [[15, 'red'], [42, 'orange'], [68, 'yellow'], [165, 'green'], [195, 'cyan'], [255, 'blue'], [290, 'purple'], [335, 'magenta'], [361, 'red']];
 const GREYISH = 24; // between the strongest and the weakest channel
 const DARK = 0.34, LIGHT = 0.78;

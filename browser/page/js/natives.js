@@ -3,7 +3,7 @@ const { Map, Set, WeakMap, WeakSet, WeakRef, JSON, Math, Object, Promise, Proxy,
 
 // Libraries from before JSON was in browsers give arrays a `toJSON` of another meaning.
 const asJSON = (value) => {
-  const theirs = [Array, Object, String].map((owner) => [owner.prototype, owner.prototype.toJSON]).filter(([, own]) => own);
+  const theirs = /** @type {any[]} */ ([Array, Object, String]).map((owner) => [owner.prototype, owner.prototype.toJSON]).filter(([, own]) => own);
   for (const [prototype] of theirs) delete prototype.toJSON;
   try {
     return JSON.stringify(value);

@@ -50,7 +50,7 @@ const shortText = (element, limit) => {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   let text = '';
   for (let node = walker.nextNode(), steps = 0; node && text.length < limit && steps < 400; node = walker.nextNode(), steps += 1) {
-    if (!/^(SCRIPT|STYLE|NOSCRIPT)$/.test(node.parentNode.tagName)) text += ' ' + node.data.slice(0, limit);
+    if (!/^(SCRIPT|STYLE|NOSCRIPT)$/.test(node.parentElement?.tagName)) text += ' ' + node.textContent.slice(0, limit);
     text = text.replace(/\s+/g, ' ');
   }
   return text.trim().slice(0, limit);

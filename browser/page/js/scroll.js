@@ -19,7 +19,7 @@ const scrollerOf = (element) => {
 const ELEMENTS_ASKED = 5000;
 const largestRoller = () => {
   let largest = null, area = 0, asked = 0;
-  const rest = [document.body];
+  const rest = [/** @type {Element} */ (document.body)];
   for (let at = rest.pop(); at && asked < ELEMENTS_ASKED; at = rest.pop(), asked += 1) {
     const size = at.clientWidth * at.clientHeight;
     if (size > area && rolls(at)) [largest, area] = [at, size];

@@ -29,7 +29,7 @@ const transitionsLeft = () => {
   for (const animation of document.getAnimations()) {
     if (!(animation instanceof CSSTransition) || animation.playState !== 'running') continue;
     const timing = animation.effect.getComputedTiming();
-    left = Math.max(left, timing.endTime - (Number(animation.currentTime) || 0));
+    left = Math.max(left, Number(timing.endTime) - (Number(animation.currentTime) || 0));
   }
   return left;
 };
@@ -54,7 +54,7 @@ const watchNewTabs = () => {
     setTimeout(() => { if (!event.defaultPrevented) opening += 1; }, 0);
   };
   globalThis.addEventListener('click', (event) => {
-    followed(event, event.composedPath().find((node) => /^(a|area)$/.test(node.localName) && node.href));
+    followed(event, event.composedPath().find((/** @type {any} */ node) => /^(a|area)$/.test(node.localName) && node.href));
   }, true);
   globalThis.addEventListener('submit', (event) => followed(event, event.target), true);
 };

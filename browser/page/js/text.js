@@ -41,7 +41,8 @@ const rangeOf = (wanted, root) => {
   if (at < 0) at = text.toLowerCase().indexOf(needle.toLowerCase());
   if (at < 0 || !needle) return null;
   const range = document.createRange();
-  range.setStart(...places[at]);
+  const [begin, first] = places[at];
+  range.setStart(begin, first);
   const [node, last] = places[at + needle.length - 1];
   range.setEnd(node, last + 1);
   return range;

@@ -68,6 +68,7 @@
 
   // An explicit stack: hostile pages nest deeper than the call stack goes.
   const write = (start) => {
+    /** @type {any[]} */
     const stack = [{ node: start, ground: [255, 255, 255], seen: true }];
     while (stack.length && nodes < MOST_NODES && chars < MOST_CHARS) {
       const { node, ground, seen, close } = stack.pop();
