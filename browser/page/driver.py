@@ -118,7 +118,7 @@ class PageDriver:
     async def act(
         self,
         did: str,
-        perform: Callable[[Target], Awaitable[None]],
+        perform: Callable[[Target], Awaitable[str | None]],
         ref: str,
         dialog: str | None = None,
         *,
@@ -126,23 +126,23 @@ class PageDriver:
     ) -> ActionOutcome:
         """Do something to an element and tell what changed.
 
-        `moving` says that the pointer goes a way, which a page is told frame by frame. Raises
-        RefError when the ref names no element any more, ActionError when the element does not let
-        it happen.
+        What `perform` gives is added to the line that tells what was done. `moving` says that the
+        pointer goes a way, which a page is told frame by frame. Raises RefError when the ref names
+        no element any more, ActionError when the element does not let it happen.
         """
         before = await self._before(dialog)
         target = await target_of(self.frames, ref)
         what = f"{did} [{ref}] {before.refs.get(ref, '')}".rstrip()
 
-        async def do() -> None:
-            await _again_if_it_left(perform, target, lambda: target_of(self.frames, ref))
+        async def do() -> str | None:
+            return await _again_if_it_left(perform, target, lambda: target_of(self.frames, ref))
 
         return await self._done(what, before, do, moving=moving)
 
     async def act_on_page(
         self,
         did: str,
-        perform: Callable[[], Awaitable[None]],
+        perform: Callable[[], Awaitable[str | None]],
         dialog: str | None = None,
         *,
         moving: bool = False,
@@ -162,7 +162,7 @@ class PageDriver:
         self,
         did: str,
         before: View,
-        perform: Callable[[], Awaitable[None]] | None = None,
+        perform: Callable[[], Awaitable[str | None]] | None = None,
         *,
         moving: bool = False,
     ) -> ActionOutcome:
@@ -170,8 +170,8 @@ class PageDriver:
         async with within(ACT_SECONDS, did), AsyncExitStack() as while_doing:
             if moving:
                 await while_doing.enter_async_context(drawing(self.page))
-            if perform:
-                await perform()
+            if perform and (added := await perform()):
+                did = f"{did} {added}" if added.startswith("in ") else f"{did}, {added}"
             await settle(self.page, self.events)
         if self.events.closed:
             self.events.add("the tab closed")
@@ -197,17 +197,15 @@ class PageDriver:
 
 
 async def _again_if_it_left(
-    perform: Callable[[Target], Awaitable[None]],
+    perform: Callable[[Target], Awaitable[str | None]],
     target: Target,
     find: Callable[[], Awaitable[Target]],
-) -> None:
+) -> str | None:
     """Find an element again that was drawn anew before the action reached it."""
     until = time.monotonic() + RESTLESS_SECONDS
     while time.monotonic() < until:
         try:
-            await perform(target)
+            return await perform(target)
         except ElementLeft:
             target = await find()
-        else:
-            return
-    await perform(target)
+    return await perform(target)

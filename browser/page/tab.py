@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from browser.errors import ActionError, BrowserError
+from playwright.async_api import Error as PlaywrightError
+
+from browser.errors import ActionError, BrowserError, RefError
 from browser.page import injected, user_input
 from browser.page.content import (
     context_of,
@@ -23,6 +26,7 @@ from browser.page.overlays import answer_challenge, challenge_of
 from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, snapshot_of
 from browser.page.view import target_of
 from browser.page.waiting import drawing, settle, text_shown, within
+from browser.text import clean
 from browser.walls import live_wall
 
 if TYPE_CHECKING:
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
 DOWNLOAD_SECONDS = 50.0
 FIRST_BYTE_SECONDS = 5.0  # for a server that makes the file when it is asked
 _EFFECT = injected.read_script("effect")
+READ_BACK = 80  # characters of a field that are told where it says something else
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
 _OPTIONS = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
 CLOSE_SECONDS = 1.5
@@ -186,8 +191,8 @@ class Tab(PageDriver):
         did = f"right-{did}" if how.get("button") == "right" else did
         did = f"{did}, held for {seconds:g} s," if seconds else did
 
-        async def perform(target: Target) -> None:
-            await user_input.click(target, **how)
+        async def perform(target: Target) -> str:
+            return await user_input.click(target, **how)
 
         return await self.act(f"{hold}-{did}" if hold else did, perform, ref, dialog)
 
@@ -215,24 +220,57 @@ class Tab(PageDriver):
         after it.
         """
 
-        async def perform(target: Target) -> None:
+        async def perform(target: Target) -> str:
+            before = await user_input.text_in(target)
             if instead:
                 await user_input.select_text(self.page, target.frame, instead, target.element)
                 await user_input.overtype(self.page, text)
             else:
                 await (user_input.add if append else user_input.fill)(self.page, target, text)
+            said = await self._typed(target, before, text, whole=not (append or instead))
             if submit:
                 await self.page.keyboard.press("Enter")
+            return said
 
         return await self.act(
             "typed and submitted" if submit else "typed into", perform, ref, dialog
         )
 
+    async def _typed(
+        self, target: Target, before: dict[str, Any] | None, text: str, *, whole: bool
+    ) -> str:
+        """Read back what was typed, once the page has had its say; a line where it is otherwise.
+
+        Raises ActionError where the field took nothing of it.
+        """
+        if before is None:
+            return ""  # what only hears keys shows what it likes
+        await settle(self.page, self.events)
+        after: dict[str, Any] | None = None
+        with suppress(PlaywrightError, RefError):  # a field that was drawn anew is found again
+            after = await user_input.text_in(target)
+            after = after or await user_input.text_in(await target_of(self.frames, target.ref))
+        if after is None:
+            return "the field left the page, so that its text was not read back"
+        failed = user_input.typing_failed(before["text"], after["text"], text, whole=whole)
+        if not failed:
+            return ""
+        now = f"says {clean(after['text'])[:READ_BACK]!r}" if after["text"] else "is empty"
+        now = "says something else" if after["secret"] else now
+        if failed == "wholly":
+            raise ActionError(
+                f"the field did not take the text: it {now}",
+                hint="CLICK it and look, or PRESS the keys one by one.",
+            )
+        return f"but the field now {now}"
+
     async def clear(self, ref: str) -> ActionOutcome:
         """Empty a field."""
 
-        async def perform(target: Target) -> None:
+        async def perform(target: Target) -> str:
+            before = await user_input.text_in(target)
             await user_input.fill(self.page, target, "")
+            return await self._typed(target, before, "", whole=True)
 
         return await self.act("cleared", perform, ref)
 
@@ -259,15 +297,19 @@ class Tab(PageDriver):
     async def press(self, keys: str, ref: str | None = None) -> ActionOutcome:
         """Press keys, separated by spaces, in an element or where the focus is."""
         named = keys.split() or ["Space"]
-        if ref is None:
-            return await self.act_on_page(
-                f"pressed {keys}", lambda: user_input.press(self.page, named)
-            )
 
-        async def perform(target: Target) -> None:
-            await target.element.focus()
+        async def perform(target: Target | None = None) -> str:
+            if target:
+                await target.element.focus()
+            frame, element = (target.frame, target.element) if target else (None, None)
+            focus = await injected.call(frame or self.page.main_frame, "focusOf", element)
             await user_input.press(self.page, named)
+            if target and not focus["right"]:
+                return f"but the focus is on {focus['line'] or 'nothing'}"
+            return "" if target else f"in {focus['line'] or 'the page: nothing has the focus'}"
 
+        if ref is None:
+            return await self.act_on_page(f"pressed {keys}", perform)
         return await self.act(f"pressed {keys} in", perform, ref)
 
     async def hover(self, ref: str, at: Point | None = None) -> ActionOutcome:

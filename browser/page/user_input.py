@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from playwright.async_api import Error as PlaywrightError
@@ -47,15 +48,16 @@ class ClickOptions(TypedDict, total=False):
     seconds: float
 
 
-async def click(target: Target, **how: Unpack[ClickOptions]) -> None:
+async def click(target: Target, **how: Unpack[ClickOptions]) -> str:
     """Click where the element can be hit, or `at` a point of it.
 
-    Whether the element is at rest and free is asked here: Playwright would count animation frames.
+    Gives a line where another element got the press. Whether the element is at rest and free is
+    asked here: Playwright would count animation frames.
     """
     aimed = await _aim(target, how.get("at"))
     if aimed.get("direct"):
         await target.element.evaluate("e => e.click()")
-        return
+        return ""
     left, top = aimed["border"]  # Playwright counts from within it
     hold, seconds = how.get("hold"), how.get("seconds", 0)
     try:
@@ -70,6 +72,10 @@ async def click(target: Target, **how: Unpack[ClickOptions]) -> None:
         )
     except PlaywrightError as error:
         raise _why_not(error) from error
+    with suppress(PlaywrightError):  # the click led elsewhere: it did something
+        if missed := await injected.call(target.frame, "missed"):
+            return f"but {missed}"
+    return ""
 
 
 async def _aim(target: Target, at: Point | None = None) -> dict[str, Any]:
@@ -98,11 +104,13 @@ async def fill(page: Page, target: Target, text: str) -> None:
         if kind in _FILLED_AT_ONCE or len(text) > KEYS_AT_MOST:
             await element.fill(text, timeout=POINTER_MS)
             if kind in _FILLED_AT_ONCE and text and not await element.input_value():
-                raise ActionError(_FORM)  # the browser drops what it cannot read
+                raise ActionError(
+                    _FORM, hint="Give it in that form."
+                )  # it drops what it cannot read
             return
         await element.fill("", timeout=POINTER_MS)
         await element.focus()
-        await page.keyboard.type(text)
+        await _type(page, text)
     except PlaywrightError as error:
         raise _why_not(error) from error
 
@@ -123,10 +131,35 @@ async def overtype(page: Page, text: str) -> None:
 
 
 async def _type(page: Page, text: str) -> None:
-    if len(text) > KEYS_AT_MOST:
+    # A tab typed as a key leaves the field; editors indent the line after one that is indented.
+    if len(text) > KEYS_AT_MOST or "\t" in text or "\n " in text:
         await page.keyboard.insert_text(text)
     else:
         await page.keyboard.type(text)
+
+
+async def text_in(target: Target) -> dict[str, Any] | None:
+    """What stands in a field (`text`, `secret`, `focused`); None where that cannot be told."""
+    found: dict[str, Any] | None = await injected.call(target.frame, "fieldText", target.element)
+    return found
+
+
+def typing_failed(before: str, after: str, text: str, *, whole: bool) -> str:
+    """Hold a field's text against what was typed; `whole` where that replaced all of it.
+
+    Gives "" where it stands there, also in a form of the field's own (a phone number with spaces);
+    "partly" where the field says something else, and "wholly" where it is as before, or empty.
+    """
+    wanted, stands = _bare(text), _bare(after)
+    if stands == wanted if whole else wanted in stands:
+        return ""
+    return "wholly" if not stands or stands == _bare(before) else "partly"
+
+
+def _bare(text: str) -> str:
+    """Letters and digits alone, or all but blanks where there are none."""
+    folded = text.casefold()
+    return "".join(filter(str.isalnum, folded)) or "".join(folded.split())
 
 
 async def press(page: Page, keys: Sequence[str]) -> None:

@@ -72,9 +72,36 @@ const reached = (element, at) => {
   return !!hit && lands(hit, element);
 };
 
+// The press is watched while it happens: another element may have come between, or the page may have
+// drawn the element anew under it, so that the click goes to what both stood in.
+let aimedAt = null;
+let missedBy = '';
+let heardOf = new Set(); // types of events since it was aimed
+const gets = (target, element) => lands(target, element) || (!!shadowOf(target) && isWithin(element, target));
+const watchPresses = () => {
+  for (const type of ['pointerdown', 'click', 'auxclick', 'contextmenu']) {
+    globalThis.addEventListener(type, (event) => {
+      const target = event.composedPath()[0];
+      if (!aimedAt || !event.isTrusted) return;
+      heardOf.add(type);
+      if (missedBy || !(target instanceof Element) || gets(target, aimedAt)) return;
+      // What opens at the press (a select's list) rightly takes the click after it.
+      if (type === 'pointerdown' || !aimedAt.isConnected) missedBy = tagLine(target);
+    }, true);
+  }
+};
+// Tells what became of the last press where the element that it was aimed at did not get it, else ''.
+const missed = () => {
+  const lost = heardOf.size === 1 && heardOf.has('pointerdown') && aimedAt && !aimedAt.isConnected;
+  aimedAt = null;
+  if (missedBy) return `it moved or was covered: the press went to ${missedBy}`;
+  return lost ? 'the page drew it anew under the press, and no click came of it' : '';
+};
+
 // Gives { x, y } from the element's corner, { direct } for a control that has no place of its own, or
 // { why } with `wait` where waiting may help.
 const aim = ({ element, at }) => {
+  [aimedAt, missedBy, heardOf] = [element, '', new Set()];
   if (!element.isConnected) return { why: 'it left the page', left: true };
   if (element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true') {
     return { why: 'it is disabled', wait: true };

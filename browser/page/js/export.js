@@ -15,10 +15,11 @@ openShadowRoots();
 watchTimers();
 watchNavigation();
 watchNewTabs();
+watchPresses();
 
 const library = {
   walk: (options) => asJSON(walk(options)),
-  fieldKind, toTheEnd, isOn, optionIndex, kept,
+  fieldKind, fieldText, focusOf, toTheEnd, isOn, optionIndex, kept, missed,
   take, arm, aim, quietIn, context, html, consent, wall, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, suspects, adopt, drawMarks, unmark, register,
   note: () => lastNote,
 };

@@ -1,4 +1,4 @@
-// What a control takes: its kind, its options, whether it is on, and where its text ends.
+// What a control takes and holds: its kind, its text, its options, whether it is on.
 const fieldKind = (element) => {
   if (element.tagName === 'INPUT') return element.type;
   if (element.isContentEditable) return 'rich';
@@ -33,4 +33,28 @@ const optionIndex = ({ element, wanted }) => {
     if (found.length === 1 || (found.length && test !== tests[2])) return options.indexOf(found[0]);
   }
   return -1;
+};
+
+// What stands in a field now; null where that cannot be told: a terminal, a board, an element that left.
+const fieldText = (element) => {
+  if (!element.isConnected || !(isField(element) || element.isContentEditable)) return null;
+  const text = isField(element) ? element.value : element.innerText;
+  return { text, secret: element.type === 'password', focused: hasFocus(element) };
+};
+
+const focusedElement = () => {
+  let at = document.activeElement;
+  while (at && shadowOf(at)?.activeElement) at = shadowOf(at).activeElement;
+  return at === document.body || at === document.documentElement ? null : at;
+};
+
+const hasFocus = (element) => {
+  const focused = focusedElement();
+  return !!focused && (isWithin(focused, element) || focused === element.control);
+};
+
+// Who hears the keys: a line, and whether that is the element that was asked for (if any was).
+const focusOf = (element) => {
+  const focused = focusedElement();
+  return { line: focused ? line(focused) : '', right: !element || hasFocus(element) };
 };
