@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 venv=.venv
 [ -d "$venv/Scripts" ] && bin=$venv/Scripts || bin=$venv/bin
 # Ready means: these files, this folder (an environment does not survive being moved).
-ready=$venv/.ready-$({ pwd; cat pyproject.toml dev/setup.sh dev/browser.sh; } | cksum | tr ' ' -)
+ready=$venv/.ready-$({ pwd; cat pyproject.toml dev/setup.sh dev/browser.sh dev/javascript/package.json; } | cksum | tr ' ' -)
 
 if [ -t 2 ]; then dot='\033[2m·\033[0m'; else dot='·'; fi
 say() { printf "$dot %s\n" "$*" >&2; }
@@ -57,6 +57,7 @@ make_venv
 install_project
 . dev/browser.sh
 ensure_browser
+"$bin/python" dev/javascript/check.py install
 rm -f "$venv"/.ready-*
 : >"$ready"
 say "ready"

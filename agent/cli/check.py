@@ -14,7 +14,7 @@ from agent.cli.terminal import complain
 from agent.errors import CHECK_FAILED, UsageError
 from agent.export.junit import TestCase, to_xml
 from agent.run.checks import read_suite, run_suite
-from browser.text.hygiene import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from agent.run.checks import Checked

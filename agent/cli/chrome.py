@@ -11,7 +11,7 @@ from agent.cli.flags import data_dir_option
 from agent.cli.terminal import complain
 from agent.config import default_data_dir, private_folder
 from browser.errors import BrowserError
-from browser.session.start import start_chrome
+from browser.session.chrome import start_chrome
 
 PORT = 9222
 """The port that `--attach` tries first."""

@@ -12,7 +12,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from agent.cli.progress import told
-from browser.text.hygiene import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from types import TracebackType

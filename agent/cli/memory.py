@@ -21,7 +21,7 @@ from agent.cli.place import Place, opened, placed
 from agent.cli.terminal import counted, note
 from agent.config import options
 from agent.errors import NotFound, UsageError
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -27,7 +27,7 @@ from agent.run.outcome import exit_code
 from agent.run.record import RunRecord
 from agent.run.recorded_web import on_recorded_web, without_reach
 from agent.run.replay import replay as again
-from browser.text.hygiene import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent.export import verdicts
 from agent.types import VerdictState
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from agent.types import Report, ReportSource, Sentence

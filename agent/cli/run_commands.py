@@ -24,7 +24,7 @@ from agent.journal.usage import total
 from agent.journal.usage import usage as add_up
 from agent.journal.writer import utc_now
 from agent.types import Report
-from browser.text.hygiene import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from agent.journal import RunFolder

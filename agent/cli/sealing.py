@@ -20,7 +20,7 @@ from agent.cli.stamping import (
 from agent.cli.terminal import note
 from agent.config import options
 from agent.errors import CHECK_FAILED
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from agent.cli.flags import Anywhere
 from agent.cli.place import Place, opened, placed
 from agent.cli.terminal import note
 from agent.errors import UsageError
-from browser.text.hygiene import clean
+from browser.text import clean
 
 _LINE = 100  # characters of an instruction in a list
 

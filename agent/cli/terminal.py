@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from browser.text.hygiene import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from agent.run.preview import Preview

@@ -12,7 +12,7 @@ from agent.cli.place import namespace_option, opened
 from agent.cli.terminal import counted, note
 from agent.config import default_data_dir, options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
-from browser.text.hygiene import clean
+from browser.text import clean
 
 if TYPE_CHECKING:
     from agent.wiki import Folder

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent.keyless.question import AnswerKind, bare_title, name_stems, names
 from browser.text import content_words, sentences, stem, words
-from browser.text.synonyms import synonym_groups
+from browser.text.words import synonym_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 import sqlalchemy as sa
 
 from agent.memory.database import links
-from browser.text.hygiene import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent.tools import Registry, ToolContext, Web
     from agent.tools.context import Record
     from agent.types import ToolCall
-    from browser.page.storage import Items, Stored
+    from browser.page.content import Items, Stored
 
 
 FEWEST_SOURCES = 3

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from browser.crawl import Crawler
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
-    from browser.page.storage import Items
+    from browser.page.content import Items
     from browser.read import Reader
     from browser.search.chain import Chain
     from browser.session import Browser

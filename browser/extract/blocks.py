@@ -14,7 +14,7 @@ from browser.extract.tables import is_data_table, read_table, table_markdown, ta
 from browser.extract.tree import raw_text
 from browser.net.url import join
 from browser.text import clean, count_words
-from browser.text.tokens import UNSPACED
+from browser.text.words import UNSPACED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,23 +1,26 @@
 """Pages and API answers over HTTP, through the egress: capped, with one deadline over all of it.
 
-async with Egress(policy) as egress, HttpClient(egress) as http:
-response = await http.get("https://example.org/", deadline=10)
+    async with Egress(policy) as egress, HttpClient(egress) as http:
+        response = await http.get("https://example.org/", deadline=10)
+
+Requests carry the headers of the browser that reads a page where HTTP does not suffice.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json as jsonlib
+import random
+import sys
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urldefrag
+from urllib.parse import urldefrag, urlencode
 
-from browser.errors import BadResponse, DeadlineExceeded
-from browser.net.decode import Body
-from browser.net.identity import API_HEADERS, PAGE_HEADERS
-from browser.net.limits import Limits
-from browser.net.request import encoded, merged, with_params
+from browser.errors import BadResponse, ConnectFailed, DeadlineExceeded
+from browser.net.decode import ACCEPT_ENCODING, Body
+from browser.net.dial import NameUnknown
+from browser.net.pace import RequestSlots, retry_after
 from browser.net.url import join, netloc, origin, parse
 
 if TYPE_CHECKING:
@@ -26,10 +29,72 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from browser.net.cache import CachingTransport
     from browser.net.egress import Egress
-    from browser.net.pace import Pace
-    from browser.net.transport import Session
+    from browser.net.pace import HostPace
+    from browser.net.transport import CachingTransport, Connections
+
+
+# The stable Chrome of autumn 2026. Sites turn away user agents that are years old, not those
+# a few versions behind.
+_VERSION = "156"
+# Chrome sends these frozen strings whatever the machine (its "reduced" user agent).
+_PLATFORMS = {
+    "darwin": ("Macintosh; Intel Mac OS X 10_15_7", "macOS"),
+    "win32": ("Windows NT 10.0; Win64; x64", "Windows"),
+}
+_PLATFORM, _HINT = _PLATFORMS.get(sys.platform, ("X11; Linux x86_64", "Linux"))
+
+USER_AGENT = (
+    f"Mozilla/5.0 ({_PLATFORM}) AppleWebKit/537.36 (KHTML, like Gecko) "
+    f"Chrome/{_VERSION}.0.0.0 Safari/537.36"
+)
+ROBOTS_AGENT = "Urchin"
+"""The product token that robots.txt rules are looked up under (RFC 9309, 2.2.1)."""
+
+_COMMON = {
+    "User-Agent": USER_AGENT,
+    "Accept-Encoding": ACCEPT_ENCODING,
+    "Accept-Language": "en-US,en;q=0.9",
+}
+PAGE_HEADERS = {
+    **_COMMON,
+    "sec-ch-ua": f'"Chromium";v="{_VERSION}", "Google Chrome";v="{_VERSION}", "Not.A/Brand";v="99"',
+    "sec-ch-ua-mobile": "?0",
+    "sec-ch-ua-platform": f'"{_HINT}"',
+    "Upgrade-Insecure-Requests": "1",
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "Sec-Fetch-Site": "none",
+    "Sec-Fetch-Mode": "navigate",
+    "Sec-Fetch-User": "?1",
+    "Sec-Fetch-Dest": "document",
+}
+"""What accompanies a GET: a person opening a page."""
+
+API_HEADERS = {**_COMMON, "Accept": "application/json, */*;q=0.5"}
+"""What accompanies a POST."""
+
+
+def merged(ours: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
+    """Lay the caller's headers over ours, whatever their case."""
+    overridden = {name.lower() for name in given or ()}
+    return {k: v for k, v in ours.items() if k.lower() not in overridden} | dict(given or {})
+
+
+def with_params(url: str, params: Mapping[str, str] | None) -> str:
+    """Add parameters to what the URL's query already holds."""
+    parsed = parse(url)
+    if parsed is None or not params:
+        return parsed.href if parsed else url
+    head = parsed.href.removesuffix(parsed.fragment).rstrip("?&")
+    return f"{head}{'&' if parsed.query else '?'}{urlencode(params)}"
+
+
+def encoded(json: object, form: Mapping[str, str] | None) -> tuple[str, bytes]:
+    """Give the content type and the bytes of a form, or else of JSON."""
+    if form is not None:
+        return "application/x-www-form-urlencoded", urlencode(form).encode()
+    return "application/json", jsonlib.dumps(json).encode()
+
 
 MAX_BYTES = 24 * 1024 * 1024
 """Cap on a body, raw and decoded. Articles stay below 5 MB, long PDF reports below 20."""
@@ -39,6 +104,11 @@ _MAX_REDIRECTS = 10
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PER_HOST, OVERALL = 6, 48
 """Requests under way at once: what a browser asks one host, and what one machine has use for."""
+# Bad gateway and unavailable: the two that load balancers send while a server restarts.
+_BUSY = frozenset({502, 503})
+_BACKOFF_S, _LONGEST_BACKOFF_S = 0.3, 2.0
+# A server that wants more patience (s) than this gets its answer taken as it is.
+_PATIENCE_S = 3.0
 _KEEPING_METHOD = frozenset({307, 308})
 # A redirect's body is read to keep the connection; one that is longer than a courtesy is not.
 _REDIRECT_BYTES = 64 * 1024
@@ -89,7 +159,7 @@ class _Call:
     url: str
     headers: Mapping[str, str]
     content: bytes | None = None
-    pace: Pace | None = None
+    pace: HostPace | None = None
     until: float = 0.0
     cached: bool = False
 
@@ -129,18 +199,18 @@ class HttpClient:
         self._egress = egress
         self._timeout = timeout
         self._attempts = retries + 1
-        self._limits = Limits(per_host=per_host, overall=overall)
+        self._slots = RequestSlots(per_host=per_host, overall=overall)
         self._cache = cache
         self._fresh = fresh
         self._caching: CachingTransport | None = None
-        self._session: Session | None = None
+        self._connections: Connections | None = None
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._session:
-            await self._session.aclose()
+        if self._connections:
+            await self._connections.aclose()
 
     async def get(
         self,
@@ -150,7 +220,7 @@ class HttpClient:
         headers: Mapping[str, str] | None = None,
         deadline: float | None = None,
         max_bytes: int = MAX_BYTES,
-        pace: Pace | None = None,
+        pace: HostPace | None = None,
         cached: bool = False,
     ) -> Response:
         """Fetch `url` with `params` added to its query.
@@ -205,11 +275,28 @@ class HttpClient:
             call = call.redirected(answer.status, target)
 
     async def _ask(self, call: _Call, max_bytes: int) -> Response:
-        """Ask once, or again where nothing can have come of it."""
-        from browser.net.retry import retrying  # noqa: PLC0415 - with httpx, only when asked
+        """Ask, and a GET again where nothing came of it or the server asks for a moment.
 
+        The last answer or error is the outcome.
+        """
         attempts = self._attempts if call.method == "GET" else 1
-        return await retrying(attempts)(self._in_turn, call, max_bytes)
+        for attempt in range(attempts):
+            wanted = 0.0
+            try:
+                answer = await self._in_turn(call, max_bytes)
+            except NameUnknown:
+                raise
+            except ConnectFailed:
+                if attempt + 1 == attempts:
+                    raise
+            else:
+                wanted = retry_after(answer.headers) or 0.0
+                if answer.status not in _BUSY or wanted > _PATIENCE_S or attempt + 1 == attempts:
+                    return answer
+            # full jitter, so that many requests do not come back together
+            backoff = random.uniform(0, min(_LONGEST_BACKOFF_S, _BACKOFF_S * 2**attempt))
+            await asyncio.sleep(max(backoff, wanted))
+        raise AssertionError("a client asks at least once")
 
     async def _in_turn(self, call: _Call, max_bytes: int) -> Response:
         """Wait for a place, and for the host's own pace where the call keeps to one."""
@@ -217,7 +304,7 @@ class HttpClient:
         while True:
             if call.pace:
                 await call.pace.wait(name, call.until)
-            async with self._limits.slot(name):
+            async with self._slots.slot(name):
                 if call.pace and not call.pace.take(name):
                     continue
                 answer = await self._exchange(call, max_bytes)
@@ -229,10 +316,12 @@ class HttpClient:
         """Send one request and read its answer; of a redirect, only the head."""
         from browser.net.transport import AGE, typed_errors  # noqa: PLC0415 - see `_open`
 
-        session = self._open()
+        connections = self._open()
         with typed_errors(call.url):
             place = self._place(call.url) if call.cached and self._caching else None
-            answer = await session.send(call.method, call.url, call.headers, call.content, place)
+            answer = await connections.send(
+                call.method, call.url, call.headers, call.content, place
+            )
             async with aclosing(answer):
                 age = answer.extensions.get(AGE)
                 head = Response(call.url, answer.status_code, answer.headers, age=age)
@@ -241,24 +330,24 @@ class HttpClient:
                     return head
                 return replace(head, body=await _read(answer, max_bytes))
 
-    def _open(self) -> Session:
+    def _open(self) -> Connections:
         """Return the connections; httpx takes 0.1 s to import, so a run without HTTP does not."""
-        if self._session is None:
-            from browser.net.transport import EgressTransport, Session  # noqa: PLC0415
+        if self._connections is None:
+            from browser.net.transport import Connections, EgressTransport  # noqa: PLC0415
 
-            self._session = Session(self._cached(EgressTransport(self._egress.proxy_url)))
-        return self._session
+            self._connections = Connections(self._cached(EgressTransport(self._egress.proxy_url)))
+        return self._connections
 
     def _cached(self, way_out: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
         if self._cache is None:
             return way_out
-        from browser.net.cache import CachingTransport  # noqa: PLC0415 - only where one is kept
+        from browser.net.transport import CachingTransport  # noqa: PLC0415 - only where one is kept
 
         self._caching = CachingTransport(way_out, self._cache, fresh=self._fresh)
         return self._caching
 
     def _place(self, url: str) -> str:
-        from browser.net.cache import place_of  # noqa: PLC0415 - as above
+        from browser.net.transport import place_of  # noqa: PLC0415 - as above
 
         parsed = parse(url)
         named = parsed is not None and self._egress.guard.is_named(parsed.host, parsed.port)

@@ -1,21 +1,44 @@
-"""When a host may be asked again: the delay it wants between requests, the rest it asked for."""
+"""When a host is asked: slots for requests at once, delays between them, `Retry-After`."""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from browser.errors import DeadlineExceeded
-from browser.net.retry_after import retry_after
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Mapping
+
+
+class RequestSlots:
+    """Slots for requests. Waiting for a busy host takes no slot from the others."""
+
+    def __init__(self, *, per_host: int, overall: int) -> None:
+        self._per_host = per_host
+        self._overall = asyncio.Semaphore(overall)
+        # a host that nobody waits for any more is forgotten by itself
+        self._hosts: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def slot(self, host: str) -> AsyncIterator[None]:
+        """Hold a place for one request to `host`."""
+        semaphore = self._hosts.get(host)
+        if semaphore is None:
+            semaphore = self._hosts[host] = asyncio.Semaphore(self._per_host)
+        async with semaphore, self._overall:
+            yield
+
 
 # Too many requests, and unavailable: the answers whose Retry-After speaks to all of us.
 _RESTING = frozenset({429, 503})
 
 
-class Pace:
+class HostPace:
     """The next time at which each host may be asked, in seconds of the event loop's clock."""
 
     def __init__(self) -> None:
@@ -50,3 +73,16 @@ class Pace:
         if rest:
             due = asyncio.get_running_loop().time() + rest
             self._due[host] = max(due, self._due.get(host, 0.0))
+
+
+def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
+    """Read `Retry-After` (seconds, or an HTTP date) as seconds from now; None where unsaid."""
+    said = headers.get("retry-after", "").strip()
+    if said.isascii() and said.isdigit():
+        return float(said)
+    try:
+        until = parsedate_to_datetime(said)
+    except ValueError:
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())

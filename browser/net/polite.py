@@ -1,20 +1,85 @@
-"""Reading other people's sites politely: robots.txt, crawl delays, and rests they ask for."""
+"""Reading other people's sites politely: robots.txt (RFC 9309), crawl delays, rests."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
 
-from browser.errors import Refused
-from browser.net.http import MAX_BYTES
-from browser.net.pace import Pace
-from browser.net.robots import Robots
-from browser.net.url import netloc
+from protego import Protego
+
+from browser.errors import BrowserError, Refused
+from browser.net.http import MAX_BYTES, ROBOTS_AGENT
+from browser.net.pace import HostPace
+from browser.net.url import WEB_SCHEMES, netloc, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from browser.net.http import HttpClient, Response
+
+
+# RFC 9309, 2.5: a parser reads at least 500 KiB.
+_MAX_BYTES = 512 * 1024
+_DEADLINE_S = 8.0
+_ALLOW_ALL = Protego.parse("")
+_DISALLOW_ALL = Protego.parse("User-agent: *\nDisallow: /")
+
+
+class Robots:
+    """The robots.txt rules of every origin that was asked about, each fetched once."""
+
+    def __init__(self, http: HttpClient, *, agent: str = ROBOTS_AGENT) -> None:
+        self._http = http
+        self._agent = agent
+        self._rules: dict[str, asyncio.Task[Protego]] = {}
+
+    async def allowed(self, url: str) -> bool:
+        """Say whether robots may fetch `url`.
+
+        A file that is missing (4xx) allows, one that cannot be had (5xx, no connection) forbids.
+        """
+        rules = await self._of(url)
+        return rules is None or bool(rules.can_fetch(url, self._agent))
+
+    async def crawl_delay(self, url: str) -> float | None:
+        """Return the seconds between two requests that the site asks for, if it does."""
+        rules = await self._of(url)
+        if rules is None:
+            return None
+        delay = rules.crawl_delay(self._agent)
+        rate = rules.request_rate(self._agent)
+        paced = rate.seconds / rate.requests if rate and rate.requests else None
+        return max((float(d) for d in (delay, paced) if d is not None), default=None)
+
+    async def sitemaps(self, url: str) -> tuple[str, ...]:
+        """Give the sitemaps that the site's file names."""
+        rules = await self._of(url)
+        return tuple(rules.sitemaps) if rules is not None else ()
+
+    async def _of(self, url: str) -> Protego | None:
+        parsed = parse(url)
+        if parsed is None or parsed.scheme not in WEB_SCHEMES:
+            return None
+        task = self._rules.get(parsed.origin)
+        if task is None or task.cancelled():
+            task = asyncio.create_task(self._fetch(parsed.origin))
+            self._rules[parsed.origin] = task
+        return await asyncio.shield(task)
+
+    async def _fetch(self, origin: str) -> Protego:
+        try:
+            answer = await self._http.get(
+                f"{origin}/robots.txt", deadline=_DEADLINE_S, max_bytes=_MAX_BYTES, cached=True
+            )
+        except BrowserError:
+            return _DISALLOW_ALL
+        return _parse(answer)
+
+
+def _parse(answer: Response) -> Protego:
+    if 200 <= answer.status < 300:
+        return Protego.parse(answer.body.decode("utf-8-sig", "replace"))
+    return _ALLOW_ALL if 400 <= answer.status < 500 else _DISALLOW_ALL
 
 
 class Polite:
@@ -25,7 +90,7 @@ class Polite:
 
     def __init__(self, http: HttpClient, *, obey_robots: bool = True) -> None:
         self._http = http
-        self._pace = Pace()
+        self._pace = HostPace()
         self._robots = Robots(http) if obey_robots else None
 
     async def get(

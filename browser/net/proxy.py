@@ -1,20 +1,220 @@
-"""The proxy's side of one client connection: CONNECT tunnels, plain HTTP, upgrades."""
+"""The egress proxy's side of one connection: CONNECT tunnels, plain HTTP, upgrades.
+
+`Wire` is h11 on asyncio streams with back-pressure; `Connector` dials what the guard passes, or
+chains behind the upstream proxy that the user named; `ProxyConnection` serves one client.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import contextlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import h11
+from ada_url import URL
 
 from browser.errors import ConnectFailed, Refused
-from browser.net.resolve import NameUnknown
-from browser.net.url import Url, parse
-from browser.net.wire import Wire, end_to_end, splice
+from browser.net.dial import NameUnknown, Streams, dial
+from browser.net.url import DEFAULT_PORTS, Url, parse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from browser.net.dial import Streams
-    from browser.net.route import Route, Router
+    from browser.net.guard import Guard
+
+
+# A request or response head larger than this is an attack or a mistake; Chromium's own limit.
+MAX_HEAD = 256 * 1024
+_CHUNK = 64 * 1024
+# A tunnel of which one side has ended may take this long (s) to drain the other.
+_LINGER_S = 10.0
+
+Event = h11.Event | type[h11.PAUSED]
+Header = tuple[bytes, bytes]
+
+
+class Wire:
+    """One end of an HTTP/1.1 connection: `h11.SERVER` towards clients, `h11.CLIENT` outwards."""
+
+    def __init__(self, role: type[h11.CLIENT | h11.SERVER], streams: Streams) -> None:
+        self.reader, self.writer = streams
+        self.http = h11.Connection(role, max_incomplete_event_size=MAX_HEAD)
+
+    async def receive(self) -> Event:
+        """Return the next event. Raises h11.RemoteProtocolError, OSError."""
+        while (event := self.http.next_event()) is h11.NEED_DATA:
+            self.http.receive_data(await self.reader.read(_CHUNK))
+        return event  # type: ignore[return-value]  # NEED_DATA is excluded by the loop
+
+    async def send(self, event: h11.Event) -> None:
+        """Write one event, waiting while the other side is slow."""
+        for part in self.http.send_with_data_passthrough(event) or ():
+            self.writer.write(part)
+        await self.writer.drain()
+
+    async def gone(self) -> bool:
+        """Wait for bytes or the end; True where the other side has left."""
+        data = await self.reader.read(_CHUNK)
+        self.http.receive_data(data)
+        return not data
+
+    def reusable(self) -> bool:
+        """Say whether another message can follow on this connection, and make ready for it."""
+        if self.http.our_state is not h11.DONE or self.http.their_state is not h11.DONE:
+            return False
+        self.http.start_next_cycle()
+        return not self.writer.is_closing()
+
+    def close(self) -> None:
+        """Close without waiting for the other side."""
+        self.writer.close()
+
+    @property
+    def streams(self) -> Streams:
+        """The raw streams, once the protocol has been switched."""
+        return self.reader, self.writer
+
+
+async def splice(left: Wire, right: Wire) -> None:
+    """Carry bytes both ways until both ends are through; what h11 has read ahead goes first."""
+    for source, sink in ((left, right), (right, left)):
+        sink.writer.write(source.http.trailing_data[0])
+    pumps = {
+        asyncio.create_task(_pump(left.reader, right.writer)),
+        asyncio.create_task(_pump(right.reader, left.writer)),
+    }
+    try:
+        _, pending = await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        if pending:
+            await asyncio.wait(pending, timeout=_LINGER_S)
+    finally:
+        for pump in pumps:
+            pump.cancel()
+        await asyncio.gather(*pumps, return_exceptions=True)
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):  # a reset ends a tunnel as well as a farewell does
+        while data := await reader.read(_CHUNK):
+            writer.write(data)
+            await writer.drain()
+        if writer.can_write_eof():
+            writer.write_eof()
+
+
+# RFC 9110, 7.6.1: these speak of one connection and are not passed on; nor is our own verdict.
+_HOP_BY_HOP = frozenset(
+    b"connection keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer "
+    b"upgrade".split()
+)
+
+
+def end_to_end(headers: Iterable[Header], *, dropping: Iterable[bytes] = ()) -> list[Header]:
+    """Return the headers that are for the far end; names are in lower case."""
+    headers = list(headers)
+    named = {
+        token.strip().lower()
+        for name, value in headers
+        if name == b"connection"
+        for token in value.split(b",")
+    }
+    dropped = _HOP_BY_HOP.union(named, dropping)
+    return [(name, value) for name, value in headers if name not in dropped]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A connected way.
+
+    `via_proxy` is set where the far end is a proxy that expects whole URLs: the headers for it.
+    """
+
+    streams: Streams
+    via_proxy: tuple[Header, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A proxy behind the guard: where it is, and the headers that let us in."""
+
+    host: str
+    port: int
+    headers: tuple[Header, ...] = ()
+
+    @classmethod
+    def parse(cls, url: str) -> Upstream:
+        """Read `http://[user:password@]host:port`. Raises ValueError for anything else."""
+        parsed = URL(url if "://" in url else f"http://{url}")
+        if parsed.protocol != "http:":
+            raise ValueError(f"only http:// proxies can be chained, not {parsed.protocol}//")
+        port = int(parsed.port or DEFAULT_PORTS["http"])
+        if not parsed.username:
+            return cls(parsed.hostname.strip("[]"), port)
+        pair = f"{unquote(parsed.username)}:{unquote(parsed.password)}".encode()
+        credentials = b"Basic " + base64.b64encode(pair)
+        return cls(parsed.hostname.strip("[]"), port, ((b"Proxy-Authorization", credentials),))
+
+
+class Connector:
+    """Connects to what the guard passes. Its methods raise Refused or ConnectFailed."""
+
+    def __init__(self, guard: Guard, upstream: Upstream | None = None) -> None:
+        self._guard = guard
+        self._upstream = upstream
+
+    async def tunnel(self, host: str, port: int) -> Route:
+        """Connect for raw bytes."""
+        if self._upstream is None or self._guard.is_named(host, port):
+            return await self._direct(host, port)
+        await self._vet(host, port)
+        streams = await self._dial_upstream(self._upstream)
+        authority = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        return Route(await _request_tunnel(streams, authority, self._upstream.headers))
+
+    async def forward(self, host: str, port: int) -> Route:
+        """Connect for plain HTTP requests."""
+        if self._upstream is None or self._guard.is_named(host, port):
+            return await self._direct(host, port)
+        await self._vet(host, port)
+        return Route(await self._dial_upstream(self._upstream), via_proxy=self._upstream.headers)
+
+    async def _direct(self, host: str, port: int) -> Route:
+        return Route(await dial(await self._guard.addresses(host, port), port))
+
+    async def _vet(self, host: str, port: int) -> None:
+        """Classify where a name leads from here, if it can be told from here.
+
+        Behind some proxies no public name resolves: then host rules and literals are all there
+        is to judge by, and the proxy decides.
+        """
+        with contextlib.suppress(ConnectFailed):
+            await self._guard.addresses(host, port)
+
+    async def _dial_upstream(self, upstream: Upstream) -> Streams:
+        try:
+            return await asyncio.open_connection(upstream.host, upstream.port)
+        except OSError as error:
+            where = f"{upstream.host}:{upstream.port}"
+            raise ConnectFailed(f"the upstream proxy {where}: {error}") from error
+
+
+async def _request_tunnel(streams: Streams, authority: str, headers: tuple[Header, ...]) -> Streams:
+    """Ask an upstream proxy for a tunnel. Raises ConnectFailed with its answer."""
+    upstream = Wire(h11.CLIENT, streams)
+    host = (b"Host", authority.encode())
+    await upstream.send(h11.Request(method="CONNECT", target=authority, headers=[host, *headers]))
+    await upstream.send(h11.EndOfMessage())
+    answer = await upstream.receive()
+    if isinstance(answer, h11.Response) and answer.status_code == 200:
+        return upstream.streams
+    upstream.close()
+    said = answer.status_code if isinstance(answer, h11.Response) else "nothing"
+    raise ConnectFailed(f"the upstream proxy answered {said} for {authority}")
+
 
 # How our own client tells the guard's answers from a server's: never passed on from outside.
 VERDICT = "x-egress-verdict"
@@ -29,7 +229,7 @@ _MAX_HINTS = 16
 class ProxyConnection:
     """Serves one client until it leaves."""
 
-    def __init__(self, streams: Streams, router: Router) -> None:
+    def __init__(self, streams: Streams, router: Connector) -> None:
         self._client = Wire(h11.SERVER, streams)
         self._router = router
         self._server: Wire | None = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from string import ascii_letters, digits
 
 import ada_url
 
@@ -160,11 +161,11 @@ def _unify_escapes(text: str) -> str:
 
 def _unify_escape(match: re.Match[str]) -> str:
     character = chr(int(match[1], 16))
-    return character if _UNRESERVED.fullmatch(character) else match[0].upper()
+    return character if character in _UNRESERVED else match[0].upper()
 
 
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
-_UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
+_UNRESERVED = frozenset(f"{ascii_letters}{digits}._~-")
 
 # Parameters of campaigns and click ids, as the tracking filters of Firefox, Brave and the
 # ClearURLs project list them; none of them selects content.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         Request,
     )
 
-    from browser.page.transfer import Kept
+    from browser.page.downloads import SavedFile
 
 _RELEVANT = frozenset({"document", "xhr", "fetch", "script", "stylesheet"})
 _STREAMING_SECONDS = 2.0  # a request still open after this is a stream or a long poll
@@ -43,7 +43,7 @@ class Events:
     def __init__(
         self,
         page: Page,
-        save: Callable[[Download], asyncio.Task[Kept]],
+        save: Callable[[Download], asyncio.Task[SavedFile]],
         adopt: Callable[[Page], str | None],
     ) -> None:
         self._page = page
@@ -60,7 +60,7 @@ class Events:
         self.crashed = False
         self.closed = False
         self._popups: list[tuple[str | None, Page]] = []
-        self.downloads: list[asyncio.Task[Kept]] = []
+        self.downloads: list[asyncio.Task[SavedFile]] = []
         self._tasks: set[asyncio.Task[None]] = set()
         page.on("dialog", self._dialog)
         page.on("download", self._download)
@@ -95,7 +95,7 @@ class Events:
         """Wait for the downloads begun so far; gives the files that were saved."""
         return [kept.path for kept in await self.kept() if kept.path]
 
-    async def kept(self) -> list[Kept]:
+    async def kept(self) -> list[SavedFile]:
         """Wait for the downloads begun so far; says of each how it ended."""
         return list(await asyncio.gather(*self.downloads))
 

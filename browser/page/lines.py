@@ -7,7 +7,7 @@ stand inside the text where the page has them: `[e7: link text]`, `[e8 button: S
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -17,21 +17,21 @@ from browser.text import clean
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+
 OPTIONS_SHOWN = 12  # a select's options; further ones stand in lines of their own
 OPTIONS_A_LINE = 40
 NAME_SHOWN = 160  # characters of a control's name
 VALUE_SHOWN = 200
 VALUE_HEAD, VALUE_TAIL = 100, 40  # of a longer one
 VALUE_A_LINE = 800
-# Text of the page that looks like one of our refs could pass for a control.
-_SPACES = re.compile(" {2,}")
 _KEPT = "\0"  # a space of a field's value while a line is put together; cleaned text has none
+# Text of the page that looks like one of our refs could pass for a control.
 _FORGED = re.compile(r"\[(?=(?:f\d+)?[ex]\d+\b)")
 _WEAK_NAMES = frozenset("here link more read continue click this learn details next >".split())
 
 
 @dataclass(slots=True)
-class Line:
+class PageLine:
     """One line. `group` is (repeater, item) for rows that repeat; `region` names its landmark."""
 
     text: str
@@ -57,9 +57,9 @@ def plain(text: str) -> str:
     return _FORGED.sub("(", clean(text).replace("\n", " ⏎ "))
 
 
-def build(raw: dict[str, Any], base_url: str) -> list[Line]:
+def build(raw: dict[str, Any], base_url: str) -> list[PageLine]:
     """Make of one entry of the walk its line, and lines for the options that did not fit in it."""
-    line = Line("", raw["k"], raw["d"])
+    line = PageLine("", raw["k"], raw["d"])
     if raw.get("g"):
         line.group = (str(raw["g"][0]), int(raw["g"][1]))
     if raw["k"] == "region":
@@ -72,18 +72,18 @@ def build(raw: dict[str, Any], base_url: str) -> list[Line]:
     return [line, *_more_options(line)] if line.text else []
 
 
-def _more_options(line: Line) -> Iterator[Line]:
+def _more_options(line: PageLine) -> Iterator[PageLine]:
     for ref, options in line.options.items():
         for start in range(OPTIONS_SHOWN, len(options), OPTIONS_A_LINE):
             text = "; ".join(options[start : start + OPTIONS_A_LINE])
-            yield Line(f"options of {ref}: {text}", "options", line.depth + 1, hidden=True)
+            yield PageLine(f"options of {ref}: {text}", "options", line.depth + 1, hidden=True)
     for ref, value in line.values.items():
         for start in range(0, len(value), VALUE_A_LINE):
             text = value[start : start + VALUE_A_LINE]
-            yield Line(f"value of {ref}: {text}", "options", line.depth + 1, hidden=True)
+            yield PageLine(f"value of {ref}: {text}", "options", line.depth + 1, hidden=True)
 
 
-def _join(line: Line, pieces: Sequence[str | dict[str, Any]], base: str) -> str:
+def _join(line: PageLine, pieces: Sequence[str | dict[str, Any]], base: str) -> str:
     parts: list[str] = []
     opened: list[tuple[int, dict[str, Any]]] = []
     cells = line.kind in {"row", "th", "board"}
@@ -110,14 +110,14 @@ def _join(line: Line, pieces: Sequence[str | dict[str, Any]], base: str) -> str:
         parts[at] = (
             (piece.get("w") or "") + _control(line, piece, plain(piece.get("l", "")), base) + " "
         )
-    text = _SPACES.sub(" ", "".join(parts)).strip().replace(_KEPT, " ")
+    text = " ".join(filter(None, "".join(parts).split(" "))).strip().replace(_KEPT, " ")
     if cells:
         return f"| {text} |" if text.strip("| ") or line.kind == "board" else ""
     return text
 
 
 def _close(
-    line: Line,
+    line: PageLine,
     parts: list[str],
     opened: list[tuple[int, dict[str, Any]]],
     ref: str,
@@ -142,7 +142,7 @@ def _named(piece: dict[str, Any]) -> str:
     return name or (f"({plain(piece['a'])})" if piece.get("a") else "")
 
 
-def _control(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
+def _control(line: PageLine, piece: dict[str, Any], name: str, base: str) -> str:
     ref, role = piece["r"], piece["k"] or "clickable"
     line.refs[ref] = f"{role} {name}".strip().replace(_KEPT, " ")
     head = ref if role == "link" else f"{ref} {role}"
@@ -153,7 +153,7 @@ def _control(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
     return f"[{head}: {body}]" if body else f"[{head}]"
 
 
-def _facts(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
+def _facts(line: PageLine, piece: dict[str, Any], name: str, base: str) -> str:
     facts = ""
     if piece.get("v"):
         facts += f" = {_value(line, piece['r'], plain(piece['v'])).replace('  ', _KEPT * 2)}"
@@ -169,7 +169,7 @@ def _facts(line: Line, piece: dict[str, Any], name: str, base: str) -> str:
     return facts
 
 
-def _value(line: Line, ref: str, value: str) -> str:
+def _value(line: PageLine, ref: str, value: str) -> str:
     """A field's value; of a long one its ends, the whole in lines of its own."""
     if len(value) <= VALUE_SHOWN:
         return value
@@ -188,3 +188,43 @@ def _target(url: str, name: str, base: str) -> str:
         return ""
     query = f"?{split.query}" if split.query else ""
     return f" → {plain((split.path.rstrip('/').rsplit('/', 1)[-1] or '/') + query)[:60]}"
+
+
+LONG = 500  # characters; shorter lines are left whole
+PIECE = 350  # a piece ends at the first sentence or control after this
+_WHOLE_KINDS = ("h", "row", "th", "board", "region", "frame")  # a row in pieces would be no row
+_BRACKET_LOST = 800  # a bracket still open after this is one of the text, not of a control
+_REF = re.compile(r"\[((?:f\d+)?e\d+)\b")
+
+
+def split_long(line: PageLine) -> list[PageLine]:
+    """Cut a long line at sentences and between controls, never inside a control."""
+    if len(line.text) <= LONG or line.kind.startswith(_WHOLE_KINDS):
+        return [line]
+    parts = [line.text[start:end].strip() for start, end in _spans(line.text)]
+    return [_piece(line, part, first=not number) for number, part in enumerate(parts) if part]
+
+
+def _piece(line: PageLine, text: str, *, first: bool) -> PageLine:
+    named = {ref: line.refs[ref] for ref in _REF.findall(text) if ref in line.refs}
+    kind = line.kind if first else "p"
+    return replace(line, text=text, kind=kind, refs=named)
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    start = depth = opened = 0
+    for at, char in enumerate(text):
+        if char == "[":
+            depth, opened = depth + 1, at
+        elif char == "]":
+            depth = max(0, depth - 1)
+        elif char == " " and at - start >= PIECE and _ends(text, at):
+            if depth and at - opened < _BRACKET_LOST:
+                continue
+            yield start, at
+            start, depth = at + 1, 0
+    yield start, len(text)
+
+
+def _ends(text: str, at: int) -> bool:
+    return text[at - 1] in ".!?…。]" or text[at + 1 : at + 2] == "["

@@ -1,40 +1,56 @@
-"""A live page: look at it, find in it, act on it."""
+"""A live page: look at it, find in it, act on it; an action is told with what changed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
-from browser.errors import BrowserError
-from browser.page import library
-from browser.page.budget import DEFAULT_BUDGET, Choice
-from browser.page.challenge import answer_challenge, challenge_of
-from browser.page.context import context_of, raw_context
-from browser.page.deadline import within
-from browser.page.effects import effect_of
+from playwright.async_api import Error as PlaywrightError
+
+from browser.errors import ActionError, BrowserError, RefError
+from browser.page import injected, user_input
+from browser.page.content import (
+    context_of,
+    html_of,
+    marked_screenshot,
+    raw_context,
+    rendered_html,
+    stored_by,
+)
+from browser.page.driver import ACT_SECONDS, LOOK_SECONDS, PageDriver
 from browser.page.events import Events
-from browser.page.hands import Hands
-from browser.page.html import html_of
 from browser.page.lines import plain
-from browser.page.live import ACT_SECONDS, LOOK_SECONDS
-from browser.page.marks import marked_screenshot
-from browser.page.settle import settle
-from browser.page.snapshot import expand_in, find_in, snapshot_of
-from browser.page.storage import stored_by
-from browser.page.walls import wall_of
+from browser.page.overlays import answer_challenge, challenge_of
+from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, snapshot_of
+from browser.page.view import target_of
+from browser.page.waiting import drawing, settle, text_shown, within
+from browser.text import clean
+from browser.walls import live_wall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import os
+    from collections.abc import Callable, Sequence
 
-    from playwright.async_api import Page
+    from playwright.async_api import Download, ElementHandle, Page
 
-    from browser.page.storage import Stored
-    from browser.page.transfer import Downloads
-    from browser.types import Challenge, Outcome, PageContext, Snapshot
+    from browser.page.content import Stored
+    from browser.page.downloads import Downloads, SavedFile
+    from browser.page.user_input import ClickOptions, Point
+    from browser.page.view import Target, View
+    from browser.types import ActionOutcome, Challenge, Outcome, PageContext, Snapshot
 
+DOWNLOAD_SECONDS = 50.0
+FIRST_BYTE_SECONDS = 5.0  # for a server that makes the file when it is asked
+_EFFECT = injected.read_script("effect")
+READ_BACK = 80  # characters of a field that are told where it says something else
+_SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
+_OPTIONS = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
 CLOSE_SECONDS = 1.5
 
 
-class Tab(Hands):
+class Tab(PageDriver):
     """One page of the session. Every call has a deadline and raises errors of `browser.errors`."""
 
     def __init__(
@@ -68,7 +84,7 @@ class Tab(Hands):
         """
         found = find_in(await self.look(), text)
         async with within(LOOK_SECONDS, "read the page"):
-            refs = await library.call(self.page.main_frame, "refsOfText", text)
+            refs = await injected.call(self.page.main_frame, "refsOfText", text)
         beside = [f'[{ref} text: {plain(said)}] in "{plain(row)}"' for ref, said, row in refs]
         return "\n".join([found, *beside])
 
@@ -84,15 +100,31 @@ class Tab(Hands):
             return context_of(await raw_context(self.page))
 
     async def effect(self, ref: str | None, keys: str | None = None) -> str:
-        """Tell what clicking `ref` (or pressing `keys` in it) would submit or post, else ""."""
+        """Tell what clicking `ref`, or pressing `keys` in it, would submit or post; "" for nothing.
+
+        Looking, following a link, opening a menu and filling in a field are nothing. Judged by the
+        element's meaning in HTML (a form's submit control, Enter in its field) and, for buttons
+        that a script handles, by what they say they do. Without a ref the keys go to what has the
+        focus. Raises RefError.
+        """
         self.check_alive()
-        return await effect_of(self, ref, keys)
+        if keys is not None and not _SUBMITTING_KEYS & set(keys.replace("+", " ").split()):
+            return ""
+        via = "click" if keys is None else "keys"
+        async with within(LOOK_SECONDS, "look at what the action would do"):
+            if ref is not None:
+                element: ElementHandle | None = (await target_of(self.frames, ref)).element
+            else:
+                focused = await self.page.evaluate_handle("document.activeElement || document.body")
+                element = focused.as_element()
+            found = await element.evaluate(_EFFECT, via) if element else ""
+        return str(found)
 
     async def wall(self) -> Outcome:
         """Judge what stands in front of the page: OK, CAPTCHA, LOGIN, PAYWALL and so on."""
         self.check_alive()
         async with within(LOOK_SECONDS, "read the page"):
-            return await wall_of(self.page, self.status)
+            return live_wall(await injected.call(self.page.main_frame, "wall"), self.status)
 
     async def challenge(self) -> Challenge | None:
         """Find the captcha on the page, as a solver needs it; None where there is none we know."""
@@ -104,7 +136,7 @@ class Tab(Hands):
         """Put a solver's token into the page's captcha, and say how; "" where it is gone."""
         self.check_alive()
         async with within(ACT_SECONDS, "answer the captcha"):
-            await library.call(self.page.main_frame, "arm")
+            await injected.call(self.page.main_frame, "arm")
             how = await answer_challenge(self.page, token)
             await settle(self.page, self.events)
         return how
@@ -116,6 +148,11 @@ class Tab(Hands):
             if marks:
                 return await marked_screenshot(self.page, ACT_SECONDS)
             return await self.page.screenshot(timeout=ACT_SECONDS * 1000)
+
+    async def rendered_html(self) -> str:
+        """Give what a person sees of the page as HTML, styles applied."""
+        self.check_alive()
+        return await rendered_html(self.page)
 
     async def html(self) -> str:
         """Give the DOM as it stands, shadow roots and frames put in their places."""
@@ -144,3 +181,300 @@ class Tab(Hands):
         """Close the tab; raises DeadlineExceeded when it does not let itself be closed."""
         async with within(CLOSE_SECONDS, "close the tab"):
             await self.page.close()
+
+    async def click(
+        self, ref: str, *, dialog: str | None = None, **how: Unpack[ClickOptions]
+    ) -> ActionOutcome:
+        """Click an element; `dialog` answers a question it asks: "accept", "dismiss" or a text."""
+        count, hold, seconds = how.get("count", 1), how.get("hold"), how.get("seconds", 0)
+        did = {1: "clicked", 2: "double-clicked"}.get(count, f"clicked {count} times")
+        did = f"right-{did}" if how.get("button") == "right" else did
+        did = f"{did}, held for {seconds:g} s," if seconds else did
+
+        async def perform(target: Target) -> str:
+            return await user_input.click(target, **how)
+
+        return await self.act(f"{hold}-{did}" if hold else did, perform, ref, dialog)
+
+    async def click_at(self, x: float, y: float) -> ActionOutcome:
+        """Click at a point of the viewport, in CSS pixels as on the screenshot."""
+
+        async def perform() -> None:
+            await self.page.mouse.click(x, y)
+
+        return await self.act_on_page(f"clicked at {x:g}, {y:g}", perform)
+
+    async def type(
+        self,
+        ref: str,
+        text: str,
+        submit: bool = False,  # noqa: FBT001, FBT002 - so in the protocol: type(ref, text, submit)
+        *,
+        append: bool = False,
+        instead: str | None = None,
+        dialog: str | None = None,
+    ) -> ActionOutcome:
+        """Put text into a field in place of what was there, or behind it with `append`.
+
+        `instead` names a part of what is there that alone is replaced. `submit` presses Enter
+        after it.
+        """
+
+        async def perform(target: Target) -> str:
+            before = await user_input.text_in(target)
+            if instead:
+                await user_input.select_text(self.page, target.frame, instead, target.element)
+                await user_input.overtype(self.page, text)
+            else:
+                await (user_input.add if append else user_input.fill)(self.page, target, text)
+            said = await self._typed(target, before, text, whole=not (append or instead))
+            if submit:
+                await self.page.keyboard.press("Enter")
+            return said
+
+        return await self.act(
+            "typed and submitted" if submit else "typed into", perform, ref, dialog
+        )
+
+    async def _typed(
+        self, target: Target, before: dict[str, Any] | None, text: str, *, whole: bool
+    ) -> str:
+        """Read back what was typed, once the page has had its say; a line where it is otherwise.
+
+        Raises ActionError where the field took nothing of it.
+        """
+        if before is None:
+            return ""  # what only hears keys shows what it likes
+        await settle(self.page, self.events)
+        after: dict[str, Any] | None = None
+        with suppress(PlaywrightError, RefError):  # a field that was drawn anew is found again
+            after = await user_input.text_in(target)
+            after = after or await user_input.text_in(await target_of(self.frames, target.ref))
+        if after is None:
+            return "the field left the page, so that its text was not read back"
+        failed = user_input.typing_failed(before["text"], after["text"], text, whole=whole)
+        if not failed:
+            return ""
+        now = f"says {clean(after['text'])[:READ_BACK]!r}" if after["text"] else "is empty"
+        now = "says something else" if after["secret"] else now
+        if failed == "wholly":
+            raise ActionError(
+                f"the field did not take the text: it {now}",
+                hint="CLICK it and look, or PRESS the keys one by one.",
+            )
+        return f"but the field now {now}"
+
+    async def clear(self, ref: str) -> ActionOutcome:
+        """Empty a field."""
+
+        async def perform(target: Target) -> str:
+            before = await user_input.text_in(target)
+            await user_input.fill(self.page, target, "")
+            return await self._typed(target, before, "", whole=True)
+
+        return await self.act("cleared", perform, ref)
+
+    async def check(self, ref: str, *, on: bool = True) -> ActionOutcome:
+        """Tick a checkbox, radio or switch, or untick it; one that is so already stays."""
+
+        async def perform(target: Target) -> None:
+            if await user_input.is_checked(target) is not on:
+                await user_input.click(target)
+            if await user_input.is_checked(target) is not on:
+                raise ActionError("it did not change", hint="CLICK what stands beside it.")
+
+        return await self.act("checked" if on else "unchecked", perform, ref)
+
+    async def select(self, ref: str, value: str) -> ActionOutcome:
+        """Select an option by its text or value, in a native select or an ARIA listbox."""
+
+        async def perform(target: Target) -> None:
+            if not await user_input.choose(target, value):
+                await self._choose_shown(target, value)
+
+        return await self.act(f"selected {value!r} in", perform, ref)
+
+    async def press(self, keys: str, ref: str | None = None) -> ActionOutcome:
+        """Press keys, separated by spaces, in an element or where the focus is."""
+        named = keys.split() or ["Space"]
+
+        async def perform(target: Target | None = None) -> str:
+            if target:
+                await target.element.focus()
+            frame, element = (target.frame, target.element) if target else (None, None)
+            focus = await injected.call(frame or self.page.main_frame, "focusOf", element)
+            await user_input.press(self.page, named)
+            if target and not focus["right"]:
+                return f"but the focus is on {focus['line'] or 'nothing'}"
+            return "" if target else f"in {focus['line'] or 'the page: nothing has the focus'}"
+
+        if ref is None:
+            return await self.act_on_page(f"pressed {keys}", perform)
+        return await self.act(f"pressed {keys} in", perform, ref)
+
+    async def hover(self, ref: str, at: Point | None = None) -> ActionOutcome:
+        """Move the pointer over an element, or to a point of it."""
+
+        async def perform(target: Target) -> None:
+            await user_input.hover(self.page, target, at)
+
+        return await self.act("hovered", perform, ref, moving=True)
+
+    async def drag(
+        self,
+        ref: str,
+        to: str | None = None,
+        by: tuple[float, float] = (0, 0),
+        *,
+        at: Point | None = None,
+        seconds: float = 0,
+    ) -> ActionOutcome:
+        """Drag an element onto another, or by pixels; it is taken hold of at a point of it.
+
+        It is held for `seconds` first.
+        """
+
+        async def perform(target: Target) -> None:
+            x, y = start = await user_input.point_of(target, at)
+            end = (x + by[0], y + by[1])
+            if to is not None:
+                end = await user_input.point_of(await target_of(self.frames, to), covered=True)
+            await user_input.drag(self.page, start, end, seconds)
+
+        return await self.act(f"dragged to {to or by}", perform, ref, moving=True)
+
+    async def highlight(self, text: str, ref: str | None = None) -> ActionOutcome:
+        """Select a text with the pointer, in an element or anywhere on the page.
+
+        Raises ActionError where it does not stand there.
+        """
+        if ref is None:
+            return await self.act_on_page(
+                f"highlighted {text!r}",
+                lambda: user_input.select_text(self.page, self.page.main_frame, text),
+                moving=True,
+            )
+        return await self.act(
+            f"highlighted {text!r} in",
+            lambda target: user_input.select_text(self.page, target.frame, text, target.element),
+            ref,
+            moving=True,
+        )
+
+    async def scroll(
+        self, pages: float = 1.0, ref: str | None = None, *, to: str | None = None
+    ) -> ActionOutcome:
+        """Scroll by screens (negative: up), or to `top`, `bottom` or a text.
+
+        With `ref` that element scrolls, or what scrolls around it.
+        """
+        if to is not None and to not in {"top", "bottom"}:
+            return await self.act_on_page(f"scrolled to {to!r}", lambda: self._to_text(to))
+        if ref is None:
+            asked = {"element": None, "pages": pages, "to": to}
+            return await self.act_on_page(
+                "scrolled", lambda: injected.call(self.page.main_frame, "scroll", asked)
+            )
+
+        async def perform(target: Target) -> None:
+            asked = {"element": target.element, "pages": pages, "to": to}
+            await injected.call(target.frame, "scroll", asked)
+
+        return await self.act("scrolled", perform, ref)
+
+    async def upload(self, ref: str, files: Sequence[str | os.PathLike[str]]) -> ActionOutcome:
+        """Put local files into a file field, or into the one that a button opens."""
+        paths = [Path(file) for file in files]
+
+        async def perform(target: Target) -> None:
+            await user_input.upload(self.page, target, paths)
+
+        names = ", ".join(path.name for path in paths)
+        return await self.act(f"uploaded {names} to", perform, ref)
+
+    async def download(self, ref: str, deadline: float = DOWNLOAD_SECONDS) -> SavedFile:
+        """Click what gives a file, and wait until it is kept, or why it is not is known.
+
+        Also raises ActionError when the click brings no file.
+        """
+        before = len(self.events.downloads)
+        coming = asyncio.ensure_future(self.page.wait_for_event("download", timeout=0))
+        try:
+            async with within(deadline, f"download from {ref}"):
+                outcome = await self.click(ref)
+                if len(self.events.downloads) == before:
+                    await self._download_begins(coming, outcome)
+                return await self.events.downloads[before]
+        finally:
+            coming.cancel()
+
+    async def _download_begins(
+        self, coming: asyncio.Future[Download], outcome: ActionOutcome
+    ) -> None:
+        gone = outcome.changes or outcome.events
+        await asyncio.wait({coming}, timeout=0 if gone else FIRST_BYTE_SECONDS)
+        if not coming.done():
+            raise ActionError(
+                f"{outcome.did} brought no file", hint=f"READ {self.url} where the file is shown."
+            )
+
+    async def back(self) -> ActionOutcome:
+        """Go back in the tab's history."""
+        return await self.act_on_page("went back", lambda: self._history("go_back"))
+
+    async def forward(self) -> ActionOutcome:
+        """Go forward in the tab's history."""
+        return await self.act_on_page("went forward", lambda: self._history("go_forward"))
+
+    async def reload(self) -> ActionOutcome:
+        """Load the page again."""
+        return await self.act_on_page("reloaded", lambda: self._history("reload"))
+
+    async def wait_for(self, text: str, deadline: float = ACT_SECONDS) -> ActionOutcome:
+        """Wait until a text, or a `/pattern/`, is on the page.
+
+        Raises DeadlineExceeded when it does not come.
+        """
+        before = self._view or await self.look()
+        async with within(deadline + ACT_SECONDS, f"wait for {text!r}"), drawing(self.page):
+            await text_shown(self.page, text, deadline)
+        return await self._done(f"waited for {text!r}", before)
+
+    async def _to_text(self, text: str) -> None:
+        found = self.page.get_by_text(text).first
+        await found.scroll_into_view_if_needed(timeout=user_input.POINTER_MS)
+
+    async def _history(self, way: str) -> None:
+        await getattr(self.page, way)(wait_until="domcontentloaded", timeout=ACT_SECONDS * 1000)
+
+    async def _choose_shown(self, target: Target, value: str) -> None:
+        """Click the option that reads `value`, opening the list first where it is not shown.
+
+        Raises ActionError, with the options there are, when none or several read so.
+        """
+        before = await self.look()
+        found = _reading(before, value, set(before.refs), _OPTIONS)
+        if not found:
+            await user_input.click(target)
+            await settle(self.page, self.events)
+            after = await self.look()
+            new = set(after.refs) - set(before.refs)
+            # A list without roles is known by what opening it brought.
+            found = _reading(after, value, set(after.refs), _OPTIONS) or _reading(after, value, new)
+        if len(found) != 1:
+            which = f"{len(found)} options read" if found else "no option reads"
+            raise ActionError(f"{which} {value!r}", hint="SNAPSHOT, and CLICK the option.")
+        await user_input.click(await target_of(self.frames, found[0]))
+
+
+def _reading(
+    view: View, value: str, among: set[str], roles: frozenset[str] = frozenset()
+) -> list[str]:
+    """Refs whose name is `value`, else those whose name holds it."""
+    wanted = value.casefold().strip()
+    named = [(ref, what.partition(" ")) for ref, what in view.refs.items() if ref in among]
+    names = {
+        ref: name.casefold().strip() for ref, (role, _, name) in named if not roles or role in roles
+    }
+    exact = [ref for ref, name in names.items() if name == wanted]
+    return exact or [ref for ref, name in names.items() if wanted in name]

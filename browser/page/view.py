@@ -6,15 +6,17 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from playwright.async_api import ElementHandle
 from playwright.async_api import Error as PlaywrightError
 
-from browser.page import library
-from browser.page.closed import adopt_closed_roots
-from browser.page.lines import Line, build, plain
-from browser.page.split import split_long
+from browser.errors import RefError
+from browser.page import injected
+from browser.page.lines import PageLine, build, plain, split_long
+from browser.page.waiting import within
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
+
 
 # A page of 300,000 links must not take the session with it: the walk stops at either.
 WALK_CHARS = 190_000
@@ -29,7 +31,7 @@ class View:
 
     url: str
     title: str
-    lines: list[Line]
+    lines: list[PageLine]
     cut: bool = False
     consent: bool = False  # a consent dialog of a known platform is in front
     refs: dict[str, str] = field(default_factory=dict)
@@ -71,7 +73,7 @@ async def look(page: Page, frames: Frames) -> View:
     """Walk the main frame and, where it has any, the frames inside it."""
     main = page.main_frame
     raw = await _walk(main, frames)
-    if raw.get("suspects") and await adopt_closed_roots(page):
+    if raw.get("suspects") and await injected.adopt_closed_roots(page):
         raw = await _walk(main, frames)
     inner: dict[str, dict[str, Any]] = {}
     if raw["frames"]:
@@ -90,7 +92,7 @@ async def look(page: Page, frames: Frames) -> View:
 
 
 async def _walk(frame: Frame, frames: Frames) -> dict[str, Any]:
-    raw: dict[str, Any] = await library.call_json(frame, "walk", frames.options(frame))
+    raw: dict[str, Any] = await injected.call_json(frame, "walk", frames.options(frame))
     frames.counted(frame, raw["count"])
     return raw
 
@@ -110,7 +112,7 @@ async def _walk_child(frame: Frame, frames: Frames, found: dict[str, Any], depth
             if parent is None:
                 return
             frames.options(frame)
-            ref = await library.call(parent, "known", owner)
+            ref = await injected.call(parent, "known", owner)
             if not ref:
                 return  # its element is not shown
             raw = await _walk(frame, frames)
@@ -121,8 +123,8 @@ async def _walk_child(frame: Frame, frames: Frames, found: dict[str, Any], depth
         return  # the frame's line stays, and says that it did not answer
 
 
-def _flatten(raw: dict[str, Any], inner: dict[str, Any], url: str, prefix: str) -> list[Line]:
-    lines: list[Line] = []
+def _flatten(raw: dict[str, Any], inner: dict[str, Any], url: str, prefix: str) -> list[PageLine]:
+    lines: list[PageLine] = []
     for entry in raw["lines"]:
         if entry["k"] != "frame":
             for line in build(entry, url):
@@ -134,10 +136,10 @@ def _flatten(raw: dict[str, Any], inner: dict[str, Any], url: str, prefix: str) 
     return lines
 
 
-def _frame_lines(entry: dict[str, Any], inner: dict[str, Any]) -> list[Line]:
+def _frame_lines(entry: dict[str, Any], inner: dict[str, Any]) -> list[PageLine]:
     ref, depth = entry["f"], entry["d"]
     name = str(entry["p"][0] or "")[:60]
-    head = Line(f"[{ref} frame: {name}]" if name else f"[{ref} frame]", "frame", depth)
+    head = PageLine(f"[{ref} frame: {name}]" if name else f"[{ref} frame]", "frame", depth)
     head.refs[ref] = f"frame {name}".strip()
     child = inner.get(ref)
     if child is None:
@@ -149,11 +151,41 @@ def _frame_lines(entry: dict[str, Any], inner: dict[str, Any]) -> list[Line]:
     return [head, *below]
 
 
-def _name_regions(lines: list[Line]) -> None:
-    stack: list[Line] = []
+def _name_regions(lines: list[PageLine]) -> None:
+    stack: list[PageLine] = []
     for line in lines:
         while stack and line.depth <= stack[-1].depth:
             stack.pop()
         line.region = " > ".join(region.text.rstrip(":") for region in stack)
         if line.kind == "region":
             stack.append(line)
+
+
+RESOLVE_SECONDS = 5.0  # only a page whose own script runs without end takes as long
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An element under our hand, and the frame it lives in."""
+
+    ref: str
+    element: ElementHandle
+    frame: Frame
+
+
+async def target_of(frames: Frames, ref: str) -> Target:
+    """Find the element of a ref, also after it was re-rendered, when that is unambiguous.
+
+    Raises RefError, with lines of candidates, when it is gone or no longer certain. The page is
+    watched for changes from here on, so that settling knows what the action did.
+    """
+    frame = frames.of(ref)
+    if frame is None:
+        raise RefError(f"{ref} is not a ref of this page")
+    async with within(RESOLVE_SECONDS, f"find {ref}"):
+        found = await injected.call_handle(frame, "take", ref)
+        if isinstance(found, ElementHandle):
+            return Target(ref, found, frame)
+        failure = await found.json_value()
+    candidates = tuple(str(line) for line in failure["candidates"])
+    raise RefError(str(failure["why"]), candidates=candidates)

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import asyncio
+import mimetypes
 import re
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import unquote, urlsplit
 
-from browser.errors import BrowserError, DeadlineExceeded, SessionError
+from browser.errors import (
+    BadResponse,
+    BrowserError,
+    DeadlineExceeded,
+    Refused,
+    SessionError,
+    TooLarge,
+)
+from browser.extract import extract_body
 from browser.extract.charset import decode
-from browser.net.url import host, registrable_domain
-from browser.read.files import Files
+from browser.extract.tree import parse_html
+from browser.net.url import host, join, registrable_domain
 from browser.read.habits import Habits
-from browser.read.pages import page_of_error, page_of_response, read_rendered
-from browser.read.refresh import refresh_target
-from browser.read.shell import needs_browser
+from browser.read.pages import needs_browser, page_of_error, page_of_response, read_rendered
 from browser.types import Outcome, Page
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
-    from pathlib import Path
+
+    from lxml import etree
 
     from browser.net.http import HttpClient
     from browser.net.polite import Polite
     from browser.session import Browser
+
 
 Mode = Literal["auto", "http", "browser"]
 
@@ -34,9 +46,9 @@ DEADLINE = 20.0
 # Browsers stop at 20 redirects; a page that refreshes more than twice goes in circles.
 _MOST_REFRESHES = 2
 # The browser shows these in a viewer or saves them; HTTP brings them as they are.
-_DOCUMENT = re.compile(
-    r"\.(?:pdf|docx?|xlsx?|pptx?|od[tsp]|epub|eml|mbox|json|xml|csv|txt|md)(?:[?#]|$)",
-    re.IGNORECASE,
+_DOCUMENT = frozenset(
+    """.pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .epub .eml .mbox .json .xml .csv .txt
+    .md""".split()
 )
 # Walls that a real browser, with its scripts and cookies, may pass.
 _BROWSER_MAY_PASS = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCKED))
@@ -55,7 +67,7 @@ class Reader:
     ) -> None:
         self._http = http
         self._browser = browser
-        self._files = Files.of(files)
+        self._files = LocalFiles.of(files)
         self.habits = habits if isinstance(habits, Habits) else Habits(habits)
 
     async def read(self, url: str, mode: Mode = "auto", deadline: float = DEADLINE) -> Page:
@@ -77,7 +89,8 @@ class Reader:
     async def _choose(self, url: str, until: float) -> Page:
         site = registrable_domain(host(url))
         habit = self.habits.of(site)
-        if self._browser is not None and habit.wants_browser and not _DOCUMENT.search(url):
+        is_document = PurePosixPath(urlsplit(url).path.lower()).suffix in _DOCUMENT
+        if self._browser is not None and habit.wants_browser and not is_document:
             why = f"{site} needed the browser before: {habit.reason}"
             with suppress(BrowserError):  # then the plain way is tried after all
                 return await self._browse(url, until, why)
@@ -149,3 +162,81 @@ def _why_browser(page: Page) -> str:
     if page.document.kind != "html":
         return ""
     return needs_browser(decode(page.body, page.content_type), page.document)
+
+
+# `0; url=/next`, the address perhaps quoted (HTML standard, "shared declarative refresh steps").
+_REFRESH = re.compile(r"\s*(\d+(?:\.\d*)?)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
+# A page that waits longer is meant to be read first; one with more text is no mere signpost.
+_LONGEST_WAIT = 10.0
+_MOST_WORDS = 100
+
+
+def refresh_target(page: Page) -> str | None:
+    """Where a signpost page sends its reader, as an absolute URL; None for every other page."""
+    document = page.document
+    if b"efresh" not in page.body[:16_384] and b"EFRESH" not in page.body[:16_384]:
+        return None
+    if document is None or document.kind != "html" or len(document.text.split()) > _MOST_WORDS:
+        return None
+    for meta in parse_html(decode(page.body, page.content_type)).iter("meta"):
+        if (meta.get("http-equiv") or "").strip().lower() != "refresh" or _in_noscript(meta):
+            continue
+        match = _REFRESH.match(meta.get("content") or "")
+        if match and float(match[1]) <= _LONGEST_WAIT:
+            return join(page.url, match[2].strip()) or None
+    return None
+
+
+def _in_noscript(meta: etree._Element) -> bool:
+    return next(meta.iterancestors("noscript"), None) is not None
+
+
+# The same limit as for a body over HTTP: nothing readable is larger.
+MAX_BYTES = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFiles:
+    """The files and folders that may be read, symbolic links resolved."""
+
+    allowed: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, paths: Iterable[Path | str]) -> LocalFiles:
+        """Resolve what the user named, once: a link that changes later opens nothing new."""
+        return cls(tuple(Path(path).expanduser().resolve() for path in paths))
+
+    def read(self, url: str) -> Page:
+        """Read a `file://` URL.
+
+        Raises Refused outside what is allowed, FetchError and ExtractError where it is no document.
+        """
+        path = self._resolve(url)
+        if not path.is_file():
+            message = f"no file {path}"
+            raise BadResponse(message, hint="Check the path.")
+        if path.stat().st_size > MAX_BYTES:
+            message = f"{path} is larger than {MAX_BYTES // 1024 // 1024} MB"
+            raise TooLarge(message)
+        body = path.read_bytes()
+        kind = mimetypes.guess_type(path.name)[0] or ""
+        document = extract_body(body, kind, url)
+        return Page(
+            requested_url=url, url=path.as_uri(), via="file", outcome=Outcome.OK, body=body,
+            fetched_at=datetime.now(UTC), content_type=kind, document=document,
+            reason="a local file",
+        )  # fmt: skip
+
+    def _resolve(self, url: str) -> Path:
+        parts = urlsplit(url)
+        if parts.netloc not in {"", "localhost"} or "\x00" in unquote(parts.path):
+            raise _refused(url)
+        path = Path(unquote(parts.path)).resolve()
+        if not any(path == root or path.is_relative_to(root) for root in self.allowed):
+            raise _refused(url)
+        return path
+
+
+def _refused(url: str) -> Refused:
+    message = f"{url} is outside the files and folders that were named"
+    return Refused(message, hint="Name the file with --file or its folder with --corpus.")

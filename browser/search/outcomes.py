@@ -6,7 +6,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from browser.net.retry_after import retry_after as said_in
+from browser.net.pace import retry_after as said_in
 from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from browser.net.identity import PAGE_HEADERS
+from browser.net.http import PAGE_HEADERS
 from browser.search.base import Provider
 from browser.search.dom import parse_html, text
 from browser.search.layouts import ANY_PAGE, Headings, Layout

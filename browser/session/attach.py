@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
+import os
+import sys
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import httpx
 from playwright.async_api import async_playwright
 
-from browser.errors import AttachFailed, BrowserError, BrowserGone
-from browser.page import library
-from browser.page.closed import closed_text
-from browser.page.deadline import within
-from browser.session.endpoint import websocket_of
+from browser.errors import AttachFailed, BrowserError
+from browser.page.waiting import within
 from browser.session.launch import Running
-from browser.session.relay import Relay
+from browser.session.relay import Relay, UsersTabs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+
 CONNECT_SECONDS = 10.0
 LEAVE_SECONDS = 2.0
-TAB_SECONDS = 1.0  # a tab under an open dialog does not answer
 
 
 @asynccontextmanager
@@ -47,59 +46,60 @@ async def attach(url: str) -> AsyncIterator[Running]:
                     await browser.close()
 
 
-# Scripts are kept: sites leave in them what their pages are made of.
-_DOM = "document.documentElement ? document.documentElement.outerHTML : ''"
+PROBE_SECONDS = 3.0
+_LINE_SUFFIX = {"": "", "beta": " Beta", "dev": " Dev", "canary": " Canary"}
+_LINUX_LINE = {"": "", "beta": "-beta", "dev": "-unstable", "canary": "-canary"}
 
 
-class UsersTabs:
-    """The person's own tabs, read and never touched."""
+async def websocket_of(url: str) -> str:
+    """Resolve `http://127.0.0.1:9222`, `ws://…`, a bare port, or `chrome` / `msedge`.
 
-    def __init__(self, relay: Relay) -> None:
-        self._relay = relay
+    Raises AttachFailed when nothing there speaks the DevTools protocol.
+    """
+    if url.startswith(("ws://", "wss://")):
+        return url
+    app, _, line = url.partition("-")
+    if app in {"chrome", "msedge"} and line in _LINE_SUFFIX:
+        return _from_port_file(user_data_dir(app, line))
+    return await _from_http(f"http://127.0.0.1:{url}" if url.isdigit() else url)
 
-    async def all(self) -> list[dict[str, Any]]:
-        """List them as `{targetId, url, title, …}`."""
-        return await self._relay.users_tabs()
 
-    async def visible(self) -> dict[str, Any] | None:
-        """Ask for the context of the tab in front, with its `target`.
+def user_data_dir(app: str, line: str = "", platform: str = sys.platform) -> Path:
+    """Find the profile folder that a person's own Chrome or Edge uses."""
+    chrome = app == "chrome"
+    if platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+        return base / (("Google/Chrome" if chrome else "Microsoft Edge") + _LINE_SUFFIX[line])
+    if platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home()))
+        maker = "Google/Chrome" if chrome else "Microsoft/Edge"
+        return base / f"{maker}{_LINE_SUFFIX[line].replace(' Canary', ' SxS')}" / "User Data"
+    base = Path(os.environ.get("XDG_CONFIG_HOME", Path.home() / ".config"))
+    return base / (("google-chrome" if chrome else "microsoft-edge") + _LINUX_LINE[line])
 
-        That is the one with the focus; while a terminal has it, the first that is visible.
-        """
-        targets = [tab["targetId"] for tab in await self.all()]
-        asked = [asyncio.create_task(self._context(target)) for target in targets]
-        shown: list[dict[str, Any]] = []
-        try:
-            for answer in asyncio.as_completed(asked):
-                raw = await answer
-                if raw and raw["visible"] and raw["focus"]:
-                    return raw
-                if raw and raw["visible"]:
-                    shown.append(raw)
-        finally:
-            for task in asked:
-                task.cancel()
-        return min(shown, key=lambda raw: targets.index(raw["target"])) if shown else None
 
-    async def html(self, target: str) -> str:
-        """Ask a tab for its DOM as it stands; '' where it does not answer in time."""
-        try:
-            answer = await self._relay.evaluate(target, _DOM, TAB_SECONDS)
-        except (TimeoutError, BrowserGone):
-            return ""
-        return answer if isinstance(answer, str) else ""
+def _from_port_file(folder: Path) -> str:
+    """Chrome 144 and newer write the port there once debugging is allowed."""
+    try:
+        port, path = (folder / "DevToolsActivePort").read_text("utf-8").split()[:2]
+    except (OSError, ValueError) as error:
+        raise AttachFailed(f"no Chrome allows debugging in {folder}") from error
+    return f"ws://127.0.0.1:{port}{path}"
 
-    async def text_behind(self, target: str) -> str:
-        """Give the text in closed shadow roots of a tab, which its own text does not hold."""
-        try:
-            async with self._relay.asking(target) as send, asyncio.timeout(TAB_SECONDS):
-                return await closed_text(send, library.SUSPECTS_EXPRESSION)
-        except (TimeoutError, BrowserGone):
-            return ""  # the rest of the page is known all the same
 
-    async def _context(self, target: str) -> dict[str, Any] | None:
-        try:
-            answer = await self._relay.evaluate(target, library.CONTEXT_EXPRESSION, TAB_SECONDS)
-        except (TimeoutError, BrowserGone):
-            return None
-        return {**json.loads(answer), "target": target} if answer else None
+async def _from_http(url: str) -> str:
+    address = url.rstrip("/") + "/json/version"
+    try:
+        async with httpx.AsyncClient(timeout=PROBE_SECONDS, trust_env=False) as http:
+            answer = (await http.get(address)).raise_for_status().json()
+        return str(answer["webSocketDebuggerUrl"])
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as error:
+        raise AttachFailed(f"no Chrome answers at {url}: {_why(error)}") from error
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, httpx.ConnectError):
+        return "nothing listens there"
+    if isinstance(error, httpx.TimeoutException):
+        return f"no answer within {PROBE_SECONDS:g} s"
+    return "what listens there is not a browser's debugging port"

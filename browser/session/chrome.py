@@ -1,17 +1,24 @@
-"""Finding a Chrome, Chromium or Edge on this machine."""
+"""Chrome, Chromium or Edge on this machine: found, and started for a person to attach to.
+
+`research chrome` starts one with a profile of its own whose debugging port listens on loopback.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from browser.errors import BrowserMissing
+from browser.errors import BrowserMissing, LaunchFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
 
 OVERRIDES = ("RESEARCH_CHROME", "CHROME_PATH")
 """Environment variables that name the executable, first one first."""
@@ -99,3 +106,163 @@ def _playwright(platform: str) -> Iterator[Path]:
     folder = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or default / "ms-playwright")
     for pattern in _PLAYWRIGHT_BINARIES:
         yield from sorted(folder.glob(pattern), reverse=True)
+
+
+def sandboxed() -> bool:
+    """Whether Chromium can have its sandbox: not as root, and not where the user turned it off."""
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return not root and not os.environ.get("RESEARCH_NO_SANDBOX")
+
+
+START_SECONDS = 20.0
+POLL_SECONDS = 0.03  # between two looks for the port file: nothing tells when it comes
+_PORT_FILE = "DevToolsActivePort"  # Chrome writes port and path there once it listens
+# Python warns of a process that is forgotten while it runs; these are meant to run on.
+_STARTED: list[subprocess.Popen[bytes]] = []
+_LOCKS = ("SingletonLock", "lockfile")  # Linux and macOS; Windows
+
+
+@dataclass(frozen=True, slots=True)
+class StartedChrome:
+    """A Chrome that runs on its own: process id, address to attach to, profile folder."""
+
+    pid: int
+    cdp_url: str
+    profile: Path
+
+
+async def start_chrome(
+    profile: str | os.PathLike[str],
+    *,
+    port: int = 0,
+    executable: str | os.PathLike[str] | None = None,
+    headless: bool = False,
+    arguments: Sequence[str] = (),
+) -> StartedChrome:
+    """Start a Chrome with its own profile whose debugging port listens on loopback alone.
+
+    Port 0 lets the system choose. The browser outlives this process. Raises BrowserMissing, and
+    LaunchFailed when the profile is in use or the port does not open.
+    """
+    binary = find_chrome(executable)
+    folder = _prepared(profile)
+    log = folder / "chrome-start.log"
+    process = _spawn([str(binary), *_flags(folder, port, headless=headless), *arguments], log)
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            chosen = await _port_of(folder, process, log, port)
+    except TimeoutError as error:
+        process.kill()
+        raise LaunchFailed(f"{binary} opened no debugging port in {START_SECONDS:g} s") from error
+    process.returncode = 0  # it lives on without us: nobody waits for it, and Python need not warn
+    return StartedChrome(process.pid, f"http://127.0.0.1:{chosen}", folder)
+
+
+def _prepared(profile: str | os.PathLike[str]) -> Path:
+    folder = Path(profile).expanduser().absolute()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _refuse_if_used(folder)
+    (folder / _PORT_FILE).unlink(missing_ok=True)
+    return folder
+
+
+def _flags(folder: Path, port: int, *, headless: bool) -> list[str]:
+    flags = [
+        f"--user-data-dir={folder}",
+        f"--remote-debugging-port={port}",
+        "--remote-debugging-address=127.0.0.1",
+        "--no-first-run",
+        "--no-default-browser-check",
+    ]
+    if headless:
+        flags.append("--headless=new")
+    if sys.platform == "linux" and not sandboxed():
+        flags.append("--no-sandbox")
+    return [*flags, "about:blank"]
+
+
+def _refuse_if_used(folder: Path) -> None:
+    """A second Chrome on one profile would only open a window in the first, and then end."""
+    for name in _LOCKS:
+        lock = folder / name
+        if lock.is_symlink() and not _holder_lives(str(lock.readlink())):
+            continue
+        if lock.is_symlink() or (lock.exists() and not _removable(lock)):
+            raise LaunchFailed(
+                f"the profile {folder} is in use by another Chrome",
+                hint="Close that Chrome, attach to it, or name another profile folder.",
+            )
+
+
+def _holder_lives(target: str) -> bool:
+    """The lock points at `host-pid`; a crashed Chrome leaves it behind."""
+    pid = target.rpartition("-")[2]
+    if not pid.isdigit():
+        return True
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _removable(lock: Path) -> bool:
+    """On Windows Chrome holds the file open for as long as it runs."""
+    try:
+        lock.unlink()
+    except PermissionError:
+        return False
+    return True
+
+
+def _spawn(command: list[str], log: Path) -> subprocess.Popen[bytes]:
+    """Start it so that it outlives us: in a session of its own, or detached on Windows."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(  # noqa: S603 - the browser found by find_chrome
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=os.name == "posix",
+            creationflags=_DETACHED if os.name == "nt" else 0,
+        )
+    _STARTED.append(process)
+    return process
+
+
+_DETACHED = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
+
+
+async def _port_of(folder: Path, process: subprocess.Popen[bytes], log: Path, wanted: int) -> int:
+    """Wait for the port; a process that ends before says why in its log.
+
+    Chrome writes the port file only where it chose the port itself.
+    """
+    while process.poll() is None:
+        if port := _port_in(folder / _PORT_FILE):
+            return port
+        if wanted and await _listens(wanted):
+            return wanted
+        await asyncio.sleep(POLL_SECONDS)
+    raise LaunchFailed(f"Chrome ended at once: {_last_line(log)}")
+
+
+async def _listens(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True
+
+
+def _port_in(file: Path) -> int | None:
+    text = file.read_text("utf-8").split() if file.is_file() else []
+    return int(text[0]) if text else None
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text("utf-8", "replace").strip().splitlines()
+    return lines[-1][:300] if lines else "it gave no reason"

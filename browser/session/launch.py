@@ -1,27 +1,36 @@
-"""Starting a browser of our own: quick, quiet on the network, alone with its profile."""
+"""Starting a browser of our own: quick, quiet on the network, alone with its profile.
+
+All that it leaves lying about (profile, sockets, what is arriving) lies in one scratch folder,
+which is gone when the browser has ended. Where the process is killed first the folder stays behind,
+without its lock: the next start sweeps it away, and never one that is in use.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
-from contextlib import asynccontextmanager, suppress
+import sys
+import tempfile
+import time
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from filelock import FileLock, Timeout
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
 from browser.errors import BrowserError, LaunchFailed
 from browser.net.egress import CHROMIUM_FLAGS
-from browser.page import library
-from browser.page.deadline import first_line, within
-from browser.session.chrome import find_chrome
-from browser.session.scratch import temporary_files_in
+from browser.page import injected
+from browser.page.waiting import first_line, within
+from browser.session.chrome import find_chrome, sandboxed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
     from playwright.async_api import (
         BrowserContext,
@@ -31,7 +40,8 @@ if TYPE_CHECKING:
         ViewportSize,
     )
 
-    from browser.session.attach import UsersTabs
+    from browser.session.relay import UsersTabs
+
 
 START_SECONDS = 20.0
 CLOSE_SECONDS = 2.0  # a browser that has not closed by then is killed
@@ -123,7 +133,7 @@ async def launched(options: LaunchOptions) -> AsyncIterator[Running]:
 async def _started(playwright: Playwright, executable: Path, options: LaunchOptions) -> Running:
     try:
         context = await _start(playwright, executable, options)
-        await context.add_init_script(library.SOURCE)
+        await context.add_init_script(injected.SOURCE)
     except PlaywrightError as error:
         raise LaunchFailed(f"{executable} did not start: {_reason(error)}") from error
     running = Running(context)
@@ -197,12 +207,6 @@ def launch_flags() -> list[str]:
     return [*flags, *QUIET_FLAGS, prefix + ",".join([*asked, *PLAYWRIGHT_FEATURES_OFF])]
 
 
-def sandboxed() -> bool:
-    """Whether Chromium can have its sandbox: not as root, and not where the user turned it off."""
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
-    return not root and not os.environ.get("RESEARCH_NO_SANDBOX")
-
-
 def proxy_settings(url: str | None) -> ProxySettings | None:
     """Split a proxy URL with its credentials; loopback goes through it like all else."""
     if not url:
@@ -225,3 +229,73 @@ def _reason(error: PlaywrightError) -> str:
         if "ERROR:" in text or "error while loading" in text or "Failed to" in text:
             return text.strip()[:300]
     return first_line(error)[:300]
+
+
+PREFIX = "urchin-browser-"
+LOCK = "in-use"
+LONGEST = 40
+"""Characters of a place in which Chromium can still have its socket: Linux takes 107, of which our
+folder's name and `/org.chromium.Chromium.123456/SingletonSocket` are 68."""
+YOUNG = 60.0
+"""Seconds for which a folder is left alone: it may be about to be locked."""
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """Give a folder of one's own until the block ends."""
+    place = _place()
+    _sweep(place)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
+    lock = FileLock(folder / LOCK, thread_local=False)
+    lock.acquire()
+    try:
+        yield folder
+    finally:
+        lock.release()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def temporary_files_in(folder: Path | None) -> Iterator[None]:
+    """Let a process that is started in this block, and those it starts, put theirs in a folder.
+
+    On Linux alone: elsewhere the paths of sockets are long already. Our own temporary files are
+    not moved.
+    """
+    if folder is None or sys.platform != "linux":
+        yield
+        return
+    tempfile.gettempdir()  # is asked once, and known from then on
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = before
+
+
+def _place() -> Path:
+    """Tell where temporary files belong; Chromium does not start where that has a long name."""
+    place = tempfile.gettempdir()
+    too_long = sys.platform == "linux" and len(place) >= LONGEST
+    return Path("/tmp" if too_long else place)  # noqa: S108 - a folder of its own is made there
+
+
+def _sweep(place: Path) -> None:
+    """Remove what killed processes of this user have left."""
+    for folder in place.glob(f"{PREFIX}*"):
+        with suppress(OSError, Timeout):
+            if _may_be_left(folder):
+                with FileLock(folder / LOCK, blocking=False):
+                    pass  # nobody has it in use
+                shutil.rmtree(folder)
+
+
+def _may_be_left(folder: Path) -> bool:
+    found = folder.lstat()
+    mine = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+    old = time.time() - found.st_mtime > YOUNG
+    return mine and old and folder.is_dir() and not folder.is_symlink()

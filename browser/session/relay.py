@@ -21,6 +21,7 @@ from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from browser.errors import AttachFailed, BrowserGone
+from browser.page import injected
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
     from websockets.http11 import Request, Response
 
-    from browser.page.closed import Send
+    from browser.page.injected import Send
 
 CONNECT_SECONDS = 60.0  # since Chrome 144 a person is asked to allow it, and may look away
 COMMAND_SECONDS = 5.0
@@ -244,3 +245,62 @@ class Relay:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+# Scripts are kept: sites leave in them what their pages are made of.
+TAB_SECONDS = 1.0  # a tab under an open dialog does not answer
+_DOM = "document.documentElement ? document.documentElement.outerHTML : ''"
+
+
+class UsersTabs:
+    """The person's own tabs, read and never touched."""
+
+    def __init__(self, relay: Relay) -> None:
+        self._relay = relay
+
+    async def all(self) -> list[dict[str, Any]]:
+        """List them as `{targetId, url, title, …}`."""
+        return await self._relay.users_tabs()
+
+    async def visible(self) -> dict[str, Any] | None:
+        """Ask for the context of the tab in front, with its `target`.
+
+        That is the one with the focus; while a terminal has it, the first that is visible.
+        """
+        targets = [tab["targetId"] for tab in await self.all()]
+        asked = [asyncio.create_task(self._context(target)) for target in targets]
+        shown: list[dict[str, Any]] = []
+        try:
+            for answer in asyncio.as_completed(asked):
+                raw = await answer
+                if raw and raw["visible"] and raw["focus"]:
+                    return raw
+                if raw and raw["visible"]:
+                    shown.append(raw)
+        finally:
+            for task in asked:
+                task.cancel()
+        return min(shown, key=lambda raw: targets.index(raw["target"])) if shown else None
+
+    async def html(self, target: str) -> str:
+        """Ask a tab for its DOM as it stands; '' where it does not answer in time."""
+        try:
+            answer = await self._relay.evaluate(target, _DOM, TAB_SECONDS)
+        except (TimeoutError, BrowserGone):
+            return ""
+        return answer if isinstance(answer, str) else ""
+
+    async def text_behind(self, target: str) -> str:
+        """Give the text in closed shadow roots of a tab, which its own text does not hold."""
+        try:
+            async with self._relay.asking(target) as send, asyncio.timeout(TAB_SECONDS):
+                return await injected.closed_text(send, injected.SUSPECTS_EXPRESSION)
+        except (TimeoutError, BrowserGone):
+            return ""  # the rest of the page is known all the same
+
+    async def _context(self, target: str) -> dict[str, Any] | None:
+        try:
+            answer = await self._relay.evaluate(target, injected.CONTEXT_EXPRESSION, TAB_SECONDS)
+        except (TimeoutError, BrowserGone):
+            return None
+        return {**json.loads(answer), "target": target} if answer else None

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from browser.errors import BrowserError, BrowserGone
 from browser.net.url import origin
-from browser.page import library
-from browser.page.context import context_of
-from browser.page.deadline import within
-from browser.page.live import OPEN_SECONDS
-from browser.page.storage import with_session
+from browser.page import injected
+from browser.page.content import context_of, with_session
+from browser.page.downloads import BYTES_LIMIT, Downloads
+from browser.page.driver import OPEN_SECONDS
 from browser.page.tab import Tab
-from browser.page.transfer import BYTES_LIMIT, Downloads
+from browser.page.waiting import within
 from browser.session.attach import attach
-from browser.session.launch import LaunchOptions, Running, kill, launched
-from browser.session.scratch import scratch
+from browser.session.launch import LaunchOptions, Running, kill, launched, scratch
 from browser.text import clean
 from browser.types import TabInfo
 
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
-    from browser.page.storage import Items
+    from browser.page.content import Items
     from browser.types import PageContext
 
 TABS_AT_MOST = 5  # with that many, further ones that pages open by themselves are closed
@@ -216,7 +214,7 @@ class Browser:
         async with within(NEW_TAB_SECONDS, "open a tab"):
             page = await self._context().new_page()
             if self.attached:  # a context of ours has the script already
-                await page.add_init_script(library.SOURCE)
+                await page.add_init_script(injected.SOURCE)
         return self._adopt(page)
 
     def _adopt(self, page: Page) -> Tab:

@@ -1,14 +1,87 @@
-"""Solvers of captchas: found among the installed packages, asked only where one was named."""
+"""Solvers of captchas: a challenge in, a token out, or None where it could not be solved.
 
-from browser.solvers.base import Factory, Settings, Solver, SolverFailed
-from browser.solvers.installed import SolverMissing, make_solver, solver_names
+They are entry points of the group `urchin.solvers`, asked only where one was named.
+"""
 
-__all__ = [
-    "Factory",
-    "Settings",
-    "Solver",
-    "SolverFailed",
-    "SolverMissing",
-    "make_solver",
-    "solver_names",
-]
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Protocol, cast
+
+from browser.errors import BrowserError
+from browser.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from browser.types import Challenge
+
+GROUP = "urchin.solvers"
+
+
+class Solver(Protocol):
+    """Gives the token that a site's widget would have given a person."""
+
+    async def solve(self, challenge: Challenge) -> str | None:
+        """Solve a challenge; None where nobody could. Raises SolverFailed."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a solver is made with: where keys stand, another address, the guarded way out.
+
+    `proxy` is an HTTP proxy that its requests must take; None for a direct connection.
+    """
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    url: str | None = None
+    proxy: str | None = None
+
+
+class Factory(Protocol):
+    """What an entry point of the group `urchin.solvers` names: usually the solver's class."""
+
+    def __call__(self, settings: Settings) -> Solver:
+        """Make the solver; raises SolverFailed where its key is missing."""
+        ...
+
+
+class SolverFailed(BrowserError):
+    """The service did not take the challenge; `outcome` says why (key, balance, time, …)."""
+
+    hint = "Go on without what stands behind the captcha."
+
+    def __init__(self, message: str, outcome: Outcome = Outcome.ERROR) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+
+
+class SolverMissing(BrowserError):
+    """No installed package brings a solver of this name."""
+
+
+def solver_names() -> tuple[str, ...]:
+    """The names that `--solver` takes here."""
+    return tuple(sorted(point.name for point in entry_points(group=GROUP)))
+
+
+def make_solver(name: str, settings: Settings) -> Solver:
+    """Make the solver of this name; raises SolverMissing, or SolverFailed without its key."""
+    found = next(iter(entry_points(group=GROUP, name=name)), None)
+    if found is None:
+        known = ", ".join(solver_names()) or "none"
+        raise SolverMissing(f"no solver is called {name!r}", hint=f"Installed: {known}.")
+    try:
+        factory = cast("Factory", found.load())
+    except (ImportError, AttributeError) as error:
+        raise SolverMissing(
+            f"the solver {name!r} cannot be loaded: {error}",
+            hint="Install what it needs, or name another one.",
+        ) from error
+    return factory(settings)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from browser.solvers.base import SolverFailed
+from browser.solvers import SolverFailed
 from browser.types import Outcome
 
 if TYPE_CHECKING:
-    from browser.solvers.base import Settings
+    from browser.solvers import Settings
     from browser.types import Challenge
 
 API = "https://api.2captcha.com"

@@ -26,13 +26,12 @@ _SURNAMES = frozenset("an he her one so to".split())
 _BOUNDARY = re.compile(
     r"""(?P<end>[.!?…]+["'”’)\]»]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？]["”」』]*\s*|\n{2,}"""
 )
-_GERMAN_MONTH = re.compile(
-    r"(?:Jan|Feb|Apr|Jun|Jul|Aug|Sept?|Okt|Nov|Dez|Januar|Februar|März|April|Mai|Juni|Juli|August"
-    r"|September|Oktober|November|Dezember)\b"
+_GERMAN_MONTHS = frozenset(
+    """Jan Feb Apr Jun Jul Aug Sep Sept Okt Nov Dez Januar Februar März April Mai Juni Juli August
+    September Oktober November Dezember""".split()
 )
 """After `7.` these go on with a date; in English no day has a full stop."""
 
-_LAST_WORD = re.compile(r"([\w.]+)\.$")
 _WORD = re.compile(r"\w+")
 
 
@@ -62,35 +61,34 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
         return False
     if match["end"] != ".":
         return True
-    last = _LAST_WORD.search(text, start, match.end("end"))
-    if last is None:
+    at = full_stop = match.start("end")
+    while at > start and (text[at - 1] in "._" or text[at - 1].isalnum()):
+        at -= 1
+    last = text[at:full_stop]
+    if not last:
         return True
-    word = last[1].casefold()
-    if word.isdigit() and _GERMAN_MONTH.match(text, match.end()):
+    word = last.casefold()
+    if word.isdigit() and _word_at(text, match.end()) in _GERMAN_MONTHS:
         return False
     if word in _NUMBERED:
         return not following.isdigit()
     if word in _CLOSING:
         return _opens(text, match.end())
-    if len(word) == 1 and (last[1].isupper() or _parenthesised(text, last.start())):
-        return _is_degree(text, last.start()) or _opens(text, match.end(), but=_SURNAMES)
+    if len(last) == 1 and (last.isupper() or text[at - 1 : at] in {"(", "["}):  # `(b. 1960)`
+        is_degree = text[:at].rstrip().endswith("°")  # `46 °C`
+        return is_degree or _opens(text, match.end(), but=_SURNAMES)
     return word not in _ABBREVIATIONS
 
 
 def _opens(text: str, at: int, but: frozenset[str] = frozenset()) -> bool:
     """Whether the word at an offset is one that sentences open with, capitalised."""
+    word = _word_at(text, at)
+    return word[:1].isupper() and word.casefold() in _OPENERS - but
+
+
+def _word_at(text: str, at: int) -> str:
     word = _WORD.match(text, at)
-    return word is not None and word[0][0].isupper() and word[0].casefold() in _OPENERS - but
-
-
-def _is_degree(text: str, at: int) -> bool:
-    """Whether a letter is that of a degree: `46 °C`."""
-    return text[:at].rstrip().endswith("°")
-
-
-def _parenthesised(text: str, at: int) -> bool:
-    """Whether a bracket opens right before: `(b. 1960)`."""
-    return text[at - 1 : at] in {"(", "["}
+    return word[0] if word else ""
 
 
 def _append(spans: list[Span], text: str, start: int, end: int) -> None:

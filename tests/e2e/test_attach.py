@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import pytest
 from playwright.async_api import async_playwright
 
-from browser.session.start import start_chrome
+from browser.session.chrome import start_chrome
 
 SELECT = """() => {
   const range = document.createRange();

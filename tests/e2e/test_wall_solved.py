@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.async_api import async_playwright
 
-from browser.session.start import start_chrome
+from browser.session.chrome import start_chrome
 from tests.browser.page.pages import Pages, serve_pages
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.session.start import start_chrome
+from browser.session.chrome import start_chrome
 from tests.browser.page.pages import Pages, serve_pages
 from tests.browser.session.hostile import kill, stop, wire_to
 

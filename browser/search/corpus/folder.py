@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from browser.errors import BrowserError, SearchError
 from browser.text import clean, sentences
-from browser.text.tokens import UNSPACED
+from browser.text.words import UNSPACED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from browser.net.identity import PAGE_HEADERS
+from browser.net.http import PAGE_HEADERS
 from browser.search.base import Request, with_site
 from browser.search.dates import nearest_range
 from browser.search.json_api import Fields, JsonProvider

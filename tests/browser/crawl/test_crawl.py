@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.crawl import Crawl, Crawler
-from browser.crawl.frontier import Frontier
-from browser.crawl.sitemap import Place, read_sitemap
+from browser.crawl import Crawl, Crawler, Frontier, SitemapEntry, read_sitemap
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
@@ -121,13 +119,13 @@ def test_a_calendar_does_not_fill_the_list() -> None:
 @pytest.mark.parametrize(
     ("body", "places"),
     [
-        (b"https://e.org/a\nhttps://e.org/b\n", [Place("https://e.org/a"), Place("https://e.org/b")]),
+        (b"https://e.org/a\nhttps://e.org/b\n", [SitemapEntry("https://e.org/a"), SitemapEntry("https://e.org/b")]),
         (b"<urlset><url><loc> https://e.org/a </loc><lastmod>2024-05-03</lastmod></url></urlset>",
-         [Place("https://e.org/a", "2024-05-03")]),
+         [SitemapEntry("https://e.org/a", "2024-05-03")]),
         (b"<html><body>no map</body></html>", []),
         (b"\x1f\x8bbroken", []),
         (b"", []),
     ],
 )  # fmt: skip
-def test_sitemaps_of_every_form_are_read(body: bytes, places: list[Place]) -> None:
+def test_sitemaps_of_every_form_are_read(body: bytes, places: list[SitemapEntry]) -> None:
     assert read_sitemap(body) == places

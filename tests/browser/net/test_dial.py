@@ -8,8 +8,7 @@ from ipaddress import ip_address
 import pytest
 
 from browser.errors import ConnectFailed
-from browser.net.dial import dial
-from browser.net.resolve import NameUnknown, SystemResolver
+from browser.net.dial import NameUnknown, SystemResolver, dial
 from tests.browser.net.servers import Origin, greet
 
 HERE, NOT_HERE = ip_address("127.0.0.1"), ip_address("127.0.0.2")

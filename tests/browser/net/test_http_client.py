@@ -227,7 +227,7 @@ async def test_what_is_no_web_url_is_refused_before_anything_is_sent(url: str) -
 
 def test_importing_the_client_imports_neither_httpx_nor_the_suffix_list() -> None:
     code = (
-        "import sys, browser.net.http, browser.net.egress, browser.net.robots; print(*sys.modules)"
+        "import sys, browser.net.http, browser.net.egress, browser.net.polite; print(*sys.modules)"
     )
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

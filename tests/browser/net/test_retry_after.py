@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from browser.net.retry_after import retry_after
+from browser.net.pace import retry_after
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 

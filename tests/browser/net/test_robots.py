@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.net.robots import Robots
+from browser.net.polite import Robots
 from tests.browser.net.servers import Exchange, Origin, greet
 
 if TYPE_CHECKING:

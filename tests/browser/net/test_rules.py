@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browser.errors import Refused
-from browser.net.rules import HostPattern, HostRules
+from browser.net.guard import HostPattern, HostRules
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from browser.page import library
+from browser.page import injected
 
 if TYPE_CHECKING:
     from browser.page.tab import Tab
@@ -67,6 +67,6 @@ async def _missed(tab: Tab, shown: set[str]) -> tuple[int, list[str]]:
             element = handle.as_element()
             assert element
             count += 1
-            if await library.call(frame, "known", element) not in shown:
+            if await injected.call(frame, "known", element) not in shown:
                 missed.append(str(await element.evaluate(_TEXT))[:60])
     return count, missed

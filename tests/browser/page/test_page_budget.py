@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from browser.page.budget import choose
-from browser.page.lines import Line
+from browser.page.lines import PageLine
+from browser.page.snapshot import choose
 from browser.text import words
 
 
 def test_everything_is_shown_where_it_fits():
-    lines = [Line("one"), Line("two", "h2")]
+    lines = [PageLine("one"), PageLine("two", "h2")]
     assert choose(lines, 100).rendered == ["one", "## two"]
 
 
 def test_the_budget_is_kept_and_what_is_left_out_is_folded():
-    lines = [Line(f"line {n} with words w{n} v{n}", group=("g", n)) for n in range(400)]
+    lines = [PageLine(f"line {n} with words w{n} v{n}", group=("g", n)) for n in range(400)]
     choice = choose(lines, 200)
     assert len("\n".join(choice.rendered)) <= 800
     folded = sum(fold.end - fold.start for fold in choice.folds.values())
@@ -21,15 +21,15 @@ def test_the_budget_is_kept_and_what_is_left_out_is_folded():
 
 
 def test_lines_that_answer_the_question_come_first():
-    lines = [Line(f"filler about matter {n} and things {n * 7}") for n in range(300)]
-    lines[211] = Line("the lighthouse keeper was called Marten")
+    lines = [PageLine(f"filler about matter {n} and things {n * 7}") for n in range(300)]
+    lines[211] = PageLine("the lighthouse keeper was called Marten")
     choice = choose(lines, 150, "who was the lighthouse keeper")
     assert 211 in choice.kept
 
 
 def test_new_words_are_worth_more_than_repeated_ones():
-    repeated = [Line("read more share print") for _ in range(100)]
-    fresh = [Line(f"term{n} idea{n} place{n}") for n in range(20)]
+    repeated = [PageLine("read more share print") for _ in range(100)]
+    fresh = [PageLine(f"term{n} idea{n} place{n}") for n in range(20)]
     choice = choose([*repeated, *fresh], 150)
     shown = set(words("\n".join(choice.rendered)))
     assert sum(f"term{n}" in shown for n in range(20)) >= 15

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from browser.page.actions import DRAG_STEPS
+from browser.page.user_input import DRAG_STEPS
 from tests.browser.page.pages import ref
 
 

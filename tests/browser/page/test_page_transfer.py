@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.errors import ActionError
-from browser.page.transfer import NAME_LIMIT, safe_name
+from browser.page.downloads import NAME_LIMIT, safe_name
 from browser.session import Browser
 from tests.browser.page.pages import ref
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from browser.page.walls import judge
 from browser.types import Outcome
+from browser.walls import live_wall
 
 ARTICLE = (
     "<article>" + "<p>The tide tables of the harbour were drawn by hand.</p>" * 60 + "</article>"
@@ -47,5 +47,5 @@ def test_a_status_counts_where_the_page_says_little(status, outcome):
         "paywall": False,
         "marked": False,
     }
-    assert judge(facts, status) is outcome
-    assert judge({**facts, "length": 50_000}, status) is Outcome.OK
+    assert live_wall(facts, status) is outcome
+    assert live_wall({**facts, "length": 50_000}, status) is Outcome.OK

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from browser.session.start import StartedChrome, start_chrome
+from browser.session.chrome import StartedChrome, start_chrome
 from tests.browser.page.pages import Pages, serve_pages
 
 if TYPE_CHECKING:

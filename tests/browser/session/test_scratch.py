@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from browser.session.scratch import LOCK, YOUNG, scratch
+from browser.session.launch import LOCK, YOUNG, scratch
 
 BROWSE = """
 import asyncio, sys

@@ -14,7 +14,7 @@ from playwright.async_api import async_playwright
 
 from browser.errors import AttachFailed, LaunchFailed
 from browser.session import Browser
-from browser.session.start import start_chrome
+from browser.session.chrome import start_chrome
 from tests.browser.page.pages import patience, ref
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
-    from browser.session.start import StartedChrome
+    from browser.session.chrome import StartedChrome
 
 FRONT = "<title>Front</title><p>Alpha <b id=b>selected words</b> omega</p>"
 STATE = "() => [document.visibilityState, document.hasFocus(), innerWidth, navigator.userAgent]"

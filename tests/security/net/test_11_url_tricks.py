@@ -10,7 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import Refused
 from browser.net.egress import Egress, EgressPolicy
-from browser.net.rules import HostRules
+from browser.net.guard import HostRules
 from browser.net.url import Url, parse
 
 if TYPE_CHECKING:

@@ -1,0 +1,202 @@
+"""What a page holds, read out: its HTML, what a person has before them, a picture, its storage."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser.errors import BrowserError
+from browser.net.url import is_web_url, origin
+from browser.page import injected
+from browser.page.waiting import within
+from browser.text import clean
+from browser.types import PageContext
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from playwright.async_api import Frame, Page
+
+
+FRAME_SECONDS = 3.0
+FRAMES_DEEP = 5
+
+
+async def html_of(page: Page) -> str:
+    """Serialise the page; a frame that does not answer in time is left empty."""
+    mark = f"frame-{secrets.token_hex(8)}-"  # a page cannot write it, so it cannot place a frame
+    return await _frame_html(page.main_frame, mark, 0)
+
+
+async def _frame_html(frame: Frame, mark: str, depth: int) -> str:
+    text = str(await injected.call(frame, "html", {"mark": mark}))
+    if mark not in text:
+        return text
+    children = frame.child_frames if depth < FRAMES_DEEP else []
+    inner = dict(await asyncio.gather(*(_child_html(child, mark, depth + 1) for child in children)))
+    begin, *parts = text.split(mark)
+    split = [part.partition(";") for part in parts]
+    return begin + "".join(inner.get(number, "") + rest for number, _, rest in split)
+
+
+async def _child_html(frame: Frame, mark: str, depth: int) -> tuple[str, str]:
+    try:
+        async with asyncio.timeout(FRAME_SECONDS):
+            owner = await frame.frame_element()
+            parent = frame.parent_frame
+            ref = await injected.call(parent, "frameNumber", owner) if parent else None
+            text = await _frame_html(frame, mark, depth) if ref else ""
+    except (TimeoutError, PlaywrightError):
+        return "", ""
+    head, body, inside = text.partition("<body")
+    return str(ref), inside.partition(">")[2].rpartition("</body>")[0] if body else head
+
+
+_VISIBLE = injected.read_script("visible")
+READ_SECONDS = 5.0  # a page that does not answer by then is stuck in a script of its own
+FOREIGN_FRAME_SECONDS = 1.0
+FOREIGN_FRAMES = 8  # those beyond are advertisements
+
+
+async def rendered_html(page: Page) -> str:
+    """Serialise what a person sees, styles applied; frames of other sites stand at the end.
+
+    Raises DeadlineExceeded and SessionError.
+    """
+    async with within(READ_SECONDS, "read the page"):
+        html = str(await page.evaluate(_VISIBLE))
+    foreign = [frame for frame in page.frames[1:] if _is_foreign(frame, page.url)]
+    parts = [await _foreign_html(frame) for frame in foreign[:FOREIGN_FRAMES]]
+    return html.replace("</body>", f"{''.join(parts)}</body>", 1) if any(parts) else html
+
+
+def _is_foreign(frame: Frame, url: str) -> bool:
+    return is_web_url(frame.url) and origin(frame.url) != origin(url)
+
+
+async def _foreign_html(frame: Frame) -> str:
+    """What a frame of another site shows; nothing where it is small, gone or stuck."""
+    try:
+        async with asyncio.timeout(FOREIGN_FRAME_SECONDS):
+            element = await frame.frame_element()
+            box = await element.bounding_box()
+            if box is None or box["width"] < 200 or box["height"] < 100:  # nothing to read in it
+                return ""
+            html = str(await frame.evaluate(_VISIBLE))
+    except (TimeoutError, PlaywrightError):
+        return ""  # the page itself is still worth reading
+    inner = html.partition("<body>")[2].rpartition("</body>")[0]
+    return f"<section>{inner}</section>"
+
+
+async def raw_context(page: Page) -> dict[str, Any]:
+    """Ask the page for its context; also whether it is visible and focused."""
+    found: dict[str, Any] = await injected.call(
+        page.main_frame, "context", {"limit": injected.CONTEXT_LIMIT}
+    )
+    return found
+
+
+def context_of(raw: dict[str, Any]) -> PageContext:
+    """Make a PageContext of what the page told, cleaned."""
+    return PageContext(
+        url=raw["url"],
+        title=clean(raw["title"]),
+        selection=clean(raw["selection"]),
+        visible_text=clean(raw["visible_text"]),
+        canonical_url=raw["canonical_url"],
+        focused=clean(raw["focused"]) if raw["focused"] else None,
+        language=raw["language"],
+        published=raw["published"],
+    )
+
+
+JPEG_QUALITY = 80  # small print stays readable, at a quarter of a PNG's size on pages with photos
+
+
+async def marked_screenshot(page: Page, seconds: float) -> bytes:
+    """Draw the refs of the last snapshot in all frames, take the picture, take them away."""
+    await asyncio.gather(*(_in_frame(frame, "drawMarks") for frame in page.frames))
+    try:
+        # One pixel of the picture is one CSS pixel, so that a point on it can be clicked.
+        return await page.screenshot(
+            type="jpeg", quality=JPEG_QUALITY, scale="css", timeout=seconds * 1000
+        )
+    finally:
+        await asyncio.gather(*(_in_frame(frame, "unmark") for frame in page.frames))
+
+
+async def _in_frame(frame: Frame, name: str) -> None:
+    try:
+        await injected.call(frame, name)
+    except PlaywrightError:
+        return  # a frame that went away needs no marks
+
+
+Items = tuple[tuple[str, str], ...]
+DATABASE_SECONDS = 2.0
+"""A session's databases are there in 10 ms; many sites visited before cost some 120 ms each."""
+MOST_BYTES = 4_000_000
+"""Larger databases are caches, which a site fills again, and would be copied after every step."""
+_GIVEN = """(() => {
+    const [site, items] = %s;
+    if (location.origin === site && !sessionStorage.length)
+        for (const [name, value] of items) sessionStorage.setItem(name, value);
+})()"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """All cookies of the browser, and what the open page's site keeps: they are secrets.
+
+    `session` is that of the tab alone; `databases` are in Playwright's form, none where they are
+    too large.
+    """
+
+    cookies: tuple[dict[str, Any], ...]
+    origin: str = ""
+    items: Items = ()
+    session: Items = ()
+    databases: tuple[dict[str, Any], ...] = ()
+
+
+async def stored_by(page: Page) -> Stored:
+    """Ask the browser; `origin` is empty where the open page is none of the web."""
+    cookies = tuple(dict(cookie) for cookie in await page.context.cookies())
+    if not is_web_url(page.url):
+        return Stored(cookies)
+    site = origin(page.url)
+    held = await injected.call(page.main_frame, "kept")
+    databases = await _databases(page, site) if 0 < held["bytes"] <= MOST_BYTES else ()
+    return Stored(cookies, site, _items(held["local"]), _items(held["session"]), databases)
+
+
+@asynccontextmanager
+async def with_session(page: Page, site: str, items: Items) -> AsyncIterator[None]:
+    """Let documents of a site that begin in this block find its session storage as it was."""
+    if not items:
+        yield
+        return
+    script = _GIVEN % json.dumps([site, items])
+    async with await page.add_init_script(script):
+        yield
+
+
+async def _databases(page: Page, site: str) -> tuple[dict[str, Any], ...]:
+    try:
+        async with within(DATABASE_SECONDS, "read a site's databases"):
+            state = await page.context.storage_state(indexed_db=True)
+    except BrowserError:
+        return ()
+    rows: list[Any] = [dict(row) for row in state["origins"]]
+    return tuple(db for row in rows if row["origin"] == site for db in row.get("indexedDB", ()))
+
+
+def _items(pairs: Sequence[Sequence[Any]]) -> Items:
+    return tuple((str(name), str(value)) for name, value in pairs)

@@ -1,0 +1,65 @@
+// What a person has before them: address, title, selection, focus, text, dates.
+const meta = (...names) => {
+  for (const name of names) {
+    const found = /** @type {HTMLMetaElement} */ (document.querySelector(`meta[property="${name}"],meta[name="${name}"],meta[itemprop="${name}"]`));
+    if (found?.content) return found.content.trim();
+  }
+  return null;
+};
+
+const linkedData = () => {
+  for (const script of document.querySelectorAll('script[type="application/ld+json"]')) {
+    const found = /"datePublished"\s*:\s*"([^"]{4,40})"/.exec(script.textContent);
+    if (found) return found[1];
+  }
+  return null;
+};
+
+const selectedText = () => {
+  const active = /** @type {HTMLInputElement} */ (document.activeElement);
+  if (active && typeof active.selectionStart === 'number' && active.type !== 'password') {
+    const text = active.value.slice(active.selectionStart, active.selectionEnd);
+    if (text) return text;
+  }
+  return String(getSelection() ?? '');
+};
+
+// Text in open shadow roots, which `innerText` leaves out.
+const WALKED_FOR_TEXT = 20000;
+const rootOf = (element) => (typeof shadowOf === 'function' ? shadowOf(element) : element.shadowRoot);
+const textInRoots = (scope) => [...scope.querySelectorAll('*')].slice(0, WALKED_FOR_TEXT).flatMap((element) => {
+  const root = rootOf(element);
+  if (!root || !element.getClientRects().length) return [];
+  const shown = [...root.children].filter((child) => child.getClientRects().length);
+  return [shown.map((child) => child.innerText ?? '').join('\n').trim(), ...textInRoots(root)];
+}).filter(Boolean);
+const visibleText = () => [document.body?.innerText ?? '', ...textInRoots(document)].join('\n').trim();
+
+const context = ({ limit }) => {
+  const active = document.activeElement;
+  const focused = active && active !== document.body && active !== document.documentElement;
+  return {
+    url: location.href, title: document.title, selection: selectedText().slice(0, limit),
+    visible_text: visibleText().slice(0, limit),
+    canonical_url: /** @type {HTMLLinkElement} */ (document.querySelector('link[rel~="canonical"]'))?.href ?? null,
+    focused: focused ? line(active) : null,
+    language: document.documentElement.lang || meta('og:locale', 'content-language'),
+    published: meta('article:published_time', 'datePublished', 'date', 'pubdate', 'dc.date') ?? linkedData()
+      ?? document.querySelector('time[datetime]')?.getAttribute('datetime') ?? null,
+    visible: document.visibilityState === 'visible', focus: document.hasFocus(),
+  };
+};
+
+// What the page's site keeps in this browser; `bytes` are those of its databases.
+const kept = async () => {
+  const items = (name) => { try { return Object.entries(window[name]); } catch { return []; } };
+  const soon = (asked) => Promise.race([asked, new Promise((done) => { setTimeout(done, 300); })]);
+  let bytes = 0;
+  try {
+    if ((await soon(indexedDB.databases()))?.length) {
+      const estimate = await soon(navigator.storage?.estimate());
+      bytes = estimate?.usageDetails?.indexedDB || 1;
+    }
+  } catch { /* a page without an origin of its own has none */ }
+  return { local: items('localStorage'), session: items('sessionStorage'), bytes };
+};

@@ -1,0 +1,27 @@
+const take = (ref) => {
+  arm();
+  const found = resolve(ref);
+  lastNote = found.note ?? '';
+  taken = found.element;
+  return found.element ?? { why: found.why, candidates: found.candidates };
+};
+let lastNote = '';
+let taken = null; // what was acted on last
+
+watchListeners();
+watchHandlers();
+watchBinding();
+openShadowRoots();
+watchTimers();
+watchNavigation();
+watchNewTabs();
+watchPresses();
+
+const library = {
+  walk: (options) => asJSON(walk(options)),
+  fieldKind, fieldText, focusOf, toTheEnd, isOn, optionIndex, kept, missed,
+  take, arm, aim, quietIn, context, html, consent, wall, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, suspects, adopt, drawMarks, unmark, register,
+  note: () => lastNote,
+};
+library.frameNumber = frameNumber;
+library.known = (element) => refOf.get(element) ?? null;

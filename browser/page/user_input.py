@@ -1,0 +1,313 @@
+"""Input to a page: pointer, keys, fields, selections. Each does one thing to an element."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser.errors import ActionError, ElementLeft
+from browser.page import injected
+from browser.page.waiting import first_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from playwright.async_api import ElementHandle, Frame, Page
+
+    from browser.page.view import Target
+
+
+Button = Literal["left", "middle", "right"]
+Held = Literal["Alt", "Control", "Meta", "Shift"]
+Point = tuple[float, float]
+"""Pixels from an element's left and top edge; negative ones from its right and bottom edge."""
+
+POINTER_MS = 1_000  # an element that is covered or moving for longer will not come free by itself
+RETRY_SECONDS = 0.05
+DRAG_STEPS = 10
+DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
+KEYS_AT_MOST = 120  # longer texts are put in at once; key handlers matter for what is short
+_FILLED_AT_ONCE = frozenset("date datetime-local month week time color range number".split())
+
+
+class ClickOptions(TypedDict, total=False):
+    """How to click: which button, how often, `at` which point of the element.
+
+    `hold` is a key that is down meanwhile; the button stays down for `seconds` (a long press).
+    """
+
+    button: Button
+    count: int
+    at: Point | None
+    hold: Held | None
+    seconds: float
+
+
+async def click(target: Target, **how: Unpack[ClickOptions]) -> str:
+    """Click where the element can be hit, or `at` a point of it.
+
+    Gives a line where another element got the press. Whether the element is at rest and free is
+    asked here: Playwright would count animation frames.
+    """
+    aimed = await _aim(target, how.get("at"))
+    if aimed.get("direct"):
+        await target.element.evaluate("e => e.click()")
+        return ""
+    left, top = aimed["border"]  # Playwright counts from within it
+    hold, seconds = how.get("hold"), how.get("seconds", 0)
+    try:
+        await target.element.click(
+            button=how.get("button", "left"),
+            click_count=how.get("count", 1),
+            position={"x": aimed["x"] - left, "y": aimed["y"] - top},
+            modifiers=[hold] if hold else None,
+            force=True,
+            delay=seconds * 1000,
+            timeout=POINTER_MS + seconds * 1000,
+        )
+    except PlaywrightError as error:
+        raise _why_not(error) from error
+    with suppress(PlaywrightError):  # the click led elsewhere: it did something
+        if missed := await injected.call(target.frame, "missed"):
+            return f"but {missed}"
+    return ""
+
+
+async def _aim(target: Target, at: Point | None = None) -> dict[str, Any]:
+    """Find the point to hit; what moves or is covered is given POINTER_MS to come free."""
+    until = time.monotonic() + POINTER_MS / 1000
+    while True:
+        question = {"element": target.element, "at": at}
+        aimed: dict[str, Any] = await injected.call(target.frame, "aim", question)
+        if "why" not in aimed:
+            return aimed
+        if aimed.get("left"):
+            raise ElementLeft(str(aimed["why"]))
+        if not aimed.get("wait") or time.monotonic() > until:
+            raise ActionError(str(aimed["why"]))
+        await asyncio.sleep(RETRY_SECONDS)
+
+
+async def fill(page: Page, target: Target, text: str) -> None:
+    """Put text into a field, key by key where it is short, replacing what was there."""
+    element = target.element
+    kind = await _kind(target)
+    if kind == "keys":  # a terminal, a board: it hears keys and shows what it likes
+        await add(page, target, text)
+        return
+    try:
+        if kind in _FILLED_AT_ONCE or len(text) > KEYS_AT_MOST:
+            await element.fill(text, timeout=POINTER_MS)
+            if kind in _FILLED_AT_ONCE and text and not await element.input_value():
+                raise ActionError(
+                    _FORM, hint="Give it in that form."
+                )  # it drops what it cannot read
+            return
+        await element.fill("", timeout=POINTER_MS)
+        await element.focus()
+        await _type(page, text)
+    except PlaywrightError as error:
+        raise _why_not(error) from error
+
+
+async def add(page: Page, target: Target, text: str) -> None:
+    """Type at the end of what stands in a field."""
+    await target.element.focus()
+    await injected.call(target.frame, "toTheEnd", target.element)
+    await _type(page, text)
+
+
+async def overtype(page: Page, text: str) -> None:
+    """Type in place of what is selected."""
+    if text:
+        await _type(page, text)
+    else:
+        await page.keyboard.press("Delete")
+
+
+async def _type(page: Page, text: str) -> None:
+    # A tab typed as a key leaves the field; editors indent the line after one that is indented.
+    if len(text) > KEYS_AT_MOST or "\t" in text or "\n " in text:
+        await page.keyboard.insert_text(text)
+    else:
+        await page.keyboard.type(text)
+
+
+async def text_in(target: Target) -> dict[str, Any] | None:
+    """What stands in a field (`text`, `secret`, `focused`); None where that cannot be told."""
+    found: dict[str, Any] | None = await injected.call(target.frame, "fieldText", target.element)
+    return found
+
+
+def typing_failed(before: str, after: str, text: str, *, whole: bool) -> str:
+    """Hold a field's text against what was typed; `whole` where that replaced all of it.
+
+    Gives "" where it stands there, also in a form of the field's own (a phone number with spaces);
+    "partly" where the field says something else, and "wholly" where it is as before, or empty.
+    """
+    wanted, stands = _bare(text), _bare(after)
+    if stands == wanted if whole else wanted in stands:
+        return ""
+    return "wholly" if not stands or stands == _bare(before) else "partly"
+
+
+def _bare(text: str) -> str:
+    """Letters and digits alone, or all but blanks where there are none."""
+    folded = text.casefold()
+    return "".join(filter(str.isalnum, folded)) or "".join(folded.split())
+
+
+async def press(page: Page, keys: Sequence[str]) -> None:
+    """Press keys one after the other, each as `Enter`, `Control+a`, `ArrowDown`."""
+    for key in keys:
+        try:
+            await page.keyboard.press(key)
+        except PlaywrightError as error:
+            raise ActionError(
+                first_line(error), hint="Keys are named like Enter or Control+a."
+            ) from error
+
+
+async def choose(target: Target, value: str) -> bool:
+    """Select a native option by its text or value; False when the element is no native select.
+
+    A select that takes several is given them together, separated by `;`.
+    """
+    element = target.element
+    if await _kind(target) != "select":
+        return False
+    several = bool(await element.evaluate("select => select.multiple"))
+    values = [part.strip() for part in value.split(";")] if several else [value]
+    indexes = [await _option(target, one) for one in values if one]
+    await element.select_option(index=indexes, timeout=POINTER_MS)
+    return True
+
+
+async def _option(target: Target, value: str) -> int:
+    question = {"element": target.element, "wanted": value}
+    index = int(await injected.call(target.frame, "optionIndex", question))
+    if index < 0:
+        raise ActionError(f"no option {value!r} here", hint="SNAPSHOT its ref for all options.")
+    return index
+
+
+async def is_checked(target: Target) -> bool:
+    """Whether a checkbox, radio, switch or the control of a label is on."""
+    return bool(await injected.call(target.frame, "isOn", target.element))
+
+
+async def upload(page: Page, target: Target, paths: Sequence[Path]) -> None:
+    """Fill a file field; of a button, the one its click opens."""
+    files = [str(path) for path in paths]
+    try:
+        if await _kind(target) == "file":
+            await target.element.set_input_files(files, timeout=POINTER_MS)
+            return
+        async with page.expect_file_chooser(timeout=POINTER_MS) as opened:
+            await click(target)
+        await (await opened.value).set_files(files, timeout=POINTER_MS)
+    except PlaywrightError as error:
+        raise _why_not(error) from error
+
+
+async def hover(page: Page, target: Target, at: Point | None = None) -> None:
+    """Move the pointer onto the element."""
+    await page.mouse.move(*await point_of(target, at))
+
+
+async def drag(
+    page: Page, start: tuple[float, float], to: tuple[float, float], seconds: float = 0
+) -> None:
+    """Drag from a point of the viewport to another, in steps that handlers see.
+
+    The button is held down for `seconds` before the first, where a page waits for that.
+
+    A page that answers them slowly has its way cut short. The button is let go whatever happens,
+    or the next press would go on dragging.
+    """
+    (x, y), (left, top) = start, (to[0] - start[0], to[1] - start[1])
+    await page.mouse.move(x, y)
+    await page.mouse.down()
+    await asyncio.sleep(seconds)
+    until = time.monotonic() + DRAG_SECONDS
+    try:
+        for step in range(1, DRAG_STEPS):
+            if time.monotonic() < until:
+                await page.mouse.move(x + left * step / DRAG_STEPS, y + top * step / DRAG_STEPS)
+        for _ in range(2):  # the first may still wait in line with the last step
+            await page.mouse.move(*to)
+    finally:
+        await page.mouse.up()
+
+
+async def point_of(
+    target: Target, at: Point | None = None, *, covered: bool = False
+) -> tuple[float, float]:
+    """Find where the element can be hit, in CSS pixels of the main viewport.
+
+    A place to drop something may be `covered` by what lies in it: its middle is taken.
+    """
+    aimed = {} if covered else await _aim(target, at)
+    box = await target.element.bounding_box()
+    if box is None:
+        raise ActionError("the element has no place on the page")
+    x, y = aimed.get("x", box["width"] / 2), aimed.get("y", box["height"] / 2)
+    return box["x"] + x, box["y"] + y
+
+
+async def _kind(target: Target) -> str:
+    return str(await injected.call(target.frame, "fieldKind", target.element))
+
+
+def _why_not(error: PlaywrightError) -> ActionError:
+    if "not attached to the DOM" in error.message:
+        return ElementLeft("it left the page")
+    for sign, reason in _REASONS:
+        if sign in error.message:
+            return ActionError(reason)
+    return ActionError(first_line(error))
+
+
+_FORM = "the value has not the form that this field takes (2026-03-31, 13:45, #ff0000, 42)"
+_REASONS = (
+    ("element is not enabled", "it is disabled"),
+    ("element is not editable", "it cannot be edited"),
+    ("element is not visible", "it is not visible"),
+    ("element is not stable", "it keeps moving"),
+    ("outside of the viewport", "it is outside of what can be scrolled to"),
+    ("is not an <input>", "it is no field to type into"),
+    ("Malformed value", _FORM),
+)
+
+
+async def select_text(
+    page: Page, frame: Frame, text: str, element: ElementHandle | None = None
+) -> None:
+    """Select a text within an element, else in the document; raises ActionError without it.
+
+    Where the pointer did not bring just that (text that cannot be selected by it, or is broken
+    over columns), the selection is set.
+    """
+    question = {"text": text, "element": element}
+    ends: dict[str, Any] | None = await injected.call(frame, "textEnds", question)
+    if ends is None:
+        raise ActionError(
+            f"{text!r} does not stand there", hint="FIND it, and give it as it stands."
+        )
+    left, top = await _origin(frame)
+    start, end = ends["start"], ends["end"]
+    await drag(page, (left + start[0], top + start[1]), (left + end[0], top + end[1]))
+    await injected.call(frame, "selectText", question)
+
+
+async def _origin(frame: Frame) -> tuple[float, float]:
+    """Where a frame's viewport begins in the main one."""
+    if frame.parent_frame is None:
+        return 0, 0
+    box = await (await frame.frame_element()).bounding_box()
+    return (box["x"], box["y"]) if box else (0, 0)

@@ -1,0 +1,211 @@
+"""Words of any script, their stems, BM25 over them, the language they are in, and clean text."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from importlib import resources
+from typing import TYPE_CHECKING, Final
+
+import snowballstemmer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+# Scripts written without spaces: each character is a word of its own.
+UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+"""Thai, Lao, Burmese, Khmer, kana, Han: as a part of a regular expression's character class."""
+_UNSPACED = re.compile(f"([{UNSPACED}])")
+# A word of Chinese, Japanese or Thai has some two characters.
+_CHARACTERS_A_WORD = 2
+_LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
+_STEMMER = snowballstemmer.stemmer("english")
+
+STOP_WORDS = frozenset(
+    """a about above after again against all also am an and any are as at be because been before
+    being below between both but by can could did do does doing down during each few for from
+    further had has have having he her here hers herself him himself his how i if in into is it
+    its itself just me more most my myself no nor not now of off on once only or other our ours
+    ourselves out over own s same she should so some such t than that the their theirs them
+    themselves then there these they this those through to too under until up us very was we were
+    what when where which while who whom whose why will with would you your yours yourself
+    yourselves""".split()
+)
+
+
+def words(text: str) -> list[str]:
+    """Split into case-folded words, in order; `O'Brien's` keeps its apostrophe-less parts."""
+    folded = _without_accents(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
+    found = _WORD.findall(_UNSPACED.sub(r" \1 ", folded))
+    return [w.removesuffix("'s").replace("'", "") for w in found]
+
+
+def count_words(text: str) -> int:
+    """How long a text is in words, also where its script sets no spaces between them."""
+    found = len(text.split())
+    if text.isascii():
+        return found
+    return found + len(_UNSPACED.findall(text)) // _CHARACTERS_A_WORD
+
+
+def _without_accents(text: str) -> str:
+    """Take the accents off Latin letters: `perez` finds Pérez. Other scripts stay as they are."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _LATIN_ACCENT.sub("", unicodedata.normalize("NFD", text)))
+
+
+@functools.lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Stem one case-folded word (Snowball English); words of other scripts come back unchanged."""
+    if not word.isascii() or word.isdigit():
+        return word
+    return str(_STEMMER.stemWord(word))
+
+
+def content_words(text: str) -> list[str]:
+    """Stems of the words that carry meaning: stop words left out, in order, repeats kept."""
+    return [stem(w) for w in words(text) if w not in STOP_WORDS]
+
+
+# C0 but tab and newline, DEL and C1; zero-width and invisible operators; bidi controls;
+# interlinear marks; Unicode tags; variation selectors supplement; BOM and soft hyphen.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_ESCAPE_SEQUENCE = re.compile(
+    "\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-Z\\\\-_])"
+)
+
+
+def clean(text: str) -> str:
+    r"""Remove control, bidi, zero-width and tag characters; newlines become `\\n`.
+
+    Zero-width joiners stay: emoji and several scripts are spelt with them.
+    """
+    unified = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", unified))
+
+
+@functools.cache
+def synonym_groups() -> tuple[tuple[str, ...], ...]:
+    """Give the groups, as words; they stand in `synonyms.txt`, one a line, notes behind #."""
+    text = resources.files("browser.text").joinpath("synonyms.txt").read_text("utf-8")
+    lines = (line for line in text.splitlines() if line and not line.startswith("#"))
+    return tuple(tuple(line.split()) for line in lines)
+
+
+SCRIPTS: Final = tuple(
+    (language, re.compile(f"[{letters}]"))
+    for language, letters in (
+        ("ja", "\u3040-\u30ff"),
+        ("ko", "\uac00-\ud7af"),
+        ("zh", "\u4e00-\u9fff"),
+        ("th", "\u0e00-\u0e7f"),
+        ("el", "\u0370-\u03ff"),
+        ("he", "\u0590-\u05ff"),
+        ("ar", "\u0600-\u06ff"),
+        ("hi", "\u0900-\u097f"),
+    )
+)
+"""Language (ISO 639-1) and what finds a letter of a script that it alone writes, or far the most.
+
+Kana stand before Han, which both use.
+"""
+
+
+# The commonest words of each that are rare in the others.
+_SMALL_WORDS = {
+    "en": "the and of to that is was for with this from have are not which were their",
+    "de": "der die und das ist nicht mit den von ein eine auf sich auch dem für wird sind",
+    "fr": "les des est dans une pour qui que sur pas avec sont cette par aux plus ses",
+    "es": "los las del una por con para que como más pero sus este está ha fue muy",
+    "it": "che della di il per una non sono con del dei alla nel anche più gli è",
+    "pt": "não uma os dos para com mais ao pela foi são também pelo seu das em à",
+    "nl": "het een van dat niet zijn voor met op ook aan werd deze door naar wordt bij",
+    "pl": "nie się jest że oraz dla jak tego przez który była są ale na do od po",
+    "sv": "och att det som är på för inte har med av till den var om kan sig",
+}
+_OWNERS = {
+    word: [language for language, words in _SMALL_WORDS.items() if word in words.split()]
+    for word in " ".join(_SMALL_WORDS.values()).split()
+}
+_UKRAINIAN = frozenset("іїєґІЇЄҐ")
+_CYRILLIC = range(0x0400, 0x0500)
+_UKRAINIAN_SHARE = 0.02
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LOOKED_AT = 4_000
+# Of running text a third is small words; a list of names holds few.
+_SMALL_SHARE = 0.08
+_FEWEST_WORDS = 20
+_SCRIPT_SHARE = 0.1
+
+
+def language_of(text: str) -> str | None:
+    """Name a text's language (ISO 639-1) where it is plain; None for short or mixed ones.
+
+    By its script, else by the small words that running text is full of. Questions are too short
+    for this: `browser.search.languages` tells theirs.
+    """
+    sample = text[:_LOOKED_AT]
+    if not sample.isascii():
+        for language, script in SCRIPTS:
+            if len(script.findall(sample)) > _SCRIPT_SHARE * len(sample):
+                return language
+        if sum(ord(letter) in _CYRILLIC for letter in sample) > _SCRIPT_SHARE * len(sample):
+            ukrainian = sum(letter in _UKRAINIAN for letter in sample)  # Russian lacks these
+            return "uk" if ukrainian > _UKRAINIAN_SHARE * len(sample) else "ru"
+    found_words = [word.casefold() for word in _LETTERS.findall(sample)]
+    found = Counter(language for word in found_words for language in _OWNERS.get(word, ()))
+    (first, most), (_, second) = [*found.most_common(2), ("", 0), ("", 0)][:2]
+    fewest = max(_SMALL_SHARE * len(found_words), 1.5 * second)
+    return first if len(found_words) >= _FEWEST_WORDS and most >= fewest else None
+
+
+# Robertson & Zaragoza (2009) give k1 1.2-2.0, b 0.5-0.8 for long documents; passages vary less in
+# length, so length counts for less.
+K1 = 1.2
+B = 0.5
+
+
+class BM25:
+    """An index over documents given as token lists; `scores(query)` gives one score for each."""
+
+    def __init__(self, documents: Iterable[Sequence[str]], *, k1: float = K1, b: float = B) -> None:
+        self._k1, self._b = k1, b
+        self._lengths: list[int] = []
+        self._postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for number, tokens in enumerate(documents):
+            self._lengths.append(len(tokens))
+            for token, count in Counter(tokens).items():
+                self._postings[token].append((number, count))
+        self._mean = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def idf(self, token: str) -> float:
+        """Inverse document frequency of a token, never negative."""
+        found = len(self._postings.get(token, ()))
+        return math.log(1 + (len(self) - found + 0.5) / (found + 0.5))
+
+    def scores(self, query: Iterable[str]) -> list[float]:
+        """One score per document, in the order in which they came; 0 where nothing matches."""
+        result = [0.0] * len(self)
+        for token in set(query):
+            idf = self.idf(token)
+            for number, count in self._postings.get(token, ()):
+                norm = 1 - self._b + self._b * self._lengths[number] / (self._mean or 1.0)
+                result[number] += idf * count * (self._k1 + 1) / (count + self._k1 * norm)
+        return result
+
+    def best(self, query: Iterable[str], limit: int) -> list[tuple[int, float]]:
+        """Find the `limit` best documents as (number, score), best first, ties by number."""
+        ranked = sorted(enumerate(self.scores(query)), key=lambda pair: (-pair[1], pair[0]))
+        return [pair for pair in ranked[:limit] if pair[1] > 0]

@@ -1,0 +1,202 @@
+"""How walls look: checks, logins, consent pages, paywalls, plain errors.
+
+`find_wall` judges an answer over HTTP, `live_wall` the facts of a page in the browser. A wall says
+little: a page that is longer is no wall, whatever it mentions.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from browser.net.url import host, parse
+from browser.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from browser.types import Document
+
+# Characters of an extracted text; an article about captchas is longer.
+_LONGEST_WALL = 1_500
+_LONGEST_PAYWALL = 4_000
+_FEW = 500  # what fits on a bare notice
+# Characters that a browser shows, menus and footers among them.
+_LONGEST_SHOWN_WALL = 1_800
+_LONGEST_SHOWN_TEASER = 6_000
+
+_STATUS = {
+    401: Outcome.UNAUTHORIZED, 402: Outcome.PAYWALL, 403: Outcome.BLOCKED, 404: Outcome.NOT_FOUND,
+    407: Outcome.UNAUTHORIZED, 408: Outcome.TIMEOUT, 410: Outcome.NOT_FOUND,
+    429: Outcome.RATE_LIMITED, 451: Outcome.BLOCKED, 504: Outcome.TIMEOUT,
+}  # fmt: skip
+
+_CAPTCHA = re.compile(
+    r"captcha|are you (?:a )?(?:robot|human)|i'?m not a robot|unusual traffic"
+    r"|(?:type|enter) the characters|prove (?:that )?you(?:'re| are) (?:a )?human"
+    r"|press (?:&|and) hold|kein roboter|ungewöhnlichen datenverkehr",
+    re.IGNORECASE,
+)
+_BOT_CHECK = re.compile(
+    r"just a moment(?:\.\.\.|…|$)|checking (?:your browser|if the site connection is secure)"
+    r"|verif(?:y|ying) (?:that )?you are (?:a )?human|ddos protection|pardon our interruption"
+    r"|please wait while we (?:verify|check)|enable javascript and cookies to continue"
+    r"|needs to review the security|browser (?:überprüft|wird geprüft)",
+    re.IGNORECASE,
+)
+_PAYWALL = re.compile(
+    r"subscribe (?:now )?to (?:continue|read|keep reading|unlock)|already a subscriber"
+    r"|th(?:is|e) (?:article|content|story) is (?:only )?(?:for|available to|reserved for)"
+    r" (?:our |paying )?(?:subscribers|members)|(?:article|content|story) is only available to"
+    r"|subscribers? only|continue reading with|to continue reading|unlock this (?:article|story)"
+    r"|(?:free )?articles? (?:left|remaining)|become a member to read"
+    r"|jetzt (?:weiterlesen|abonnieren)|réservé aux abonnés|nur für abonnenten",
+    re.IGNORECASE,
+)
+_CONSENT = re.compile(
+    r"before you continue to|bevor sie (?:fortfahren|zu .{1,40} weitergehen)|"
+    r"(?:accept|agree to|alle) (?:all |the )?(?:use of )?cookies?\b.{0,80}"
+    r"(?:to continue|continue reading|weiterlesen)|avant d'accéder|"
+    r"mit werbung (?:und tracking )?weiterlesen",
+    re.IGNORECASE | re.DOTALL,
+)
+_CONSENT_DIALOG = re.compile(
+    r"<(?:dialog\b|[^>]{0,300}(?:role\s*=\s*[\"']?(?:alert)?dialog|aria-modal\s*=\s*[\"']?true))"
+    r"[^>]{0,300}>.{0,1500}?(?:cookie|consent|einwilligung|consentement|consentimiento)",
+    re.IGNORECASE | re.DOTALL,
+)
+_PASSWORD = re.compile(r"<input[^>]{1,300}type\s*=\s*[\"']?password", re.IGNORECASE)
+# The other kinds are told by what they say or hold literally, in lower case.
+_BLOCKED = (
+    "access denied", "access has been denied", "access to this page denied",
+    "access to this page has been denied", "request blocked", "you have been blocked",
+    "the request could not be satisfied", "403 forbidden", "zugriff verweigert",
+)  # fmt: skip
+_LOGIN = (
+    "login", "log in", "signin", "sign in", "anmelden", "einloggen", "se connecter",
+    "iniciar sesión", "wachtwoord",
+)  # fmt: skip
+_LIMIT = ("too many requests", "rate limit", "slow down", "try again later", "try again in ")
+_NOT_FREE = ('"isaccessibleforfree":false', '"isaccessibleforfree":"false')
+_CAPTCHA_MARKS = (
+    "g-recaptcha", "hcaptcha.com", "h-captcha", "captcha-delivery.com", "px-captcha",
+    "geo.captcha", "/captcha/", "captcha-form", "arkoselabs", "funcaptcha",
+)  # fmt: skip
+_CAPTCHA_FRAMES = (
+    "recaptcha/api2/anchor", "recaptcha/api2/bframe", "recaptcha/enterprise/anchor",
+    "recaptcha/enterprise/bframe", "hcaptcha.com", "challenges.cloudflare.com", "arkoselabs",
+    "funcaptcha", "captcha-delivery.com", "geo.captcha",
+)  # fmt: skip
+_BOT_MARKS = (
+    "_incapsula_resource",
+    "cf-browser-verification",
+    "cf-chl-",
+    "cf-chl_",
+    "cf_chl_",
+    "cf_chl-",
+)
+_CONSENT_HOSTS = ("consent.", "consentmanager.", "privacyconsent.", "privacy-consent.")
+_LOGIN_PATHS = ("/login/", "/log-in/", "/signin/", "/sign-in/", "/auth/", "/sso/")
+
+
+class Wall(NamedTuple):
+    """What stands in the way, and one line for people that says so."""
+
+    outcome: Outcome
+    reason: str
+
+
+def find_wall(
+    status: int | None, requested: str, url: str, html: str, document: Document | None
+) -> Wall | None:
+    """Name what stands before the page, by status, address and words; None for a page.
+
+    `status` is None for a page that was read in the browser.
+    """
+    wall = _by_content(requested, url, html, document)
+    if status is None or status < 400:
+        return wall
+    if wall is not None and wall.outcome in {Outcome.CAPTCHA, Outcome.BOT_CHECK, Outcome.LOGIN}:
+        return Wall(wall.outcome, f"{wall.reason} (HTTP {status})")
+    return Wall(_STATUS.get(status, Outcome.ERROR), f"HTTP {status}")
+
+
+def live_wall(facts: dict[str, Any], status: int | None) -> Outcome:
+    """Judge a live page by the facts of `js/wall.js` and its HTTP status, the surest sign first."""
+    words = f"{facts['title']}\n{facts['text']}"
+    short = facts["length"] < _LONGEST_SHOWN_WALL
+    by_status = _STATUS.get(status or 200) if short else None
+    if by_status is Outcome.NOT_FOUND:
+        return by_status
+    if short and (check := _live_check(facts, words)):
+        return check
+    if by_status in {Outcome.RATE_LIMITED, Outcome.UNAUTHORIZED, Outcome.PAYWALL}:
+        return by_status
+    if short and _says(words, _LIMIT) and status is not None and status >= 400:
+        return Outcome.RATE_LIMITED
+    if short and facts["password"] and _says(words, _LOGIN):
+        return Outcome.LOGIN
+    teaser = facts["length"] < _LONGEST_SHOWN_TEASER and _PAYWALL.search(words)
+    if teaser and (facts["paywall"] or facts["marked"] or short):
+        return Outcome.PAYWALL
+    if short and (status == 403 or _says(words, _BLOCKED)):
+        return Outcome.BLOCKED
+    return Outcome.OK
+
+
+def _live_check(facts: dict[str, Any], words: str) -> Outcome | None:
+    if _BOT_CHECK.search(words):
+        return Outcome.BOT_CHECK
+    framed = any(_says(source, _CAPTCHA_FRAMES) for source in facts["frames"])
+    # Beside fields to fill in, a captcha is part of a form and nothing stands behind it.
+    if (framed or facts["challenge"]) and not facts["fields"]:
+        return Outcome.CAPTCHA
+    return Outcome.CAPTCHA if _CAPTCHA.search(words) else None
+
+
+def _by_content(requested: str, url: str, html: str, document: Document | None) -> Wall | None:
+    text = document.text if document else ""
+    title = document.title if document else ""
+    if len(text) > _LONGEST_PAYWALL:
+        return None
+    words = f"{title}\n{text}"
+    if len(text) <= _LONGEST_WALL and (wall := _short(requested, url, html, words)):
+        return wall
+    if not _PAYWALL.search(text):
+        return None
+    not_free = len(text) <= _LONGEST_WALL or _says("".join(html.split()), _NOT_FREE)
+    return Wall(Outcome.PAYWALL, "only the beginning is free to read") if not_free else None
+
+
+def _short(requested: str, url: str, html: str, words: str) -> Wall | None:
+    bare = len(words) < _FEW
+    if _CAPTCHA.search(words) and _says(html, _CAPTCHA_MARKS):
+        return Wall(Outcome.CAPTCHA, "the site asks to solve a captcha")
+    if _BOT_CHECK.search(words) or (bare and (_BOT_CHECK.search(html) or _says(html, _BOT_MARKS))):
+        return Wall(Outcome.BOT_CHECK, "the site checks whether a person is reading")
+    if bare and _says(words, _BLOCKED):
+        return Wall(Outcome.BLOCKED, "the site turned us away")
+    if host(url).startswith(_CONSENT_HOSTS) or _CONSENT.search(words):
+        return Wall(Outcome.CONSENT, "a consent page stands before the content")
+    if bare and _CONSENT_DIALOG.search(html):
+        return Wall(Outcome.CONSENT, "a consent dialog stands before the content")
+    asks = _PASSWORD.search(html) is not None
+    named = _says(words, _LOGIN)
+    sent = _is_login(url) and not _is_login(requested)
+    if sent and (asks or named):
+        return Wall(Outcome.LOGIN, "the site sent us to its login page")
+    if asks and named and bare:
+        return Wall(Outcome.LOGIN, "the page asks to log in")
+    return None
+
+
+def _says(text: str, phrases: Iterable[str]) -> bool:
+    folded = text.lower()
+    return any(phrase in folded for phrase in phrases)
+
+
+def _is_login(url: str) -> bool:
+    """Whether a part of the path is that of a login: `/login`, `/auth/…`, `/login.php`."""
+    parsed = parse(url)
+    path = parsed.path.lower().replace(".", "/") + "/" if parsed else ""
+    return any(login in path for login in _LOGIN_PATHS)

@@ -1,0 +1,96 @@
+"""Types (tsc) and lint (eslint) for the JavaScript in browser/page/js.
+
+    python dev/javascript/check.py            check
+    python dev/javascript/check.py install    install both into the cache, where node and npm are
+
+The files make one closure, so they are checked as one text, and what is found is told at its own
+file and line. Without node, or where the packages could not be had, nothing is checked: it says so.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from browser.page.injected import LIBRARY_FILES
+
+HERE = Path(__file__).parent
+SCRIPTS = HERE.parent.parent / "browser" / "page" / "js"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "urchin-javascript"
+_PLACE = re.compile(r"^(?:.*/)?(\w+)\.js\((\d+),(\d+)\)", re.MULTILINE)
+
+
+def say(text: str) -> None:
+    print(f"javascript: {text}", file=sys.stderr)
+
+
+def install() -> None:
+    """Install what package.json pins, once for each version of it."""
+    if not (shutil.which("node") and shutil.which("npm")):
+        say("node and npm are not there; the scripts of pages will not be checked")
+        return
+    pinned = (HERE / "package.json").read_text("utf-8")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    done = CACHE / "installed.json"
+    if done.is_file() and done.read_text("utf-8") == pinned:
+        return
+    (CACHE / "package.json").write_text(pinned, "utf-8")
+    command = [shutil.which("npm"), "install", "--no-audit", "--no-fund", "--silent"]
+    if subprocess.run(command, cwd=CACHE, capture_output=True, check=False).returncode:
+        say("npm could not install typescript and eslint; the scripts will not be checked")
+        return
+    done.write_text(pinned, "utf-8")
+
+
+def joined() -> tuple[str, list[tuple[str, int]]]:
+    """The library as one text, and the file and line that each of its lines comes from."""
+    lines, origins = ["// @ts-check", "(() => { 'use strict';"], [("library", 0)] * 2
+    for name in LIBRARY_FILES:
+        text = (SCRIPTS / f"{name}.js").read_text("utf-8").splitlines()
+        lines += text
+        origins += [(name, number) for number in range(1, len(text) + 1)]
+    lines += ["Object.freeze(library);", "})();"]
+    return "\n".join(lines) + "\n", [*origins, ("library", 0), ("library", 0)]
+
+
+def check() -> int:
+    tools = CACHE / "node_modules" / ".bin"
+    node = shutil.which("node")
+    if node is None or not (CACHE / "installed.json").is_file():
+        say("not checked: node, typescript and eslint are needed")
+        return 0
+    text, origins = joined()
+    (CACHE / "library.js").write_text(text, "utf-8")
+    for name in ("effect", "visible"):
+        source = (SCRIPTS / f"{name}.js").read_text("utf-8").rstrip()
+        (CACHE / f"{name}.js").write_text(f"// @ts-check\nglobalThis.{name} = {source};\n", "utf-8")
+    for name in ("tsconfig.json", "eslint.config.mjs"):
+        shutil.copyfile(HERE / name, CACHE / name)
+
+    def at_home(match: re.Match[str]) -> str:
+        name, line = match[1], int(match[2])
+        name, line = origins[line - 1] if name == "library" else (name, line - 1)
+        return f"{SCRIPTS.relative_to(HERE.parent.parent)}/{name}.js:{line}:{match[3]}"
+
+    format_as = "--format=" + str(HERE / "places.mjs")
+    commands = (
+        [tools / "tsc", "-p", ".", "--pretty", "false"],
+        [tools / "eslint", format_as, "library.js"],
+    )
+    failed = 0
+    for command in commands:
+        done = subprocess.run(command, cwd=CACHE, capture_output=True, text=True, check=False)
+        print(_PLACE.sub(at_home, done.stdout + done.stderr), end="")
+        failed |= done.returncode
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["install"]:
+        install()
+    else:
+        sys.exit(check())

@@ -1,0 +1,109 @@
+"""What did not happen is not told as done: each page here resists in its own way."""
+
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
+from __future__ import annotations
+
+import pytest
+
+from browser.errors import ActionError
+from tests.browser.page.pages import ref
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "<input aria-label=F oninput=\"this.value='fixed'\" value=fixed>",
+        "<input aria-label=F oninput=\"setTimeout(() => { this.value = '' }, 30)\">",
+        "<input aria-label=F type=number value=0 oninput='this.value = 0'>",
+        "<div aria-label=F role=textbox contenteditable oninput=\"this.textContent = ''\"></div>",
+        "<textarea aria-label=F onkeydown='event.preventDefault()' onbeforeinput='event.preventDefault()'></textarea>",
+    ],
+    ids=["resets at once", "resets a little later", "a number stays 0", "rich text", "deaf"],
+)
+async def test_a_field_that_takes_nothing_is_no_done(show, field):
+    tab = await show(field)
+    with pytest.raises(ActionError, match="did not take the text"):
+        await tab.type(ref(await tab.snapshot(), ""), "42")
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ("<input aria-label=F maxlength=3>", "'abc'"),
+        ("<input aria-label=F oninput=\"this.value = this.value.replace(/b/g, '')\">", "'acdef'"),
+        ("<input aria-label=F type=password maxlength=3>", "something else"),
+    ],
+)
+async def test_what_a_field_says_instead_is_told(show, field, said):
+    tab = await show(field)
+    outcome = await tab.type(ref(await tab.snapshot(), ""), "abcdef")
+    assert outcome.did.endswith(f"but the field now says {said}")
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "<input aria-label=F>",
+        "<input aria-label=F type=password>",
+        "<input aria-label=F type=date>",
+        "<div aria-label=F role=textbox contenteditable>old</div>",
+        "<input aria-label=F oninput=\"this.value = this.value.replace(/(\\d{4})-?(\\d\\d)-?(\\d\\d)/, '$1 $2 $3')\">",
+    ],
+)
+async def test_a_field_that_takes_it_is_done_without_more_words(show, field):
+    tab = await show(field)
+    outcome = await tab.type(ref(await tab.snapshot(), ""), "2026-03-31")
+    assert outcome.did.startswith("typed into [e1] ")
+    assert ", " not in outcome.did
+
+
+async def test_blanks_and_tabs_are_typed_as_written(show):
+    tab = await show("<textarea aria-label=Code></textarea><input aria-label=Next>")
+    await tab.type(ref(await tab.snapshot(), ""), "  if x:\n\ty()  ")
+    assert await tab.page.evaluate("document.querySelector('textarea').value") == "  if x:\n\ty()  "
+
+
+async def test_a_click_that_another_element_got_is_told(show):
+    tab = await show(
+        "<button style='position:absolute;left:0;top:0;width:90px;height:40px'>Save</button>"
+        "<div id=ad hidden style='position:absolute;left:0;top:0;width:90px;height:40px;background:#eee'>Ad</div>"
+        "<script>document.querySelector('button').onmouseover = () => { ad.hidden = false }</script>"
+    )
+    outcome = await tab.click(ref(await tab.snapshot(), "button Save"))
+    assert "the press went to <div#ad>" in outcome.did
+
+
+async def test_a_button_drawn_anew_under_the_press_is_told(show):
+    tab = await show(
+        '<main><button onmousedown="this.replaceWith(this.cloneNode(true))">Save</button></main>'
+    )
+    outcome = await tab.click(ref(await tab.snapshot(), "button Save"))
+    assert "no click came of it" in outcome.did
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<button><b>Save</b> <i>it</i></button>",
+        "<label>Save <input type=checkbox></label>",
+        "<button onmousedown=\"this.innerHTML = '<u>Save</u>'\">Save</button>",
+        "<div role=combobox tabindex=0 aria-label=Save onmousedown=\"document.body.insertAdjacentHTML('beforeend', '<div style=position:fixed;inset:0>list</div>')\">one</div>",
+    ],
+)
+async def test_a_click_that_arrives_is_told_without_more_words(show, body):
+    tab = await show(body)
+    refs = (await tab.snapshot()).refs
+    assert "went to" not in (await tab.click(next(iter(refs)))).did
+
+
+async def test_keys_name_who_heard_them(show):
+    tab = await show("<input aria-label=Name><p tabindex=0 onfocus='this.blur()' onclick=1>Shy</p>")
+    snap = await tab.snapshot()
+    assert "nothing has the focus" in (await tab.press("a")).did
+    await tab.click(ref(snap, "textbox Name"))
+    assert (await tab.press("a")).did == 'pressed a in textbox "Name"'
+    assert (
+        "but the focus is on nothing"
+        in (await tab.press("a", next(r for r, w in snap.refs.items() if "Shy" in w))).did
+    )
