@@ -23,10 +23,11 @@ from browser.page.driver import ACT_SECONDS, LOOK_SECONDS, PageDriver
 from browser.page.events import Events
 from browser.page.lines import plain
 from browser.page.overlays import answer_challenge, challenge_of
-from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, snapshot_of
-from browser.page.view import target_of
+from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, listed, snapshot_of
+from browser.page.view import look_for, target_of
 from browser.page.waiting import drawing, settle, text_shown, within
 from browser.text import clean
+from browser.types import FindResult
 from browser.walls import live_wall
 
 if TYPE_CHECKING:
@@ -77,21 +78,38 @@ class Tab(PageDriver):
         snapshot, self._choice = snapshot_of(view, budget, query)
         return snapshot
 
-    async def find(self, text: str) -> str:
-        """Find lines of the whole page by text, role or words.
+    async def find(self, text: str) -> FindResult:
+        """Find lines of the whole page by text, role or words, also beyond what a snapshot holds.
 
         Text that nothing says can be clicked gets a ref too: a page may hide who listens.
         """
-        found = find_in(await self.look(), text)
+        view, whole = await self.look(), True
+        lines = view.lines
         async with within(LOOK_SECONDS, "read the page"):
+            if view.cut or view.begun:
+                known = {line.text for line in lines}
+                more, whole = await look_for(self.page, self.frames, text=text)
+                lines = [*lines, *(line for line in more if line.text not in known)]
+                for line in more:
+                    view.refs.update(line.refs)
             refs = await injected.call(self.page.main_frame, "refsOfText", text)
+        found = find_in(lines, text)
         beside = [f'[{ref} text: {plain(said)}] in "{plain(row)}"' for ref, said, row in refs]
-        return "\n".join([found, *beside])
+        short = [] if whole else ["(the page is too large to be searched to its end)"]
+        return FindResult("\n".join([found.text, *beside, *short]), found.found or bool(beside))
 
     async def expand(self, ref: str) -> str:
-        """Show what a fold left out, all options of a select, or what stands inside an element."""
+        """Show what a fold left out, all options of a select, or what stands in or around a ref."""
         view = self._view or await self.look()
-        return expand_in(view, self._choice, ref)
+        try:
+            return expand_in(view, self._choice, ref)
+        except RefError:
+            target = await target_of(self.frames, ref)  # FIND gave it, beyond the snapshot
+        async with within(LOOK_SECONDS, "read the page"):
+            lines, _ = await look_for(self.page, self.frames, around=target)
+        for line in lines:
+            view.refs.update(line.refs)
+        return listed(lines)
 
     async def context(self) -> PageContext:
         """Give URL, title, selection, focus and visible text."""
