@@ -239,12 +239,14 @@ class Tab(PageDriver):
         """
 
         async def perform(target: Target) -> str:
-            before = await user_input.text_in(target)
+            before = await user_input.field_of(target)
             if instead:
                 await user_input.select_text(self.page, target.frame, instead, target.element)
                 await user_input.overtype(self.page, text)
+            elif append:
+                await user_input.add(self.page, target, text)
             else:
-                await (user_input.add if append else user_input.fill)(self.page, target, text)
+                await user_input.fill(self.page, target, text, before["kind"])
             said = await self._typed(target, before, text, whole=not (append or instead))
             if submit:
                 await self.page.keyboard.press("Enter")
@@ -255,20 +257,21 @@ class Tab(PageDriver):
         )
 
     async def _typed(
-        self, target: Target, before: dict[str, Any] | None, text: str, *, whole: bool
+        self, target: Target, before: dict[str, Any], text: str, *, whole: bool
     ) -> str:
         """Read back what was typed, once the page has had its say; a line where it is otherwise.
 
         Raises ActionError where the field took nothing of it.
         """
-        if before is None:
+        if before["text"] is None:
             return ""  # what only hears keys shows what it likes
         await settle(self.page, self.events)
-        after: dict[str, Any] | None = None
+        after: dict[str, Any] = {"text": None}
         with suppress(PlaywrightError, RefError):  # a field that was drawn anew is found again
-            after = await user_input.text_in(target)
-            after = after or await user_input.text_in(await target_of(self.frames, target.ref))
-        if after is None:
+            after = await user_input.field_of(target)
+            if after["left"]:
+                after = await user_input.field_of(await target_of(self.frames, target.ref))
+        if after["text"] is None or after["left"]:
             return "the field left the page, so that its text was not read back"
         failed = user_input.typing_failed(before["text"], after["text"], text, whole=whole)
         if not failed:
@@ -286,8 +289,8 @@ class Tab(PageDriver):
         """Empty a field."""
 
         async def perform(target: Target) -> str:
-            before = await user_input.text_in(target)
-            await user_input.fill(self.page, target, "")
+            before = await user_input.field_of(target)
+            await user_input.fill(self.page, target, "", before["kind"])
             return await self._typed(target, before, "", whole=True)
 
         return await self.act("cleared", perform, ref)
