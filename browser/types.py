@@ -204,6 +204,14 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class FindResult:
+    """Lines of a live page, with refs; `found` says that one of them holds what was looked for."""
+
+    text: str
+    found: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Challenge:
     """A captcha as a solver needs it: whose, its key on this site, and the page it stands on.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from agent.errors import ToolError
 from agent.tools.page_tools import look, open_tab, picture_of, taken_down, with_picture
@@ -36,6 +36,8 @@ SAID_TWICE = 60
 
 _WORD = re.compile(r"[^\W\d_]{3}")
 
+AsWritten = Annotated[str, StringConstraints(strip_whitespace=False)]
+"""Blanks at its ends belong to a text that is entered."""
 Act = Callable[["Tab", Any], Awaitable[ActionOutcome]]
 Finish = Callable[[], ToolResult]
 
@@ -64,10 +66,10 @@ class TypeParams(Params):
     """
 
     ref: str
-    text: str
+    text: AsWritten
     submit: bool = False
     append: bool = False
-    instead: str | None = None
+    instead: AsWritten | None = None
 
 
 class SelectParams(Params):

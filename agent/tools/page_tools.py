@@ -106,7 +106,7 @@ async def find(context: ToolContext, params: FindParams) -> ToolResult:
     tab = open_tab(context)
     async with web_of(context).lock:
         found = await tab.find(params.text)
-    return ToolResult({"text": params.text, "found": bool(found)}, found, "page")
+    return ToolResult({"text": params.text, "found": found.found}, found.text, "page")
 
 
 async def tabs(context: ToolContext, params: TabsParams) -> ToolResult:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from browser.errors import RefError
 from browser.text import BM25, content_words, words
-from browser.types import Snapshot
+from browser.types import FindResult, Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,12 +32,16 @@ def snapshot_of(view: View, budget: int | None, query: str | None) -> tuple[Snap
         choice = choose(view.lines, BYTES_LIMIT // 5, query)
     text = "\n".join(choice.rendered)
     shown = {ref: what for i in sorted(choice.kept) for ref, what in view.lines[i].refs.items()}
+    if view.begun:
+        text = "(from where the page is scrolled to; SCROLL to top for its beginning)\n" + text
     if view.cut:
-        text += "\n(the page goes on: it is too large to be shown whole)"
+        text += "\n(the page goes on: FIND looks through all of it, SCROLL shows what follows)"
     encoded = text.encode("utf-8", "replace")
     if len(encoded) > BYTES_LIMIT:
         text = encoded[:BYTES_LIMIT].decode("utf-8", "ignore")
-    snapshot = Snapshot(view.url, view.title, text, shown, bool(choice.folds) or view.cut)
+    snapshot = Snapshot(
+        view.url, view.title, text, shown, bool(choice.folds) or view.cut or view.begun
+    )
     return snapshot, choice
 
 
@@ -45,17 +49,23 @@ def _size(rendered: list[str]) -> int:
     return sum(len(text.encode("utf-8", "replace")) + 1 for text in rendered)
 
 
-def find_in(view: View, text: str) -> str:
-    """Find lines that hold `text` as it stands, as a role, or by its words; in page order."""
+def find_in(lines: list[PageLine], text: str) -> FindResult:
+    """Find lines that hold `text` as it stands, as a role, or by its words; in page order.
+
+    It is found where a line holds it, has the role, or holds all of its words.
+    """
     needle = " ".join(text.split()).casefold()
-    exact = [i for i, line in enumerate(view.lines) if needle and needle in line.text.casefold()]
-    by_role = [i for i, line in enumerate(view.lines) if _has_role(line, needle)]
-    index = BM25([content_words(line.text) for line in view.lines])
-    ranked = [number for number, _ in index.best(content_words(text), FIND_LINES)]
+    exact = [i for i, line in enumerate(lines) if needle and needle in line.text.casefold()]
+    by_role = [i for i, line in enumerate(lines) if _has_role(line, needle)]
+    stems = [content_words(line.text) for line in lines]
+    asked = content_words(text)
+    ranked = [number for number, _ in BM25(stems).best(asked, FIND_LINES)]
     hits = list(dict.fromkeys([*exact, *by_role, *ranked]))
+    found = bool(exact or by_role or (asked and any(set(asked) <= set(stems[i]) for i in ranked)))
     if not hits:
-        return f"nothing on this page matches {text!r}"
-    return _shown(view.lines, hits)
+        return FindResult(f"nothing on this page matches {text!r}", found=False)
+    shown = _shown(lines, hits)
+    return FindResult(shown if found else f"nothing here says {text!r}; nearest:\n{shown}", found)
 
 
 def _has_role(line: PageLine, needle: str) -> bool:
@@ -96,6 +106,11 @@ def expand_in(view: View, choice: Choice, ref: str) -> str:
         if ref in line.refs:
             return _lines_from(view.lines, number, _end_of(view.lines, number))
     raise RefError(f"{ref} is no fold and no element of the last snapshot")
+
+
+def listed(lines: list[PageLine]) -> str:
+    """Show lines as they stand, as many as there is room for."""
+    return _lines_from(lines, 0, len(lines))
 
 
 def _end_of(lines: list[PageLine], start: int) -> int:

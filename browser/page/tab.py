@@ -23,10 +23,11 @@ from browser.page.driver import ACT_SECONDS, LOOK_SECONDS, PageDriver
 from browser.page.events import Events
 from browser.page.lines import plain
 from browser.page.overlays import answer_challenge, challenge_of
-from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, snapshot_of
-from browser.page.view import target_of
+from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, listed, snapshot_of
+from browser.page.view import look_for, target_of
 from browser.page.waiting import drawing, settle, text_shown, within
 from browser.text import clean
+from browser.types import FindResult
 from browser.walls import live_wall
 
 if TYPE_CHECKING:
@@ -77,21 +78,38 @@ class Tab(PageDriver):
         snapshot, self._choice = snapshot_of(view, budget, query)
         return snapshot
 
-    async def find(self, text: str) -> str:
-        """Find lines of the whole page by text, role or words.
+    async def find(self, text: str) -> FindResult:
+        """Find lines of the whole page by text, role or words, also beyond what a snapshot holds.
 
         Text that nothing says can be clicked gets a ref too: a page may hide who listens.
         """
-        found = find_in(await self.look(), text)
+        view, whole = await self.look(), True
+        lines = view.lines
         async with within(LOOK_SECONDS, "read the page"):
+            if view.cut or view.begun:
+                known = {line.text for line in lines}
+                more, whole = await look_for(self.page, self.frames, text=text)
+                lines = [*lines, *(line for line in more if line.text not in known)]
+                for line in more:
+                    view.refs.update(line.refs)
             refs = await injected.call(self.page.main_frame, "refsOfText", text)
+        found = find_in(lines, text)
         beside = [f'[{ref} text: {plain(said)}] in "{plain(row)}"' for ref, said, row in refs]
-        return "\n".join([found, *beside])
+        short = [] if whole else ["(the page is too large to be searched to its end)"]
+        return FindResult("\n".join([found.text, *beside, *short]), found.found or bool(beside))
 
     async def expand(self, ref: str) -> str:
-        """Show what a fold left out, all options of a select, or what stands inside an element."""
+        """Show what a fold left out, all options of a select, or what stands in or around a ref."""
         view = self._view or await self.look()
-        return expand_in(view, self._choice, ref)
+        try:
+            return expand_in(view, self._choice, ref)
+        except RefError:
+            target = await target_of(self.frames, ref)  # FIND gave it, beyond the snapshot
+        async with within(LOOK_SECONDS, "read the page"):
+            lines, _ = await look_for(self.page, self.frames, around=target)
+        for line in lines:
+            view.refs.update(line.refs)
+        return listed(lines)
 
     async def context(self) -> PageContext:
         """Give URL, title, selection, focus and visible text."""
@@ -221,12 +239,14 @@ class Tab(PageDriver):
         """
 
         async def perform(target: Target) -> str:
-            before = await user_input.text_in(target)
+            before = await user_input.field_of(target)
             if instead:
                 await user_input.select_text(self.page, target.frame, instead, target.element)
                 await user_input.overtype(self.page, text)
+            elif append:
+                await user_input.add(self.page, target, text)
             else:
-                await (user_input.add if append else user_input.fill)(self.page, target, text)
+                await user_input.fill(self.page, target, text, before["kind"])
             said = await self._typed(target, before, text, whole=not (append or instead))
             if submit:
                 await self.page.keyboard.press("Enter")
@@ -237,20 +257,21 @@ class Tab(PageDriver):
         )
 
     async def _typed(
-        self, target: Target, before: dict[str, Any] | None, text: str, *, whole: bool
+        self, target: Target, before: dict[str, Any], text: str, *, whole: bool
     ) -> str:
         """Read back what was typed, once the page has had its say; a line where it is otherwise.
 
         Raises ActionError where the field took nothing of it.
         """
-        if before is None:
+        if before["text"] is None:
             return ""  # what only hears keys shows what it likes
         await settle(self.page, self.events)
-        after: dict[str, Any] | None = None
+        after: dict[str, Any] = {"text": None}
         with suppress(PlaywrightError, RefError):  # a field that was drawn anew is found again
-            after = await user_input.text_in(target)
-            after = after or await user_input.text_in(await target_of(self.frames, target.ref))
-        if after is None:
+            after = await user_input.field_of(target)
+            if after["left"]:
+                after = await user_input.field_of(await target_of(self.frames, target.ref))
+        if after["text"] is None or after["left"]:
             return "the field left the page, so that its text was not read back"
         failed = user_input.typing_failed(before["text"], after["text"], text, whole=whole)
         if not failed:
@@ -268,8 +289,8 @@ class Tab(PageDriver):
         """Empty a field."""
 
         async def perform(target: Target) -> str:
-            before = await user_input.text_in(target)
-            await user_input.fill(self.page, target, "")
+            before = await user_input.field_of(target)
+            await user_input.fill(self.page, target, "", before["kind"])
             return await self._typed(target, before, "", whole=True)
 
         return await self.act("cleared", perform, ref)

@@ -93,10 +93,9 @@ async def _aim(target: Target, at: Point | None = None) -> dict[str, Any]:
         await asyncio.sleep(RETRY_SECONDS)
 
 
-async def fill(page: Page, target: Target, text: str) -> None:
-    """Put text into a field, key by key where it is short, replacing what was there."""
+async def fill(page: Page, target: Target, text: str, kind: str) -> None:
+    """Put text into a field of a kind, key by key where it is short, replacing what was there."""
     element = target.element
-    kind = await _kind(target)
     if kind == "keys":  # a terminal, a board: it hears keys and shows what it likes
         await add(page, target, text)
         return
@@ -108,8 +107,7 @@ async def fill(page: Page, target: Target, text: str) -> None:
                     _FORM, hint="Give it in that form."
                 )  # it drops what it cannot read
             return
-        await element.fill("", timeout=POINTER_MS)
-        await element.focus()
+        await element.fill("", timeout=POINTER_MS)  # it has the focus then
         await _type(page, text)
     except PlaywrightError as error:
         raise _why_not(error) from error
@@ -138,9 +136,9 @@ async def _type(page: Page, text: str) -> None:
         await page.keyboard.type(text)
 
 
-async def text_in(target: Target) -> dict[str, Any] | None:
-    """What stands in a field (`text`, `secret`, `focused`); None where that cannot be told."""
-    found: dict[str, Any] | None = await injected.call(target.frame, "fieldText", target.element)
+async def field_of(target: Target) -> dict[str, Any]:
+    """A field: `kind`, `text` (None where that cannot be told), `secret`, whether it `left`."""
+    found: dict[str, Any] = await injected.call(target.frame, "fieldText", target.element)
     return found
 
 

@@ -32,7 +32,8 @@ class View:
     url: str
     title: str
     lines: list[PageLine]
-    cut: bool = False
+    cut: bool = False  # the page goes on below
+    begun: bool = False  # the page goes on above: it is shown from where it is scrolled to
     consent: bool = False  # a consent dialog of a known platform is in front
     refs: dict[str, str] = field(default_factory=dict)
     flashed: tuple[str, ...] = ()  # refs of what flashed since the last look, in its order
@@ -50,6 +51,7 @@ class Frames:
         self._counts: dict[int, int] = {}
         self._by_prefix: dict[str, Frame] = {}
         self.walk_ms = WALK_MS
+        self.large = False  # the page was too large to be walked whole
 
     def options(self, frame: Frame) -> dict[str, Any]:
         """Give the walk of a frame its prefix, the first free number, and its bounds."""
@@ -57,7 +59,8 @@ class Frames:
         prefix = f"f{number}e" if number else "e"
         self._by_prefix[prefix] = frame
         start = self._counts.get(number, 0)
-        return {"prefix": prefix, "start": start, "chars": WALK_CHARS, "ms": self.walk_ms}
+        bounds = {"chars": WALK_CHARS, "ms": self.walk_ms, "below": self.large and not number}
+        return {"prefix": prefix, "start": start, **bounds}
 
     def counted(self, frame: Frame, count: int) -> None:
         """Remember how far a frame's refs went."""
@@ -73,13 +76,17 @@ async def look(page: Page, frames: Frames) -> View:
     """Walk the main frame and, where it has any, the frames inside it."""
     main = page.main_frame
     raw = await _walk(main, frames)
+    if raw.get("cut") and raw["scrolled"] and not raw["below"]:
+        frames.large = True
+        raw = await _walk(main, frames)
+    frames.large = bool(raw.get("cut") or raw.get("below"))
     if raw.get("suspects") and await injected.adopt_closed_roots(page):
         raw = await _walk(main, frames)
     inner: dict[str, dict[str, Any]] = {}
     if raw["frames"]:
         await _walk_children(main, frames, inner, depth=1)
     lines = list(_flatten(raw, inner, page.url, ""))
-    view = View(raw["url"], raw["title"], lines, cut=bool(raw.get("cut")))
+    view = View(raw["url"], raw["title"], lines, bool(raw.get("cut")), bool(raw.get("below")))
     for one in (raw, *inner.values()):
         view.flashed += tuple(one.get("flashed", ()))
         view.gone += tuple((ref, plain(text)) for ref, text in one.get("gone", ()))
@@ -89,6 +96,23 @@ async def look(page: Page, frames: Frames) -> View:
     for line in lines:
         view.refs.update(line.refs)
     return view
+
+
+async def look_for(
+    page: Page, frames: Frames, *, text: str = "", around: Target | None = None
+) -> tuple[list[PageLine], bool]:
+    """Lines of a page too large to be walked whole: those that say a text, or stand around a ref.
+
+    Gives them, and whether all of the main frame was searched.
+    """
+    frame = around.frame if around else page.main_frame
+    element = around.element if around else None
+    asked = {**frames.options(frame), "below": False, "text": text, "element": element}
+    raw = await injected.call_json(frame, "walkParts", asked)
+    frames.counted(frame, raw["count"])
+    lines = list(_flatten(raw, {}, page.url, ""))
+    _name_regions(lines)
+    return lines, bool(raw["whole"])
 
 
 async def _walk(frame: Frame, frames: Frames) -> dict[str, Any]:

@@ -45,7 +45,7 @@ async def answered(tab: Tab, one: Sought) -> bool:
     wanted = one.sought.casefold()
     if wanted in snapshot.text.casefold():
         return True
-    met = wanted in (await tab.find(one.find)).casefold()
+    met = wanted in (await tab.find(one.find)).text.casefold()
     if not met:
         print(f"  not found: {one.ask}")
     return met

@@ -8,6 +8,7 @@ const take = (ref) => {
 let lastNote = '';
 let taken = null; // what was acted on last
 
+watchPresses(); // first: it is no listener of the page
 watchListeners();
 watchHandlers();
 watchBinding();
@@ -15,10 +16,10 @@ openShadowRoots();
 watchTimers();
 watchNavigation();
 watchNewTabs();
-watchPresses();
 
 const library = {
   walk: (options) => asJSON(walk(options)),
+  walkParts: (options) => asJSON(walkParts(options)),
   fieldKind, fieldText, focusOf, toTheEnd, isOn, optionIndex, kept, missed,
   take, arm, aim, quietIn, context, html, consent, wall, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, suspects, adopt, drawMarks, unmark, register,
   note: () => lastNote,

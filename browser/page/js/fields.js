@@ -35,11 +35,11 @@ const optionIndex = ({ element, wanted }) => {
   return -1;
 };
 
-// What stands in a field now; null where that cannot be told: a terminal, a board, an element that left.
+// A field's kind and what stands in it now: null where that cannot be told (a terminal, a board).
 const fieldText = (element) => {
-  if (!element.isConnected || !(isField(element) || element.isContentEditable)) return null;
-  const text = isField(element) ? element.value : element.innerText;
-  return { text, secret: element.type === 'password', focused: hasFocus(element) };
+  const readable = isField(element) || element.isContentEditable;
+  const text = !readable ? null : isField(element) ? element.value : element.innerText;
+  return { kind: fieldKind(element), text, secret: element.type === 'password', left: !element.isConnected };
 };
 
 const focusedElement = () => {

@@ -20,10 +20,14 @@ class Walk {
     this.names = [];
     this.cut = false;
     this.refsBefore = refCount;
+    this.below = options.below; // leave out what was scrolled past, of a page too large to be walked whole
   }
 
   run(root) {
-    const stack = [{ node: root, look: ROOT_LOOK, cursor: '', repeat: null }];
+    const above = [];
+    for (let at = composedParent(root); at && at !== document.documentElement; at = composedParent(at)) above.unshift(at);
+    const look = above.reduce((outer, at) => lookInside(at, getComputedStyle(at), outer), ROOT_LOOK);
+    const stack = [{ node: root, look, cursor: above.length ? getComputedStyle(above.at(-1)).cursor : '', repeat: null }];
     let visited = 0;
     while (stack.length) {
       const job = stack.pop();
@@ -34,7 +38,6 @@ class Walk {
       } else this.visit(job, stack);
     }
     this.lines.flush();
-    return this.result();
   }
 
   result() {
@@ -46,7 +49,7 @@ class Walk {
     if (renamed.size) this.lines.rename(renamed);
     return {
       lines: this.lines.all, cut: this.cut, frames: this.frames.map((ref) => renamed.get(ref) ?? ref), title: document.title,
-      url: location.href, consent: !!findConsent(), ...passed(), suspects: suspected.length,
+      url: location.href, consent: !!findConsent(), suspects: suspected.length,
     };
   }
 
@@ -90,6 +93,7 @@ class Walk {
     if (SKIPPED.has(element.tagName)) return;
     const style = getComputedStyle(element);
     if ((style.display === 'none' && element.tagName !== 'AREA') || style.contentVisibility === 'hidden') return;
+    if (this.below && scrolledPast(element)) return;
     const look = lookInside(element, style, job.look);
     suspect(element, style);
     const role = roleOf(element);
@@ -275,11 +279,73 @@ class Walk {
   }
 }
 
-const walk = (options) => {
+const PAST = -100; // pixels above the view from which on a thing was scrolled past
+const scrolledPast = (element) => {
+  const { height, bottom } = element.getBoundingClientRect();
+  return height > 0 && bottom < PAST;
+};
+
+const numbered = (options) => {
   refPrefix = options.prefix;
   refCount = Math.max(refCount, options.start);
+};
+
+const walk = (options) => {
+  numbered(options);
   const root = document.body ?? document.documentElement;
   if (!root) return { lines: [], frames: [], count: refCount, title: '', url: location.href };
-  const result = new Walk(options).run(root);
-  return { ...result, count: refCount };
+  const scrolled = scrollY > innerHeight / 2;
+  const below = options.below && scrolled;
+  const walked = new Walk({ ...options, below });
+  walked.run(root);
+  return { ...walked.result(), ...passed(), scrolled, below, count: refCount };
+};
+
+// Parts of a page that is too large to be walked whole: what holds a text, or stands around an element.
+const PARTS_LIMIT = 12, PART_TEXT = 2000, AROUND = 10, LOOKED_EVERY = 256;
+const SAYING = 'input,textarea,[aria-label],[placeholder],[title],[alt]';
+const walkParts = (options) => {
+  numbered(options);
+  const { found, whole } = options.element ? { found: partsAround(options.element), whole: true } : partsHolding(options.text, performance.now() + options.ms);
+  const walked = new Walk(options);
+  for (const part of found) if (!walked.cut) walked.run(part);
+  return { ...walked.result(), whole, count: refCount };
+};
+
+const partsAround = (element) => {
+  const row = closestRow(element) ?? element;
+  const siblings = [...(row.parentElement?.children ?? [row])];
+  const at = siblings.indexOf(row);
+  return siblings.slice(Math.max(0, at - AROUND), at + AROUND + 1);
+};
+
+// The rows, or else the elements, that say a text as it stands; where none does, all of its words.
+const partsHolding = (wanted, until) => {
+  const needle = squash(wanted).toLowerCase();
+  const words = needle.split(' ');
+  const telling = words.reduce((best, word) => (/\d/.test(word) || word.length > best.length ? word : best), '');
+  const exact = new Set(), byWords = new Set();
+  let asked = 0;
+  const take = (element, said) => {
+    if (!element || !said.toLowerCase().includes(telling) || !element.checkVisibility()) return;
+    const row = closestRow(element);
+    const part = row && row.textContent.length <= PART_TEXT ? row : element;
+    const text = squash(part.textContent + ' ' + said).toLowerCase();
+    if (text.includes(needle)) exact.add(part);
+    else if (words.every((word) => text.includes(word))) byWords.add(part);
+  };
+  const late = () => (asked += 1) % LOOKED_EVERY === 0 && performance.now() > until;
+  const gathered = (whole) => ({ found: [...exact, ...byWords].slice(0, PARTS_LIMIT), whole });
+  if (!telling) return gathered(true);
+  for (const node of textNodes(document.body)) {
+    if (exact.size >= PARTS_LIMIT) return gathered(true);
+    if (late()) return gathered(false);
+    take(node.parentElement ?? node.getRootNode().host, node.data);
+  }
+  for (const element of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll(SAYING))) {
+    if (late()) return gathered(false);
+    const value = isField(element) && element.type !== 'password' ? element.value : '';
+    take(element, [attributeName(element), element.placeholder, element.title, value].filter(Boolean).join(' '));
+  }
+  return gathered(true);
 };

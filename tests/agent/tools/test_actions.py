@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.tools.actions import TypeParams
 from tests.browser.page.pages import serve_pages
 
 CALENDAR = """<!doctype html><title>Stay</title><p>When do you want to come to the island?</p>
@@ -39,3 +40,8 @@ async def test_the_weeks_of_a_calendar_are_no_new_text(ask, script, events):
     [_, clicked] = [event.data for event in events(report) if event.type == "tool.result"]
     assert "clickable: 31]" in clicked["web"]
     assert "| 29 | 30 | 31" not in clicked["web"]
+
+
+def test_a_text_is_entered_with_the_blanks_at_its_ends():
+    asked = TypeParams.model_validate({"ref": " e1 ", "text": "  two\t", "instead": " one "})
+    assert (asked.ref, asked.text, asked.instead) == ("e1", "  two\t", " one ")

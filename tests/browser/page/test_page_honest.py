@@ -107,3 +107,41 @@ async def test_keys_name_who_heard_them(show):
         "but the focus is on nothing"
         in (await tab.press("a", next(r for r, w in snap.refs.items() if "Shy" in w))).did
     )
+
+
+ROWS = "".join(
+    f"<tr><td>{n}</td><td>Harbour station number {n}, opened in the year of its building</td>"
+    f"<td><button onclick=\"document.title='edited {n}'\">Edit</button></td></tr>"
+    for n in range(5000)
+)
+
+
+async def test_the_rest_of_a_large_page_can_be_found_acted_on_and_shown(show):
+    tab = await show(f"<h1>Stations</h1><table>{ROWS}</table><p>Imprint of the harbour board</p>")
+    first = await tab.snapshot(budget=None)
+    assert first.truncated
+    assert "Imprint of the" not in first.text
+
+    found = await tab.find("Edit 4321")
+    assert found.found
+    row = next(line for line in found.text.splitlines() if "| 4321 |" in line)
+    button = row.partition("[")[2].partition(" ")[0]
+    assert "number 4330" in await tab.expand(button)
+    outcome = await tab.click(button)
+    assert outcome.did == f"clicked [{button}] button Edit"
+    assert await tab.page.title() == "edited 4321"
+
+    await tab.scroll(to="bottom")
+    last = await tab.snapshot(budget=None)
+    assert "Imprint of the harbour board" in last.text
+    assert "number 17," not in last.text
+    await tab.scroll(to="top")
+    assert "number 17," in (await tab.snapshot(budget=None)).text
+
+
+async def test_what_no_line_says_is_not_found(show):
+    tab = await show(f"<table>{ROWS[:400]}</table><p>The ferry leaves at nine.</p>")
+    missing = await tab.find("Edit 1999")
+    assert not missing.found
+    assert "nothing here says 'Edit 1999'" in missing.text
+    assert (await tab.find("ferry nine")).found

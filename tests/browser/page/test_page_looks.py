@@ -78,7 +78,7 @@ async def test_a_long_value_is_shown_by_its_ends_and_found_whole(show):
     first = (await tab.snapshot(budget=60)).text
     assert "Zephyr (" in first
     assert "word150" not in first
-    assert "word150" in await tab.find("word150")
+    assert "word150" in (await tab.find("word150")).text
     assert (await tab.expand("e1")).endswith("word299 Zephyr")
 
 
@@ -144,7 +144,7 @@ async def test_what_looks_like_a_button_is_one_where_the_root_listens_blindly(sh
 
 async def test_text_that_nothing_says_can_be_clicked_gets_a_ref_by_finding_it(show):
     tab = await show("<ul><li>Tea <b>3 tins</b><li>Coffee</ul>")
-    assert await tab.find("Coffee") == ' - Coffee\n[e1 text: Coffee] in "Tea 3 tins Coffee"'
+    assert (await tab.find("Coffee")).text == ' - Coffee\n[e1 text: Coffee] in "Tea 3 tins Coffee"'
     assert (await tab.click("e1")).did.startswith("clicked [e1]")
 
 
