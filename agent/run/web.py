@@ -13,19 +13,14 @@ from agent.errors import UsageError
 from agent.models.local import serving
 from agent.models.resolve import remote_model
 from agent.run.inputs import take_context
+from agent.run.search import host_port, search_chain, search_defaults
 from agent.tools import Web
 from browser.crawl import Crawler
-from browser.errors import AttachFailed, BrowserError, SearchError
+from browser.errors import AttachFailed, BrowserError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
-from browser.net.url import parse as parse_url
 from browser.read import Reader
-from browser.search import build_providers
-from browser.search.cache import SearchCache
-from browser.search.chain import Chain
-from browser.search.providers.declared import declared
-from browser.search.registry import keys_from
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -34,8 +29,6 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.models import Model
     from agent.models.providers import Endpoint
-    from browser.search.chain import Source
-    from browser.search.corpus import Corpus
     from browser.session import Browser
     from browser.solvers import Solver
 
@@ -63,12 +56,7 @@ async def open_web(
         client = HttpClient(egress, cache=cache, fresh=options.fresh)
         http = await stack.enter_async_context(client)
         browsers = _Browsers(options, egress, stack)
-        chain = Chain(
-            _providers(options, folder, environ, browsers),
-            http,
-            folder / "search-rests.db",
-            cache=SearchCache(folder / "search-cache.db"),
-        )
+        chain = search_chain(options, environ, http, browsers.render)
         stack.callback(chain.close)
         polite = Polite(http, obey_robots=not options.ignore_robots)
         reader = Reader(
@@ -81,7 +69,7 @@ async def open_web(
             reader,
             browsers.get,
             Crawler(reader, polite),
-            _search_defaults(options),
+            search_defaults(options),
             in_sight=bool(options.headed or options.attach or options.cdp),
             fresh=options.fresh,
             solver=await _solver(stack, options, environ),
@@ -106,7 +94,7 @@ async def open_remote_model(
     if where.api == "local":
         address = await stack.enter_async_context(serving(where.model, context_window))
         where = replace(where, base_url=address, model="", api="openai")
-    private = (_host_port(where.base_url),) if where.base_url else ()
+    private = (host_port(where.base_url),) if where.base_url else ()
     allowed = EgressPolicy(allow_private=private, upstream_proxy=upstream)
     egress = await stack.enter_async_context(Egress(allowed))
     model = await asyncio.to_thread(remote_model, where, egress.proxy_url)
@@ -123,7 +111,7 @@ async def _solver(
     from browser.solvers import Settings, make_solver  # noqa: PLC0415 - few runs have one
 
     name, _, url = options.solver.partition("=")
-    private = (_host_port(url),) if url else ()
+    private = (host_port(url),) if url else ()
     policy = EgressPolicy(allow_private=private, upstream_proxy=options.proxy)
     egress = await stack.enter_async_context(Egress(policy))
     try:
@@ -189,7 +177,7 @@ class _Browsers:
 
 def _egress_policy(options: Options) -> EgressPolicy:
     named = [options.searxng_url, *(value.partition("=")[2] for value in options.search_url)]
-    private = [*options.allow_private, *(_host_port(url) for url in named if url)]
+    private = [*options.allow_private, *(host_port(url) for url in named if url)]
     policy = EgressPolicy(
         allow_private=tuple(private),
         allow_hosts=options.allow,
@@ -205,61 +193,5 @@ def _egress_policy(options: Options) -> EgressPolicy:
     return policy
 
 
-def _host_port(url: str) -> str:
-    parsed = parse_url(url)
-    if parsed is None:
-        raise UsageError(f"{url!r} is not a web address", hint="Write it as http://host:port/path.")
-    return parsed.netloc
-
-
-def _providers(
-    options: Options, folder: Path, environ: Mapping[str, str], browsers: _Browsers
-) -> list[Source]:
-    named = dict(_named_url(value) for value in options.search_url)
-    urls = {name: url for name, url in named.items() if _QUERY not in url}
-    if options.searxng_url:
-        urls["searxng"] = options.searxng_url
-    try:
-        own = [declared(name, url) for name, url in named.items() if _QUERY in url]
-        # The key of an engine of one's own stands where those of the others do.
-        keys = {one.name: environ.get(f"{one.name.upper()}_API_KEY", "") for one in own}
-        return build_providers(
-            options.search or None,
-            urls=urls,
-            keys={**keys_from(environ), **keys},
-            corpus=_corpus(options, folder),
-            declared=own,
-            render=browsers.render,
-        )
-    except SearchError as error:
-        raise UsageError(str(error), hint=error.hint) from error
-
-
-def _named_url(value: str) -> tuple[str, str]:
-    name, sign, url = value.partition("=")
-    if not sign or not url:
-        raise UsageError(f"--search-url {value!r} is not NAME=URL")
-    return name, url
-
-
-def _corpus(options: Options, folder: Path) -> Corpus | None:
-    if options.corpus is None:
-        return None
-    from browser.extract import extract_body  # noqa: PLC0415 - a run without a corpus loads none
-    from browser.search.corpus import Corpus  # noqa: PLC0415 - as above
-
-    return Corpus(options.corpus, folder / "corpus", extract_body)
-
-
 def _files(options: Options) -> tuple[Path, ...]:
     return (*options.file, *([options.corpus] if options.corpus else []))
-
-
-def _search_defaults(options: Options) -> dict[str, object]:
-    named = {
-        "site": options.site,
-        "since": options.since,
-        "lang": options.lang,
-        "region": options.region,
-    }
-    return {key: value for key, value in named.items() if value}
