@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from agent.config import private_folder
 from agent.context_builder import ContextBuilder
 from agent.errors import InternalError, ResearchError
-from agent.journal import Runs
-from agent.journal.writer import utc_now
+from agent.journal import Runs, utc_now
 from agent.loop import LoopResult
 from agent.review import Gate
 from agent.run.background import BackgroundJobs, keep_failure, keep_turns, now_ms

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.evidence import Evidence
 from agent.guard import Redactor, secrets_of
-from agent.journal import Journal, Runs
-from agent.journal.writer import utc_now
+from agent.journal import Journal, Runs, utc_now
 from agent.run.inputs import on_record, person, session_of
 from agent.run.outcome import Ledger
 from agent.run.settings import budget_of, limits_of, open_memory, private_tokens
