@@ -79,7 +79,7 @@ class Run:
         """Open what the run needs, work to an answer, check it, and hand it over."""
         services, options = self._services, self._services.options
         session = await services.open_memory(stack)
-        services.started(self._model.name, session)
+        services.started(self._model.name, session, guided=self._model.guided)
         await services.open_web(stack)
         model = await self._model.open(stack, lambda why: services.journal.write("note", text=why))
         builder = ContextBuilder(services.context, session, now_ms)

@@ -120,7 +120,7 @@ class RunServices:
             opened = open_web(self.options, self.options.data, self.environ)
             self.context.web = await stack.enter_async_context(opened)
 
-    def started(self, model: str, session: str) -> None:
+    def started(self, model: str, session: str, *, guided: bool = False) -> None:
         """Write the first event."""
         self.journal.write(
             "run.started",
@@ -128,6 +128,7 @@ class RunServices:
             question=self.question,
             model=model,
             session=session,
+            guided=guided,
             person=self.given.ask is not None,
             schema=self.schema.definition if self.schema else None,
             options=self.options.model_dump(mode="json"),
