@@ -23,13 +23,11 @@ from agent.cli.run_commands import all_runs
 from agent.cli.terminal import approver, asker, complain, print_preview
 from agent.config import Options, file_settings, options
 from agent.export import export
-from agent.journal import Runs
-from agent.journal.writer import utc_now
+from agent.journal import Runs, utc_now
 from agent.run import research
 from agent.run.outcome import exit_code
 from agent.run.preview import preview
-from agent.run.record import RunRecord
-from agent.run.resume import resume as go_on
+from agent.run.resume import resume_run
 from agent.types import Report
 
 if TYPE_CHECKING:
@@ -237,9 +235,8 @@ def _asked() -> str | None:
 def resume(run: str, data_dir: Path | None, **flags: Any) -> int:
     """Go on with RUN where it stopped: after a crash, Ctrl-C, a reboot or a spent budget."""
     folder = all_runs(data_dir).find(run)
-    record = RunRecord.read(folder)
     data = folder.path.parent.parent
 
     required = bool(flags.pop("require_verified"))
-    start = partial(go_on, record, data_dir=data, ask=asker(flags))
+    start = partial(resume_run, folder, data_dir=data, ask=asker(flags))
     return run_to_end(start, flags, data, required=required)

@@ -19,10 +19,9 @@ from agent.config import Options, default_data_dir, options
 from agent.export import export as write
 from agent.export import timestamps
 from agent.export.run_archive import opened
-from agent.journal import Runs, read_events
+from agent.journal import Runs, read_events, utc_now
 from agent.journal.usage import total
 from agent.journal.usage import usage as add_up
-from agent.journal.writer import utc_now
 from agent.types import Report
 from browser.text.words import clean
 

@@ -3,6 +3,6 @@
 from agent.journal.events import Event
 from agent.journal.reader import read_events
 from agent.journal.runs import RunFolder, Runs
-from agent.journal.writer import Journal
+from agent.journal.writer import Journal, utc_now
 
-__all__ = ["Event", "Journal", "RunFolder", "Runs", "read_events"]
+__all__ = ["Event", "Journal", "RunFolder", "Runs", "read_events", "utc_now"]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from agent.config import private_folder
 from agent.context_builder import ContextBuilder
 from agent.errors import InternalError, ResearchError
-from agent.journal import Runs
-from agent.journal.writer import utc_now
+from agent.journal import Runs, utc_now
 from agent.loop import LoopResult
 from agent.review import Gate
 from agent.run.background import BackgroundJobs, keep_failure, keep_turns, now_ms
@@ -80,7 +79,7 @@ class Run:
         """Open what the run needs, work to an answer, check it, and hand it over."""
         services, options = self._services, self._services.options
         session = await services.open_memory(stack)
-        services.started(self._model.name, session)
+        services.started(self._model.name, session, guided=self._model.guided)
         await services.open_web(stack)
         model = await self._model.open(stack, lambda why: services.journal.write("note", text=why))
         builder = ContextBuilder(services.context, session, now_ms)

@@ -46,11 +46,19 @@ class FoundModel:
         """What the record calls it."""
         return self.local.name if self.local else self.where.name if self.where else ""
 
+    @property
+    def guided(self) -> bool:
+        """Tell whether rules drive the loop for it: it is small, or that is asked by flag."""
+        if self.where is None:
+            return False
+        wanted = self.options.guided
+        return is_small(self.where.model) if wanted is None else wanted
+
     async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:
         """Open it, guided where it is small, with its fallbacks behind it."""
         options = self.options
         model = self.local or await open_remote_model(stack, self.where, options.proxy)
-        model = guided(model, self.where, options)
+        model = GuidedModel(model, options.effort) if self.guided else model
         return await with_fallbacks(stack, model, options, self.environ, note)
 
     async def open_judge(self, stack: AsyncExitStack) -> Model | None:
@@ -78,13 +86,6 @@ def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
     Raises `UsageError` for one that is not there, or not as it should be.
     """
     return model_of_file(name) if name and name != EXTRACTIVE else ExtractiveModel(effort)
-
-
-def guided(model: Model, where: Endpoint | None, options: Options) -> Model:
-    """Guide a model that is too small to drive the loop, or that is to be guided by flag."""
-    small = where is not None and is_small(where.model)
-    wanted = small if options.guided is None else options.guided and where is not None
-    return GuidedModel(model, options.effort) if wanted else model
 
 
 async def with_fallbacks(

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.config import options
 from agent.errors import ToolError
 from agent.guard import Secrets
-from agent.journal import Journal
+from agent.journal import Journal, utc_now
 from agent.journal.places import MAIN
-from agent.journal.writer import utc_now
 from agent.protocol import CallResult
 from agent.run.execute import execute
 from agent.run.inputs import Given

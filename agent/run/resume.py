@@ -14,6 +14,7 @@ from agent.run.execute import execute
 from agent.run.inputs import Given, nobody
 from agent.run.models import open_model
 from agent.run.outcome import FINAL
+from agent.run.record import RunRecord
 from agent.run.resumed import Resumed
 from agent.run.settings import memory_name, memory_of
 from agent.types import Report
@@ -23,9 +24,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.config import Options
-    from agent.journal import Event
-    from agent.run.record import RunRecord
+    from agent.journal import Event, RunFolder
     from agent.tools.context import Ask
+
+
+async def resume_run(folder: RunFolder, **settings: Any) -> Report:
+    """Go on with the run in a folder; takes what `resume` does, and raises as it does."""
+    return await resume(RunRecord.read(folder), **settings)
 
 
 async def resume(

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.evidence import Evidence
 from agent.guard import Redactor, secrets_of
-from agent.journal import Journal, Runs
-from agent.journal.writer import utc_now
+from agent.journal import Journal, Runs, utc_now
 from agent.run.inputs import on_record, person, session_of
 from agent.run.outcome import Ledger
 from agent.run.settings import budget_of, limits_of, open_memory, private_tokens
@@ -121,7 +120,7 @@ class RunServices:
             opened = open_web(self.options, self.options.data, self.environ)
             self.context.web = await stack.enter_async_context(opened)
 
-    def started(self, model: str, session: str) -> None:
+    def started(self, model: str, session: str, *, guided: bool = False) -> None:
         """Write the first event."""
         self.journal.write(
             "run.started",
@@ -129,6 +128,7 @@ class RunServices:
             question=self.question,
             model=model,
             session=session,
+            guided=guided,
             person=self.given.ask is not None,
             schema=self.schema.definition if self.schema else None,
             options=self.options.model_dump(mode="json"),
