@@ -22,10 +22,10 @@ from browser.net.polite import Polite
 from browser.net.url import parse as parse_url
 from browser.read import Reader
 from browser.search import build_providers
-from browser.search.cache import SearchCache
 from browser.search.chain import Chain
-from browser.search.providers.declared import declared
-from browser.search.registry import keys_from
+from browser.search.declared import declared
+from browser.search.engines import keys_from
+from browser.search.state import SearchCache
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.models import Model
     from agent.models.providers import Endpoint
-    from browser.search.chain import Source
+    from browser.search.chain import SearchSource
     from browser.search.corpus import Corpus
     from browser.session import Browser
     from browser.solvers import Solver
@@ -214,7 +214,7 @@ def _host_port(url: str) -> str:
 
 def _providers(
     options: Options, folder: Path, environ: Mapping[str, str], browsers: _Browsers
-) -> list[Source]:
+) -> list[SearchSource]:
     named = dict(_named_url(value) for value in options.search_url)
     urls = {name: url for name, url in named.items() if _QUERY not in url}
     if options.searxng_url:
