@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.record import Record, listing
+from browser.extract.platforms.record import Record, counts, fields, listing
 from browser.extract.platforms.site import Platform, attribute, line
-from browser.extract.platforms.values import counts, fields
 from browser.types import Link
 
 if TYPE_CHECKING:
