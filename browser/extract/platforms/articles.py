@@ -16,12 +16,11 @@ from browser.extract.platforms.embedded import (
     node_date,
     node_of,
     statistics,
-    variable,
     walk,
     words_of,
 )
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.record import Record, counts, fields, moment, number
+from browser.extract.platforms.record import Record, counts, fields, number
 from browser.extract.platforms.site import Platform, attribute
 
 if TYPE_CHECKING:
@@ -106,46 +105,28 @@ class Medium(Platform):
         found = _STORY.search(page.path[-1] if page.path else "")
         if page.first("article") is None or not title or not found:
             return None
-        post = _state(page, found[1])
         account = meta.get("article:author", "").rpartition("/@")[2]
-        minutes, creator = _MINUTES.search(meta.get("twitter:data1", "")), post.get("creator") or {}
-        locked, shown = post.get("isLocked"), date_within(page.text(_SHOWN_DATE))
-        declared = node_date(node, "datePublished") or moment(post.get("firstPublishedAt"))
+        minutes = _MINUTES.search(meta.get("twitter:data1", ""))
+        shown = date_within(page.text(_SHOWN_DATE))
+        declared = node_date(node, "datePublished")
         text = extract(page.markup, page.url).text
         byline = _MINUTES.search(text[:_BYLINE])
         return Record(
             self.name, "story", page.canonical, id=found[1], title=title,
             text=text[byline.end():].lstrip() if byline else text,
-            author=author_of(node)[0] or meta.get("author") or creator.get("name"),
-            handle=account or creator.get("username"),
+            author=author_of(node)[0] or meta.get("author"),
+            handle=account or None,
             published=declared or shown or iso_date(meta.get("article:published_time", "")),
-            modified=node_date(node, "dateModified") or moment(post.get("latestPublishedAt")),
+            modified=node_date(node, "dateModified"),
             counts=counts(
-                minutes=minutes[1] if minutes else post.get("readingTime"),
-                claps=post.get("clapCount") or number(page.text(".pw-multi-vote-count")),
-                responses=(post.get("postResponses") or {}).get("count"),
+                minutes=minutes and minutes[1],
+                claps=number(page.text(".pw-multi-vote-count")),
             ),
             fields=fields(
                 description=meta.get("og:description"),
-                free=not locked if isinstance(locked, bool) else None,
-                publication=(post.get("collection") or {}).get("name"),
             ),
-            tags=tuple(t["displayTitle"] for t in post.get("tags") or [] if "displayTitle" in t),
             media=(meta["og:image"],) if meta.get("og:image") else (),
         )  # fmt: skip
-
-
-def _state(page: SitePage, name: str) -> dict[str, Any]:
-    """The story in the page's state, what it refers to in its place."""
-    state = variable(page, "__APOLLO_STATE__") or {}
-
-    def resolved(value: Any) -> Any:
-        if isinstance(value, list):
-            return [resolved(item) for item in value]
-        refers = isinstance(value, dict) and "__ref" in value
-        return state.get(value["__ref"], {}) if refers else value
-
-    return {key: resolved(value) for key, value in state.get(f"Post:{name}", {}).items()}
 
 
 # The page hands its state to its scripts as text within text.

@@ -289,9 +289,8 @@ def _author(page: SitePage, signature: Tag) -> tuple[str | None, str | None]:
     bare = next(
         (s.strip() for s in details.find_all(string=True, recursive=False) if s.strip()), ""
     )
-    profile = (
-        page.attr(_STACKEXCHANGE_USER, "href", signature).partition("/users/")[2].partition("/")[0]
-    )
+    profile = page.attr(_STACKEXCHANGE_USER, "href", signature).partition("/users/")[2]
+    profile = profile.partition("/")[0]
     return page.text(_STACKEXCHANGE_USER, signature) or bare or None, profile.partition("/")[
         0
     ] or None
