@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from browser.extract.platforms import Platform, all_platforms  # noqa: E402 - found by the line above
-from browser.search.registry import ENGINES, IN_BROWSER, load  # noqa: E402 - as above
+from browser.search.engines import ENGINES, GENERAL, IN_BROWSER, load  # noqa: E402 - as above
 from browser.types import SearchQuery  # noqa: E402 - as above
 
 PAGE = ROOT / "docs" / "sites.md"
@@ -36,6 +36,8 @@ Written by `python dev/sites.py` from the code; a test holds it true.
 In the default order; those marked so are asked only when they are named with `--search`. A filter that an engine does
 not know is still kept to: what lies on another site is left out of its results. *Unverified layout*: written after
 knowledge of its pages or its documentation, no saved answer of the real engine was at hand to test on.
+Adding one takes a class in `browser/search/json_engines.py` (some twenty lines) or `browser/search/html_engines.py`, and its name in
+the order of `browser/search/engines.py`.
 
 """
 SITES = """
@@ -69,14 +71,15 @@ def page() -> str:
 
 
 def _engine(name: str) -> str:
-    engine = ENGINES[name]
-    provider = load(name)(url="http://127.0.0.1:9" if engine.needs_address else None, key="key")
+    engine = load(name)
+    provider = engine(url=None if engine.url else "http://127.0.0.1:9", key="key")
     plain = provider.request(PLAIN)
     marks = ["yes" if provider.request(query) != plain else "–" for query in FILTERS.values()]
-    key = f"`{engine.keys[0]}`" + ("" if engine.needs_key else " (optional)") if engine.keys else ""
+    key = ", ".join(f"`{variable}`" for variable in engine.key_variables[:1])
+    key += " (optional)" if key and not engine.needs_key else ""
     asked = "JSON, Atom or XML" if provider.is_api else "HTTP page"
     asked += ", in the browser" if name in IN_BROWSER else ""
-    when = name if engine.general else f"{name} (named)"
+    when = name if name in GENERAL else f"{name} (named)"
     tested = "saved answers" if provider.verified else "unverified layout"
     return f"| {when} | {key or '–'} | {asked} | {' | '.join(marks)} | {tested} |"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from browser.extract.platforms import all_platforms
-from browser.search.registry import ENGINES, load
+from browser.search.engines import ENGINES, load
 from dev.sites import PAGE, page
 
 ROOT = Path(__file__).parent.parent

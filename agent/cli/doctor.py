@@ -24,7 +24,7 @@ from browser.types import Outcome, SearchQuery
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from browser.search.chain import Source
+    from browser.search.chain import SearchSource
 
 _PROBE = "lighthouse"
 """A word that every engine and encyclopedia knows."""
@@ -105,7 +105,7 @@ async def _network(settings: Options) -> list[Finding]:
     return [*findings, await _model(settings)]
 
 
-async def _provider(source: Source, http: Any) -> Finding:
+async def _provider(source: SearchSource, http: Any) -> Finding:
 
     name = f"search {source.name}"
     if reason := source.unavailable():

@@ -8,10 +8,10 @@ from agent.errors import UsageError
 from browser.errors import SearchError
 from browser.net.url import parse as parse_url
 from browser.search import build_providers
-from browser.search.cache import SearchCache
 from browser.search.chain import Chain
-from browser.search.providers.declared import declared
-from browser.search.registry import keys_from
+from browser.search.declared import declared
+from browser.search.engines import keys_from
+from browser.search.state import SearchCache
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from browser.net.http import HttpClient
-    from browser.search.chain import Source
+    from browser.search.chain import SearchSource
     from browser.search.corpus import Corpus
 
     Renderer = Callable[[str, float], Awaitable[tuple[str, str]]]
@@ -52,7 +52,7 @@ def _providers(
     folder: Path,
     environ: Mapping[str, str],
     render: Renderer,
-) -> list[Source]:
+) -> list[SearchSource]:
     named = dict(_named_url(value) for value in options.search_url)
     urls = {name: url for name, url in named.items() if _QUERY not in url}
     if options.searxng_url:

@@ -12,9 +12,9 @@ from pydantic import Field
 from agent.errors import ToolError
 from agent.tools.context import PLACE
 from agent.tools.registry import Params, Tool, ToolResult
-from browser.search.asking import ask, joined
+from browser.search.chain import ask, joined
 from browser.search.corpus import Corpus
-from browser.search.languages import question_language
+from browser.search.query import question_language
 from browser.text import content_words
 from browser.types import Outcome, Page, SearchQuery
 

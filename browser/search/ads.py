@@ -96,11 +96,13 @@ def _is_in_paid_group(block: Tag) -> bool:
 
 def _heading_only(node: Tag) -> str:
     """The text of an element that is a heading, or holds nothing but one; '' for any other."""
-    heading = next((n for n in (node, *node.find_all(True)) if _is_heading(n)), None)
-    if heading is None or heading.select_one("a[href]") is not None:
-        return ""
     said = _said(node)
-    return said if said and said == _said(heading) else ""
+    if not said:
+        return ""
+    heading = next((n for n in (node, *node.find_all(True)) if _is_heading(n)), None)
+    if heading is None or heading.find("a", href=True) is not None:
+        return ""
+    return said if said == _said(heading) else ""
 
 
 def _is_heading(node: Tag) -> bool:

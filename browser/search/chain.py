@@ -9,18 +9,39 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Protocol
 
-from browser.search.dates import nearest_range
 from browser.search.merge import merge
-from browser.search.pace import Pace
-from browser.search.rests import Rests
+from browser.search.query import is_hard, question_language, rewrites
+from browser.search.results import nearest_range
+from browser.search.state import Rests
 from browser.types import Outcome, SearchAttempt, SearchPage, SearchQuery, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from browser.net.http import HttpClient
-    from browser.search.cache import SearchCache
+    from browser.search.state import SearchCache
+
+
+class Pace:
+    """Gives each engine's requests their turns, `interval` seconds apart."""
+
+    def __init__(self) -> None:
+        self._free: dict[str, float] = {}
+
+    async def turn(self, identity: str, interval: float, patience: float) -> float:
+        """Wait for the next turn and give 0; where it is further than `patience`, give the wait.
+
+        All in seconds. A turn that is not taken is not used up.
+        """
+        now = time.monotonic()
+        at = max(now, self._free.get(identity, now))
+        if at - now > patience:
+            return at - now
+        self._free[identity] = at + interval
+        await asyncio.sleep(at - now)
+        return 0.0
+
 
 # An engine answers in 0.3-2 s; one that has not after 8 s costs more than the next one.
 DEADLINE = 8.0
@@ -34,7 +55,7 @@ _PATIENCE = 0.5
 _HONEST = (Outcome.OK, Outcome.EMPTY)
 
 
-class Source(Protocol):
+class SearchSource(Protocol):
     """What a chain asks: an engine on the web, or the local corpus."""
 
     @property
@@ -99,7 +120,7 @@ class Chain:
 
     def __init__(
         self,
-        providers: Sequence[Source],
+        providers: Sequence[SearchSource],
         http: HttpClient,
         state: Path | None = None,
         *,
@@ -134,7 +155,7 @@ class Chain:
             self._cache.close()
 
     async def _ask_until_enough(
-        self, providers: Sequence[Source], run: _Run, *, even_soft: bool = False
+        self, providers: Sequence[SearchSource], run: _Run, *, even_soft: bool = False
     ) -> None:
         for local, group in groupby(providers, key=lambda provider: provider.local):
             queue = (p for p in group if self._may_ask(p, run, even_soft=even_soft))
@@ -143,7 +164,7 @@ class Chain:
                 for provider, (page, seconds) in zip(batch, answers, strict=True):
                     run.note(provider, page, seconds)
 
-    def _may_ask(self, provider: Source, run: _Run, *, even_soft: bool) -> bool:
+    def _may_ask(self, provider: SearchSource, run: _Run, *, even_soft: bool) -> bool:
         why = provider.unavailable()
         rest = None if why else self.rests.of(provider.identity)
         if rest is not None and not self._kept(provider, run) and not (rest.soft and even_soft):
@@ -153,14 +174,14 @@ class Chain:
             run.note(provider, SearchPage(Outcome.SKIPPED, detail=why), 0.0)
         return not why
 
-    async def _ask(self, provider: Source, run: _Run) -> tuple[SearchPage, float]:
+    async def _ask(self, provider: SearchSource, run: _Run) -> tuple[SearchPage, float]:
         began = time.monotonic()
         page = self._kept(provider, run)
         if page is None:
             page = await self._ask_now(provider, run.query)
         return page, time.monotonic() - began
 
-    async def _ask_now(self, provider: Source, query: SearchQuery) -> SearchPage:
+    async def _ask_now(self, provider: SearchSource, query: SearchQuery) -> SearchPage:
         patience = self._deadline * _PATIENCE
         if wait := await self._pace.turn(provider.identity, provider.interval, patience):
             return SearchPage(
@@ -173,7 +194,7 @@ class Chain:
             page = SearchPage(Outcome.TIMEOUT, detail=f"no answer in {self._deadline:g} s")
         return self._remember(provider, query, page)
 
-    def _remember(self, provider: Source, query: SearchQuery, page: SearchPage) -> SearchPage:
+    def _remember(self, provider: SearchSource, query: SearchQuery, page: SearchPage) -> SearchPage:
         """Keep what the answer teaches; a full disk costs the memory of it, not the answer."""
         try:
             self.rests.note(provider.identity, page)
@@ -183,7 +204,7 @@ class Chain:
             return replace(page, detail=f"{page.detail} (not remembered: {error})".strip())
         return page
 
-    def _kept(self, provider: Source, run: _Run) -> SearchPage | None:
+    def _kept(self, provider: SearchSource, run: _Run) -> SearchPage | None:
         if self._cache is None or run.fresh:
             return None
         return self._cache.get(provider.identity, run.query)
@@ -195,7 +216,7 @@ class _Run:
     def __init__(self, query: SearchQuery, several: int, *, fresh: bool) -> None:
         self.query = query
         self.fresh = fresh
-        self.soft: list[Source] = []
+        self.soft: list[SearchSource] = []
         self._several = several
         self._at_home = False
         self._pages: list[SearchPage] = []
@@ -211,7 +232,7 @@ class _Run:
         """Whether anyone answered honestly."""
         return any(attempt.outcome in _HONEST for attempt in self._trail.values())
 
-    def note(self, provider: Source, page: SearchPage, seconds: float) -> None:
+    def note(self, provider: SearchSource, page: SearchPage, seconds: float) -> None:
         """Add a line to the trail, and the results if there are any."""
         if page.outcome is Outcome.OK:
             self._pages.append(page)
@@ -232,7 +253,7 @@ class _Run:
         return ChainResult(merge(lists, self.query.limit), tuple(self._trail.values()))
 
 
-def lifetime_of(provider: Source, query: SearchQuery) -> float:
+def lifetime_of(provider: SearchSource, query: SearchQuery) -> float:
     """Seconds that an answer may be kept: the engine's own, less where the newest was asked for."""
     newest = bool(query.since) and nearest_range(query.since or "") in ("day", "week")
     return min(provider.lifetime, LIFETIME_OF_NEWS) if newest else provider.lifetime
@@ -242,3 +263,51 @@ def _span(seconds: float) -> str:
     if seconds < 90:
         return f"{round(seconds)} s"
     return f"{round(seconds / 60)} min" if seconds < 2 * 3600 else f"{round(seconds / 3600)} h"
+
+
+# Further ways of asking where nothing was found; a third one has never found what two had not.
+MOST_REWRITES = 2
+
+
+async def ask(
+    chain: Chain, query: SearchQuery, *, engines: int = 1, fresh: bool = False
+) -> ChainResult:
+    """Ask a chain, `engines` of it at once where the question is hard (`is_hard`).
+
+    The query's language is told from its words where none was named, unless it is English, which
+    engines take for granted. Where everybody says that nothing was found, other forms are asked:
+    without the language, as keywords, with the names in quotes. The trail has all of them.
+    """
+    several = engines if is_hard(query.text) else 1
+    attempts: list[SearchAttempt] = []
+    for asked in _forms(query):
+        result = await chain.search(asked, several=several, fresh=fresh)
+        attempts += (_told(attempt, asked, query) for attempt in result.attempts)
+        if result.results or not result.answered:
+            break
+    return ChainResult(result.results, tuple(attempts))
+
+
+def joined(answers: Sequence[ChainResult], limit: int) -> ChainResult:
+    """Merge the answers to several ways of asking; the trail has all of them, in order."""
+    found = [answer.results for answer in answers if answer.results]
+    trail = tuple(attempt for answer in answers for attempt in answer.attempts)
+    return ChainResult(merge(found, limit), trail)
+
+
+def _told(attempt: SearchAttempt, asked: SearchQuery, query: SearchQuery) -> SearchAttempt:
+    """Say in the trail which language was asked for, where nobody had named it."""
+    if asked.lang == query.lang:
+        return attempt
+    detail = f"{attempt.detail}; pages in {asked.lang}".removeprefix("; ")
+    return replace(attempt, detail=detail)
+
+
+def _forms(query: SearchQuery) -> Iterator[SearchQuery]:
+    """The query as it is, then the forms in which it may find more."""
+    told = None if query.lang else question_language(query.text)
+    yield replace(query, lang=query.lang or (None if told == "en" else told))
+    if told not in (None, "en"):
+        yield query
+    for text in rewrites(query.text)[1 : 1 + MOST_REWRITES]:
+        yield replace(query, text=text)

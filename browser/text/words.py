@@ -151,7 +151,7 @@ def language_of(text: str) -> str | None:
     """Name a text's language (ISO 639-1) where it is plain; None for short or mixed ones.
 
     By its script, else by the small words that running text is full of. Questions are too short
-    for this: `browser.search.languages` tells theirs.
+    for this: `browser.search.query` tells theirs.
     """
     sample = text[:_LOOKED_AT]
     if not sample.isascii():

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from browser.errors import BrowserError
 from browser.extract import extract_body
-from browser.search.corpus.folder import KINDS
+from browser.search.corpus_index import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

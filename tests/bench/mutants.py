@@ -21,7 +21,7 @@ from serp import _AD_HOST, FOUND, fits, measure  # noqa: E402 - found by the lin
 
 from browser.net.url import host  # noqa: E402 - as above
 from browser.search import parse_results  # noqa: E402 - as above
-from browser.search.base import decode  # noqa: E402 - as above
+from browser.search.provider import decode  # noqa: E402 - as above
 from tests.browser.search.mutations import AD_SITE, MUTATIONS, mutant  # noqa: E402 - as above
 
 HARD = frozenset({"renamed_all"})

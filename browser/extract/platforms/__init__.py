@@ -1,8 +1,8 @@
-"""Typed records from the pages of known platforms; one platform a file, found by itself."""
+"""Typed records from the pages of known platforms; each parser a class here, found by itself."""
 
+from browser.extract.platforms.lookup import all_platforms, parse_platform
 from browser.extract.platforms.paths import DeclaredPlatform, RecordPaths
 from browser.extract.platforms.record import Record, facts
-from browser.extract.platforms.registry import all_platforms, parse_platform
 from browser.extract.platforms.site import Platform, SitePage
 
 __all__ = [

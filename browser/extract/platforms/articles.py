@@ -1,24 +1,27 @@
-"""Articles of any host that say that they are news, and stories of Medium."""
+"""Articles of any host that say that they are news, and stories of Medium and Substack."""
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import date_within, iso_date
 from browser.extract.html import extract
 from browser.extract.jsonld import names, text_of
+from browser.extract.platforms.declared_sites import is_thing
 from browser.extract.platforms.embedded import (
     author_of,
     node_date,
     node_of,
-    variable,
+    statistics,
+    walk,
     words_of,
 )
-from browser.extract.platforms.record import Record
-from browser.extract.platforms.site import Platform
-from browser.extract.platforms.unverified import is_thing
-from browser.extract.platforms.values import counts, fields, moment, number
+from browser.extract.platforms.paths import RecordPaths
+from browser.extract.platforms.record import Record, counts, fields, number
+from browser.extract.platforms.site import Platform, attribute
 
 if TYPE_CHECKING:
     from browser.extract.platforms.site import SitePage
@@ -28,6 +31,8 @@ _NEWS = ("LiveBlogPosting", "NewsArticle", "ReportageNewsArticle", "AnalysisNews
 # A story's address ends in its id: eight or more hexadecimal digits after the last hyphen.
 _STORY = re.compile(r"(?:^|-)([0-9a-f]{8,14})$")
 _MINUTES = re.compile(r"(\d+) min read")
+# The reading time stands above a story, within so many characters.
+_BYLINE = 30
 _SHOWN_DATE = "[data-testid=storyPublishDate], .pw-published-date"
 
 
@@ -100,43 +105,126 @@ class Medium(Platform):
         found = _STORY.search(page.path[-1] if page.path else "")
         if page.first("article") is None or not title or not found:
             return None
-        post = _state(page, found[1])
         account = meta.get("article:author", "").rpartition("/@")[2]
-        minutes, creator = _MINUTES.search(meta.get("twitter:data1", "")), post.get("creator") or {}
-        locked, shown = post.get("isLocked"), date_within(page.text(_SHOWN_DATE))
-        declared = node_date(node, "datePublished") or moment(post.get("firstPublishedAt"))
+        minutes = _MINUTES.search(meta.get("twitter:data1", ""))
+        shown = date_within(page.text(_SHOWN_DATE))
+        declared = node_date(node, "datePublished")
         text = extract(page.markup, page.url).text
-        first, _, rest = text.partition("\n")
+        byline = _MINUTES.search(text[:_BYLINE])
         return Record(
             self.name, "story", page.canonical, id=found[1], title=title,
-            text=rest.lstrip("\n") if _MINUTES.fullmatch(first) else text,
-            author=author_of(node)[0] or meta.get("author") or creator.get("name"),
-            handle=account or creator.get("username"),
+            text=text[byline.end():].lstrip() if byline else text,
+            author=author_of(node)[0] or meta.get("author"),
+            handle=account or None,
             published=declared or shown or iso_date(meta.get("article:published_time", "")),
-            modified=node_date(node, "dateModified") or moment(post.get("latestPublishedAt")),
+            modified=node_date(node, "dateModified"),
             counts=counts(
-                minutes=minutes[1] if minutes else post.get("readingTime"),
-                claps=post.get("clapCount") or number(page.text(".pw-multi-vote-count")),
-                responses=(post.get("postResponses") or {}).get("count"),
+                minutes=minutes and minutes[1],
+                claps=number(page.text(".pw-multi-vote-count")),
             ),
             fields=fields(
                 description=meta.get("og:description"),
-                free=not locked if isinstance(locked, bool) else None,
-                publication=(post.get("collection") or {}).get("name"),
             ),
-            tags=tuple(t["displayTitle"] for t in post.get("tags") or [] if "displayTitle" in t),
             media=(meta["og:image"],) if meta.get("og:image") else (),
         )  # fmt: skip
 
 
-def _state(page: SitePage, name: str) -> dict[str, Any]:
-    """The story in the page's state, what it refers to in its place."""
-    state = variable(page, "__APOLLO_STATE__") or {}
+# The page hands its state to its scripts as text within text.
+_PRELOADED = re.compile(r"_preloads\s*=\s*JSON\.parse\((\"(?:[^\"\\]|\\.)*\")\)")
+_NOTE = "[class*=feedPermalinkUnit]"
+_ENTRY = RecordPaths(
+    "post", id="slug", url="canonical_url", title="title", text="body_html || truncated_body_text",
+    markup=True, handle="publishedBylines.handle", published="post_date", modified="updated_at",
+    counts={"likes": "reaction_count || reactions.❤", "comments": "comment_count",
+            "restacks": "restacks", "words": "wordcount"},
+    fields={"subtitle": "subtitle", "section": "section_name", "audio": "podcast_url"},
+    tags="postTags.name", media="cover_image",
+)  # fmt: skip
 
-    def resolved(value: Any) -> Any:
-        if isinstance(value, list):
-            return [resolved(item) for item in value]
-        refers = isinstance(value, dict) and "__ref" in value
-        return state.get(value["__ref"], {}) if refers else value
 
-    return {key: resolved(value) for key, value in state.get(f"Post:{name}", {}).items()}
+class Substack(Platform):
+    """JSON-LD of notes and posts; the permalink unit and `.available-content` without it."""
+
+    name = "substack"
+    marks = (b"substackcdn.com",)
+    hosts = ("substack.com",)
+
+    def claims(self, page: SitePage) -> bool:
+        """Its own hosts; publications under names of their own by what they load."""
+        if super().claims(page):
+            return True
+        return page.json is None and any(
+            "substackcdn.com" in (node.get("href") or node.get("src") or "")
+            for node in page.tree.iter("link", "script")
+        )
+
+    def parse(self, page: SitePage) -> Record | None:
+        """Read a note or a post."""
+        entry = _entry(page)
+        if entry is not None:
+            return _from_entry(page, entry)
+        if page.json is not None:
+            return None
+        return _note(page) if "note" in page.path else _post(page)
+
+
+def _entry(page: SitePage) -> dict[str, Any] | None:
+    """The post as the API gives it, and as its page carries it in its state."""
+    data = page.json
+    if data is None:
+        scripts = (script.text or "" for script in page.tree.iter("script"))
+        said = _PRELOADED.search(next((text for text in scripts if "_preloads" in text), ""))
+        data = json.loads(json.loads(said[1])) if said else None
+    entries = (node for node in walk([data]) if {"slug", "post_date", "title"} <= node.keys())
+    slug = page.path[-1] if page.path else ""
+    return next((node for node in entries if page.json is not None or node["slug"] == slug), None)
+
+
+def _from_entry(page: SitePage, entry: dict[str, Any]) -> Record:
+    record, free = _ENTRY.read(page, "substack", entry), entry.get("audience")
+    writers = [w["name"] for w in entry.get("publishedBylines") or [] if w.get("name")]
+    more = fields(publication=page.meta.get("og:site_name") if page.json is None else None,
+                  free=free == "everyone" if free else None)  # fmt: skip
+    return replace(
+        record, kind="podcast" if entry.get("type") == "podcast" else "post",
+        url=record.url or page.canonical, author=", ".join(writers) or None,
+        fields={**record.fields, **more},
+    )  # fmt: skip
+
+
+def _note(page: SitePage) -> Record | None:
+    node, meta = node_of(page, "SocialMediaPosting"), page.meta
+    name, _, account = meta.get("og:title", "").partition(" (@")
+    body = page.first(f"{_NOTE} .ProseMirror")
+    text = page.body(body) or words_of(node, "text") or meta.get("og:description", "")
+    if not text:
+        return None
+    return Record(
+        "substack", "note", page.canonical, id=page.path[-1], text=text,
+        author=author_of(node)[0] or name or None, handle=account.rstrip(")") or None,
+        published=node_date(node, "dateCreated", "datePublished")
+        or iso_date(meta.get("og:published_time", "")),
+        modified=node_date(node, "dateModified"), counts=statistics(node),
+        media=tuple(attribute(e, "src") for e in page.all(f"{_NOTE} [class*=imageGrid] img")),
+    )  # fmt: skip
+
+
+def _post(page: SitePage) -> Record | None:
+    node = node_of(page, "NewsArticle", "BlogPosting", "Article")
+    body = page.first(".available-content .body") or page.first(".available-content, .body.markup")
+    title = page.text("h1.post-title") or words_of(node, "headline")
+    if body is None or not title:
+        return None
+    author, handle = author_of(node)
+    likes = number(page.text(".like-button-container .label"))
+    return Record(
+        "substack", "post", page.canonical, id=page.path[-1] if page.path else None,
+        title=title, text=page.body(body), author=author or page.meta.get("author"),
+        handle=handle, published=node_date(node, "datePublished"),
+        modified=node_date(node, "dateModified"),
+        counts=statistics(node) or counts(likes=likes),
+        fields=fields(
+            subtitle=page.text("h3.subtitle"), publication=page.meta.get("og:site_name"),
+            free=node.get("isAccessibleForFree"),
+        ),
+    )  # fmt: skip

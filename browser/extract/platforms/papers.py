@@ -1,4 +1,4 @@
-"""arXiv's abstract pages and lists; Google Scholar's result lists and profiles."""
+"""arXiv's abstract pages and lists; Google Scholar's result lists."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.record import Record, listing
-from browser.extract.platforms.site import Platform, attribute, line
-from browser.extract.platforms.values import counts, fields
+from browser.extract.platforms.record import Record, fields, listing
+from browser.extract.platforms.site import Platform, attribute
 from browser.types import Link
 
 if TYPE_CHECKING:
@@ -49,13 +48,6 @@ _PAPER = RecordPaths(
     counts={"citations": r".gs_fl a[href*='cites='] -> (\d[\d,.]*)\s*$"},
     fields={"type": r".gs_ct1 -> \w+"},
 )  # fmt: skip
-_WORK = RecordPaths(
-    "paper", "tr.gsc_a_tr", url="a.gsc_a_at", title="a.gsc_a_at", author=".gs_gray",
-    counts={"citations": "a.gsc_a_ac"}, fields={"venue": ".gs_gray ~ .gs_gray"},
-)  # fmt: skip
-# The order of the cells beside a profile: each total, and that of the last five years.
-_TOTALS = ("citations", "citations_recent", "h_index", "h_index_recent", "i10_index",
-           "i10_index_recent")  # fmt: skip
 
 
 class Arxiv(Platform):
@@ -119,9 +111,7 @@ class Scholar(Platform):
         return re.fullmatch(r"scholar\.google(?:\.[a-z]{2,3}){1,2}", host) is not None
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read a page of results or a person's profile; `items` are the papers."""
-        if page.text("#gsc_prf_in"):
-            return _profile(page)
+        """Read a page of results; `items` are the papers."""
         papers = (_paper(page, node) for node in page.all(".gs_ri:has(.gs_rt)"))
         asked = page.text("title").rpartition("- Google Scholar")[0].strip()
         title = page.attr("input[name=q]", "value") or asked or None
@@ -140,17 +130,4 @@ def _paper(page: SitePage, node: Tag) -> Record:
         fields=fields(venue=re.sub(r",?\s*\d{4}$", "", venue), site=rest[-2] if rest[1:] else "",
                       type=kind),
         links=(Link(pdf, "PDF"),) if pdf else (),
-    )  # fmt: skip
-
-
-def _profile(page: SitePage) -> Record:
-    totals = [line(cell) for cell in page.all("#gsc_rsb_st td.gsc_rsb_std")]
-    years = [page.text(".gsc_a_y .gsc_a_h", row) or None for row in page.all("tr.gsc_a_tr")]
-    works = zip(_WORK.records(page, "google-scholar"), years, strict=False)
-    return Record(
-        "google-scholar", "profile", page.url, title=page.text("#gsc_prf_in"),
-        id=page.parameter("user") or None, author=page.text("#gsc_prf_in"),
-        text=page.text(".gsc_prf_il"), counts=counts(**dict(zip(_TOTALS, totals, strict=False))),
-        tags=tuple(line(e) for e in page.all("#gsc_prf_int a")),
-        items=tuple(replace(work, published=year) for work, year in works),
     )  # fmt: skip

@@ -16,9 +16,8 @@ from browser.extract.platforms.embedded import (
     words_of,
 )
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.record import Record, listing
+from browser.extract.platforms.record import Record, counts, date_of, fields, listing, seconds_of
 from browser.extract.platforms.site import Platform
-from browser.extract.platforms.values import counts, date_of, fields, seconds_of
 from browser.types import Link
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from agent.tools.actions import TypeParams
-
+from agent.tools.action_tools import TypeParams
 from tests.browser.page.pages import serve_pages
 
 CALENDAR = """<!doctype html><title>Stay</title><p>When do you want to come to the island?</p>

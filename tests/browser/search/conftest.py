@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from pathlib import Path
 
-    from browser.search.chain import Source
+    from browser.search.chain import SearchSource
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +43,7 @@ def open_chain(http: HttpClient) -> Iterator[Callable[..., Chain]]:
     """Makes chains and closes them after the test."""
     with ExitStack() as stack:
 
-        def make(providers: Sequence[Source], *args: Path, **options: Any) -> Chain:
+        def make(providers: Sequence[SearchSource], *args: Path, **options: Any) -> Chain:
             chain = Chain(providers, http, *args, **options)
             stack.callback(chain.close)
             return chain

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.search import SearchCache, build_providers
-from browser.search.providers.declared import Declaration
-from browser.search.registry import ENGINES
+from browser.search.declared import Declaration
+from browser.search.engines import ENGINES, load
 from browser.types import Outcome, SearchQuery
 from tests.browser.search.pages import ROWS, empty_page, results_page
 from tests.browser.search.stand_in import Reply, StandIn
@@ -136,5 +136,5 @@ async def test_wrong_key_is_unauthorized_where_there_are_keys_else_blocked(
 
     result = await chain.search(SearchQuery("tides at Port Elm"))
 
-    expected = Outcome.UNAUTHORIZED if ENGINES[engine].keys else Outcome.BLOCKED
+    expected = Outcome.UNAUTHORIZED if load(engine).key_variables else Outcome.BLOCKED
     assert result.attempts[0].outcome is expected

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from browser.errors import SearchError
-from browser.search.providers.declared import Declared, declared
-from browser.search.registry import load
+from browser.search.declared import Declared, declared
+from browser.search.engines import load
 from browser.types import Outcome, SearchQuery
 
 PLAIN = SearchQuery("tides")

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from browser.search import build_providers, parse_results
-from browser.search.providers.declared import declared
-from browser.search.registry import ENGINES, load
-from browser.search.tidy import is_on_site, readable, same_page_key, target, without_marks
+from browser.search.declared import declared
+from browser.search.engines import ENGINES, load
+from browser.search.results import is_on_site, readable, same_page_key, target, without_marks
 from browser.types import Outcome, SearchQuery
 from tests.browser.search.pages import ROWS, results_page
 

@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from browser.search.dates import as_iso, leading_date, nearest_range
-from browser.search.rewrite import keywords, names, quoted, rewrites
+from browser.search.query import keywords, names, quoted, rewrites
+from browser.search.results import as_iso, leading_date, nearest_range
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What every search engine here has in common: how it is asked and how its answer is judged."""
+"""What every search provider has in common: its request, and how its answer is judged."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from browser.errors import BrowserError, DeadlineExceeded, Refused
-from browser.search.outcomes import judge_refusal
-from browser.search.tidy import is_on_site, is_sealed, tidy
+from browser.search.refusals import judge_refusal
+from browser.search.results import is_on_site, is_sealed, tidy
 from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     from browser.net.http import HttpClient, Response
     from browser.types import SearchQuery
+
+    Render = Callable[[str, float], Awaitable[tuple[str, str]]]
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -33,7 +35,7 @@ _TRY_ANOTHER_FORM = (Outcome.ERROR, Outcome.UNAUTHORIZED)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SearchRequest:
     """One HTTP request to an engine: GET with `params`, or POST where `json` or `form` is given."""
 
     url: str
@@ -43,18 +45,18 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class Provider(ABC):
+class SearchProvider(ABC):
     """A search engine: class attributes, `request` and `parse`.
 
-    `url` is its endpoint, `key_env` the environment variable that holds its key (empty: it knows
-    none), `needs_key` whether it answers without, `lifetime` how many seconds its answers may be
-    kept, `interval` the seconds between two requests that its operator asks for, `verified` that
-    saved answers of the real engine were read.
+    `url` is its endpoint, `key_variables` the environment variables that may hold its key (empty:
+    it knows none), `needs_key` whether it answers without, `lifetime` how many seconds its answers
+    may be kept, `interval` the seconds between two requests that its operator asks for, `verified`
+    that saved answers of the real engine were read.
     """
 
     name: str
     url: ClassVar[str] = ""
-    key_env: ClassVar[str] = ""
+    key_variables: ClassVar[tuple[str, ...]] = ()
     needs_key: ClassVar[bool] = True
     is_api: ClassVar[bool] = True
     local: ClassVar[bool] = False
@@ -74,19 +76,19 @@ class Provider(ABC):
 
     def unavailable(self) -> str:
         """Why it cannot be asked at all; empty if it can."""
-        if self.key_env and self.needs_key and not self.key:
-            return f"no key; set {self.key_env}"
+        if self.key_variables and self.needs_key and not self.key:
+            return f"no key; set {self.key_variables[0]}"
         return "" if self.endpoint else "no address"
 
     @abstractmethod
-    def request(self, query: SearchQuery) -> Request:
+    def request(self, query: SearchQuery) -> SearchRequest:
         """Say how to ask the engine for a query."""
 
     @abstractmethod
     def parse(self, body: str, url: str) -> SearchPage:
         """Read an answer that came with status 200 from `url`."""
 
-    def requests(self, query: SearchQuery) -> Iterator[Request]:
+    def requests(self, query: SearchQuery) -> Iterator[SearchRequest]:
         """Yield forms of asking; a later one is used where an earlier is not understood."""
         yield self.request(query)
 
@@ -126,7 +128,7 @@ class Provider(ABC):
     ) -> SearchPage | None:
         """Recognise an answer that is no answer; None where it may be parsed."""
         del url
-        return judge_refusal(status, headers, body, keyed=bool(self.key_env))
+        return judge_refusal(status, headers, body, keyed=bool(self.key_variables))
 
     def _without_key(self, page: SearchPage) -> SearchPage:
         """Keep the key out of the trail: errors repeat addresses, some engines repeat keys."""
@@ -134,7 +136,7 @@ class Provider(ABC):
             return page
         return replace(page, detail=page.detail.replace(self.key, "[key]"))
 
-    async def _send(self, request: Request, http: HttpClient, deadline: float) -> Response:
+    async def _send(self, request: SearchRequest, http: HttpClient, deadline: float) -> Response:
         headers = {**API_HEADERS, **request.headers} if self.is_api else dict(request.headers)
         options: dict[str, Any] = {
             "headers": headers,
@@ -190,3 +192,47 @@ def decode(body: bytes | str) -> str:
 def with_site(query: SearchQuery) -> str:
     """Write the site filter as the operator that nearly all engines know."""
     return f"{query.text} site:{query.site}" if query.site else query.text
+
+
+# A page drawn by scripts, in a browser that may have to start first, takes 1-4 s.
+_BROWSER_INTERVAL = 2.0
+
+
+class RenderedProvider:
+    """An engine's page as the browser draws it, read by the parser of its HTML.
+
+    `render(url, deadline)` opens an address in a tab of its own and gives the final address and
+    the drawn HTML; it raises a `BrowserError` where it cannot.
+    """
+
+    interval = _BROWSER_INTERVAL
+    local = False
+
+    def __init__(self, provider: SearchProvider, render: Render | None) -> None:
+        self.name = f"{provider.name}_browser"
+        self.lifetime = provider.lifetime
+        self._provider = provider
+        self._render = render
+
+    @property
+    def identity(self) -> str:
+        """The engine's, told apart from the one asked over HTTP: they are blocked separately."""
+        return f"browser/{self._provider.identity}"
+
+    def unavailable(self) -> str:
+        """Say that a browser is needed."""
+        return "" if self._render is not None else "no browser"
+
+    async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
+        """Open the result page and read it; failures are outcomes."""
+        del http
+        assert self._render is not None, "`unavailable` says when it cannot be asked"
+        request = self._provider.request(query)
+        address = f"{request.url}?{urlencode(dict(request.params or request.form or {}))}"
+        try:
+            url, html = await self._render(address, deadline)
+        except BrowserError as error:
+            return failed(error)
+        page = only_on_site(self._provider.read(html, url=url), query.site)
+        named = tuple(replace(r, provider=self.name) for r in page.results[: query.limit])
+        return replace(page, results=named)

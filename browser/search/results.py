@@ -1,4 +1,4 @@
-"""Results as every engine should give them: real targets, readable text, no duplicates."""
+"""Results as every engine should give them: real targets, plain text, ISO dates, no copies."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import base64
 import binascii
 import html
 import re
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from browser.net.url import is_web_url, normalize, parse
-from browser.search.dates import as_iso, leading_date
 from browser.text import clean
 from browser.types import SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
 
 # Marks that APIs leave in their texts; whatever else stands in angle brackets (`Vec<T>`) is text.
 _MARK = re.compile(
@@ -151,3 +150,58 @@ def _decoded(value: str) -> str:
     except (binascii.Error, UnicodeDecodeError):
         return ""
     return decoded if decoded.startswith(("http://", "https://")) else ""
+
+
+# The longest age in days that each range still covers, narrowest first.
+_RANGES = ((1, "day"), (7, "week"), (31, "month"), (366, "year"))
+
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_LEADING = re.compile(
+    r"^([A-Z]\w{2,8}\.? \d{1,2}, \d{4}|\d{1,2} [A-Z]\w{2,8}\.? \d{4}|\d{4}-\d\d-\d\d)\s*[—–·-]"
+)
+
+
+def nearest_range(since: str | None, today: date | None = None) -> str:
+    """Give `day`, `week`, `month` or `year`; '' where even a year does not reach back enough."""
+    day = since_day(since)
+    if day is None:
+        return ""
+    age = ((today or datetime.now(UTC).date()) - day).days
+    return next((name for limit, name in _RANGES if age <= limit), "")
+
+
+def days_since(since: str | None, joint: str) -> str:
+    """Give `since` and today as two ISO dates with `joint` between them; '' without a day."""
+    day = since_day(since)
+    return f"{day.isoformat()}{joint}{datetime.now(UTC).date().isoformat()}" if day else ""
+
+
+def since_day(since: str | None) -> date | None:
+    """Read an ISO date or date and time; None where it is neither."""
+    try:
+        return datetime.fromisoformat(since).date() if since else None
+    except ValueError:
+        return None
+
+
+def as_iso(said: str | None) -> str | None:
+    """Give a date as ISO 8601, from that or from `May 2, 2022`; None for `3 days ago`."""
+    if not said or since_day(said) is not None:
+        return said or None
+    return leading_date(f"{said} —")
+
+
+def leading_date(snippet: str) -> str | None:
+    """Read the date that engines put before a snippet (`May 2, 2022 — …`), as an ISO date."""
+    found = _LEADING.match(snippet)
+    if found is None:
+        return None
+    parts = re.findall(r"\w+", found[1])
+    name = next((part[:3].lower() for part in parts if part.isalpha()), "")
+    numbers = sorted((int(part) for part in parts if part.isdigit()), reverse=True)
+    try:
+        year, *rest = numbers
+        month, day = (_MONTHS.index(name) + 1, rest[0]) if name else (int(parts[1]), int(parts[2]))
+        return date(year, month, day).isoformat()
+    except ValueError:
+        return None

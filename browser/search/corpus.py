@@ -14,10 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from browser.search.corpus.folder import checked_folder, unspaced
-from browser.search.corpus.index import PASSAGE_BITS, Index, Synced
-from browser.search.dates import since_day
-from browser.search.tidy import readable
+from browser.search.corpus_index import PASSAGE_BITS, Index, Synced, checked_folder, unspaced
+from browser.search.results import readable, since_day
 from browser.text import STOP_WORDS, content_words, sentences
 from browser.types import Outcome, SearchPage, SearchResult
 
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from browser.net.http import HttpClient
-    from browser.search.corpus.folder import Extractor
+    from browser.search.corpus_index import Extractor
     from browser.types import SearchQuery
 
 # Without `prepare` the share of a search's deadline that may go into indexing.

@@ -1,4 +1,4 @@
-"""An engine that a user declares: a URL template, and where its JSON or its page has what."""
+"""Search engines that a user declares: a URL template, and where the JSON or the page has what."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
 from browser.errors import SearchError
-from browser.search.base import Provider, Request, with_site
-from browser.search.json_api import Fields, JsonProvider
+from browser.search.json_engines import Fields, JsonProvider
+from browser.search.provider import SearchProvider, SearchRequest, with_site
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +69,7 @@ def declared(name: str, url: str) -> Declaration:
     )
 
 
-class Template(Provider):
+class DeclaredProvider(SearchProvider):
     """A provider whose address is the template of a declaration."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Template(Provider):
             given, template = urlsplit(url), urlsplit(declaration.url)
             self.endpoint = urlunsplit(template._replace(scheme=given.scheme, netloc=given.netloc))
 
-    def request(self, query: SearchQuery) -> Request:
+    def request(self, query: SearchQuery) -> SearchRequest:
         """Fill in the template; what is put in is quoted."""
         values = {
             "query": with_site(query),
@@ -98,10 +98,10 @@ class Template(Provider):
         for name, value in values.items():
             url = url.replace(f"{{{name}}}", quote(value, safe=""))
         headers = {name: text.replace("{key}", self.key) for name, text in self._headers.items()}
-        return Request(url, headers=headers)
+        return SearchRequest(url, headers=headers)
 
 
-class Declared(Template, JsonProvider):
+class Declared(DeclaredProvider, JsonProvider):
     """A declared engine that answers in JSON."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Bluesky: posts and profiles, from the page as drawn or declared, or the public API."""
+"""Social networks: Bluesky and Mastodon by their APIs and pages, LinkedIn by its public pages."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from browser.extract.platforms.embedded import (
     words_of,
 )
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.record import Record, listing
+from browser.extract.platforms.record import Record, counts, fields, listing
 from browser.extract.platforms.site import Platform, attribute, line
-from browser.extract.platforms.values import counts, fields
 from browser.types import Link
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ _LABELS = {"Likes": "likes", "Replies": "replies", "Reposts": "reposts", "Quotes
 _ITEMS = ("postThreadItem-by-", "feedItem-by-")
 # Threads are answered as a tree; what is nested deeper than a person would read is left.
 _DEEPEST = 60
-_POST = RecordPaths(
+_BLUESKY_POST = RecordPaths(
     "post", id="uri -> [^/]+$", url="https://bsky.app/profile/{author.handle}/post/{uri -> [^/]+$}",
     author="author.displayName || author.handle", handle="author.handle",
     counts={"likes": "likeCount", "replies": "replyCount", "reposts": "repostCount",
@@ -66,7 +65,7 @@ class Bluesky(Platform):
         if page.json is not None:
             return _from_api(page)
         wanted = page.path[3] if page.path[2:3] == ("post",) and len(page.path) > 3 else ""
-        posts, declared = _drawn_posts(page), _declared(page)
+        posts, declared = _drawn_posts(page), _bluesky_declared(page)
         if declared is not None and wanted in ("", declared.id):
             mine = next((post for post in posts if post.id == declared.id), declared)
             rest = tuple(post for post in posts if post is not mine)
@@ -121,7 +120,7 @@ def _post(page: SitePage, post: dict[str, Any]) -> Record | None:
     quoted = _post(page, inner) if "author" in inner else None
     media = embedded["media"] if isinstance(embedded.get("media"), dict) else embedded
     images = media.get("images") or []
-    record = _POST.read(page, "bluesky", post)
+    record = _BLUESKY_POST.read(page, "bluesky", post)
     said = "; ".join(image["alt"] for image in images if image.get("alt"))
     more = fields(language=", ".join(value.get("langs") or []), media_text=said)
     return replace(
@@ -144,7 +143,7 @@ def _links(value: dict[str, Any], card: dict[str, Any]) -> tuple[Link, ...]:
     return tuple({link.url: link for link in reversed(found)}.values())[::-1]
 
 
-def _declared(page: SitePage) -> Record | None:
+def _bluesky_declared(page: SitePage) -> Record | None:
     """The post that the server wrote into the page; a client that went on leaves it standing."""
     node, meta = node_of(page, "DiscussionForumPosting", "SocialMediaPosting"), page.meta
     if not node and meta.get("og:type") != "article":
@@ -194,3 +193,179 @@ def _drawn(page: SitePage, node: Tag, kind: str) -> Record:
         url=f"https://bsky.app/profile/{handle}/post/{key}" if key else "",
         author=next((text for text in texts if text and not text.startswith("@")), None),
     )  # fmt: skip
+
+
+_APPLICATION = "#mastodon, .app-body [data-props], #initial-state"
+_SAID = {
+    "warning": ".content-warning p, .content-warning, .status__content__spoiler, .p-summary",
+    "poll": "* .poll li",
+    "media_text": "* .media-gallery__item-thumbnail img@alt",
+}
+_TEXT = ".status__content__text, .e-content"
+_MAIN = RecordPaths(
+    "post", text=_TEXT, author=".display-name__html, .p-name",
+    handle=".display-name__account -> [^@].*", published="time@datetime",
+    modified=".detailed-status__edited time, [data-edited]@datetime",
+    counts={"reposts": ".detailed-status__reblogs", "likes": ".detailed-status__favorites"},
+    fields=_SAID, media=".media-gallery__item-thumbnail@href",
+)  # fmt: skip
+_REPLY = RecordPaths(
+    "reply", ".status[data-id]", id="@data-id", url="a.status__relative-time", text=_TEXT,
+    author=".display-name__html",
+    handle="a.status__display-name@title || .display-name__account -> [^@].*",
+    published="time@datetime", fields=_SAID,
+)  # fmt: skip
+_MASTODON_ACCOUNT = RecordPaths(
+    "profile", id="id", url="url", text="note", markup=True, handle="acct",
+    author="display_name || username", published="created_at",
+    counts={"followers": "followers_count", "posts": "statuses_count",
+            "following": "following_count"},
+)  # fmt: skip
+_STATUS = RecordPaths(
+    "post", id="id", url="url || uri", text="content", markup=True, author="account.display_name",
+    handle="account.acct", published="created_at", modified="edited_at", parent="in_reply_to_id",
+    counts={"replies": "replies_count", "reposts": "reblogs_count", "likes": "favourites_count",
+            "quotes": "quotes_count"},
+    fields={"warning": "spoiler_text", "language": "language",
+            "media_text": "* media_attachments.description"},
+    flags={"pinned": "pinned"}, tags="tags.name", media="media_attachments.url",
+)  # fmt: skip
+
+
+class Mastodon(Platform):
+    """The web client's `status` classes; `Status` and `Account` entities of the API."""
+
+    name = "mastodon"
+    marks = (b'"mastodon"', b"'mastodon'", b"=mastodon", b"initial-state", b'"reblogs_count"')
+
+    def claims(self, page: SitePage) -> bool:
+        """By the page's application element or state, by the API's path and entities."""
+        if page.json is not None:
+            first = (_rows(page.json) or [page.json])[0]
+            known = isinstance(first, dict) and not {"acct", "account"}.isdisjoint(first)
+            return page.path[:1] == ("api",) and known
+        if not page.path or not page.path[0].startswith("@"):
+            return False
+        return page.first(_APPLICATION) is not None
+
+    def parse(self, page: SitePage) -> Record | None:
+        """Read a post and its thread, or an account."""
+        if page.json is not None:
+            rows = _rows(page.json) or [page.json]
+            items = tuple(record for row in rows if (record := _entity(page, row)))
+            if len(rows) == 1:
+                return items[0] if items else None
+            return Record(self.name, "listing", page.url, items=items)
+        main = page.first(".detailed-status")
+        if main is None:
+            return _mastodon_declared(page)
+        record, meta = _MAIN.read(page, self.name, main), page.meta
+        return replace(
+            record, url=page.canonical, id=page.path[-1],
+            handle=meta.get("profile:username") or record.handle,
+            published=iso_date(meta.get("og:published_time", "")) or record.published,
+            items=_REPLY.records(page, self.name),
+        )  # fmt: skip
+
+
+def _mastodon_declared(page: SitePage) -> Record | None:
+    """What the server writes into a page's head before its application runs."""
+    meta, kind = page.meta, page.meta.get("og:type")
+    text, title = meta.get("og:description", ""), meta.get("og:title", "")
+    if not (kind == "profile" and title) and not (kind == "article" and text):
+        return None
+    return Record(
+        "mastodon", "profile" if kind == "profile" else "post", page.canonical, id=page.path[-1],
+        text=text, author=title.partition(" (")[0] or None, handle=meta.get("profile:username"),
+        published=iso_date(meta.get("og:published_time", "")),
+    )  # fmt: skip
+
+
+def _rows(data: Any) -> list[Any]:
+    """What a list, a thread (`ancestors`, `descendants`) or a search (`statuses`) holds."""
+    if isinstance(data, list):
+        return data
+    if not isinstance(data, dict) or "account" in data or "acct" in data:
+        return []
+    keys = ("ancestors", "descendants", "statuses", "accounts")
+    return [row for key in keys if isinstance(data.get(key), list) for row in data[key]]
+
+
+def _entity(page: SitePage, data: Any) -> Record | None:
+    """An account or a status: a boost is what it boosts, a quoted status its item."""
+    if not isinstance(data, dict):
+        return None
+    if "acct" in data:
+        record = _MASTODON_ACCOUNT.read(page, "mastodon", data)
+        more = {f"field: {row['name']}": page.body(row.get("value") or "")
+                for row in data.get("fields") or []}  # fmt: skip
+        marks = [mark for mark in ("locked", "bot", "suspended", "limited") if data.get(mark)]
+        return replace(record, fields=fields(**more, marks=", ".join(marks)))
+    if not isinstance(data.get("account"), dict):
+        return None
+    booster, boosted = data["account"].get("acct"), data.get("reblog")
+    data = boosted if isinstance(boosted, dict) else data
+    record, card = _STATUS.read(page, "mastodon", data), data.get("card") or {}
+    quote = data.get("quote") or {}
+    quoted = _entity(page, quote.get("quoted_status", quote) if isinstance(quote, dict) else None)
+    options = (data.get("poll") or {}).get("options") or []
+    seen = data.get("visibility")
+    more = fields(
+        poll="; ".join(f"{o.get('title')}: {o.get('votes_count')}" for o in options),
+        boosted_by=booster if boosted else None, visibility=seen if seen != "public" else None,
+    )  # fmt: skip
+    return replace(
+        record, fields={**record.fields, **more}, items=(quoted,) if quoted else (),
+        links=(Link(card["url"], card.get("title") or ""),) if card.get("url") else (),
+    )  # fmt: skip
+
+
+_LINKEDIN_ACCOUNT = "a[href*='/in/'], a[href*='/company/']@href -> /(?:in|company)/([^/?]+)"
+_HEAD = ".base-main-card, [data-test-id=main-feed-activity-card__entity-lockup]"
+_COMMENT = RecordPaths(
+    "comment", "section.comment", text=".comment__message, .comment__text, .comment__body",
+    author=".comment__actor-name, .comment__author", handle=_LINKEDIN_ACCOUNT,
+    counts={"likes": ".comment__likes-count, .comment__reactions-count"},
+    fields={"headline": ".comment__author-headline", "age": ".comment__duration-since, time"},
+)  # fmt: skip
+_LINKEDIN_POST = RecordPaths(
+    "post", title="h1",
+    text=".article-content__body, [data-test-id=main-feed-activity-card__commentary],"
+    " .reader-content-blocks-container, .feed-shared-update-v2__description,"
+    " .update-components-text",
+    counts={
+        "likes": "[data-test-id=social-actions__reaction-count],"
+        " .social-counts-reactions__social-counts-numRections",
+        "replies": "[data-test-id=social-actions__comments], .social-action-counts__social-counts-"
+        "item:not(.social-counts-reactions__social-counts-item)",
+    },
+)  # fmt: skip
+_LOCKUP = RecordPaths(
+    "lockup", author="h3", handle=_LINKEDIN_ACCOUNT, published=".base-main-card__metadata, time",
+    fields={"headline": "h4"},
+)  # fmt: skip
+
+
+class LinkedIn(Platform):
+    """The pages that are shown without an account; the wall has none of their parts."""
+
+    name = "linkedin"
+    hosts = ("linkedin.com",)
+
+    def parse(self, page: SitePage) -> Record | None:
+        """Read an article or a post."""
+        place = "".join(page.path[:1])
+        record = _LINKEDIN_POST.read(page, self.name, page.soup)
+        if not record.text or place not in {"pulse", "posts", "feed"}:
+            return None
+        node = node_of(page, "Article", "SocialMediaPosting", "DiscussionForumPosting")
+        block = page.first(_HEAD)
+        head = _LOCKUP.read(page, self.name, block) if block is not None else record
+        return replace(
+            record, kind="article" if place == "pulse" else "post", url=page.canonical,
+            id=page.path[-1], author=author_of(node)[0] or head.author,
+            handle=head.handle,
+            published=node_date(node, "datePublished") or head.published,
+            modified=node_date(node, "dateModified"), counts=statistics(node) or record.counts,
+            fields=head.fields, items=_COMMENT.records(page, self.name),
+        )  # fmt: skip

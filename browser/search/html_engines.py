@@ -1,0 +1,411 @@
+"""Engines that answer in markup: result pages by their CSS, arXiv by its Atom feed.
+
+A new one is a class here (name, url, `layouts`, `request`), listed at the end of the file and put
+into the order of `engines.py`. This module is loaded when the first of them is asked: it needs
+BeautifulSoup and lxml.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from browser.net.http import PAGE_HEADERS
+from browser.search.declared import DeclaredProvider
+from browser.search.json_engines import Fields, JsonProvider
+from browser.search.provider import DAY, SearchProvider, SearchRequest, with_site
+from browser.search.query import keywords
+from browser.search.refusals import error_payload, wall_of
+from browser.search.result_page import Headings, HtmlProvider, Layout
+from browser.search.results import days_since, nearest_range, since_day
+from browser.types import Outcome, SearchPage, SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from browser.search.declared import Declaration
+    from browser.types import SearchQuery
+
+_EPOCH = date(1970, 1, 1)
+_BRAVE_WEB = "div[data-type=web], div.snippet[data-pos]:not([data-type])"
+# What Startpage's form calls the languages asked for most.
+_LANGUAGES = {
+    "de": "deutsch", "en": "english", "es": "espanol", "fr": "francais", "it": "italiano",
+    "nl": "nederlands", "pl": "polski", "pt": "portugues",
+}  # fmt: skip
+_ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+class DuckDuckGo(HtmlProvider):
+    """The html page, the lite page and the one that scripts draw, by whichever came."""
+
+    name = "duckduckgo"
+    url = "https://html.duckduckgo.com/html/"
+    verified = True
+    ads = ".result--ad, .result:has(.badge--ad), tr.result-sponsored, article[data-testid=ad]"
+    containers = "#links, [data-testid=mainline]"
+    nothing = re.compile(r"No results\.|No (?:more )?results found|not many results", re.IGNORECASE)
+    nothing_at = ".no-results, [data-testid=no-results-message]"
+    shell = re.compile(r"DDG\.deep\.|deep_preload_script|nrje\(|is-not-mobile-device|/s\d{4}\.css")
+    shell_outcome = Outcome.BLOCKED
+    layouts = (
+        Layout("div.result:has(a.result__a)", "a.result__a", snippet=(".result__snippet",)),
+        Layout(
+            "article[data-testid=result]",
+            "a[data-testid=result-title-a], h2 a[href]",
+            snippet=("[data-result=snippet]",),
+        ),
+        Layout("tr:has(a.result-link)", "a.result-link", snippet=("td.result-snippet",), beside=3),
+    )
+
+    def request(self, query: SearchQuery) -> SearchRequest:
+        """Send the form as the page does; it shows 10 results first, then 15 more a page."""
+        locale = f"{query.region.lower()}-{query.lang or 'en'}" if query.region else "wt-wt"
+        form = {"q": with_site(query), "b": "", "kl": locale}
+        if query.page > 1:
+            first = 10 + (query.page - 2) * 15
+            form |= {"s": str(first), "dc": str(first + 1)}
+        if query.since:
+            form |= {"df": days_since(query.since, "..")}
+        return SearchRequest(self.endpoint, form=form, headers=self.headers(query.lang))
+
+    def refusal(
+        self, body: str, status: int, url: str, headers: Mapping[str, str]
+    ) -> SearchPage | None:
+        """Know 202, with which it holds off those it takes for robots."""
+        if status == 202:
+            return SearchPage(Outcome.BLOCKED, detail="HTTP 202, a check for robots")
+        return super().refusal(body, status, url, headers)
+
+
+class DuckDuckGoLite(DuckDuckGo):
+    """The same form at another address, for when the html page is out of reach."""
+
+    name = "duckduckgo_lite"
+    url = "https://lite.duckduckgo.com/lite/"
+
+
+class Brave(HtmlProvider):
+    """`div.snippet` with `data-type="web"`, before and after the move to Svelte."""
+
+    name = "brave"
+    url = "https://search.brave.com/search"
+    verified = True
+    ads = "[data-type=ad], #search-ad, #infobox, #rh-column"
+    containers = "#results"
+    nothing = re.compile(r"Too few matches were found|No results found|not find any results")
+    layouts = (
+        Layout(
+            f":is({_BRAVE_WEB}):not(.standalone)",
+            "a[href]:has([class*=title]), a[href]",
+            "[class*=snippet-title], .title",
+            (
+                ".snippet-description",
+                ".generic-snippet .content",
+                ".generic-snippet",
+                ".snippet-content, [class*=description]",
+            ),
+        ),
+    )
+
+    def request(self, query: SearchQuery) -> SearchRequest:
+        """Ask for the page; `tf` is a range of days."""
+        asked = {"q": with_site(query), "source": "web"}
+        if query.page > 1:
+            asked["offset"] = str(query.page - 1)
+        if query.since:
+            asked["tf"] = days_since(query.since, "to")
+        headers = self.headers(query.lang)
+        if query.region:
+            headers["Cookie"] = f"country={query.region.lower()}; useLocation=0"
+        return SearchRequest(self.endpoint, params=asked, headers=headers)
+
+
+class Mojeek(HtmlProvider):
+    """An engine with an index of its own; its html page needs no script."""
+
+    name = "mojeek"
+    url = "https://www.mojeek.com/search"
+    verified = True
+    ads = ".ads, .ad, .sponsored"
+    containers = "ul[class*=results]"
+    nothing = re.compile(r"No pages found(?: matching)?|no results found", re.IGNORECASE)
+    layouts = (
+        Layout(
+            "ul[class*=results] > li",
+            "h2 > a[href], a.title[href]",
+            snippet=("p.s", "p:not(.i, .more)"),
+        ),
+    )
+
+    def request(self, query: SearchQuery) -> SearchRequest:
+        """Ask for the page; Mojeek has parameters for site, date and language."""
+        asked = {"q": query.text}
+        if query.page > 1:  # to name the first page's place is what robots do
+            asked["s"] = str((query.page - 1) * 10 + 1)
+        if query.site:
+            asked["site"] = query.site
+        if query.lang:
+            asked |= {"lb": query.lang, "lbb": "100"}
+        if query.region:
+            asked |= {"arc": query.region.lower()}
+        since = since_day(query.since)
+        if since is not None:
+            asked["since"] = f"{since:%Y%m%d}"
+        return SearchRequest(self.endpoint, params=asked, headers=self.headers(query.lang))
+
+
+class Startpage(HtmlProvider):
+    """Results of others without their tracking; its page before and after 2024."""
+
+    name = "startpage"
+    url = "https://www.startpage.com/sp/search"
+    ads = "[class*=sponsored], .ad, #gcsa-top, #gcsa-bottom, [data-testid=adResult], [id^=adBlock]"
+    containers = "[class*=w-gl], .mainline-results, #main"
+    nothing = re.compile(r"no (?:web )?results (?:were )?(?:found|for this search)", re.IGNORECASE)
+    layouts = (
+        Layout(
+            ":is(div, section):is(.result, .w-gl__result)",
+            "a[href]:is([class*=result-title], [class*=result-link], [data-testid=gl-title-link])",
+            "h2, h3, [class*=result-title]",
+            ("[class*=description]", "p"),
+        ),
+    )
+
+    def request(self, query: SearchQuery) -> SearchRequest:
+        """Send the form as the page does."""
+        form = {"query": with_site(query), "cat": "web", "t": "device", "abp": "1"}
+        language = _LANGUAGES.get(query.lang or "en", "english")
+        form |= {"language": language, "lui": language, "page": str(query.page)}
+        within = nearest_range(query.since)
+        form |= {"with_date": within[0]} if within else {}
+        headers = self.headers(query.lang)
+        if query.region:
+            place = f"{query.lang or 'en'}_{query.region.upper()}"
+            headers["Cookie"] = f"preferences=search_results_regionEEE{place}"
+        return SearchRequest(self.endpoint, form=form, headers=headers)
+
+    def refusal(
+        self, body: str, status: int, url: str, headers: Mapping[str, str]
+    ) -> SearchPage | None:
+        """Know the page to which it sends those it takes for robots."""
+        if "/sp/captcha" in url:
+            return SearchPage(Outcome.BLOCKED, detail="a check for robots")
+        return super().refusal(body, status, url, headers)
+
+
+class Bing(HtmlProvider):
+    """`li.b_algo` in `#b_results`, for fifteen years now."""
+
+    name = "bing"
+    url = "https://www.bing.com/search"
+    verified = True
+    ads = ".b_ad, .b_adTop, .b_adBottom"
+    containers = "#b_results"
+    nothing = re.compile(
+        r"There are no results for|No results found for|Es gibt keine Ergebnisse"
+        r"|Aucun résultat pour|No hay resultados para",
+    )
+    nothing_at = "li.b_no"
+    layouts = (
+        Layout(
+            "li.b_algo",
+            "h2 a[href], a[href]:has(h2)",
+            "h2",
+            (".b_caption p", "p[class*=b_lineclamp], p[class*=b_algoSlug]", ".b_snippet"),
+        ),
+    )
+
+    def request(self, query: SearchQuery) -> SearchRequest:
+        """Ask for the page; dates are days since 1970."""
+        asked = {"q": with_site(query), "count": str(query.limit)}
+        if query.lang:
+            asked["setlang"] = query.lang
+        if query.region:
+            asked["cc"] = query.region.lower()
+        if query.page > 1:
+            asked["first"] = str((query.page - 1) * query.limit + 1)
+        since = since_day(query.since)
+        if since is not None:
+            today = datetime.now(UTC).date()
+            asked["filters"] = f'ex1:"ez5_{(since - _EPOCH).days}_{(today - _EPOCH).days}"'
+        return SearchRequest(self.endpoint, params=asked, headers=self.headers(query.lang))
+
+
+class Google(HtmlProvider):
+    """Headings within links, as the page has had them for years, whatever their classes."""
+
+    name = "google"
+    url = "https://www.google.com/search"
+    verified = True
+    # With panels that answer by themselves: people also ask, the knowledge panel.
+    ads = (
+        "#tads, #tadsb, #bottomads, #tvcap, #rhs, [data-text-ad], .commercial-unit-desktop-top,"
+        " .related-question-pair, .uEierd"
+    )
+    containers = "#search, #rso"
+    nothing = re.compile(
+        r"did not match any documents|No results found for|stimmt mit keinem Dokument überein"
+        r"|keine mit deiner Suchanfrage|Aucun document ne correspond|no obtuvo ningún resultado"
+        r"|non ha prodotto risultati|não encontrou nenhum documento"
+        r"|geen overeenkomstige documenten",
+    )
+    shell = re.compile(
+        r"/httpservice/retry/enablejs|enablejs\?sei=|<noscript>.{0,400}enablejs", re.DOTALL
+    )
+    shell_outcome = Outcome.BLOCKED
+    layouts = (
+        Headings(
+            "a[href] h3:not(table *), h3:has(a[href]):not(table *)",
+            ("[class*=VwiC3b]", "[data-sncf='1'], [data-sncf='2']", "span.st"),
+            fewest=1,
+        ),
+        Headings("a[href] [role=heading]"),
+        Layout(
+            "div:has(> div.kCrYT)",
+            ":scope > .kCrYT > a[href^='/url?']",
+            "a .vvjwJb, a > div:first-of-type",
+            ("div.kCrYT ~ div.kCrYT", "div.s3v9rd"),
+        ),
+    )
+
+    def request(self, query: SearchQuery) -> SearchRequest:
+        """Ask for the page."""
+        asked = {"q": with_site(query), "num": str(query.limit), "pws": "0"}
+        asked["hl"] = query.lang or "en"
+        if query.lang:
+            asked["lr"] = f"lang_{query.lang}"
+        if query.region:
+            asked["gl"] = query.region.lower()
+        if query.page > 1:
+            asked["start"] = str((query.page - 1) * query.limit)
+        since = since_day(query.since)
+        if since is not None:
+            asked["tbs"] = f"cdr:1,cd_min:{since:%m/%d/%Y}"
+        return SearchRequest(self.endpoint, params=asked, headers=self.headers(query.lang))
+
+
+class SearXNG(JsonProvider, HtmlProvider):
+    """A metasearch engine of one's own: JSON where the instance allows it, else its page.
+
+    JSON is off by default (403) on many instances. Pages are of the `simple` theme, or `oscar`.
+    """
+
+    name = "searxng"
+    is_api = True
+    fields = Fields(snippet="content", published="publishedDate")
+    containers = "#urls, #main_results, #results"
+    nothing = re.compile(r"No results were found|we didn't find any results", re.IGNORECASE)
+    layouts = (
+        Layout("article.result", "h3 > a[href], h4 > a[href]", snippet=("p.content",)),
+        Layout("div.result", ".result_header a[href]", snippet=("p.result-content", "p")),
+    )
+
+    def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
+        """Put `/search` behind an instance's address, which may itself lie below a path."""
+        base = (url or "").rstrip("/")
+        super().__init__(url=f"{base.removesuffix('/search')}/search" if base else None, key=key)
+
+    def unavailable(self) -> str:
+        """Say that an instance is needed."""
+        return "" if self.endpoint else "no address; give --searxng-url"
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Say a query in SearXNG's words; `since` becomes the nearest of its ranges."""
+        region = f"-{query.region.upper()}" if query.lang and query.region else ""
+        return {
+            "q": with_site(query),
+            "pageno": query.page,
+            "language": f"{query.lang or ''}{region}",
+            "time_range": nearest_range(query.since),
+        }
+
+    def requests(self, query: SearchQuery) -> Iterator[SearchRequest]:
+        """Ask for JSON, then for the page; its limiter lets browsers through only."""
+        params = dict(self.request(query).params or {})
+        as_json = {**PAGE_HEADERS, "Accept": "application/json"}
+        yield SearchRequest(self.endpoint, params=params | {"format": "json"}, headers=as_json)
+        yield SearchRequest(self.endpoint, params=params, headers=PAGE_HEADERS)
+
+    def refusal(
+        self, body: str, status: int, url: str, headers: Mapping[str, str]
+    ) -> SearchPage | None:
+        """Take a bare 403 to the JSON form for what it is: that form is off."""
+        page = super().refusal(body, status, url, headers)
+        if page is not None and status == 403 and "format=json" in url and not wall_of(body):
+            return SearchPage(Outcome.ERROR, detail="HTTP 403: this instance has JSON switched off")
+        return page
+
+    def parse(self, body: str, url: str) -> SearchPage:
+        """Read JSON or the page, whichever came."""
+        if body.lstrip().startswith("{"):
+            return JsonProvider.parse(self, body, url)
+        return HtmlProvider.parse(self, body, url)
+
+
+class ArxivSearch(SearchProvider):
+    """Preprints: https://info.arxiv.org/help/api, one request every three seconds."""
+
+    name = "arxiv"
+    url = "https://export.arxiv.org/api/query"
+    lifetime = DAY
+    interval = 3.0
+
+    def request(self, query: SearchQuery) -> SearchRequest:
+        """Ask for papers that have all the words."""
+        asked = " AND ".join(f"all:{word}" for word in keywords(query.text))
+        since = since_day(query.since)
+        if since is not None:
+            asked += f" AND submittedDate:[{since:%Y%m%d}0000 TO 999912312359]"
+        start = (query.page - 1) * query.limit
+        params = {"search_query": asked, "start": str(start), "max_results": str(query.limit)}
+        return SearchRequest(self.endpoint, params=params)
+
+    def parse(self, body: str, url: str) -> SearchPage:
+        """Read the feed; an error comes as an entry titled `Error`.
+
+        The abstract page is taken without its version, which always shows the newest.
+        """
+        del url
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
+        feed = etree.fromstring(body.encode(), parser) if "<feed" in body else None
+        if feed is None:
+            return error_payload(body)
+        results = tuple(
+            SearchResult(
+                url=entry.findtext(f"{_ATOM}id", "").replace("http://", "https://"),
+                title=entry.findtext(f"{_ATOM}title", ""),
+                snippet=entry.findtext(f"{_ATOM}summary", ""),
+                published=entry.findtext(f"{_ATOM}published"),
+            )
+            for entry in feed.iter(f"{_ATOM}entry")
+        )
+        if len(results) == 1 and results[0].title == "Error":
+            return error_payload(results[0].snippet)
+        return SearchPage(Outcome.OK if results else Outcome.EMPTY, results)
+
+
+class DeclaredPage(DeclaredProvider, HtmlProvider):
+    """A declared page: results are what `item` finds, else the headings that link out."""
+
+    def __init__(
+        self, declaration: Declaration, *, url: str | None = None, key: str | None = None
+    ) -> None:
+        super().__init__(declaration, url=url, key=key)
+        at = declaration.fields
+        # Without selectors of its own a result is its first link and its longest text.
+        link = "a[href]" if at.url == "url" else at.url
+        title = "" if at.title == "title" else at.title
+        snippet = () if at.snippet == "snippet" else (at.snippet,)
+        self.layouts = (Layout(declaration.item, link, title, snippet),)
+
+
+HTML_PROVIDERS: dict[str, type[SearchProvider]] = {
+    provider.name: provider
+    for provider in (
+        DuckDuckGo, DuckDuckGoLite, Brave, Mojeek, Startpage, Bing, Google, SearXNG, ArxivSearch,
+    )
+}  # fmt: skip

@@ -1,0 +1,432 @@
+"""Engines that answer in JSON: a class each, with where its rows are and how it is asked.
+
+A new one is a class here (name, url, `rows`, `fields`, `parameters`), listed at the end of the file
+and put into the order of `engines.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
+
+from browser.search.provider import DAY, SearchProvider, SearchRequest, with_site
+from browser.search.query import keywords
+from browser.search.refusals import error_payload
+from browser.search.results import days_since, nearest_range, since_day, without_marks
+from browser.types import Outcome, SearchPage, SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from browser.types import SearchQuery
+
+# Posts and questions are long; their beginning tells what they are about.
+_SNIPPET = 400
+# An abstract is about 250 words.
+_SNIPPET_WORDS = 60
+# Tavily takes countries by their English names; results from there are put first.
+_COUNTRIES = {
+    "AR": "argentina", "AT": "austria", "AU": "australia", "BE": "belgium", "BR": "brazil",
+    "CA": "canada", "CH": "switzerland", "CL": "chile", "CN": "china", "CO": "colombia",
+    "CZ": "czech republic", "DE": "germany", "DK": "denmark", "ES": "spain", "FI": "finland",
+    "FR": "france", "GB": "united kingdom", "GR": "greece", "IE": "ireland", "IL": "israel",
+    "IN": "india", "IT": "italy", "JP": "japan", "KR": "south korea", "MX": "mexico",
+    "NL": "netherlands", "NO": "norway", "NZ": "new zealand", "PL": "poland", "PT": "portugal",
+    "RU": "russia", "SE": "sweden", "TR": "turkey", "UA": "ukraine", "US": "united states",
+    "ZA": "south africa",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Dotted paths into a row, e.g. `meta.link`; several, parted by `|`, are tried in order."""
+
+    url: str = "url"
+    title: str = "title"
+    snippet: str = "snippet"
+    published: str = ""
+
+
+class JsonProvider(SearchProvider):
+    """An engine whose answer holds a list of rows at the dotted path `rows`.
+
+    `parameters` says a query in the engine's words; they go into the address, or as JSON where
+    `posts`. `key_header` is the header that carries the key, `key_parameter` the parameter.
+    """
+
+    rows: str = "results"
+    fields: Fields = Fields()
+    posts: ClassVar[bool] = False
+    key_header: ClassVar[str] = ""
+    key_parameter: ClassVar[str] = ""
+    empty_without_rows: ClassVar[tuple[str, ...]] = ()
+    """An answer that has all of these fields but no list is this API's "nothing found"."""
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Say a query in the engine's parameters; what is empty or None is left out."""
+        return {"q": with_site(query)}
+
+    def request(self, query: SearchQuery) -> SearchRequest:
+        """Ask with the parameters, and the key where there is one."""
+        said = self.parameters(query).items()
+        asked = {name: value for name, value in said if value not in ("", None)}
+        if self.key and self.key_parameter:
+            asked[self.key_parameter] = self.key
+        name, _, scheme = self.key_header.partition(": ")
+        headers = {name: f"{scheme}{self.key}"} if name and self.key else {}
+        if self.posts:
+            return SearchRequest(self.endpoint, json=asked, headers=headers)
+        params = {name: str(value) for name, value in asked.items()}
+        return SearchRequest(self.endpoint, params=params, headers=headers)
+
+    def parse(self, body: str, url: str) -> SearchPage:
+        """Read the rows; anything that is no such JSON is judged as an error message."""
+        try:
+            data = json.loads(body)
+        except ValueError:
+            return error_payload(body)
+        rows = dig(data, self.rows) if self.rows else data
+        expected = self.empty_without_rows
+        if rows is None and expected and isinstance(data, dict) and data.keys() >= set(expected):
+            return SearchPage(Outcome.EMPTY)
+        if not isinstance(rows, list):
+            return error_payload(body)
+        results = tuple(self.result(row, url) for row in rows if isinstance(row, dict))
+        return SearchPage(Outcome.OK if rows else Outcome.EMPTY, results)
+
+    def result(self, row: Mapping[str, object], url: str) -> SearchResult:
+        """Make one result of a row; `url` is where the answer came from."""
+        address = text_at(row, self.fields.url)
+        return SearchResult(
+            url=urljoin(url, address) if address else "",
+            title=without_marks(text_at(row, self.fields.title)),
+            snippet=without_marks(text_at(row, self.fields.snippet)),
+            published=text_at(row, self.fields.published) or None,
+        )
+
+
+class Serper(JsonProvider):
+    """Google's results, with a key: https://serper.dev; advertisements stand outside `organic`."""
+
+    name = "serper"
+    url = "https://google.serper.dev/search"
+    verified = True
+    key_variables = ("SERPER_API_KEY",)
+    key_header = "X-API-KEY"
+    posts = True
+    rows = "organic"
+    fields = Fields(url="link", published="date")
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask for web results."""
+        within = nearest_range(query.since)
+        return {
+            "q": with_site(query),
+            "num": query.limit,
+            "page": query.page,
+            "gl": (query.region or "").lower(),
+            "hl": query.lang,
+            "tbs": within and f"qdr:{within[0]}",
+        }
+
+    def requests(self, query: SearchQuery) -> Iterator[SearchRequest]:
+        """Ask at the address; where a stand-in was named by host alone, try its `/serper` too."""
+        request = self.request(query)
+        yield request
+        parts, own = urlsplit(self.endpoint), urlsplit(self.url)
+        if parts.netloc != own.netloc and parts.path == own.path:
+            other = urlunsplit(parts._replace(path="/serper"))
+            yield SearchRequest(other, json=request.json, headers=request.headers)
+
+
+class Tavily(JsonProvider):
+    """https://docs.tavily.com/documentation/api-reference/endpoint/search; no paging."""
+
+    name = "tavily"
+    url = "https://api.tavily.com/search"
+    verified = True
+    key_variables = ("TAVILY_API_KEY",)
+    key_header = "Authorization: Bearer "
+    posts = True
+    fields = Fields(snippet="content", published="published_date")
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask for results alone, 20 at most: no answer, no pictures, no page text."""
+        since = since_day(query.since)
+        return {
+            "query": query.text,
+            "max_results": min(query.limit, 20),
+            "include_domains": [query.site] if query.site else None,
+            "country": _COUNTRIES.get((query.region or "").upper()),
+            "start_date": since and since.isoformat(),
+        }
+
+
+class BraveApi(JsonProvider):
+    """https://api-dashboard.search.brave.com/app/documentation; `web` is absent without results."""
+
+    name = "brave_api"
+    url = "https://api.search.brave.com/res/v1/web/search"
+    verified = True
+    key_variables = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")
+    key_header = "X-Subscription-Token"
+    interval = 1.0
+    rows = "web.results"
+    fields = Fields(snippet="description", published="page_age|age")
+    empty_without_rows = ("query", "mixed")
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask for web results: 20 at most, from the tenth page at most."""
+        return {
+            "q": with_site(query),
+            "count": min(query.limit, 20),
+            "offset": min(query.page - 1, 9),
+            "result_filter": "web",
+            "text_decorations": "false",
+            "search_lang": query.lang,
+            "country": (query.region or "").upper(),
+            "freshness": days_since(query.since, "to"),
+        }
+
+
+class WikipediaSearch(JsonProvider):
+    """Any Wikipedia's full-text search: https://www.mediawiki.org/wiki/API:Search."""
+
+    name = "wikipedia"
+    url = "https://en.wikipedia.org/w/api.php"
+    lifetime = DAY
+    rows = "query.search"
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask for articles; it knows no filters."""
+        return {
+            "action": "query",
+            "list": "search",
+            "srsearch": query.text,
+            "srlimit": query.limit,
+            "sroffset": (query.page - 1) * query.limit,
+            "srprop": "snippet|timestamp",
+            "format": "json",
+            "formatversion": 2,
+        }
+
+    def request(self, query: SearchQuery) -> SearchRequest:
+        """Search the Wikipedia of the query's language."""
+        request = super().request(query)
+        if not query.lang or self.endpoint != self.url:
+            return request
+        return SearchRequest(
+            self.endpoint.replace("//en.", f"//{query.lang}."), params=request.params
+        )
+
+    def result(self, row: Mapping[str, object], url: str) -> SearchResult:
+        """Build the address of the article from its title; its timestamp is the last edit."""
+        title = text_at(row, "title")
+        site = urlsplit(url)
+        path = quote(title.replace(" ", "_"), safe="/:,;@!$*()'~")
+        return SearchResult(
+            url=f"{site.scheme}://{site.netloc}/wiki/{path}",
+            title=title,
+            snippet=without_marks(text_at(row, "snippet")),
+        )
+
+
+class OpenAlex(JsonProvider):
+    """Scholarly works: https://docs.openalex.org; a key is optional and raises the daily limit."""
+
+    name = "openalex"
+    url = "https://api.openalex.org/works"
+    key_variables = ("OPENALEX_API_KEY",)
+    key_parameter = "api_key"
+    needs_key = False
+    lifetime = DAY
+    fields = Fields(
+        "primary_location.landing_page_url|doi|id",
+        "display_name|title",
+        published="publication_date",
+    )
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask for works by relevance."""
+        since = since_day(query.since)
+        filters = [f"from_publication_date:{since.isoformat()}"] if since else []
+        filters += [f"language:{query.lang}"] if query.lang else []
+        return {
+            "search": query.text,
+            "per-page": query.limit,
+            "page": query.page,
+            "filter": ",".join(filters),
+        }
+
+    def result(self, row: Mapping[str, object], url: str) -> SearchResult:
+        """Take the publisher's page, else the DOI; the abstract comes as an inverted index."""
+        index = row.get("abstract_inverted_index")
+        index = index if isinstance(index, dict) else {}
+        placed = {position: word for word, positions in index.items() for position in positions}
+        abstract = " ".join(placed[position] for position in sorted(placed)[:_SNIPPET_WORDS])
+        return super().result({**row, "snippet": abstract}, url)
+
+
+class GitHubSearch(JsonProvider):
+    """Repositories: https://docs.github.com/rest/search; a key allows thirty searches a minute."""
+
+    name = "github"
+    url = "https://api.github.com/search/repositories"
+    key_variables = ("GITHUB_TOKEN",)
+    key_header = "Authorization: Bearer "
+    needs_key = False
+    interval = 2.0
+    rows = "items"
+    fields = Fields("html_url", "full_name", "description", "pushed_at")
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask for repositories by best match."""
+        since = since_day(query.since)
+        words = [*keywords(query.text), *([f"pushed:>={since.isoformat()}"] if since else [])]
+        return {"q": " ".join(words), "per_page": query.limit, "page": query.page}
+
+
+class HackerNewsSearch(JsonProvider):
+    """Stories: https://hn.algolia.com/api; one without an address is its own discussion."""
+
+    name = "hackernews"
+    url = "https://hn.algolia.com/api/v1/search"
+    rows = "hits"
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask for stories by relevance."""
+        since = _seconds(query.since)
+        return {
+            "query": query.text,
+            "tags": "story",
+            "hitsPerPage": query.limit,
+            "page": query.page - 1,
+            "numericFilters": since and f"created_at_i>={since}",
+        }
+
+    def result(self, row: Mapping[str, object], url: str) -> SearchResult:
+        """Take what the story links to; its points and comments are the snippet without a text."""
+        del url
+        discussion = f"https://news.ycombinator.com/item?id={text_at(row, 'objectID')}"
+        points, comments = text_at(row, "points") or 0, text_at(row, "num_comments") or 0
+        counts = f"{points} points, {comments} comments on Hacker News: {discussion}"
+        return SearchResult(
+            url=text_at(row, "url") or discussion,
+            title=without_marks(text_at(row, "title")),
+            snippet=without_marks(text_at(row, "story_text")) or counts,
+            published=text_at(row, "created_at") or None,
+        )
+
+
+class StackExchangeSearch(JsonProvider):
+    """Questions of one of 180 sites, chosen by `site`: https://api.stackexchange.com/docs."""
+
+    name = "stackexchange"
+    url = "https://api.stackexchange.com/2.3/search/advanced"
+    key_variables = ("STACKEXCHANGE_KEY",)
+    key_parameter = "key"
+    needs_key = False
+    rows = "items"
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask one site, Stack Overflow by default, for questions by relevance."""
+        site = (query.site or "stackoverflow.com").removesuffix(".com")
+        return {
+            "q": query.text,
+            "site": site.removesuffix(".stackexchange"),
+            "order": "desc",
+            "sort": "relevance",
+            "pagesize": query.limit,
+            "page": query.page,
+            "filter": "withbody",
+            "fromdate": _seconds(query.since),
+        }
+
+    def result(self, row: Mapping[str, object], url: str) -> SearchResult:
+        """Take a question; `body` is HTML."""
+        del url
+        return SearchResult(
+            url=text_at(row, "link"),
+            title=without_marks(text_at(row, "title")),
+            snippet=without_marks(text_at(row, "body|excerpt"))[:_SNIPPET],
+            published=_moment(row.get("creation_date")),
+        )
+
+
+class RedditSearch(JsonProvider):
+    """Posts, turned away (403) from many data centres; no paging without a cursor."""
+
+    name = "reddit"
+    url = "https://www.reddit.com/search.json"
+    interval = 2.0
+    rows = "data.children"
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask for posts by relevance."""
+        return {
+            "q": query.text,
+            "limit": query.limit,
+            "sort": "relevance",
+            "raw_json": 1,
+            "t": nearest_range(query.since),
+        }
+
+    def result(self, row: Mapping[str, object], url: str) -> SearchResult:
+        """Take the discussion, not what it links to."""
+        del url
+        where = text_at(row, "data.subreddit_name_prefixed")
+        title = without_marks(text_at(row, "data.title"))
+        return SearchResult(
+            url=f"https://www.reddit.com{text_at(row, 'data.permalink')}",
+            title=f"{title} ({where})" if where else title,
+            snippet=without_marks(text_at(row, "data.selftext"))[:_SNIPPET],
+            published=_moment(dig(row, "data.created_utc")),
+        )
+
+
+JSON_PROVIDERS: dict[str, type[JsonProvider]] = {
+    provider.name: provider
+    for provider in (
+        Serper, Tavily, BraveApi, WikipediaSearch, OpenAlex, GitHubSearch, HackerNewsSearch,
+        StackExchangeSearch, RedditSearch,
+    )
+}  # fmt: skip
+
+
+def dig(data: object, path: str) -> object:
+    """Follow a dotted path through objects and lists; None where it leads nowhere."""
+    for step in path.split("."):
+        if isinstance(data, dict):
+            data = data.get(step)
+        elif isinstance(data, list) and step.isdigit() and int(step) < len(data):
+            data = data[int(step)]
+        else:
+            return None
+    return data
+
+
+def text_at(row: Mapping[str, object], paths: str) -> str:
+    """Give the first non-empty text or number at one of the paths parted by `|`."""
+    for path in filter(None, paths.split("|")):
+        value = dig(row, path)
+        if isinstance(value, list):
+            value = value[0] if value else None
+        if isinstance(value, str | int | float) and str(value):
+            return str(value)
+    return ""
+
+
+def _seconds(since: str | None) -> int | None:
+    """The beginning of a day in seconds since the epoch."""
+    day = since_day(since)
+    return int(datetime.combine(day, time(), UTC).timestamp()) if day else None
+
+
+def _moment(seconds: object) -> str | None:
+    """A time in seconds since the epoch as ISO 8601."""
+    if not isinstance(seconds, int | float):
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat()

@@ -1,0 +1,223 @@
+"""What later searches know: good answers kept for their lifetime, and who is left alone until when.
+
+Both are small SQLite files that several processes share and that can be lost without harm. How
+long a provider rests after
+
+| outcome | first rest | each further one | longest | note |
+|---|---|---|---|---|
+| blocked | 15 min | twice as long | a day | a wall grows with each try |
+| rate_limited | 3 min | twice as long | a day | `Retry-After` decides where given |
+| quota | a day | - | a day | plans renew by day or month |
+| unauthorized | a day | - | a day | another key is another identity |
+| timeout, error | 3 min | - | 3 min | soft: asked again if nobody else answers |
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from browser.types import Outcome, SearchPage, SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from browser.types import SearchQuery
+
+# Seconds to wait while another process writes: its writes take milliseconds.
+_PATIENCE = 10.0
+# What the machine's failure may cost is a cached answer or a rest: no waiting for the disk.
+_FAST = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+
+
+def open_store(path: Path | None, schema: str) -> sqlite3.Connection:
+    """Open (or make) a store; in memory without a path. A damaged file is made anew.
+
+    Where folder or file cannot be written the store is in memory, and lasts as long as the run.
+    """
+    try:
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return _opened(path, schema)
+    except (OSError, sqlite3.Error):
+        return _connected(None, schema)
+
+
+def _opened(path: Path | None, schema: str) -> sqlite3.Connection:
+    try:
+        return _connected(path, schema)
+    except sqlite3.DatabaseError as error:
+        if path is None or isinstance(error, sqlite3.OperationalError):
+            raise
+        path.unlink()
+        return _connected(path, schema)
+
+
+def _connected(path: Path | None, schema: str) -> sqlite3.Connection:
+    db = sqlite3.connect(
+        path or ":memory:", timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+    )
+    try:
+        db.executescript(f"{_FAST} {schema}")
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
+
+
+# 20,000 answers of ten results each are about 100 MB; the oldest go first.
+MOST = 20_000
+
+_ANSWERS = """CREATE TABLE IF NOT EXISTS answer (
+    key TEXT PRIMARY KEY, until REAL NOT NULL, results TEXT NOT NULL
+)"""
+
+
+class SearchCache:
+    """A SQLite file of answers; several processes may share it."""
+
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._db = open_store(path, _ANSWERS)
+
+    def get(self, identity: str, query: SearchQuery) -> SearchPage | None:
+        """Give a kept answer that is still within its lifetime."""
+        with closing(
+            self._db.execute(
+                "SELECT results FROM answer WHERE key = ? AND until > ?",
+                (_key(identity, query), self._clock()),
+            )
+        ) as rows:
+            row = rows.fetchone()
+        if row is None:
+            return None
+        results = tuple(SearchResult(**fields) for fields in json.loads(row[0]))
+        return SearchPage(Outcome.OK, results, detail="cached")
+
+    def put(self, identity: str, query: SearchQuery, page: SearchPage, lifetime: float) -> None:
+        """Keep an answer for `lifetime` seconds, if it is one with results."""
+        if page.outcome is not Outcome.OK or not page.results or lifetime <= 0:
+            return
+        now = self._clock()
+        rows = json.dumps([asdict(result) for result in page.results], ensure_ascii=False)
+        self._db.execute(
+            "INSERT OR REPLACE INTO answer VALUES (?, ?, ?)",
+            (_key(identity, query), now + lifetime, rows),
+        )
+        self._db.execute("DELETE FROM answer WHERE until <= ?", (now,))
+        self._db.execute(
+            "DELETE FROM answer WHERE key IN (SELECT key FROM answer ORDER BY until DESC"
+            " LIMIT -1 OFFSET ?)",
+            (MOST,),
+        )
+
+    def clear(self) -> None:
+        """Forget all answers."""
+        self._db.execute("DELETE FROM answer")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+
+def _key(identity: str, query: SearchQuery) -> str:
+    folded = {**asdict(query), "text": " ".join(query.text.split()).casefold()}
+    said = json.dumps([identity, folded], sort_keys=True)
+    return sha256(said.encode()).hexdigest()
+
+
+MINUTE = 60.0
+LONGEST = 24 * 3600.0
+SHORTEST = 3 * MINUTE
+_FIRST_REST = {
+    Outcome.BLOCKED: 15 * MINUTE,
+    Outcome.RATE_LIMITED: SHORTEST,
+    Outcome.QUOTA: LONGEST,
+    Outcome.UNAUTHORIZED: LONGEST,
+    Outcome.TIMEOUT: SHORTEST,
+    Outcome.ERROR: SHORTEST,
+}
+_SOFT = (Outcome.TIMEOUT, Outcome.ERROR)
+_GROWING = (Outcome.BLOCKED, Outcome.RATE_LIMITED)
+
+_RESTS = """CREATE TABLE IF NOT EXISTS rest (
+    provider TEXT PRIMARY KEY, until REAL NOT NULL, outcome TEXT NOT NULL, times INTEGER NOT NULL
+)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """An engine rests until `until` (seconds since the epoch) because of `outcome`."""
+
+    until: float
+    outcome: Outcome
+    times: int = 1
+
+    @property
+    def soft(self) -> bool:
+        """Whether it may be asked all the same when nobody else answers."""
+        return self.outcome in _SOFT
+
+
+class Rests:
+    """The rests of all engines; without a path they last as long as this object."""
+
+    def __init__(self, path: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._db = open_store(path, _RESTS)
+
+    def of(self, identity: str) -> Rest | None:
+        """Give the rest that an engine is in now, if any."""
+        rest = self._last(identity)
+        return rest if rest is not None and rest.until > self._clock() else None
+
+    def note(self, identity: str, page: SearchPage) -> None:
+        """Learn from an answer: an honest one ends all rests, a failure begins or lengthens one."""
+        first = _FIRST_REST.get(page.outcome)
+        if first is None:
+            self._db.execute("DELETE FROM rest WHERE provider = ?", (identity,))
+            return
+        last = self._last(identity)
+        times = 1
+        if last is not None and last.outcome is page.outcome:
+            # Two that were asked at once and failed are one failure.
+            times = last.times + (last.until <= self._clock())
+        seconds = _seconds(page, first, times)
+        self._db.execute(
+            "INSERT OR REPLACE INTO rest VALUES (?, ?, ?, ?)",
+            (identity, self._clock() + seconds, page.outcome.value, times),
+        )
+
+    def left(self, rest: Rest) -> float:
+        """Seconds until a rest is over."""
+        return max(0.0, rest.until - self._clock())
+
+    def clear(self) -> None:
+        """Forget all rests."""
+        self._db.execute("DELETE FROM rest")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def _last(self, identity: str) -> Rest | None:
+        with closing(
+            self._db.execute(
+                "SELECT until, outcome, times FROM rest WHERE provider = ?", (identity,)
+            )
+        ) as rows:
+            row = rows.fetchone()
+        return Rest(row[0], Outcome(row[1]), row[2]) if row else None
+
+
+def _seconds(page: SearchPage, first: float, times: int) -> float:
+    if page.retry_after is not None:
+        return min(max(page.retry_after, 1.0), LONGEST)
+    doublings = min(times - 1, 10) if page.outcome in _GROWING else 0
+    return float(min(first * 2**doublings, LONGEST))
