@@ -37,7 +37,7 @@ _NAMES = {"cp1252": "windows-1252"}
 # Of markup in UTF-16 this share of every second byte is zero, and hardly any of the others.
 _ZEROS = 0.4
 _STRAY = 0.05
-_FEWEST_PAIRS = 8
+_FEWEST_PAIRS = 6
 # Of text in a Latin script hardly more than a tenth of the bytes are beyond ASCII.
 _FOREIGN = 0.2
 _LOOKED_AT = 16 * 1024
