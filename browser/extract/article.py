@@ -2,8 +2,13 @@
 
 trafilatura reads the tree; what it found is looked up among the page's own blocks, so that
 headings, lists, tables, links and code stay as the page has them. The few steps after it go by
-the shape of blocks alone, in any language. They were chosen by five-fold cross-validation over
-274 pages; the figures at the constants are what F1 over all of them loses without the step.
+the shape of blocks alone, in any language.
+
+Which steps stay was chosen by nested five-fold cross-validation over 274 pages of three sets
+(`tests/bench/article_steps.py`). F1 on folds that no choice saw, by each set's own measure:
+.969 / .9741 / .942, trafilatura's default .951 / .962 / .915, its precision mode .965 / .9744 /
+.908. The figure at a constant or step is what F1 over all pages loses without it; those of
+listings and gaps cost there, and stay for pages that the sets do not have.
 """
 
 from __future__ import annotations
@@ -30,7 +35,8 @@ if TYPE_CHECKING:
 
 # A block is in the extractor's text when this share of its four-word runs is (.3 to .7 tie).
 _FOUND = 0.5
-# Below this share of the page's prose precision mode has lost the body: default mode is asked.
+# Below this share of the page's prose precision mode has lost the body: default mode is asked
+# (.0037).
 _LOST = 0.5
 # A page that declares no article is none when the body has less than this share of its words.
 _ARTICLE = 0.4
@@ -38,24 +44,23 @@ _ARTICLE = 0.4
 _SHORTEST_BODY = 25
 _MOST_BLOCKS = 5_000
 # What is left out between two kept blocks belongs to them, up to this share of the kept words:
-# more is a box of teasers (.0009).
+# more is a box of teasers. Costs .0005, and keeps lists within a text.
 _GAP = 0.3
 # At most so many paragraphs between headline and body sum an article up, and at most so many
-# lines introduce any other page (.0025).
+# lines introduce any other page (.0058).
 _MOST_SUMMARY = 3
 _MOST_LINES = 30
-# A line with more of its characters in links is navigation (.0018).
+# A line with more of its characters in links is navigation (.0010).
 _ALL_LINK = 0.8
 # The lines that name writer and day are no longer.
 _LONGEST_BYLINE = 25
 _LONGEST_LABEL = 2
-# A <main> with less than this share of the text is a box that somebody called so.
-_MAIN = 0.6
 # A listing has more headings than these.
 _FEWEST_ENTRIES = 3
 _SPOKEN = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
 _ENDS = (".", "!", "?", "…", ":", "。", "！", "？")
 _QUOTES = "\"'”’“»«)]"
+_NO_ASIDES = frozenset(("table", "code", "heading"))
 _LISTS = frozenset("ul ol dl li dt dd".split())
 _WEIGHT = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
 
@@ -66,8 +71,7 @@ def content_blocks(walked: Walk, root: etree._Element, meta: Metadata) -> list[B
     Of an article the body without headline, byline and navigation; of a thread what its posts
     say; of any other page all that is not frame. Takes frames and scripts out of `root`.
     """
-    blocks = [b for b in walked.blocks if not walked.regions.is_frame(b.region)]
-    content = _in_main(blocks, root)
+    content = [b for b in walked.blocks if not walked.regions.is_frame(b.region)]
     if not content:
         return walked.blocks
     if (meta.is_thread or not meta.is_article) and (posts := read_thread(content)):
@@ -78,16 +82,20 @@ def content_blocks(walked: Walk, root: etree._Element, meta: Metadata) -> list[B
         remove(frame)
     etree.strip_elements(root, *_WEIGHT, with_tail=False)
     body = _Body(content, meta).choose(root)
+    return body if _is_whole(body, content, meta) else content
+
+
+def _is_whole(body: Sequence[Block], content: Sequence[Block], meta: Metadata) -> bool:
     words = sum(count_words(block.text) for block in body)
     plain = sum(count_words(block.text) for block in content if not block.is_linky)
     share = 0.0 if meta.is_article else _ARTICLE
-    return body if words >= max(_SHORTEST_BODY, share * plain) else content
+    return words >= max(_SHORTEST_BODY, share * plain)
 
 
 def _is_listing(blocks: Sequence[Block]) -> bool:
     """Whether a page has more headings than paragraphs, and more than links: keep every entry.
 
-    Catalogues, changelogs, overviews; costs .001 on pages that are all articles.
+    Catalogues, changelogs, overviews; costs .0023 on pages that are all articles.
     """
     headings = sum(block.kind == "heading" for block in blocks)
     prose = sum(block.is_prose and block.kind in _SPOKEN for block in blocks)
@@ -110,19 +118,34 @@ class _Body:
     def choose(self, root: etree._Element) -> list[Block]:
         """Ask trafilatura, then mend its choice."""
         kept = self._found(root, precise=True)
-        if self._prose_words(kept) < _LOST * self._prose_words([True] * len(kept)):
-            wider = self._found(root, precise=False)
-            kept = wider if any(wider) else kept
+        kept = self._widen(root, kept)
         self._fill_gaps(kept)
+        self._add_notes(kept)
         self._add_opening(kept)
-        self._drop_asides(kept)
+        self._add_headings(kept)
+        spoken = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
+        first = spoken[0] if spoken else len(kept)
+        last = max(
+            (n for n, k in enumerate(kept) if k and self._says_something(n)), default=len(kept)
+        )
+        self._drop_title(kept)
+        self._drop_byline(kept, first)
+        self._drop_below(kept, last)
+        self._drop_captions(kept)
+        self._drop_links(kept)
         return [block for block, keep in zip(self._blocks, kept, strict=True) if keep]
 
     def _found(self, root: etree._Element, *, precise: bool) -> list[bool]:
-        extracted = _extractor().extract(root, favor_precision=precise, include_comments=False)
+        extracted = _extract(root, precise=precise)
         known = set(word_runs(word_list(extracted or "")))
         lines = {tuple(word_list(line)) for line in (extracted or "").split("\n")}
         return [_stands_in(word_list(block.text), known, lines) for block in self._blocks]
+
+    def _widen(self, root: etree._Element, kept: list[bool]) -> list[bool]:
+        if self._prose_words(kept) >= _LOST * self._prose_words([True] * len(kept)):
+            return kept
+        wider = self._found(root, precise=False)
+        return wider if any(wider) else kept
 
     def _prose_words(self, kept: Sequence[bool]) -> int:
         rows = zip(self._blocks, self._prose, kept, strict=True)
@@ -139,7 +162,10 @@ class _Body:
                 for n in gap:
                     block = self._blocks[n]
                     kept[n] = not block.is_linky and _home(block) in parents
-        for n in range(places[-1] + 1 if places else 0, len(kept)):
+
+    def _add_notes(self, kept: list[bool]) -> None:
+        last = max((n for n, keep in enumerate(kept) if keep), default=-1)
+        for n in range(last + 1, len(kept)):
             kept[n] = kept[n] or _is_note(self._blocks[n])
 
     def _add_opening(self, kept: list[bool]) -> None:
@@ -156,30 +182,33 @@ class _Body:
         if len(opening) <= (_MOST_SUMMARY if self._declared else _MOST_LINES):
             for n in opening:
                 kept[n] = not self._blocks[n].is_linky
+
+    def _add_headings(self, kept: list[bool]) -> None:
         for n in range(len(kept) - 1):
             block = self._blocks[n]
             if block.kind == "heading" and not block.is_linky:
                 kept[n] = kept[n] or kept[n + 1]
 
-    def _drop_asides(self, kept: list[bool]) -> None:
-        """Drop headline, captions and lines of links; byline above, short lines below the body."""
-        chosen = [n for n, keep in enumerate(kept) if keep]
-        first = next((n for n in chosen if self._prose[n]), len(kept))
-        last = max((n for n in chosen if self._says_something(n)), default=len(kept))
-        for n in chosen:
+    def _drop_title(self, kept: list[bool]) -> None:
+        for n, block in enumerate(self._blocks):
+            kept[n] = kept[n] and not self._is_title(block)
+
+    def _drop_byline(self, kept: list[bool], first: int) -> None:
+        for n in range(min(first + 1, len(kept))):
+            kept[n] = kept[n] and not (self._blocks[n].level == 1 or self._is_byline(n))
+
+    def _drop_below(self, kept: list[bool], last: int) -> None:
+        for n in range(last + 1, len(kept)):
             block = self._blocks[n]
-            above = n <= first and (block.level == 1 or self._is_byline(n))
-            below = n > last and not (_is_note(block) or block.kind in {"table", "code", "item"})
-            if above or below or self._is_title(block) or _is_aside(block):
-                kept[n] = False
-        following: Block | None = None
-        for n in reversed(chosen):  # linked headings of which the section went
-            block = self._blocks[n]
-            ended = following is None or 0 < following.level <= block.level
-            if kept[n] and block.kind == "heading" and block.is_linky and ended:
-                kept[n] = False
-            if kept[n]:
-                following = block
+            kept[n] = kept[n] and (_is_note(block) or block.kind in {"table", "code", "item"})
+
+    def _drop_captions(self, kept: list[bool]) -> None:
+        for n, block in enumerate(self._blocks):
+            kept[n] = kept[n] and (block.kind in _NO_ASIDES or not is_caption(block))
+
+    def _drop_links(self, kept: list[bool]) -> None:
+        for n, block in enumerate(self._blocks):
+            kept[n] = kept[n] and (block.kind in _NO_ASIDES or block.link_density <= _ALL_LINK)
 
     def _is_title(self, block: Block) -> bool:
         named = block.kind in {"heading", "paragraph"} and bool(self._title)
@@ -219,14 +248,8 @@ def _stands_in(
     return sum(run in known for run in found) >= _FOUND * len(found)
 
 
-def _is_aside(block: Block) -> bool:
-    if block.kind in {"table", "code", "heading"}:
-        return False
-    return block.link_density > _ALL_LINK or is_caption(block)
-
-
 def is_caption(block: Block) -> bool:
-    """Whether a line is about a picture, by its element or by what its class calls it (.0011)."""
+    """Whether a line is about a picture, by its element or by what its class calls it (.0014)."""
     if block.kind == "caption" or block.node.tag == "figure":
         return True
     names = f"{block.node.get('class') or ''} {_parent_class(block)}".lower()
@@ -256,12 +279,8 @@ def _home(block: Block) -> etree._Element | None:
     return next((node for node in ancestors if node.tag not in _LISTS), None)
 
 
-def _in_main(blocks: list[Block], root: etree._Element) -> list[Block]:
-    """Leave out what stands around a page's <main>."""
-    mains = set(root.iter("main")) or set(root.iterfind(".//*[@role='main']"))
-    inside = [b for b in blocks if b.node in mains or not mains.isdisjoint(b.node.iterancestors())]
-    chars, inner = sum(len(b.text) for b in blocks), sum(len(b.text) for b in inside)
-    return inside if mains and inner >= _MAIN * chars else blocks
+def _extract(root: etree._Element, *, precise: bool) -> str:
+    return _extractor().extract(root, favor_precision=precise, include_comments=False) or ""
 
 
 @functools.cache

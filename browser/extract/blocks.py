@@ -1,4 +1,4 @@
-"""One walk over a page: what a person sees, as blocks in reading order."""
+"""One walk over a page: what a person sees, as blocks in reading order; and blocks as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from browser.text import clean, count_words
 from browser.text.words import UNSPACED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from browser.types import Table
 
@@ -344,3 +344,50 @@ def _is_mark(node: etree._Element) -> bool:
         return False
     link = next(node.iterdescendants("a"), None)
     return "reference" in names or (link is not None and "#" in (link.get("href") or ""))
+
+
+_LIST_ITEMS = frozenset(("item", "item-rest"))
+_GLOSSARY = frozenset(("term", "detail"))
+
+
+def render_text(blocks: Sequence[Block]) -> str:
+    """Join blocks by blank lines; the items of a list, and a term and its details, by newlines."""
+    return _join(blocks, (_with_prefix(block, block.text) for block in blocks))
+
+
+def render_markdown(blocks: Sequence[Block]) -> str:
+    """Join blocks as Markdown, with emphasis, links and code fences."""
+    return _join(blocks, (_as_markdown(block) for block in blocks))
+
+
+def _join(blocks: Sequence[Block], texts: Iterable[str]) -> str:
+    parts: list[str] = []
+    previous: Block | None = None
+    for block, text in zip(blocks, texts, strict=True):
+        if previous is not None:
+            parts.append("\n" if _belongs(previous, block) else "\n\n")
+        parts.append(text)
+        previous = block
+    return "".join(parts)
+
+
+def _belongs(previous: Block, block: Block) -> bool:
+    if block.kind == "detail":
+        return previous.kind in _GLOSSARY
+    return block.kind in _LIST_ITEMS and previous.kind in _LIST_ITEMS
+
+
+def _with_prefix(block: Block, text: str) -> str:
+    if block.kind == "heading":
+        return f"{'#' * block.level} {' '.join(text.split())}"
+    if block.kind == "item":
+        return f"- {text}"
+    return f"  {text}" if block.kind == "item-rest" else text
+
+
+def _as_markdown(block: Block) -> str:
+    if block.kind == "code":
+        return f"```\n{block.markdown}\n```"
+    if block.kind == "quote":
+        return "\n".join(f"> {line}" for line in block.markdown.split("\n"))
+    return _with_prefix(block, block.markdown)

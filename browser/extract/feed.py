@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from browser.errors import ExtractError
-from browser.extract.blocks import walk
+from browser.extract.blocks import render_text, walk
 from browser.extract.dates import iso_date
-from browser.extract.render import render_text
 from browser.extract.tree import bounded, parse_html, text_content
 from browser.net.url import join
 from browser.text import clean

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from browser.extract.article import content_blocks
-from browser.extract.blocks import walk
-from browser.extract.byline import Byline, read_byline
-from browser.extract.controls import main_controls
+from browser.extract.blocks import render_markdown, render_text, walk
 from browser.extract.hidden import strip_hidden
-from browser.extract.links import read_links
-from browser.extract.metadata import read_metadata
-from browser.extract.render import render_markdown, render_text
+from browser.extract.links import main_controls, read_links
+from browser.extract.metadata import Byline, read_byline, read_metadata
 from browser.extract.tree import parse_page
 from browser.net.url import join
 from browser.text import language_of

@@ -1,4 +1,4 @@
-"""The links of a page: absolute, once each, with the next page marked."""
+"""The links of a page, with the next page marked, and the form controls of its content."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from browser.text import clean
 from browser.types import Link
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lxml import etree
 
 _NEXT_TEXT = re.compile(
@@ -80,3 +82,94 @@ def _better(link: Link, known: Link) -> bool:
     if link.rel == "next" and known.rel != "next":
         return True
     return bool(link.text) and not known.text
+
+
+MOST_CONTROLS = 8
+"""Controls that are named; a page with more is a list of one kind."""
+LONGEST_NAME = 80
+"""Characters of a control's name."""
+
+_FRAMES = frozenset(("nav", "header", "footer", "aside"))
+_FRAME_ROLES = frozenset(("navigation", "banner", "contentinfo", "complementary"))
+_CONTROL_ROLES = frozenset(
+    ("button", "tab", "searchbox", "textbox", "combobox", "switch", "slider")
+)
+_UNTYPED = frozenset(("hidden", "submit", "button", "image", "reset", "password", "file"))
+_BY_TYPE = {"search": "searchbox", "checkbox": "checkbox", "radio": "radio", "number": "spinbutton"}
+
+_CONTROLS = frozenset(("input", "select", "textarea", "button"))
+
+
+def main_controls(root: etree._Element) -> tuple[str, ...]:
+    """Name them as `searchbox Search the collection`, `select Season: Summer; Winter`, in order.
+
+    Those of header, navigation and footer are left out, searches that stand outside the main
+    part, and what sorts a table by its header; at most `MOST_CONTROLS`, each once.
+    """
+    main = root.find(".//main")
+    elements = (e for e in root.iter() if e.tag in _CONTROLS or e.get("role"))
+    labels = {e.get("for"): text_content(e) for e in root.iter("label") if e.get("for")}
+    found = (
+        f"{role} {name[:LONGEST_NAME]}"
+        for element in elements
+        if (role := _role(element)) and not _framed(element, main)
+        for name in _control_name(element, role, labels)
+    )
+    return tuple(dict.fromkeys(found))[:MOST_CONTROLS]
+
+
+def _role(element: etree._Element) -> str:
+    role = (element.get("role") or "").lower()
+    if role in _CONTROL_ROLES:
+        return role
+    kind = (element.get("type") or "").lower()
+    if element.tag == "input":
+        return _BY_TYPE.get(kind, "button" if kind == "submit" else _text_role(kind))
+    return {"select": "select", "textarea": "textbox", "button": "button"}.get(element.tag, "")
+
+
+def _text_role(kind: str) -> str:
+    return "" if kind in _UNTYPED else "textbox"
+
+
+def _framed(element: etree._Element, main: etree._Element | None) -> bool:
+    outside = main is not None
+    search = False
+    for above in element.iterancestors():
+        role = (above.get("role") or "").lower()
+        if above is main:
+            outside = False
+        elif above.tag in _FRAMES or role in _FRAME_ROLES or above.tag == "th":
+            return True
+        search = search or role == "search"
+    return outside or (main is None and search)
+
+
+def _label_around(around: etree._Element, role: str) -> str:
+    """What a label says around its control; of a select's only what stands before the options."""
+    return (around.text or "") if role == "select" else text_content(around)
+
+
+def _control_name(
+    element: etree._Element, role: str, labels: dict[str | None, str]
+) -> Iterator[str]:
+    """The control's name, where it has one; a select with its options."""
+    options = [text_content(option) for option in element.iter("option")]
+    around = next(element.iterancestors("label"), None)
+    label = _label_around(around, role) if around is not None else ""
+    own = text_content(element) if role in {"button", "tab"} else ""
+    spoken = (
+        element.get("aria-label"),
+        labels.get(element.get("id")) if element.get("id") else "",
+        label,
+        own,
+        element.get("placeholder"),
+        element.get("title"),
+        element.get("value") if role == "button" else "",
+        element.get("name"),
+    )
+    name = next((text.strip() for text in spoken if text and text.strip()), "")
+    if name and role == "select" and options:
+        name = f"{name}: {'; '.join(options)}"
+    if name:
+        yield name

@@ -18,7 +18,13 @@ _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)
 # gigabytes. The longest articles and lists have 60,000, and a few megabytes.
 MOST_TAGS = 150_000
 _MOST_BYTES = 5_000_000
+# Of a page that is cut anyway so many are read, which takes a few seconds at worst.
+_TAGS_OF_CUT = 50_000
 _TAG = re.compile("<")
+
+# Of a <noscript> at least so many characters are an article; a notice that scripts are needed
+# is shorter.
+_ARTICLE_CHARS = 1_000
 
 _OF_HEAD = frozenset(("title", "meta", "link", "script", "style", "base", "noscript", "template"))
 
@@ -36,7 +42,7 @@ def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Elemen
     """Parse as `parse_html` does, and tell what could not be read, in words for people."""
     cut = page[:_MOST_BYTES]
     text, note = decode_noted(cut, content_type) if isinstance(cut, bytes) else (cut, "")
-    read = bounded(text)
+    read = bounded(text) if len(cut) == len(page) else bounded(text, _TAGS_OF_CUT)
     notes: tuple[str, ...] = (note,) if note else ()
     if len(cut) < len(page) or len(read) < len(text):
         notes += ("only its beginning was read: it is far too large",)
@@ -54,14 +60,15 @@ def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Elemen
         message = "not readable as HTML: no element in it"
         raise ExtractError(message)
     _mend_head(root)
+    _open_noscript(root)
     return root, notes
 
 
-def bounded(text: str) -> str:
+def bounded(text: str, most: int = MOST_TAGS) -> str:
     """Cut markup off where it has more tags than a page anyone reads; all others are whole."""
-    if text.count("<") <= MOST_TAGS:
+    if text.count("<") <= most:
         return text
-    last = next(islice(_TAG.finditer(text), MOST_TAGS, None))
+    last = next(islice(_TAG.finditer(text), most, None))
     return text[: last.start()]
 
 
@@ -80,6 +87,26 @@ def _mend_head(root: etree._Element) -> None:
     body.text = None
     for place, element in enumerate(moved):
         body.insert(place, element)
+
+
+def _open_noscript(root: etree._Element) -> None:
+    """Read a <noscript> that holds more text than all the rest: scripts show it from elsewhere."""
+    longest = max(root.iter("noscript"), key=lambda box: len(raw_text(box)), default=None)
+    if longest is None or len(text := text_content(longest)) < _ARTICLE_CHARS:
+        return
+    if len(text) > _seen_chars(root):
+        longest.tag = "div"
+
+
+def _seen_chars(root: etree._Element) -> int:
+    """Characters of the body outside scripts, styles, templates and noscripts."""
+    body = root.find("body")
+    kinds = ("script", "style", "noscript", "template")
+    boxes = () if body is None else body.iter(*kinds)
+    outermost = (box for box in boxes if next(box.iterancestors(*kinds), None) is None)
+    return len(text_content(root if body is None else body)) - sum(
+        len(text_content(box)) for box in outermost
+    )
 
 
 def remove(element: etree._Element) -> None:

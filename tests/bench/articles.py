@@ -27,7 +27,7 @@ import trafilatura
 from browser.extract import extract
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     Truth = str | tuple[list[str], list[str]]
 
@@ -35,6 +35,7 @@ _WORD = re.compile(r"\w+")
 _LENGTH = 4
 _ROUNDS = 3
 _SLOWEST = 1.5
+_RATES = 2
 
 
 def main(folders: list[Path]) -> int:
@@ -49,7 +50,7 @@ def main(folders: list[Path]) -> int:
     missed = 0
     for folder in folders:
         print(folder.name)
-        pages = list(_pages(folder))
+        pages = list(pages_of(folder))
         for tool in tools.values():
             tool(*pages[0][:2])  # imports and caches
         results = [
@@ -75,7 +76,8 @@ def main(folders: list[Path]) -> int:
     return min(missed, 1)
 
 
-def _pages(data: Path) -> Iterator[tuple[str | bytes, str, Truth]]:
+def pages_of(data: Path) -> Iterator[tuple[str | bytes, str, Truth]]:
+    """Each page of a folder: its HTML, its address, and what must be read of it."""
     if (data / "sentences.json").exists():
         for url, item in json.loads((data / "sentences.json").read_text("utf-8")).items():
             page = gzip.decompress((data / item["file"]).read_bytes())
@@ -98,7 +100,7 @@ def _timed(
     return text, statistics.median(spent)
 
 
-def _score(truth: str, text: str) -> tuple[float, float]:
+def _shared_runs(truth: str, text: str) -> tuple[float, float]:
     wanted, found = _shingles(truth), _shingles(text)
     common = (wanted & found).total()
     precision = common / found.total() if found else 0.0
@@ -112,17 +114,27 @@ def _shingles(text: str) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[i : i + _LENGTH]) for i in range(len(words) - _LENGTH + 1))
 
 
-def _report(name: str, texts: list[tuple[Truth, str]], mean: float) -> float:
-    if isinstance(texts[0][0], str):
-        scores = [_score(truth, text) for truth, text in texts]
-        precision = statistics.mean(p for p, _ in scores)
-        recall = statistics.mean(r for _, r in scores)
+def score(truth: Truth, text: str) -> tuple[float, ...]:
+    """Precision and recall over runs of words, or (kept, false, wanted) sentences."""
+    if isinstance(truth, str):
+        return _shared_runs(truth, text)
+    wanted, unwanted = truth
+    kept = sum(line in text for line in wanted)
+    return kept, sum(line in text for line in unwanted), len(wanted)
+
+
+def rates(counts: Sequence[tuple[float, ...]]) -> tuple[float, float, float]:
+    """F1, precision and recall over the pages of a set, from what `score` counted on each."""
+    if len(counts[0]) == _RATES:
+        precision, recall = (statistics.mean(row[n] for row in counts) for n in (0, 1))
     else:
-        kept = sum(line in text for (wanted, _), text in texts for line in wanted)
-        false = sum(line in text for (_, unwanted), text in texts for line in unwanted)
-        precision = kept / max(1, kept + false)
-        recall = kept / max(1, sum(len(wanted) for (wanted, _), _ in texts))
-    f1 = 2 * precision * recall / max(1e-9, precision + recall)
+        kept, false, wanted = (sum(row[n] for row in counts) for n in range(3))
+        precision, recall = kept / max(1, kept + false), kept / max(1, wanted)
+    return 2 * precision * recall / max(1e-9, precision + recall), precision, recall
+
+
+def _report(name: str, texts: list[tuple[Truth, str]], mean: float) -> float:
+    f1, precision, recall = rates([score(truth, text) for truth, text in texts])
     print(
         f"{name:12} F1 {f1:.4f}  precision {precision:.4f}  recall {recall:.4f}  {mean:.1f} ms/page"
     )

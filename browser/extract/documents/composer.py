@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from browser.extract.blocks import Block, walk
+from browser.extract.blocks import Block, render_markdown, render_text, walk
 from browser.extract.dates import iso_date
 from browser.extract.hidden import strip_hidden
-from browser.extract.render import render_markdown, render_text
 from browser.extract.tables import table_markdown, table_text
 from browser.extract.tree import text_content
 from browser.text import clean

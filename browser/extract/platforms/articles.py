@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import date_within, iso_date
 from browser.extract.html import extract
-from browser.extract.jsonld import names, text_of
+from browser.extract.metadata import names, text_of
 from browser.extract.platforms.declared_sites import is_thing
 from browser.extract.platforms.embedded import (
     author_of,

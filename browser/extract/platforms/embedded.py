@@ -8,8 +8,7 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
-from browser.extract.jsonld import names, text_of
-from browser.extract.metadata import node_types
+from browser.extract.metadata import names, node_types, text_of
 from browser.extract.platforms.record import number
 
 if TYPE_CHECKING:

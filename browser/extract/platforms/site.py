@@ -10,12 +10,10 @@ from urllib.parse import parse_qs
 
 from bs4 import BeautifulSoup, Tag
 
-from browser.extract.blocks import walk
+from browser.extract.blocks import render_text, walk
 from browser.extract.charset import decode
 from browser.extract.hidden import strip_hidden
-from browser.extract.jsonld import read_jsonld
-from browser.extract.metadata import read_meta
-from browser.extract.render import render_text
+from browser.extract.metadata import read_jsonld, read_meta
 from browser.extract.tree import bounded, parse_html
 from browser.net.url import host, join, parse
 from browser.text import clean

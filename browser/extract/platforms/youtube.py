@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from browser.extract.jsonld import text_of
+from browser.extract.metadata import text_of
 from browser.extract.platforms.embedded import (
     author_of,
     node_date,

@@ -92,3 +92,13 @@ def test_coordinates_are_not_all_that_is_read_of_a_page() -> None:
     page = f"<meta name=generator content='MediaWiki 1.42'><h1 id=firstHeading>Riga</h1><div id=mw-content-text><div class=mw-parser-output>{place}{PROSE * 6}</div></div>"
     text = extract_body(page.encode(), "text/html", "https://en.wikipedia.org/wiki/Riga").text
     assert text.count("dredged") == 6
+
+
+def test_a_body_that_scripts_put_in_place_is_read_from_its_noscript() -> None:
+    bare = f"<h1>Harbour</h1><p>3 May 2024</p><div id=app></div><noscript><div>{PROSE * 12}</div></noscript>"
+    assert extract(bare, URL).text.count("dredged") == 12
+
+
+def test_a_noscript_beside_the_body_is_not_read_twice() -> None:
+    page = f"<h1>Harbour</h1>{PROSE * 14}<noscript><div>{PROSE * 12}</div></noscript>"
+    assert extract(page, URL).text.count("dredged") == 14
