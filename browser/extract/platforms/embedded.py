@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from browser.extract.dates import iso_date
 from browser.extract.jsonld import names, text_of
 from browser.extract.metadata import node_types
-from browser.extract.platforms.record import number
+from browser.extract.platforms.site_record import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
