@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from browser.search.merge import merge
 from browser.search.query import is_hard, question_language, rewrites
-from browser.search.results import nearest_range
+from browser.search.search_results import nearest_range
 from browser.search.state import Rests
 from browser.types import Outcome, SearchAttempt, SearchPage, SearchQuery, SearchResult
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser.search.corpus_index import PASSAGE_BITS, Index, Synced, checked_folder, unspaced
-from browser.search.results import readable, since_day
+from browser.search.search_results import readable, since_day
 from browser.text import STOP_WORDS, content_words, sentences
 from browser.types import Outcome, SearchPage, SearchResult
 

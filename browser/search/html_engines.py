@@ -20,7 +20,7 @@ from browser.search.provider import DAY, SearchProvider, SearchRequest, with_sit
 from browser.search.query import keywords
 from browser.search.refusals import error_payload, wall_of
 from browser.search.result_page import Headings, HtmlProvider, Layout
-from browser.search.results import days_since, nearest_range, since_day
+from browser.search.search_results import days_since, nearest_range, since_day
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
@@ -89,7 +89,10 @@ class DuckDuckGoLite(DuckDuckGo):
 
 
 class Brave(HtmlProvider):
-    """`div.snippet` with `data-type="web"`, before and after the move to Svelte."""
+    """`div.snippet` with `data-type="web"`, before and after the move to Svelte.
+
+    Left out: cards of videos, and groups of links into a result's own site, which have no excerpt.
+    """
 
     name = "brave"
     url = "https://search.brave.com/search"

@@ -15,7 +15,7 @@ from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 from browser.search.provider import DAY, SearchProvider, SearchRequest, with_site
 from browser.search.query import keywords
 from browser.search.refusals import error_payload
-from browser.search.results import days_since, nearest_range, since_day, without_marks
+from browser.search.search_results import days_since, nearest_range, since_day, without_marks
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browser.net.url import host, registrable_domain
-from browser.search.results import same_page_key
+from browser.search.search_results import same_page_key
 from browser.text import words
 
 if TYPE_CHECKING:

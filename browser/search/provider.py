@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from browser.errors import BrowserError, DeadlineExceeded, Refused
 from browser.search.refusals import judge_refusal
-from browser.search.results import is_on_site, is_sealed, tidy
+from browser.search.search_results import is_on_site, is_sealed, tidy
 from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from browser.net.url import host, registrable_domain
 from browser.search.ads import unpaid
 from browser.search.provider import SearchProvider
 from browser.search.refusals import WALL_WORDS, wall_of
-from browser.search.results import is_sealed, target
+from browser.search.search_results import is_sealed, target
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:

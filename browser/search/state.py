@@ -117,10 +117,6 @@ class SearchCache:
             (MOST,),
         )
 
-    def clear(self) -> None:
-        """Forget all answers."""
-        self._db.execute("DELETE FROM answer")
-
     def close(self) -> None:
         """Let go of the file."""
         self._db.close()
@@ -197,10 +193,6 @@ class Rests:
     def left(self, rest: Rest) -> float:
         """Seconds until a rest is over."""
         return max(0.0, rest.until - self._clock())
-
-    def clear(self) -> None:
-        """Forget all rests."""
-        self._db.execute("DELETE FROM rest")
 
     def close(self) -> None:
         """Let go of the file."""

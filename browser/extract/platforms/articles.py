@@ -20,8 +20,8 @@ from browser.extract.platforms.embedded import (
     words_of,
 )
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.record import Record, counts, fields, number
 from browser.extract.platforms.site import Platform, attribute
+from browser.extract.platforms.site_record import Record, counts, fields, number
 
 if TYPE_CHECKING:
     from browser.extract.platforms.site import SitePage

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from browser.extract.metadata import read_title
 from browser.extract.platforms.embedded import node_of
 from browser.extract.platforms.paths import DeclaredPlatform, RecordPaths
-from browser.extract.platforms.record import Record
 from browser.extract.platforms.site import Platform
+from browser.extract.platforms.site_record import Record
 from browser.net.url import registrable_domain
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
 from browser.extract.metadata import names, node_types, text_of
-from browser.extract.platforms.record import number
+from browser.extract.platforms.site_record import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

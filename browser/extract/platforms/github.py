@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.platforms.embedded import decoded, node_date, node_of, statistics, walk
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.record import Record, counts, fields, listing, number
 from browser.extract.platforms.site import Platform, attribute, line
+from browser.extract.platforms.site_record import Record, counts, fields, listing, number
 
 if TYPE_CHECKING:
     from bs4 import Tag

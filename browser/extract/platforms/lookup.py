@@ -11,14 +11,14 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from browser.extract.platforms.record import fact_lines, item_blocks
 from browser.extract.platforms.site import Platform, SitePage
+from browser.extract.platforms.site_record import fact_lines, item_blocks
 from browser.net.url import host
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from browser.extract.platforms.record import Record
+    from browser.extract.platforms.site_record import Record
     from browser.types import Document
 
 # A plugin names its Platform class under this group.

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.record import Record, fields, listing
 from browser.extract.platforms.site import Platform, attribute
+from browser.extract.platforms.site_record import Record, fields, listing
 from browser.types import Link
 
 if TYPE_CHECKING:

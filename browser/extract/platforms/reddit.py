@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.record import Record, counts, fields, listing, number
 from browser.extract.platforms.site import Platform, SitePage, attribute
+from browser.extract.platforms.site_record import Record, counts, fields, listing, number
 from browser.net.url import strip_tracking
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-    from browser.extract.platforms.record import Record
+    from browser.extract.platforms.site_record import Record
 
 # Marks the part of a page that is rendered, among what stands around it.
 _PART = "data-part"

@@ -14,8 +14,8 @@ from browser.extract.platforms.embedded import (
     words_of,
 )
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.record import Record, counts, fields, listing
 from browser.extract.platforms.site import Platform, attribute, line
+from browser.extract.platforms.site_record import Record, counts, fields, listing
 from browser.types import Link
 
 if TYPE_CHECKING:

@@ -16,8 +16,15 @@ from browser.extract.platforms.embedded import (
     words_of,
 )
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.record import Record, counts, date_of, fields, listing, seconds_of
 from browser.extract.platforms.site import Platform
+from browser.extract.platforms.site_record import (
+    Record,
+    counts,
+    date_of,
+    fields,
+    listing,
+    seconds_of,
+)
 from browser.types import Link
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from browser.search import build_providers, parse_results
 from browser.search.declared import declared
 from browser.search.engines import ENGINES, load
-from browser.search.results import is_on_site, readable, same_page_key, target, without_marks
+from browser.search.search_results import is_on_site, readable, same_page_key, target, without_marks
 from browser.types import Outcome, SearchQuery
 from tests.browser.search.pages import ROWS, results_page
 
@@ -222,3 +222,18 @@ def test_an_engine_declared_by_the_selectors_of_its_page() -> None:
         ("https://find.example/go/1", "Eels", "They swim.")
     ]
     assert engine.request(SearchQuery("two eels")).url == "https://find.example/s?q=two%20eels"
+
+
+def test_braves_video_cards_and_links_into_a_results_site_are_no_results() -> None:
+    page = parse_results(
+        "brave",
+        """<div id=results><div class=snippet data-type=web data-pos=1>
+        <a href=https://elm.example/><div class=snippet-title>Port Elm</div></a>
+        <div class=snippet-description>The tides at Port Elm.</div>
+        <div class=result-cluster><div class=snippet><a href=https://elm.example/pier>Pier</a></div>
+        </div></div><div class="snippet standalone" data-pos=2><div class=video-cluster-grid>
+        <a href=https://video.example/7><div class=title>Port Elm at dawn</div></a></div>
+        </div></div>""",
+    )
+    found = [(result.url, result.snippet) for result in page.results]
+    assert found == [("https://elm.example/", "The tides at Port Elm.")]
