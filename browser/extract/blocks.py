@@ -52,6 +52,7 @@ _ROWS = frozenset("div header footer nav section article aside main li ul form".
 _SHORTEST_PIECE = 3
 # Stands for <br>. Pages cannot bring it: the parser drops NUL.
 _BREAK = "\x00"
+_BLANK = f" \t\r\n\f\xa0{_BREAK}"
 _EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`", "del": "~~"}
 # Links beyond these keep their relative address: an index of more is not read as Markdown.
 _MOST_LINKS = 10_000
@@ -139,6 +140,7 @@ class _Inline:
         self._links: list[str] = []
         self._link_chars = 0
         self._joined = 0
+        self._spans: list[tuple[str, str, int]] = []
 
     def add(self, text: str | None) -> None:
         """Add a text node."""
@@ -156,26 +158,63 @@ class _Inline:
 
     def open(self, tag: str, href: str | None) -> None:
         """Enter an inline element."""
-        if tag == "a" and href is not None:
-            self._links.append(href)
-            self._markdown.append("[")
-        elif tag in _EMPHASIS:
-            self._markdown.append(_EMPHASIS[tag])
+        mark = "[" if tag == "a" and href is not None else _EMPHASIS.get(tag, "")
+        if mark:
+            self._spans.append((mark, href or "", len(self._markdown)))
+            self._markdown.append("")
+            if mark == "[":
+                self._links.append(href or "")
 
     def close(self, tag: str, href: str | None) -> None:
         """Leave an inline element."""
-        if tag == "a" and href is not None and self._links:
-            link = self._links.pop()
+        mark = "[" if tag == "a" and href is not None else _EMPHASIS.get(tag, "")
+        if mark and self._spans and self._spans[-1][0] == mark:
+            span = self._spans.pop()
+            if mark == "[":
+                self._links.pop()
+            elif self._spans and self._spans[-1][0] == mark:
+                return  # bold within bold
+            self._mark(*span)
+
+    def _mark(self, mark: str, href: str, start: int) -> None:
+        """Set marks around what came since `start`, blanks outside of them; none around nothing."""
+        pieces, after = self._markdown, ""
+        while len(pieces) > start + 1 and not pieces[-1].strip(_BLANK):
+            after = pieces.pop() + after
+        if len(pieces) == start + 1:
+            pieces[start] = after
+            return
+        before, first = "", start + 1
+        while not pieces[first].strip(_BLANK):
+            before += pieces[first]
+            pieces[first] = ""
+            first += 1
+        inner = pieces[first].lstrip(_BLANK)
+        before += pieces[first][: len(pieces[first]) - len(inner)]
+        pieces[first] = inner
+        last = pieces[-1].rstrip(_BLANK)
+        after = pieces[-1][len(last) :] + after
+        pieces[-1] = last
+        closing = mark
+        if mark == "[":
             self._joined += 1
-            target = join(self._base, link) if self._joined <= _MOST_LINKS else ""
-            self._markdown.append(f"]({target or link})")
-        elif tag in _EMPHASIS:
-            self._markdown.append(_EMPHASIS[tag])
+            target = join(self._base, href) if self._joined <= _MOST_LINKS else href
+            if target.lower().startswith("javascript:"):
+                mark = closing = ""
+            else:
+                closing = f"]({target or href})"
+        elif start and not before and pieces[start - 1] == mark:  # bold right behind bold
+            pieces[start - 1] = mark = ""
+        pieces[start] = before + mark
+        pieces.append(closing + after)
 
     def take(self, *, verbatim: bool = False) -> list[_Piece]:
         """Hand over the paragraphs gathered so far. `verbatim` keeps whitespace, as <pre> does."""
+        for span in reversed(self._spans):  # what spans paragraphs is marked in each
+            self._mark(*span)
         text, markdown, links = "".join(self._text), "".join(self._markdown), self._link_chars
-        self._text, self._markdown, self._link_chars = [], [], 0
+        self._text, self._markdown, self._link_chars = [], [""] * len(self._spans), 0
+        self._spans = [(mark, href, n) for n, (mark, href, _) in enumerate(self._spans)]
         if not text or text.isspace():
             return []
         if verbatim:

@@ -216,3 +216,13 @@ def test_a_table_that_is_sorted_by_buttons_keeps_its_headings() -> None:
     head = "<tr><th><button>Light</button></th><th><button>Tower, m</button></th></tr>"
     row = "<tr><td>Hesk</td><td>34 <button>Buy</button></td></tr>"
     assert text(f"<table>{head}{row}</table>") == "| Light | Tower, m |\n| Hesk | 34 |"
+
+
+def test_marks_of_markdown_stand_at_the_words_and_none_around_nothing() -> None:
+    page = "<p>A<b> bold </b>word,<i> </i>a<a href='/b'> link </a>and <a href='javascript:go()'>none</a>.</p>"
+    page += "<p><b>One<b> two</b></b><b> three</b></p><p><i>One</i><i>two</i></p>"
+    page += "<a href=/c><h2>Title</h2><div>Teaser text</div></a>"
+    markdown = extract(page, "https://e.org/").markdown
+    assert markdown.startswith("A **bold** word, a [link](https://e.org/b) and none.")
+    assert "## [Title](https://e.org/c)\n\n[Teaser text](https://e.org/c)" in markdown
+    assert "**One two** **three**\n\n*Onetwo*" in markdown
