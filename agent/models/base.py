@@ -116,8 +116,13 @@ class Native(Model, Protocol):
         """Tell whether it should be."""
         ...
 
-    def offer(self, system: str, tools: Sequence[dict[str, Any]]) -> None:
-        """Let the model call these functions where it gets this system prompt."""
+    def offer(
+        self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
+    ) -> None:
+        """Let the model call these functions where it gets this system prompt.
+
+        Those `on_page` are offered from the first page on that a conversation shows.
+        """
         ...
 
 

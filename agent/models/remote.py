@@ -73,16 +73,15 @@ class RemoteModel(ABC):
         self.sees = where.sees
         self.native = where.native
         self._backoff = backoff
-        self._tools: dict[str, Sequence[dict[str, Any]]] = {}
+        self._tools: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {}
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Answer; raises `ModelError` or `UsageError`."""
-        return await self._tried(ModelRequest(system, messages, self._tools.get(system, ())), None)
+        return await self._tried(self._request(system, messages), None)
 
     async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
         """Answer, and pass on what is said as it comes."""
-        asked = ModelRequest(system, messages, self._tools.get(system, ()))
-        return await self._tried(asked, Hearing(heard))
+        return await self._tried(self._request(system, messages), Hearing(heard))
 
     async def reply_as(
         self, system: str, messages: Sequence[Message], schema: dict[str, Any]
@@ -90,9 +89,17 @@ class RemoteModel(ABC):
         """Answer in the form of a JSON Schema where the endpoint can hold the model to it."""
         return await self._tried(ModelRequest(system, messages, schema=schema), None)
 
-    def offer(self, system: str, tools: Sequence[dict[str, Any]]) -> None:
+    def offer(
+        self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
+    ) -> None:
         """Let the model call these functions natively where it gets this system prompt."""
-        self._tools[system] = tools
+        self._tools[system] = ([*tools], [*on_page])
+
+    def _request(self, system: str, messages: Sequence[Message]) -> ModelRequest:
+        tools, on_page = self._tools.get(system, ([], []))
+        if any(observed.snapshot for message in messages for observed in message.observations):
+            tools = tools + on_page
+        return ModelRequest(system, messages, tools)
 
     @abstractmethod
     async def aclose(self) -> None:

@@ -30,6 +30,7 @@ from agent.journal.places import (
 from agent.loop import NUDGED
 from agent.models import Message, ModelReply, Usage
 from agent.models.base import images_of, message_of, passages_of
+from agent.models.providers import is_small
 from agent.protocol import CallResult
 from agent.types import ErrorInfo
 from browser.types import Document, Outcome, Page, SearchResult
@@ -100,6 +101,17 @@ class RunRecord:
     def question(self) -> str:
         """What was asked."""
         return str(self.started["question"])
+
+    @property
+    def began(self) -> str:
+        """When it began: ISO 8601, UTC."""
+        return self.events[0].at
+
+    @property
+    def guided(self) -> bool:
+        """Whether its model was guided from the beginning."""
+        by_flag: bool | None = self.started["options"].get("guided")
+        return is_small(str(self.started["model"])) if by_flag is None else by_flag
 
     @property
     def effort(self) -> Effort:

@@ -103,6 +103,7 @@ class RecordedModel:
         self._record = record
         self._replies = record.replies_by_digest()
         self._looked = 0
+        self._guided = record.guided
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Give the recorded reply; raises `ReplayDiverged`, or the limit that ended the call."""
@@ -117,14 +118,15 @@ class RecordedModel:
         """Nothing to let go of."""
 
     def guide(self) -> None:
-        """Nothing changes: what a guided model replied is on record."""
+        """Take notes no more, as a guided model does; what it replied is on record."""
+        self._guided = True
 
     def takes(self, task: Task) -> bool:
         """Tell what was asked beside the question."""
         if task is Task.NUDGE:
             return self._record.nudged
         if task is Task.HEED:
-            return self.name != EXTRACTIVE
+            return self.name != EXTRACTIVE and not self._guided
         if task is Task.MISSING:
             self._looked += 1
             return self._record.asked_for(f"{MISSING}/{self._looked}")

@@ -30,7 +30,7 @@ def begin_work(services: RunServices, model: Model, builder: ContextBuilder) -> 
     context, options = services.context, services.options
     context.vision = options.vision and sees(model)
     registry = Registry(tools_for(context)).with_functions(services.given.tools)
-    system = instructed(model, registry, options, context)
+    system = instructed(model, registry, options, context, services.today)
     model, calls = _with_record(services, model, registry)
     context.mender = Mender(model, services.budget, services.record)
     context.rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
