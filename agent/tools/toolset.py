@@ -25,6 +25,12 @@ PAGE_TOOLS: Final = tuple(
     if tool.name != "OPEN"
 )
 """Of use only where a page is open: a run that opens none is not told of them."""
+TOOL_NAMES: Final = frozenset(
+    tool.name
+    for family in (WEB_TOOLS, CRAWL_TOOLS, LOOKING_TOOLS, ACTING_TOOLS, DOWNLOAD_TOOLS)
+    for tool in family
+) | frozenset(tool.name for tool in (*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS, *PERSON_TOOLS))
+"""As models may call them in forms of other protocols."""
 _OPEN = next(tool for tool in LOOKING_TOOLS if tool.name == "OPEN")
 
 
