@@ -129,6 +129,12 @@ class Native(Model, Protocol):
 REPLY_LIMIT: ContextVar[int | None] = ContextVar("REPLY_LIMIT", default=None)
 """Tokens that the replies asked for from here on may have, each; sent along with the request."""
 
+RESERVE_AGAIN: ContextVar[Callable[[bool], int | None] | None] = ContextVar(
+    "RESERVE_AGAIN", default=None
+)
+"""Called before a call is tried again: told whether the try that failed may have been billed, it
+gives the bound on the next reply, or raises what ends the run where that cannot be paid for."""
+
 Heard = Callable[[str | None], None]
 """Takes what a model says, piece by piece; None says that it begins anew after a failure."""
 
