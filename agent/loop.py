@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from agent.guard import Budget, LimitReached, Repetition, Window
@@ -11,6 +11,7 @@ from agent.model_client import ModelClient, request_digest
 from agent.models import Guidable, Message, Task, takes
 from agent.prompts import CALL, FORM, GO_ON, NUDGE, SEARCHES, WRAP_UP
 from agent.protocol import NOT_FOUND, format_results, parse
+from agent.tools.toolset import TOOL_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -37,6 +38,8 @@ NUDGED = "nudged"
 """What the record calls it."""
 
 
+ECHO = 40
+"""Characters of a line that nobody writes by chance as the instructions have it."""
 _CITATION = "¶"
 """Stands in each id of a passage (`S2¶7`), and hardly anywhere else."""
 
@@ -157,6 +160,11 @@ class Loop:
         messages.append(Message("user", note))
         return True
 
+    def _echoes(self, text: str) -> bool:
+        """Tell whether a line of a reply stands in the instructions: it repeats them."""
+        lines = (line.strip("-*> ") for line in text.splitlines())
+        return any(len(line) >= ECHO and line in self.system for line in lines)
+
     def _final(self, reply: Reply, messages: Sequence[Message]) -> str:
         """Give the text of an answer.
 
@@ -181,7 +189,9 @@ class Loop:
     async def _think(self, messages: Sequence[Message]) -> Reply:
         step = self.budget.begin_step()
         said = await self._ask(f"{self.place}/{step}", messages)
-        reply = parse(said.text[:LONGEST_REPLY])
+        reply = parse(said.text[:LONGEST_REPLY], TOOL_NAMES if self.guides else ())
+        if self.guides and self._echoes(reply.text):
+            reply = replace(reply, broken=not reply.calls)
         for thought in reply.thoughts:
             self.record("thought", f"{self.place}/{step}", text=thought)
         return reply

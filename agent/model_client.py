@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import ResearchError
 from agent.guard.window import IMAGE_TOKENS, tokens
-from agent.models.base import REPLY_LIMIT, Streaming, message_kept
+from agent.models.base import REPLY_LIMIT, RESERVE_AGAIN, Streaming, message_kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,13 +47,23 @@ class ModelClient:
         prompt = tokens(self.system) + sum(
             tokens(message.content) + IMAGE_TOKENS * len(message.images) for message in fitted
         )
-        reserved = self.budget.reserve(prompt, final=final)
-        limit = REPLY_LIMIT.set(reserved.longest)
+        held = [self.budget.reserve(prompt, final=final)]
+
+        def again(billed: bool) -> int | None:  # noqa: FBT001 - a callback's one argument
+            failed = held.pop()
+            if not billed:
+                failed.release()
+            held.append(self.budget.reserve(prompt, final=final))
+            return held[0].longest
+
+        limit, retry = REPLY_LIMIT.set(held[0].longest), RESERVE_AGAIN.set(again)
         try:
             return await self._asked(place, fitted, whole)
         finally:
             REPLY_LIMIT.reset(limit)
-            reserved.release()
+            RESERVE_AGAIN.reset(retry)
+            for reserved in held:
+                reserved.release()
 
     async def _asked(
         self, place: str, fitted: Sequence[Message], whole: Sequence[Message] | None

@@ -116,8 +116,8 @@ async def repaired(
 def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None) -> str | None:
     """Say which sentences are refused and why; None where none is, or nothing was claimed.
 
-    Refused is what code or the judge found contradicted, what the judge did not find carried, and
-    what cites a passage that was not read.
+    Refused is what code or the judge found contradicted, what the judge did not find carried, what
+    cites a passage that was not read, and an answer to another question.
     """
     if not _claims_something(answer, evidence):
         return None
@@ -128,9 +128,10 @@ def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None
         for sentence in checked.sentences
         if _is_refused(sentence, unread) and not sentence.about_search
     ]
-    if not found:
-        return None
-    return prompt(REVIEW).replace("{sentences}", "\n".join(map(_line, found)))
+    lines = list(map(_line, found))
+    if not lines and verdicts is not None and verdicts.answers == "no":
+        lines = [f"- the whole answer — {NO_ANSWER}"]
+    return prompt(REVIEW).replace("{sentences}", "\n".join(lines)) if lines else None
 
 
 def _is_refused(sentence: Sentence, unread: Collection[str]) -> bool:
@@ -150,13 +151,20 @@ def _gives_up(answer: str) -> bool:
 
 def _says(answer: str, sentence: str) -> bool:
     """Tell whether a sentence of an answer has most words of another."""
-    wanted = frozenset(content_words(sentence))
+    wanted, answer = frozenset(content_words(_unmarked(sentence))), _unmarked(answer)
     spans = (frozenset(content_words(answer[start:end])) for start, end in sentences(answer))
     return not wanted or any(len(wanted & said) >= SAME * len(wanted) for said in spans)
+
+
+def _unmarked(text: str) -> str:
+    """Take out what stands in brackets: a citation is no word of a sentence."""
+    head, *rest = text.split("[")
+    return "".join([head, *(part.partition("]")[2] for part in rest)])
 
 
 def _line(sentence: Sentence) -> str:
     return f"- “{inert(sentence.text)}” — {inert(sentence.reason)}"
 
 
+NO_ANSWER = "it does not answer the question that was asked"
 _MARKUP = "*_`# \n"

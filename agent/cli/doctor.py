@@ -132,7 +132,7 @@ async def _model(settings: Options) -> Finding:
         if where is None:
             return Finding("model", well=True, seen=settings.model or "extractive (no key needed)")
         async with AsyncExitStack() as stack:
-            model = await open_remote_model(stack, where, settings.proxy)
+            model = await open_remote_model(stack, where, settings.proxy, settings.context_window)
             reply = await model.reply("Answer with one word.", [Message("user", "Say ok.")])
     except ResearchError as error:
         return Finding("model", well=False, seen=str(error), mend=error.hint)

@@ -25,9 +25,6 @@ and may be stale."""
 ANSWERED = {"fully": 0.92, "in part": 0.5, "no": 0.1}
 """How often an answer is right of which a judge says so much: set, not fitted, from a judge that
 was right on 98 of 100 claims, less the answers that rest on a wrong page."""
-NOT_ASKED = (0.4, 0.45)
-"""The same where every sentence stands there literally and no judge was asked: what is sure, and
-what the share of the question's words that is spoken of adds. Set, not fitted."""
 EACH_FURTHER_SITE = 0.5
 """Each further independent site halves what is missing from 1."""
 WITH_CONTRADICTION = 0.35
@@ -49,7 +46,8 @@ def rate(
 ) -> float | None:
     """Rate an answer from 0 to 1 by its parts; None where nothing calibrated can be said.
 
-    That is an answer with open sentences of which no judge has spoken. `sentences` are its claims.
+    That is an answer of which no judge has spoken: that its sentences stand on the pages literally
+    is no evidence that they answer the question. `sentences` are its claims.
     """
     if not sentences or not sources:
         return 0.0
@@ -57,8 +55,6 @@ def rate(
         return None if KEYLESS is None else round(keyless_confidence(parts, KEYLESS), 2)
     if parts.answers is not None:
         value = ANSWERED[parts.answers]
-    elif all(sentence.verdict is VerdictState.SUPPORTED for sentence in sentences):
-        value = NOT_ASKED[0] + NOT_ASKED[1] * parts.coverage
     elif any(sentence.verdict is VerdictState.CONTRADICTED for sentence in sentences):
         value = WITH_CONTRADICTION
     else:

@@ -105,7 +105,10 @@ class Budget:
         Only the `final` call may take what is kept for it. Raises `LimitReached` where not even a
         short reply can be paid for; the reservation says how long the reply may be.
         """
-        prompt = int((prompt + self.overhead) * CAUTION)
+        return self.set_aside(int((prompt + self.overhead) * CAUTION), final=final)
+
+    def set_aside(self, prompt: int, *, final: bool) -> Reservation:
+        """Set aside, where `prompt` is the most tokens that the prompt may have."""
         share = 1.0 if final else 1 - RESERVE
         longest = LONGEST_REPLY
         if self.tokens is not None:
@@ -119,7 +122,7 @@ class Budget:
                 longest = min(longest, int(left / a_thousand * 1_000))
             if longest < SHORTEST_REPLY or left < 0:
                 raise LimitReached("budget")
-        above = self.whole.reserve(prompt, final=final) if self.whole is not None else None
+        above = self.whole.set_aside(prompt, final=final) if self.whole is not None else None
         if above is not None and above.longest is not None:
             longest = min(longest, above.longest)
         bounded = self.tokens is not None or (self.usd is not None and self.price is not None)
@@ -152,6 +155,7 @@ class Budget:
             self.clock,
             whole=self,
             price=self.price,
+            overhead=self.overhead,
         )
 
     @property

@@ -116,13 +116,24 @@ class Native(Model, Protocol):
         """Tell whether it should be."""
         ...
 
-    def offer(self, system: str, tools: Sequence[dict[str, Any]]) -> None:
-        """Let the model call these functions where it gets this system prompt."""
+    def offer(
+        self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
+    ) -> None:
+        """Let the model call these functions where it gets this system prompt.
+
+        Those `on_page` are offered from the first page on that a conversation shows.
+        """
         ...
 
 
 REPLY_LIMIT: ContextVar[int | None] = ContextVar("REPLY_LIMIT", default=None)
 """Tokens that the replies asked for from here on may have, each; sent along with the request."""
+
+RESERVE_AGAIN: ContextVar[Callable[[bool], int | None] | None] = ContextVar(
+    "RESERVE_AGAIN", default=None
+)
+"""Called before a call is tried again: told whether the try that failed may have been billed, it
+gives the bound on the next reply, or raises what ends the run where that cannot be paid for."""
 
 Heard = Callable[[str | None], None]
 """Takes what a model says, piece by piece; None says that it begins anew after a failure."""

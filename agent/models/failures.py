@@ -149,11 +149,15 @@ LONGEST_WAIT = 60.0
 class Transient(Exception):
     """A failure worth another try: what it means when that fails too, and how long to wait.
 
-    `retry_after` is in seconds, where the provider named it.
+    `retry_after` is in seconds, where the provider named it; `billed` says that the try may have
+    cost something all the same.
     """
 
-    def __init__(self, meaning: ResearchError, retry_after: float | None = None) -> None:
+    def __init__(
+        self, meaning: ResearchError, retry_after: float | None = None, *, billed: bool = False
+    ) -> None:
         super().__init__(str(meaning))
+        self.billed = billed
         self.meaning = meaning
         self.retry_after = retry_after
 

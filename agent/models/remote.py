@@ -6,15 +6,15 @@ A model of a provider adds one method: `_ask`, which makes one call and gives wh
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import httpx2
 
 from agent.errors import ModelUnauthorized, ModelUnavailable
-from agent.models.base import REPLY_LIMIT, Hearing, ModelReply, Usage
-from agent.models.failures import BACKOFF, Transient, retrying
+from agent.models.base import REPLY_LIMIT, RESERVE_AGAIN, Hearing, ModelReply, Usage
+from agent.models.failures import BACKOFF, UNREACHED, Transient, retrying
 from agent.models.prices import get_ready, priced
 from agent.protocol import inert
 from agent.protocol.native import with_calls
@@ -73,16 +73,15 @@ class RemoteModel(ABC):
         self.sees = where.sees
         self.native = where.native
         self._backoff = backoff
-        self._tools: dict[str, Sequence[dict[str, Any]]] = {}
+        self._tools: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {}
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Answer; raises `ModelError` or `UsageError`."""
-        return await self._tried(ModelRequest(system, messages, self._tools.get(system, ())), None)
+        return await self._tried(self._request(system, messages), None)
 
     async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
         """Answer, and pass on what is said as it comes."""
-        asked = ModelRequest(system, messages, self._tools.get(system, ()))
-        return await self._tried(asked, Hearing(heard))
+        return await self._tried(self._request(system, messages), Hearing(heard))
 
     async def reply_as(
         self, system: str, messages: Sequence[Message], schema: dict[str, Any]
@@ -90,9 +89,17 @@ class RemoteModel(ABC):
         """Answer in the form of a JSON Schema where the endpoint can hold the model to it."""
         return await self._tried(ModelRequest(system, messages, schema=schema), None)
 
-    def offer(self, system: str, tools: Sequence[dict[str, Any]]) -> None:
+    def offer(
+        self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
+    ) -> None:
         """Let the model call these functions natively where it gets this system prompt."""
-        self._tools[system] = tools
+        self._tools[system] = ([*tools], [*on_page])
+
+    def _request(self, system: str, messages: Sequence[Message]) -> ModelRequest:
+        tools, on_page = self._tools.get(system, ([], []))
+        if any(observed.snapshot for message in messages for observed in message.observations):
+            tools = tools + on_page
+        return ModelRequest(system, messages, tools)
 
     @abstractmethod
     async def aclose(self) -> None:
@@ -105,7 +112,9 @@ class RemoteModel(ABC):
     def _failed(self, failure: Failure) -> Exception:
         """Give the exception that a failed call is."""
         meaning = failure.meaning(self.where)
-        return Transient(meaning, failure.retry_after) if failure.may_pass else meaning
+        if not failure.may_pass:
+            return meaning
+        return Transient(meaning, failure.retry_after, billed=failure.status == UNREACHED)
 
     def _silent(self) -> ModelUnavailable:
         """Give the error of a call that was waited for long enough: another one would be too."""
@@ -126,11 +135,19 @@ class RemoteModel(ABC):
             raise self._keyless()
         get_ready(self.where.prices)
         try:
+            failed: Transient | None = None
             async for attempt in retrying(self._backoff):
                 with attempt:
+                    again = RESERVE_AGAIN.get()
+                    if failed and again:
+                        asked = replace(asked, max_tokens=again(failed.billed))
                     if heard:
                         heard.begin()
-                    return self._whole(await self._ask(asked, heard))
+                    try:
+                        return self._whole(await self._ask(asked, heard))
+                    except Transient as error:
+                        failed = error
+                        raise
         except Transient as error:
             raise error.meaning from error
         raise AssertionError("the last try either gives or raises")
@@ -140,7 +157,7 @@ class RemoteModel(ABC):
         spoken = f"<<THINK>>{thought}<</THINK>>\n{said.text}" if thought else said.text
         text = with_calls(spoken, said.calls)
         if not text.strip():
-            raise Transient(ModelUnavailable(f"{self.name} answered with nothing"))
+            raise Transient(ModelUnavailable(f"{self.name} answered with nothing"), billed=True)
         model = said.model or self.where.model
         usage = priced(
             said.usage,

@@ -102,11 +102,13 @@ class Router:
         """Tell whether all call natively: the system prompt speaks of one way to call tools."""
         return all(natively(model) for model, _ in self._models)
 
-    def offer(self, system: str, tools: Sequence[dict[str, Any]]) -> None:
+    def offer(
+        self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
+    ) -> None:
         """Offer tools to those that can be offered any."""
         for model, _ in self._models:
             if isinstance(model, Native):
-                model.offer(system, tools)
+                model.offer(system, tools, on_page)
 
     async def aclose(self) -> None:
         """Close all."""
@@ -122,7 +124,7 @@ class LaterModel:
     opening: Callable[[], Awaitable[Model]]
     name: str = field(init=False)
     _model: Model | None = field(default=None, init=False)
-    _offered: dict[str, Sequence[dict[str, Any]]] = field(default_factory=dict, init=False)
+    _offered: list[tuple[Any, ...]] = field(default_factory=list, init=False)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def __post_init__(self) -> None:
@@ -138,9 +140,11 @@ class LaterModel:
         """Tell whether it is to be offered tools as functions."""
         return self.where.native
 
-    def offer(self, system: str, tools: Sequence[dict[str, Any]]) -> None:
+    def offer(
+        self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
+    ) -> None:
         """Keep in mind what it is to be offered."""
-        self._offered[system] = tools
+        self._offered.append((system, tools, on_page))
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Answer; raises `UsageError` too where the library that it takes is not installed."""
@@ -162,7 +166,7 @@ class LaterModel:
         async with self._lock:
             if self._model is None:
                 self._model = await self.opening()
-                for system, tools in self._offered.items():
+                for offered in self._offered:
                     if isinstance(self._model, Native):
-                        self._model.offer(system, tools)
+                        self._model.offer(*offered)
             return self._model

@@ -26,6 +26,8 @@ from agent.planner.plan import (
     wants_plan,
 )
 from agent.prompts import Guides, prompt
+from agent.tools import Registry
+from agent.tools.toolset import PAGE_TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -184,7 +186,8 @@ class Work:
         guard = Repetition() if self.guarded else None
         loop = Loop(self.model, self.calls, budget, self.system, self.record, place, guard)
         loop.window = Window.of(self.context_window)
-        loop.guides = Guides(self.system) if self.guided and loop.guard else None
+        if self.guided and loop.guard:
+            loop.guides = Guides(self.system, Registry(PAGE_TOOLS).lines(on_page=True))
         return loop
 
 

@@ -40,20 +40,21 @@ def system_prompt(
     native: bool = False,
     depth: Depth = "standard",
     guides: Iterable[str] = (),
+    today: str = "",
 ) -> str:
     """Assemble the system prompt: core, how tools are called, the tools there are.
 
     Offered as functions (`native`), tools are described with the functions. A depth other than
     the standard one says how far to go; `guides` are those that the run needs from its beginning.
+    `today` (a date) comes last: what stands before it is the same every day, and is cached.
     """
-    calling = [_read("functions.md")] if native else [_read("tags.md"), _tool_list(tools)]
+    guides = list(guides)
+    calling = [_read("functions.md")] if native else [_read("tags.md"), _TOOLS, *tools.lines()]
+    if BROWSING in guides and not native:
+        calling += tools.lines(on_page=True)
     further = [f"{name}.md" for name in guides] + ([f"{depth}.md"] if depth != "standard" else [])
-    return "\n".join([_read("core.md"), *calling, *map(_read, further)])
-
-
-def _tool_list(tools: Registry) -> str:
-    lines = [f"- `{tool.usage()}` {tool.description}".rstrip() for tool in tools if tool.listed]
-    return "\n".join(["## Tools", *lines, ""])
+    date = [f"Today is {today}.\n"] if today else []
+    return "\n".join([_read("core.md"), *calling, *map(_read, further), *date])
 
 
 def prompt(name: str) -> str:
@@ -76,15 +77,23 @@ _LIVE = frozenset(
     "OPEN SNAPSHOT CLICK TYPE SELECT PRESS HOVER DRAG SCROLL BACK TABS PAGE_CONTEXT".split()
 )
 _REMEMBERING = frozenset("REMEMBER RECALL SEARCH_MEMORY memory_search memory_get".split())
+_TOOLS = "## Tools"
+_PAGE_TOOLS = "## Tools on a page"
 _PASSAGE = re.compile(r"(?m)^S\d+¶\d+ ")
 _ROWS = re.compile(r"(?m)(?:\|[^|\n]*){2}\|")
 
 
 class Guides:
-    """The guides that a conversation may still be given; those in its system prompt it has."""
+    """The guides that a conversation may still be given; those in its system prompt it has.
 
-    def __init__(self, system: str) -> None:
+    `page_tools` are the lines of the tools that are told of with the first page: not where the
+    system prompt has them, nor where it lists no tools, since they are functions then.
+    """
+
+    def __init__(self, system: str, page_tools: Sequence[str] = ()) -> None:
         texts = {name: prompt(name) for name in GUIDES}
+        if _TOOLS in system and page_tools and page_tools[0] not in system:
+            texts[BROWSING] += "\n" + "\n".join([_PAGE_TOOLS, *page_tools])
         self._due = {name: text for name, text in texts.items() if text not in system}
 
     def after(self, results: Sequence[CallResult]) -> str:

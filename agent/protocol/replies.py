@@ -5,18 +5,23 @@ reply is read once, left to right: a tag inside a thought is not run, and a thou
 closed swallows the rest. A parameter ends at the first `>>` that stands outside quotes and JSON.
 
 Models were trained on other forms, too: `<think>…</think>`, `<tool_call>{…}</tool_call>`, a call as
-JSON in a fence or alone. These are rewritten into ours before the reply is read.
+JSON in a fence or alone. These are rewritten into ours before the reply is read; where the tools'
+names are known, so are `Action: NAME` with `Action Input: …`, `<NAME>…</NAME>`, names in the wrong
+case, and a call that lacks only its closing `>>`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from agent import jsvalues as js
 from agent.jsvalues import trim
 from agent.types import Reply, ToolCall
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 NOT_FOUND: Final = "NOT_FOUND"
 """A final answer that begins with this word says that the evidence does not hold the answer."""
@@ -25,6 +30,8 @@ _THINK_OPEN = "<<THINK>>"
 _THINK_CLOSE = "<</THINK>>"
 _TOKEN = re.compile(r"<<THINK>>|<<TOOL:([A-Za-z0-9_]+)(>>|:)")
 _TOOL_OPEN = "<<TOOL:"
+_ANY_CASE = re.compile(r"<<tool:(\w+)", re.IGNORECASE)
+_FIELD = re.compile(r"<(\w+)>(.*?)</\1>", re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
 # Web text must not be able to spell a tag, a result header, a role turn or our own delimiter.
 _MARKERS = re.compile(
@@ -39,13 +46,13 @@ _ROLE_TURN = re.compile(r"(?im)^(\s*(?:#+\s*)?(?:system|assistant|user|human|too
 _OPENER_LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹"}
 
 
-def parse(reply: str) -> Reply:
+def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     """Split a reply into thoughts, tool calls in tag order, and the text without the thoughts.
 
     The text keeps its tool tags: it is what goes back into the conversation as the assistant's
-    turn. An empty parameter is no parameter.
+    turn. An empty parameter is no parameter. `tools` are the names of those that can be called.
     """
-    reply = _in_our_form(reply)
+    reply = _in_our_form(reply, {name.casefold(): name for name in tools})
     thoughts: list[str] = []
     calls: list[ToolCall] = []
     kept: list[str] = []
@@ -68,52 +75,111 @@ def parse(reply: str) -> Reply:
         at = end
     kept.append(reply[at:])
     text = trim("".join(kept))
+    if tools and calls and all(call.name == _PLACEHOLDER for call in calls):
+        calls.clear()  # the form of a call as the prompt shows it
     broken = not calls and any(mark in text for mark in _CALL_MARKS)
     return Reply(tuple(thoughts), tuple(calls), text, unclosed, broken)
 
 
 _THOUGHT_TAGS = ("think", "thinking", "reasoning")
 _CALL_TAGS = ("tool_call", "tool_calls", "function_call", "tool_use")
+_PLACEHOLDER = "NAME"
 _CALL_MARKS = (_TOOL_OPEN, *(f"<{tag}>" for tag in _CALL_TAGS), "[TOOL_CALLS]", '"arguments"')
 """What is left of a call that could not be read."""
 _NAMES, _ARGUMENTS = ("name", "tool", "tool_name"), ("arguments", "parameters", "args", "input")
 
 
-def _in_our_form(reply: str) -> str:
-    """Rewrite the forms of other protocols; a reply in ours alone comes back as it is."""
+def _in_our_form(reply: str, names: Mapping[str, str]) -> str:
+    """Rewrite the forms of other protocols; a reply in ours alone comes back as it is.
+
+    `names` are the tools' by themselves in lower case.
+    """
     for tag in _THOUGHT_TAGS:
         if f"</{tag}>" in reply and f"<{tag}>" not in reply:  # the template opened it
             reply = f"<{tag}>{reply}"
         reply = reply.replace(f"<{tag}>", _THINK_OPEN).replace(f"</{tag}>", _THINK_CLOSE)
     for tag in _CALL_TAGS:
-        reply = _rewritten(reply, f"<{tag}>", f"</{tag}>")
-    reply = _rewritten(reply, "[TOOL_CALLS]", "\n\n")
+        reply = _rewritten(reply, f"<{tag}>", f"</{tag}>", names)
+    reply = _rewritten(reply, "[TOOL_CALLS]", "\n\n", names)
     if '"' in reply:
-        reply = _rewritten(_rewritten(reply, "```json", "```"), "```", "```")
+        reply = _rewritten(_rewritten(reply, "```json", "```", names), "```", "```", names)
         outside = trim(reply.rpartition(_THINK_CLOSE)[2])
-        if outside[:1] in _CLOSERS and (tags := _tags(outside)):
+        if outside[:1] in _CLOSERS and (tags := _tags(outside, names)):
             reply = reply.removesuffix(outside) + tags
+    return _in_known_names(_of_actions(reply, names), names) if names else reply
+
+
+def _of_actions(reply: str, names: Mapping[str, str]) -> str:
+    """Rewrite the first `Action: NAME` and its input; what it observes by itself is made up.
+
+    Behind thoughts that end in a `Final Answer:`, that is the reply.
+    """
+    before, action, rest = _partition_line(reply, "Action:")
+    name, _, rest = rest.partition("\n")
+    known = names.get(name.strip(" `*[]").casefold())
+    if action and known:
+        _, _, given = rest.partition("Input:")
+        param = _partition_line(given, "Observation:")[0].strip().strip("`").strip()
+        return f"{_THINK_OPEN}{inert(before)}{_THINK_CLOSE}{tag(known, param)}"
+    before, final, answer = _partition_line(reply, "Final Answer:")
+    thought = before.lstrip().startswith("Thought:")
+    return answer if final and (thought or not before.strip()) else reply
+
+
+def _partition_line(text: str, begins: str) -> tuple[str, str, str]:
+    """Split at the first line that begins so."""
+    before, mark, after = f"\n{text}".partition(f"\n{begins}")
+    return before[1:], mark, after
+
+
+def _in_known_names(reply: str, names: Mapping[str, str]) -> str:
+    """Write tools by their own names, `<NAME>…</NAME>` as a tag, and close a tag at the end."""
+    for name in names.values():
+        reply = _of_element(reply, name)
+    pieces = _ANY_CASE.split(reply)
+    for n in range(1, len(pieces), 2):
+        pieces[n] = f"{_TOOL_OPEN}{names.get(pieces[n].casefold(), pieces[n])}"
+    reply = "".join(pieces)
+    head, opened, last = reply.rpartition(_TOOL_OPEN)
+    param = last.partition(":")[2].rstrip("`> \n")
+    if opened and ">>" not in last and isinstance(loose_json(param), dict) and param[-1:] == "}":
+        return f"{head}{opened}{last.partition(':')[0]}:{param}>>"
     return reply
 
 
-def _rewritten(reply: str, opens: str, closes: str) -> str:
+def _of_element(reply: str, name: str) -> str:
+    """Rewrite `<NAME>…</NAME>`; fields may stand in it as elements of their own."""
+    before, opened, rest = reply.partition(f"<{name}>")
+    inside, closed, after = rest.partition(f"</{name}>")
+    if not (opened and closed):
+        return reply
+    fields = dict(_FIELD.findall(inside))
+    param = json.dumps(fields, ensure_ascii=False) if fields else inside
+    return f"{before}{tag(name, param)}{_of_element(after, name)}"
+
+
+def _rewritten(reply: str, opens: str, closes: str, names: Mapping[str, str]) -> str:
     """Rewrite the calls that stand between two marks, or behind one that is never closed."""
     parts = reply.split(opens)
     done = parts[:1]
     for part in parts[1:]:
         inside, mark, after = part.partition(closes)
-        tags = _tags(inside)
+        tags = _tags(inside, names) or (inside if _is_tag(inside) else "")
         done.append(f"{tags}{after}" if tags else f"{opens}{inside}{mark}{after}")
     return "".join(done)
 
 
-def _tags(text: str) -> str:
+def _is_tag(text: str) -> bool:
+    return text.strip().startswith(_TOOL_OPEN) and text.strip().endswith(">>")
+
+
+def _tags(text: str, names: Mapping[str, str]) -> str:
     """Write the calls that a JSON text holds as tags; empty where it holds none."""
     value = loose_json(text)
     if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
         value = value["tool_calls"]
     rows = value if isinstance(value, list) else [value]
-    calls = [call_of(row) for row in rows]
+    calls = [call_of(row) or _flat_call(row, names) for row in rows]
     return "\n".join(tag(*call) for call in calls if call) if all(calls) else ""
 
 
@@ -128,6 +194,17 @@ def call_of(row: Any) -> tuple[str, str] | None:
     if given is None or not name.replace("_", "").isalnum() or not name.isascii():
         return None
     return name, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+
+
+def _flat_call(row: Any, names: Mapping[str, str]) -> tuple[str, str] | None:
+    """Read a call whose arguments stand beside its name: `{"tool": "READ", "url": "…"}`."""
+    if not isinstance(row, dict):
+        return None
+    key = next((key for key in _NAMES if str(row.get(key)).casefold() in names), None)
+    if key is None:
+        return None
+    fields = {name: value for name, value in row.items() if name not in (key, "type")}
+    return names[row[key].casefold()], json.dumps(fields, ensure_ascii=False)
 
 
 def tag(name: str, arguments: str) -> str:

@@ -374,7 +374,7 @@ def now_ms() -> int:
 
 
 def turn_text(report: Report) -> str:
-    """Give an answer as its conversation keeps it: with what was found of its sentences."""
+    """Give an answer as its conversation keeps it: with what was found, and where it stands."""
     contradicted = [s.text for s in report.sentences if s.verdict is VerdictState.CONTRADICTED]
     open_ = [
         s.text
@@ -383,6 +383,7 @@ def turn_text(report: Report) -> str:
     ]
     lines = [f"[Contradicted by its source: “{text}”]" for text in contradicted]
     lines += [f"[Not verified: “{text}”]" for text in open_]
+    lines += [f"[{source.n}]: {source.url}" for source in report.sources]
     return "\n".join([report.answer, *lines])
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent.memory import AnyMemory
     from agent.models import Message, Model
     from agent.run.outcome import Ledger
+    from agent.run.record import RunRecord
     from agent.tools import ToolContext, Web
     from agent.tools.context import Ask, LeftPage, Record
     from browser.session import Browser
@@ -206,6 +207,11 @@ def _with_record(page: Page, html: str) -> Page:
 
 class Past(Protocol):
     """What a run takes over from a record, in the order in which it asks."""
+
+    @property
+    def source(self) -> RunRecord:
+        """The record."""
+        ...
 
     @property
     def live(self) -> bool:

@@ -57,7 +57,9 @@ class FoundModel:
     async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:
         """Open it, guided where it is small, with its fallbacks behind it."""
         options = self.options
-        model = self.local or await open_remote_model(stack, self.where, options.proxy)
+        model = self.local or await open_remote_model(
+            stack, self.where, options.proxy, options.context_window
+        )
         model = GuidedModel(model, options.effort) if self.guided else model
         return await with_fallbacks(stack, model, options, self.environ, note)
 
@@ -111,7 +113,9 @@ def _in_reserve(
     where = endpoint_of(name, None, environ, options)
     if where is None:
         return local_model(name)
-    return LaterModel(where, partial(open_remote_model, stack, where, options.proxy))
+    return LaterModel(
+        where, partial(open_remote_model, stack, where, options.proxy, options.context_window)
+    )
 
 
 async def open_model(
@@ -125,7 +129,7 @@ async def open_model(
     where = endpoint_of(name, base_url, environ, options)
     if where is None:
         return await asyncio.to_thread(local_model, name)  # some load weights
-    return await open_remote_model(stack, where, options.proxy)
+    return await open_remote_model(stack, where, options.proxy, options.context_window)
 
 
 class RedactingModel:

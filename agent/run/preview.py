@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent.evidence import Evidence
 from agent.guard import Secrets
 from agent.guard.window import tokens
+from agent.journal.writer import utc_now
 from agent.models.base import Usage
 from agent.models.prices import priced
 from agent.models.resolve import EXTRACTIVE, endpoint_of
@@ -52,7 +53,8 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> Prev
     name = where.name if where else options.model or EXTRACTIVE
     context = ToolContext(question, Evidence(), Limits(), _nowhere, _kept, Secrets(question))
     tools, native = Registry(tools_for(context)), where is not None and where.native
-    system = system_prompt(tools, native=native, depth=options.depth)
+    today = utc_now().date().isoformat()
+    system = system_prompt(tools, native=native, depth=options.depth, today=today)
     offered = tool_specs(tools) if native else []
     steps = min(LIKELY_STEPS, options.max_steps or options.effort.steps)
     first = tokens(system) + tokens(json.dumps(offered)) + tokens(question)

@@ -102,6 +102,16 @@ class RunRecord:
         return str(self.started["question"])
 
     @property
+    def began(self) -> str:
+        """When it began: ISO 8601, UTC."""
+        return self.events[0].at
+
+    @property
+    def guided(self) -> bool:
+        """Whether its model was guided from the beginning."""
+        return bool(self.started.get("guided"))
+
+    @property
     def effort(self) -> Effort:
         """How far the run went."""
         return EFFORTS[self.started["options"].get("depth", "standard")]

@@ -103,7 +103,7 @@ class RecordedModel:
         self._record = record
         self._replies = record.replies_by_digest()
         self._looked = 0
-        self._by_rules = self.name == EXTRACTIVE or bool(record.started.get("guided"))
+        self._by_rules = self.name == EXTRACTIVE or record.guided
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Give the recorded reply; raises `ReplayDiverged`, or the limit that ended the call."""

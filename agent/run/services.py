@@ -99,6 +99,12 @@ class RunServices:
         )
 
     @property
+    def today(self) -> str:
+        """The date of the run (UTC); one that goes on, or on a recorded web, has the record's."""
+        past = self.given.past
+        return (past.source.began if past else utc_now().isoformat())[:10]
+
+    @property
     def folder(self) -> RunFolder:
         """Where the run is kept."""
         return self.journal.folder

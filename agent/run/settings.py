@@ -64,13 +64,18 @@ def limits_of(options: Options) -> Limits:
     return Limits(max_sources=most, engines=effort.engines, translates=effort.translates)
 
 
-def instructed(model: Model, registry: Registry, options: Options, context: ToolContext) -> str:
+def instructed(
+    model: Model, registry: Registry, options: Options, context: ToolContext, today: str
+) -> str:
     """Give the system prompt; a model that calls functions is offered the tools as such."""
-    system = system_prompt(
-        registry, native=natively(model), depth=options.depth, guides=_guides(options, context)
-    )
+    guides = _guides(options, context)
+    native = natively(model)
+    system = system_prompt(registry, native=native, depth=options.depth, guides=guides, today=today)
     if natively(model):
-        model.offer(system, tool_specs(registry))
+        tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)
+        if BROWSING in guides:
+            tools, on_page = [*tools, *on_page], []
+        model.offer(system, tools, on_page)
     return system
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent.models import sees
+from agent.guard.window import tokens
+from agent.models import natively, sees
 from agent.planner import Work
 from agent.review import SectionGate
 from agent.run.inputs import Before
@@ -14,6 +16,7 @@ from agent.run.settings import instructed
 from agent.run.subtasks import Branches, LeftOpen
 from agent.tools import Registry
 from agent.tools.mending import Mender
+from agent.tools.registry import tool_specs
 from agent.tools.rephrasing import Rephraser
 from agent.tools.toolset import tools_for
 
@@ -30,7 +33,10 @@ def begin_work(services: RunServices, model: Model, builder: ContextBuilder) -> 
     context, options = services.context, services.options
     context.vision = options.vision and sees(model)
     registry = Registry(tools_for(context)).with_functions(services.given.tools)
-    system = instructed(model, registry, options, context)
+    system = instructed(model, registry, options, context, services.today)
+    if natively(model):  # sent along with each prompt
+        offered = [*tool_specs(registry), *tool_specs(registry, on_page=True)]
+        services.budget.overhead = tokens(json.dumps(offered))
     model, calls = _with_record(services, model, registry)
     context.mender = Mender(model, services.budget, services.record)
     context.rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)

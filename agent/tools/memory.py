@@ -11,7 +11,7 @@ from agent import jsvalues as js
 from agent.errors import ToolError
 from agent.memory.types import Origin
 from agent.protocol.replies import loose_json, loose_object
-from agent.tools.registry import Risk, Tool, ToolResult
+from agent.tools.registry import Params, Risk, Tool, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,14 +129,40 @@ def _fields(param: str) -> Mapping[str, Any]:
     return value
 
 
+class RememberParams(Params):
+    """A fact and its name."""
+
+    key: str
+    value: str
+
+
+class RecallParams(Params):
+    """The name of a fact, or `all`."""
+
+    key: str
+
+
+class SearchMemoryParams(Params):
+    """Words of it."""
+
+    query: str
+
+
 MEMORY_TOOLS = (
     Tool(
         "REMEMBER",
-        'keeps a fact for later runs: `{"key":"…","value":"…"}`.',
+        "keeps a fact for later runs.",
         None,
         remember,
         Risk.WRITE,
+        shape=RememberParams,
     ),
-    Tool("RECALL", "gives what is kept under a key, or `all`.", None, recall),
-    Tool("SEARCH_MEMORY", "searches what is kept, by words.", None, search_memory),
+    Tool("RECALL", "gives what is kept under a key, or `all`.", None, recall, shape=RecallParams),
+    Tool(
+        "SEARCH_MEMORY",
+        "searches what is kept, by words.",
+        None,
+        search_memory,
+        shape=SearchMemoryParams,
+    ),
 )

@@ -43,8 +43,9 @@ def readings(param: str, form: Form) -> Iterator[tuple[str, dict[str, Any]]]:
         return
     strict = _strict_object(param)
     mended = mended_object(param) if strict is None else None
-    for tier, fields in ((AS_WRITTEN, strict), (LENIENT, mended)):
-        if fields is not None:
+    for tier, read in ((AS_WRITTEN, strict), (LENIENT, mended)):
+        if read is not None:
+            fields = _in_case(read, form)
             yield tier, fields
             yield PICKED, renamed(fields, form)
     yield PICKED, picked_out(param, form.names)
@@ -54,6 +55,12 @@ def bare(param: str, form: Form) -> Iterator[tuple[str, dict[str, Any]]]:
     """Read a parameter as the value of the tool's first field."""
     if form.first:
         yield AS_WRITTEN, {form.first: _unquoted(param)}
+
+
+def _in_case(fields: Mapping[str, Any], form: Form) -> dict[str, Any]:
+    """Write names that are right but for their case as the tool has them."""
+    known = {name.casefold(): name for name in form.names}
+    return {known.get(name.casefold(), name): value for name, value in fields.items()}
 
 
 def renamed(fields: Mapping[str, Any], form: Form) -> dict[str, Any]:

@@ -76,7 +76,9 @@ class Tool:
     """A tool; `capped` results are cut at the protocol's cap, others hold budgets of their own.
 
     `seconds` is what a call may take where that is not what every call may; one that is not
-    `listed` can be called but is not told of, since another does the same and more.
+    `listed` can be called but is not told of, since another does the same and more; one `on_page`
+    is told of with the first page that is opened. A tool without `params` gets the raw parameter;
+    `shape` says which fields it reads from it.
     """
 
     name: str
@@ -87,6 +89,8 @@ class Tool:
     capped: bool = True
     seconds: float | None = None
     listed: bool = True
+    on_page: bool = False
+    shape: type[Params] | None = None
 
     def read(self, param: str, *, at_all_costs: bool = True) -> Reading:
         """Read the raw parameter; raises `ToolError` that shows the form wanted.
@@ -119,11 +123,12 @@ class Tool:
 
     def usage(self) -> str:
         """Show how the tool is called, optional fields with a question mark."""
-        if self.params is None or not self.params.model_fields:
-            return f"<<TOOL:{self.name}>>" if self.params else f"<<TOOL:{self.name}:…>>"
+        params = self.params or self.shape
+        if params is None or not params.model_fields:
+            return f"<<TOOL:{self.name}>>" if params else f"<<TOOL:{self.name}:…>>"
         fields = ",".join(
             f'"{name}"{"" if field.is_required() else "?"}:{_type_name(field.annotation)}'
-            for name, field in self.params.model_fields.items()
+            for name, field in params.model_fields.items()
         )
         return f"<<TOOL:{self.name}:{{{fields}}}>>"
 
@@ -140,6 +145,11 @@ class Registry:
 
     def __iter__(self) -> Any:
         return iter(self._tools.values())
+
+    def lines(self, *, on_page: bool = False) -> list[str]:
+        """Tell how each tool is called and what it does: those of a page, or the others."""
+        told = (tool for tool in self if tool.listed and tool.on_page is on_page)
+        return [f"- `{tool.usage()}` {tool.description}".rstrip() for tool in told]
 
     def with_functions(self, functions: dict[str, Callable[[str], Awaitable[Any]]]) -> Registry:
         """Add a caller's async functions; each gets the raw parameter, its value is the data."""
@@ -165,11 +175,16 @@ def _type_name(annotation: Any) -> str:
     return "value"
 
 
-_ANY_PARAM = {"type": "object", "properties": {}, "additionalProperties": True}
+_TEXT_PARAM = {
+    "type": "object",
+    "properties": {"input": {"type": "string"}},
+    "required": ["input"],
+}
+"""Of a caller's own function, which takes one text."""
 
 
-def tool_specs(tools: Registry) -> list[dict[str, Any]]:
-    """Describe each tool by name, purpose and JSON Schema of its parameters."""
+def tool_specs(tools: Registry, *, on_page: bool = False) -> list[dict[str, Any]]:
+    """Describe each tool by name, purpose and JSON Schema: those of a page, or the others."""
     return [
         {
             "type": "function",
@@ -180,14 +195,15 @@ def tool_specs(tools: Registry) -> list[dict[str, Any]]:
             },
         }
         for tool in tools
-        if tool.listed
+        if tool.listed and tool.on_page is on_page
     ]
 
 
 def _schema(tool: Tool) -> dict[str, Any]:
-    if tool.params is None:
-        return _ANY_PARAM
-    schema = _slim(tool.params.model_json_schema())
+    params = tool.params or tool.shape
+    if params is None:
+        return _TEXT_PARAM
+    schema = _slim(params.model_json_schema())
     schema.pop("description", None)  # of the class; the tool has one of its own
     return schema
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
 from agent.tools.crawl_tool import CRAWL_TOOLS
@@ -18,9 +19,24 @@ if TYPE_CHECKING:
     from agent.tools.registry import Tool
 
 
+PAGE_TOOLS: Final = tuple(
+    replace(tool, on_page=True)
+    for tool in (*LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS)
+    if tool.name != "OPEN"
+)
+"""Of use only where a page is open: a run that opens none is not told of them."""
+TOOL_NAMES: Final = frozenset(
+    tool.name
+    for family in (WEB_TOOLS, CRAWL_TOOLS, LOOKING_TOOLS, ACTING_TOOLS, DOWNLOAD_TOOLS)
+    for tool in family
+) | frozenset(tool.name for tool in (*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS, *PERSON_TOOLS))
+"""As models may call them in forms of other protocols."""
+_OPEN = next(tool for tool in LOOKING_TOOLS if tool.name == "OPEN")
+
+
 def tools_for(context: ToolContext) -> list[Tool]:
     """Choose the tools by the means of the run: memory, a person to ask, a wiki."""
-    tools = [*WEB_TOOLS, *CRAWL_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS]
+    tools = [*WEB_TOOLS, *CRAWL_TOOLS, _OPEN, *PAGE_TOOLS]
     if context.web is not None and context.web.solver is not None:
         tools += SOLVING_TOOLS
     if context.memory is not None:

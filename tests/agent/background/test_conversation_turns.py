@@ -44,6 +44,7 @@ async def test_a_continued_conversation_shows_the_verdicts_of_its_turns(
     (request, *_) = [event for event in events(second) if event.type == "model.request"]
     told = "\n".join(message["content"] for message in request.data["messages"])
     assert ": “Hesk Light was first lit on 1 November 1831." in told, "after its verdict"
+    assert f"[1]: {site.url}/hesk-light" in told, "where it stands"
     with Memory.open(tmp_path / "data" / "memory.db") as memory:
         assert all("1831" not in hit.text for hit in memory.search("When was Hesk Light lit?", 20))
 

@@ -16,7 +16,9 @@ from agent.models.providers import default_model, endpoint
 from agent.protocol import parse
 from agent.tools import Registry
 from agent.tools.registry import tool_specs
+from agent.tools.toolset import PAGE_TOOLS
 from agent.tools.web_tools import WEB_TOOLS
+from agent.types import Observation, ToolCall
 
 ASKED = [Message("user", "When?")]
 
@@ -117,6 +119,20 @@ async def test_tools_are_offered_along_with_the_prompt_that_speaks_of_them(provi
     [first, *_] = provider.requests[1]["tools"]
     assert first["function"]["name"] == "WEB_SEARCH"
     assert first["function"]["parameters"]["required"] == ["query"]
+
+
+async def test_tools_of_a_page_are_offered_from_the_first_page_on(provider):
+    provider.says("ok")
+    model = OpenAIModel(endpoint("m", provider.url, {}), backoff=0.001)
+    model.offer("", tool_specs(Registry(WEB_TOOLS)), tool_specs(Registry(PAGE_TOOLS), on_page=True))
+    page = Observation(ToolCall("OPEN"), {}, snapshot="[e1: Home]")
+    shown = [*CALLED[:2], replace(CALLED[2], observations=(page,))]
+    for said in (CALLED, shown, [*shown, Message("assistant", "…"), Message("user", "Go on.")]):
+        await model.reply("", said)
+    await model.aclose()
+    offered = [[t["function"]["name"] for t in r["tools"]] for r in provider.requests]
+    assert ["CLICK" in names for names in offered] == [False, True, True]
+    assert offered[1][: len(offered[0])] == offered[0]
 
 
 async def test_what_was_called_and_given_is_told_in_native_form(provider):

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent import research
+from agent.models import Task
 from agent.models.scripted import ScriptedModel, ScriptedReply
+from agent.prompts import prompt
 from agent.protocol import parse
 from agent.protocol.native import with_calls
 
@@ -43,14 +45,18 @@ CALLS = {
 }
 
 
-def script(*replies: str) -> ScriptedModel:
-    return ScriptedModel([ScriptedReply(reply) for reply in replies])
+def script(*replies: str | ScriptedReply) -> ScriptedModel:
+    return ScriptedModel([r if isinstance(r, ScriptedReply) else ScriptedReply(r) for r in replies])
 
 
-async def run(tmp_path: Path, *replies: str):
+def review(reply: str) -> ScriptedReply:
+    return ScriptedReply(reply, task=Task.REVIEW)
+
+
+async def run(tmp_path: Path, *replies: str | ScriptedReply):
     file = tmp_path / "hesk.md"
     file.write_text(PAGE, encoding="utf-8")
-    told = [reply.replace("FILE", file.as_uri()) for reply in replies]
+    told = [r.replace("FILE", file.as_uri()) if isinstance(r, str) else r for r in replies]
     return await research(
         "When was the lighthouse of Hesk first lit?",
         model=script(*told),
@@ -74,6 +80,77 @@ async def test_a_call_in_another_form_is_made(tmp_path: Path, form: str) -> None
     report = await run(tmp_path, CALLS[form], ANSWER)
     assert (report.status, report.sources[0].n) == ("answered", 1)
     assert "1829" in report.answer
+
+
+KNOWN_BY_NAME = {
+    "react": "Thought: The file may say it.\nAction: READ\n"
+    'Action Input: {"url": "FILE"}\nObservation:',
+    "react, bare": "Action: read\nAction Input: FILE",
+    "react, going on by itself": "Action: READ\nAction Input: FILE\nObservation: It was 1831.\n"
+    "Thought: I know.\nFinal Answer: It was lit in 1831.",
+    "element": "<READ>FILE</READ>",
+    "element with fields": "<READ>\n<url>FILE</url>\n</READ>",
+    "wrong case": '<<tool:Read:{"URL":"FILE"}>>',
+    "json, wrong case": '{"name": "read", "arguments": {"url": "FILE"}}',
+    "flat json": '```json\n{"tool": "READ", "url": "FILE"}\n```',
+    "cut off late": '<<TOOL:READ:{"url":"FILE"}',
+    "cut off within the end": '<<TOOL:READ:{"url":"FILE"}>',
+    "tag in a fence": '```\n<<TOOL:READ:{"url":"FILE"}>>\n```',
+}
+
+
+@pytest.mark.parametrize("form", KNOWN_BY_NAME)
+async def test_a_call_that_is_known_by_its_tool_is_made(tmp_path: Path, form: str) -> None:
+    report = await run(tmp_path, KNOWN_BY_NAME[form], ANSWER)
+    assert (report.status, report.sources[0].n) == ("answered", 1)
+    assert "1831" not in report.answer
+    assert not any(raw in report.answer for raw in RAW)
+
+
+def test_words_that_only_look_like_a_call_are_text() -> None:
+    for text in ("Action: none was taken.\nHe left.", "<B>Lit</B> in 1829.", "Read: 1829."):
+        assert not parse(text, {"READ", "B1"}).calls
+        assert parse(text, {"READ", "B1"}).text == text
+
+
+async def test_the_answer_of_react_is_shown_without_its_thoughts(tmp_path: Path) -> None:
+    said = f"Thought: 1830? No, 1829.\nFinal Answer: {ANSWER}"
+    report = await run(tmp_path, CALLS["ours"], said)
+    assert report.status == "answered"
+    assert "1830" not in report.answer
+    assert "Final" not in report.answer
+
+
+ECHOES = {
+    "of an example": "(a sentence of yours.) [S(source)¶(passage)]",
+    "of the form": '<<TOOL:NAME:{"field":"value"}>>',
+    "of a line": "- " + prompt("core").splitlines()[-1].lstrip("- "),
+    "in other words": 'Write tags of the form <<TOOL:NAME:{"field":"value"}>>. Cite as [S2¶7].',
+}
+
+
+@pytest.mark.parametrize("read_before", [False, True])
+@pytest.mark.parametrize("echo", ECHOES)
+async def test_instructions_given_back_are_no_answer(
+    tmp_path: Path, echo: str, *, read_before: bool
+) -> None:
+    before = [CALLS["ours"]] * read_before
+    report = await run(tmp_path, *before, ECHOES[echo], *[CALLS["ours"]][read_before:], ANSWER)
+    assert report.status == "answered"
+    never = await run(tmp_path, *before, *[ECHOES[echo]] * 6)
+    assert never.status == "not_found"
+    assert "NAME" not in never.answer
+    assert "yours" not in never.answer
+
+
+async def test_a_draft_that_cites_what_was_never_read_goes_back_once(tmp_path: Path) -> None:
+    made_up = "Its keepers painted the tower white and red in 1850. [S7¶3]"
+    report = await run(tmp_path, CALLS["ours"], made_up, review(ANSWER))
+    assert (report.status, "1850" in report.answer) == ("answered", False)
+    assert [source.n for source in report.sources] == [1]
+    kept = await run(tmp_path, CALLS["ours"], made_up, review(made_up), review("never asked for"))
+    assert (kept.status, kept.sources) == ("not_found", [])
+    assert kept.usage.model_calls == 3
 
 
 BROKEN = {

@@ -25,9 +25,9 @@ async def test_a_reply_is_told_in_pieces_and_kept_once(ask, provider, events, tm
     report = await ask(model="m", base_url=provider.url, on_event=heard.append)
     pieces = [event.data["text"] for event in heard if event.type == "model.delta"]
     assert len(pieces) > 3
-    assert "".join(pieces).startswith(SAID)  # it is asked once more: nothing was searched
+    assert "".join(pieces) == SAID * 2  # it is asked once more before it is guided
     kept = events(report)
-    assert [event.data["text"] for event in kept if event.type == "model.reply"][:1] == [SAID]
+    assert [e.data["text"] for e in kept if e.type == "model.reply"][:2] == [SAID] * 2
     assert not [event for event in kept if event.type == "model.delta"]
     again = await replay(RunRecord.read(Runs(tmp_path / "data").find(report.run)))
     assert again.answer == report.answer

@@ -9,9 +9,13 @@ import pytest
 
 from agent.errors import ReplayDiverged
 from agent.journal import Runs
+from agent.prompts import Guides
+from agent.protocol import CallResult
 from agent.run.record import RunRecord
 from agent.run.recorded_web import on_recorded_web
 from agent.run.replay import replay
+from agent.tools import Registry
+from agent.tools.toolset import PAGE_TOOLS
 
 
 @pytest.fixture
@@ -58,7 +62,33 @@ async def test_a_run_on_a_live_page_replays(ask, script, site, record_of):
         "NOT_FOUND",
     )
     report = await ask(model=model)
-    assert without_time(await replay(record_of(report))) == without_time(report)
+    record = record_of(report)
+    assert without_time(await replay(record)) == without_time(report)
+    # Told of the page's tools with the page, and not before; a record from when the system prompt
+    # listed them all is not told of them twice.
+    given = [" ".join(m.content for m in request.new) for request in record.requests]
+    assert ["<<TOOL:CLICK:" in said for said in (record.system, *given)][:4] == [
+        *(False, False, True, False)
+    ]
+    lines = Registry(PAGE_TOOLS).lines(on_page=True)
+    assert "TOOL:CLICK" not in Guides("\n".join(["## Tools", *lines]), lines).after([opened()])
+
+
+def opened():
+    return CallResult("OPEN", {}, "[e1: Home]", "S1", capped=False)
+
+
+async def test_the_date_is_told_and_on_a_recorded_web_it_is_that_of_the_record(
+    ask, reading, record_of
+):
+    report = await ask(model=reading)
+    record = record_of(report)
+    assert record.system.endswith(f"Today is {record.began[:10]}.\n")
+    record.events[0] = dataclasses.replace(record.events[0], at="2020-02-29T12:00:00Z")
+    folder = record.folder.path.parent.parent
+    again = record_of(await on_recorded_web(record, model=reading, data_dir=folder))
+    assert again.system.endswith("Today is 2020-02-29.\n")
+    assert (await replay(again)).answer == report.answer
 
 
 async def test_the_extractive_model_replays(ask, record_of):

@@ -8,6 +8,8 @@ import pytest
 
 from agent.evidence import Evidence
 from agent.guard import Secrets
+from agent.memory import Memory
+from agent.prompts import system_prompt
 from agent.tools import Limits, Registry, ToolContext
 from agent.tools.registry import tool_specs
 from agent.tools.toolset import tools_for
@@ -19,12 +21,22 @@ def registry():
     return Registry(tools_for(context))
 
 
-def test_every_field_keeps_its_type_and_loses_its_padding(registry):
-    for spec in tool_specs(registry):
+@pytest.fixture
+def with_memory():
+    context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str, Secrets("q"))
+    context.memory = Memory.open(":memory:")
+    yield Registry(tools_for(context))
+    context.memory.close()
+
+
+def test_every_field_keeps_its_type_and_loses_its_padding(with_memory):
+    specs = [*tool_specs(with_memory), *tool_specs(with_memory, on_page=True)]
+    assert {spec["function"]["name"] for spec in specs} >= {"REMEMBER", "CLICK", "READ"}
+    for spec in specs:
         function = spec["function"]
         fields = function["parameters"]["properties"]
-        tool = registry.get(function["name"])
-        assert set(fields) == set(tool.params.model_fields if tool.params else ())
+        tool = with_memory.get(function["name"])
+        assert set(fields) == set((tool.params or tool.shape).model_fields)
         for field in fields.values():
             assert {"type", "enum"} & set(field), (function["name"], field)
             assert "title" not in field
@@ -36,3 +48,10 @@ def test_of_two_tools_that_do_the_same_one_is_told_of_and_both_can_be_called(reg
     assert "READ" in told
     assert "FETCH_URL" not in told
     assert registry.get("FETCH_URL") is not None
+
+
+def test_tools_take_less_than_four_kilobytes_before_a_page_is_open(with_memory):
+    assert len(json.dumps(tool_specs(with_memory), ensure_ascii=False).encode()) <= 4_000
+    assert len("\n".join(with_memory.lines()).encode()) <= 4_000
+    assert "CLICK" not in system_prompt(with_memory)
+    assert "CLICK" in system_prompt(with_memory, guides=["browsing"])

@@ -1,0 +1,55 @@
+"""`max_tokens` and `budget` are caps: what the endpoint counts never exceeds them."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.guard import Budget
+from tests.agent.models.wire import OpenAIProvider, running
+
+TOKENS_IN, TOKENS_OUT = 600, 200
+
+
+@pytest.fixture
+def provider():
+    with running(OpenAIProvider, "/v1") as endpoint:
+        yield endpoint
+
+
+def says(provider, text, site=None):
+    usage = {"prompt_tokens": TOKENS_IN, "completion_tokens": TOKENS_OUT}
+    provider.says(text, [("READ", f'{{"url":"{site.url}/hesk-light"}}')] if site else None, **usage)
+
+
+@pytest.mark.parametrize("most", [3_000, 8_000, 20_000])
+@pytest.mark.parametrize("text", ["Reading on.", ""])
+async def test_a_model_that_goes_on_never_spends_more_tokens(ask, provider, site, most, text):
+    """An empty reply is billed, and asked for again, as any other."""
+    says(provider, text, site if text else None)
+    report = await ask(model="m", base_url=provider.url, max_tokens=most, max_steps=30)
+    chats = [r for r in provider.requests if "messages" in r]
+    assert len(chats) * (TOKENS_IN + TOKENS_OUT) <= most
+    assert all(r.get("max_tokens", 0) >= TOKENS_OUT for r in chats)
+    assert report.usage.input_tokens + report.usage.output_tokens <= most
+
+
+async def test_functions_are_counted_with_the_prompt_they_are_sent_with(ask, provider, site):
+    says(provider, "Reading on.", site)
+    by_text = {"model": "m", "base_url": provider.url, "max_tokens": 8_000, "max_steps": 1}
+    await ask(**by_text, native_tools=False)
+    await ask(**by_text, native_tools=True)
+    left = [r["max_tokens"] for r in provider.requests if "messages" in r]
+    told = ["tools" in r for r in provider.requests if "messages" in r]
+    assert told[0] is False
+    assert told[-1] is True
+    assert min(left) >= TOKENS_OUT
+    assert left[told.index(True)] < 8_000 * 0.8 - 1_500
+
+
+def test_a_part_reserves_a_prompt_once():
+    whole = Budget(usd=1.0, price=lambda given, got: (given + got) / 1e6, overhead=100)
+    part = whole.part(2, 4)
+    held = part.reserve(1_000)
+    assert whole.spent == pytest.approx(part.spent)
+    held.release()
+    assert (whole.spent, part.spent) == pytest.approx((0, 0))
