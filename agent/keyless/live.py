@@ -55,7 +55,7 @@ class Control:
 
 def live_call(conversation: Conversation, ranking: Ranking, *, thin: bool) -> Call | None:
     """The next step on a live page, or None where there is none that promises anything."""
-    done = not thin and _shown(conversation)
+    done = not thin and _shown(conversation, ranking)
     if conversation.rounds(*(LIVE_TOOLS - {"OPEN"})) < ACTIONS:
         action = _action(conversation, ranking, only_named=done)
         if action:
@@ -90,10 +90,12 @@ def _navigated(observation: Observation) -> bool:
     return "navigated" in str(observation.get("events") or "")
 
 
-def _shown(conversation: Conversation) -> bool:
-    """An action brought text, so that the page has said what it had to say."""
+def _shown(conversation: Conversation, ranking: Ranking) -> bool:
+    """An action brought text on the question, so that the page has said what it had to say."""
     acted = LIVE_TOOLS - {"OPEN", "SNAPSHOT", "SCROLL"}
-    return any(o.tool in acted and (o.passages or _navigated(o)) for o in conversation.observations)
+    brought = [o for o in conversation.observations if o.tool in acted]
+    said = [content_words(" ".join(p.text for p in o.passages)) for o in brought]
+    return any(map(_navigated, brought)) or any(ranking.covers(s) >= RELEVANT for s in said)
 
 
 def _opening(conversation: Conversation, ranking: Ranking, *, thin: bool) -> Call | None:

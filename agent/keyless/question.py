@@ -56,8 +56,8 @@ _BY_WORD = {
     "why": AnswerKind.REASON,
 }
 _ASKING = frozenset({*_BY_WORD, "what", "which", "how"})
-_COUNTING = frozenset(("many", "much"))
-_HOW_MUCH = _COUNTING | frozenset("old long far fast tall high big large deep often wide".split())
+_COUNTING = frozenset(("many", "much", "far", "often"))
+_HOW_MUCH = _COUNTING | frozenset("old long fast tall high big large deep wide".split())
 _BEFORE = frozenset("in on at by to from of for with is was".split())
 _LINKING = frozenset("of the de la le du da di del van von der den al el bin and & for".split())
 _OPENERS, _CLOSERS = ('"', "“", "„", "«", "(", "["), ",;:?!"

@@ -106,8 +106,9 @@ class Ranking:
         self.weight = {t: value / total for t, value in idf.items()}
         self.forms = {t: _forms(t, spread) for t in question.terms}
         asked = frozenset(question.terms).union(*self.forms.values())
+        topics = frozenset(question.terms)
         alone = [
-            self._scored(c)
+            self._scored(_with_topic(c, topics))
             for c in candidates
             if len(c.text.split()) <= LONGEST and not c.own <= asked
         ]
@@ -162,6 +163,14 @@ class Ranking:
 
 def _names_page(a: Candidate, b: Candidate, known: frozenset[str]) -> bool:
     return bool(b.title) and not b.title <= known and b.title <= a.own
+
+
+def _with_topic(c: Candidate, topics: frozenset[str]) -> Candidate:
+    """A list's item that is no sentence can be said with the heading above, if that is asked of."""
+    heading = c.passage.heading.rpartition(HEADING_SEPARATOR)[2]
+    if c.whole or c.passage.kind != "list" or not topics & set(content_words(heading)):
+        return c
+    return replace(c, text=f"{heading}: {c.text}", whole=True)
 
 
 def candidates_of(observations: Iterable[Observation]) -> list[Candidate]:
