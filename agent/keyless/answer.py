@@ -68,7 +68,7 @@ def worded(candidate: Candidate, ranking: Ranking) -> str:
     if passage.kind != "table":
         return candidate.text
     columns = [(head, cell) for head, cell in columns_of(passage) if cell]
-    if len(columns) < 2:
+    if len(columns) <= 2:
         cells = [cell for cell in cells_of(passage.text) if cell]
         return f"{cells[0]}: {', '.join(cells[1:])}" if cells[1:] else cells[0]
     terms = set(question.terms)

@@ -228,14 +228,22 @@ def _cut(
             text, passage, page, own, about, near, heads, passage.kind == "table" or _ends(text)
         )
         for text in pieces
-        if (own := frozenset(content_words(text)))
+        if (own := frozenset(content_words(text))) and any(map(str.isalpha, text))
     )
 
 
 def _sentences(text: str) -> Iterator[str]:
     for line in text.split("\n"):
-        bare = line.strip().lstrip(_BULLETS)
-        yield from (bare[span.start : span.end] for span in sentences(bare))
+        mark, space, rest = line.strip().partition(" ")
+        bare = rest.strip() if space and not mark.strip(_BULLETS) else line.strip()
+        yield from (_without_notes(bare[span.start : span.end]) for span in sentences(bare))
+
+
+def _without_notes(text: str) -> str:
+    """Cut the footnote markers behind a sentence: `It sank.[3][4]`."""
+    head, bracket, number = text.rstrip().removesuffix("]").rpartition("[")
+    marked = bracket and text.rstrip().endswith("]") and number.isalnum() and len(number) <= 3
+    return _without_notes(head) if marked else text
 
 
 def _ends(text: str) -> bool:
