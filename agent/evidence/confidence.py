@@ -37,7 +37,8 @@ KEYLESS: tuple[float, float] | None = (-2.08, 3.8)
 """Logistic coefficients for answers that no language model wrote: constant, coverage (the share of
 the question's words that is spoken of); None shows words in the place of a number. Fitted by
 `tests/bench/confidence.py` on 352 answers over both closed webs; fitted on one and tried on the
-other, Brier .183 and .191, a constant .229 and .225. That such an answer stands there word for word is no evidence: it always does."""
+other, Brier .183 and .191, a constant .229 and .225. That such an answer stands there word for
+word is no evidence: it always does."""
 
 
 def rate(
