@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.evidence.passages import cells_of, columns_of
 from agent.keyless.question import AnswerKind
-from agent.keyless.ranking import cells_of, has_kind
+from agent.keyless.ranking import has_kind
 from agent.protocol import NOT_FOUND
-from browser.text import content_words
+from browser.text import content_words, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.keyless.question import Question
     from agent.keyless.ranking import Candidate, Ranking, Scored
 
 LEAST_COVERED = 0.43
@@ -46,35 +46,44 @@ def quoted(ranking: Ranking) -> str:
     if best.bridge is not None:
         said.append(best.bridge)
     elif others and others[0].score >= best.score - NEARLY:
-        said.append(others[0].candidate)
-    return "\n\n".join(cited(candidate, ranking.question) for candidate in said)
+        second = others[0].candidate
+        kinds = {second.passage.kind, best.candidate.passage.kind}
+        of_one_table = kinds == {"table"} and second.heads == best.candidate.heads
+        said += [] if of_one_table else [second]
+    return "\n\n".join(cited(candidate, ranking) for candidate in said)
 
 
-def cited(candidate: Candidate, question: Question) -> str:
+def cited(candidate: Candidate, ranking: Ranking) -> str:
     """Give a sentence as it stands, or a row in words, with the passage that it is from."""
-    return f"{worded(candidate, question)} [{candidate.passage.id}]"
+    return f"{worded(candidate, ranking)} [{candidate.passage.id}]"
 
 
-def worded(candidate: Candidate, question: Question) -> str:
+def worded(candidate: Candidate, ranking: Ranking) -> str:
     """Say a table's row as `Header: value (row)`; a sentence as it stands.
 
-    Of several columns those are said whose head the question names, else all.
+    The row is told by those of its cells that the question names, else by its first. Of several
+    columns those are said whose name the question has, if the kind of answer is there, else all.
     """
-    passage = candidate.passage
+    passage, question = candidate.passage, ranking.question
     if passage.kind != "table":
         return candidate.text
-    cells = cells_of(passage.text)
-    head = cells_of(passage.heading.rpartition(" › ")[2])
-    if len(head) != len(cells) or len(cells) == 1:
-        return f"{cells[0]}: {', '.join(filter(None, cells[1:]))}" if cells[1:] else cells[0]
-    asked = set(content_words(question.text))
-    columns = [n for n in range(len(cells)) if cells[n] and head[n]]
-    rows = [n for n in columns if set(content_words(cells[n])) & asked]
-    row = rows[0] if rows else columns[0]
-    others = [n for n in columns if n != row]
-    named = [n for n in others if set(content_words(head[n])) & asked] or others
-    values = ", ".join(f"{head[n]}: {cells[n]}" for n in named)
-    return f"{values} ({cells[row]})"
+    columns = [(head, cell) for head, cell in columns_of(passage) if cell]
+    if len(columns) <= 2:
+        cells = [cell for cell in cells_of(passage.text) if cell]
+        return f"{cells[0]}: {', '.join(cells[1:])}" if cells[1:] else cells[0]
+    terms = set(question.terms)
+    keys = [pair for pair in columns if terms & set(content_words(pair[1]))]
+    if not keys or len(keys) == len(columns):
+        keys = columns[:1]
+    others = [pair for pair in columns if pair not in keys]
+    asking = set(words(question.text))
+    forms = terms.union(*(ranking.forms[term] for term in terms))
+    exact = [pair for pair in others if set(words(pair[0])) <= asking]
+    named = exact or [pair for pair in others if forms & set(content_words(pair[0]))]
+    if not has_kind(" ".join(cell for _, cell in named), question):
+        named = others
+    values = ", ".join(f"{head}: {cell}" if head else cell for head, cell in named)
+    return f"{values} ({', '.join(cell for _, cell in keys)})"
 
 
 def of_the_page(candidates: Sequence[Candidate], selection: str) -> str:

@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agent.keyless.ranking import INVITING
 from browser.text import STOP_WORDS, content_words, words
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ RELEVANT = 0.3
 
 _FIELDS = frozenset({"searchbox", "textbox", "combobox", "spinbutton"})
 _OUT_OF_REACH = (", covered", ", disabled", ", off-screen")
-_INVITING = frozenset(
-    "type enter search choose select click press pick tap fill scroll filter".split()
-)
 _MORE = frozenset("more older next load expand details show".split())
 _DECLINING = frozenset(
     "reject decline refuse deny ablehnen refuser rechazar rifiuta weigeren".split()
@@ -57,13 +55,12 @@ class Control:
 
 def live_call(conversation: Conversation, ranking: Ranking, *, thin: bool) -> Call | None:
     """The next step on a live page, or None where there is none that promises anything."""
-    if not thin and _shown(conversation):
-        return None
+    done = not thin and _shown(conversation, ranking)
     if conversation.rounds(*(LIVE_TOOLS - {"OPEN"})) < ACTIONS:
-        action = _action(conversation, ranking)
+        action = _action(conversation, ranking, only_named=done)
         if action:
             return action
-    return _opening(conversation, ranking, thin=thin)
+    return None if done else _opening(conversation, ranking, thin=thin)
 
 
 def controls(observations: Iterable[Observation]) -> list[Control]:
@@ -93,10 +90,12 @@ def _navigated(observation: Observation) -> bool:
     return "navigated" in str(observation.get("events") or "")
 
 
-def _shown(conversation: Conversation) -> bool:
-    """An action brought text, so that the page has said what it had to say."""
+def _shown(conversation: Conversation, ranking: Ranking) -> bool:
+    """An action brought text on the question, so that the page has said what it had to say."""
     acted = LIVE_TOOLS - {"OPEN", "SNAPSHOT", "SCROLL"}
-    return any(o.tool in acted and (o.passages or _navigated(o)) for o in conversation.observations)
+    brought = [o for o in conversation.observations if o.tool in acted]
+    said = [content_words(" ".join(p.text for p in o.passages)) for o in brought]
+    return any(map(_navigated, brought)) or any(ranking.covers(s) >= RELEVANT for s in said)
 
 
 def _opening(conversation: Conversation, ranking: Ranking, *, thin: bool) -> Call | None:
@@ -131,7 +130,7 @@ def _invites(page: Observation) -> bool:
     openings = (
         piece.split(" ", 1)[0].casefold() for p in page.passages for piece in _pieces(p.text)
     )
-    return any(opening in _INVITING for opening in openings) or any(
+    return any(opening in INVITING for opening in openings) or any(
         "as you scroll" in p.text.casefold() for p in page.passages
     )
 
@@ -140,13 +139,18 @@ def _pieces(text: str) -> list[str]:
     return [piece.strip() for piece in text.replace(":", ".").replace(";", ".").split(". ")]
 
 
-def _action(conversation: Conversation, ranking: Ranking) -> Call | None:
+def _action(conversation: Conversation, ranking: Ranking, *, only_named: bool) -> Call | None:
+    """The next action; `only_named` allows none but a button that names much of the question."""
     live = [o for o in conversation.observations if o.tool in LIVE_TOOLS]
     if not live:
         return None
     used = {ref for tool in ("CLICK", "TYPE", "SELECT") for ref in conversation.asked(tool, "ref")}
     every = controls(live)
     present = [c for c in every if c.ref not in used]
+    if only_named:
+        return _click(
+            [c for c in present if ranking.covers(content_words(c.label)) >= RELEVANT], ranking
+        )
     return (
         _decline(present)
         or _fill(present, every, ranking.question.text)

@@ -56,7 +56,8 @@ _BY_WORD = {
     "why": AnswerKind.REASON,
 }
 _ASKING = frozenset({*_BY_WORD, "what", "which", "how"})
-_HOW_MUCH = frozenset("many much old long far fast tall high big large deep often wide".split())
+_COUNTING = frozenset(("many", "much", "far", "often"))
+_HOW_MUCH = _COUNTING | frozenset("old long fast tall high big large deep wide".split())
 _BEFORE = frozenset("in on at by to from of for with is was".split())
 _LINKING = frozenset("of the de la le du da di del van von der den al el bin and & for".split())
 _OPENERS, _CLOSERS = ('"', "“", "„", "«", "(", "["), ",;:?!"
@@ -109,7 +110,8 @@ def analyse(text: str) -> Question:
     found = tuple(dict.fromkeys([*_quoted(text), *names(_lower_start(text))]))
     inside = frozenset(s for name in found for s in name_stems(name))
     inside |= {w for w in words(text) if w.isdigit()}
-    order = [stem(w) for w in words(text) if w not in STOP_WORDS or stem(w) in inside]
+    telling = [w for w in words(text) if w not in STOP_WORDS | _COUNTING or stem(w) in inside]
+    order = [stem(w) for w in telling]
     kind, focus = _asked_for(text)
     stems = frozenset(stem(w) for w in focus)
     return Question(text, tuple(dict.fromkeys(order)), found, inside, kind, stems)
@@ -213,7 +215,8 @@ def bare_title(title: str) -> str:
 def keywords(text: str) -> str:
     """The words that carry meaning, in order and as they are written: what a person types."""
     bare = (token.strip(_MARKS) for token in text.split())
-    return " ".join(w for w in bare if content_words(w) and w.casefold() not in _ASKING)
+    idle = _ASKING | _COUNTING
+    return " ".join(w for w in bare if content_words(w) and w.casefold() not in idle)
 
 
 def _name(run: Sequence[str]) -> str:

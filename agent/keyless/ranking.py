@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from agent.evidence.passages import HEADING_SEPARATOR, cells_of, columns_of, is_rule
 from agent.keyless.question import AnswerKind, bare_title, name_stems, names
 from browser.text import content_words, sentences, stem, words
 from browser.text.words import synonym_groups
@@ -41,6 +42,10 @@ _NUMBERS = frozenset(
     twice first second both couple pair single""".split()
 )
 _REASONS = frozenset("because due reason reasons cause caused since so order therefore".split())
+INVITING = frozenset(
+    "type enter search choose select click press pick tap fill scroll filter".split()
+)
+"""English words that open a sentence about what to do with a page's controls."""
 _ENDS = tuple(".!?。！？…")
 _CLOSERS = "\"'”’)]»"
 _BULLETS = "-*•‣◦ "
@@ -50,8 +55,11 @@ _BULLETS = "-*•‣◦ "
 class Candidate:
     """A sentence, or a table's row put into words, and what a reader has in mind there.
 
-    `own` are its content stems, `title` those of its page's title, `near` those of its passage and
-    of the heading above it. `whole` says that it ends as a sentence does, or is a row.
+    `own` are its content stems, `heads` those of the headings
+    or of the columns' names above it, `title` those of its
+    page's title, `near` those of its passage, of the heading above it, of its table's caption and
+    first row, and of what changed on a live page with it. `whole` says that it ends as a sentence
+    does and is no instruction to work the page, or is a row.
     """
 
     text: str
@@ -60,7 +68,13 @@ class Candidate:
     own: frozenset[str] = field(repr=False)
     title: frozenset[str] = field(repr=False)
     near: frozenset[str] = field(repr=False)
+    heads: frozenset[str] = field(default=frozenset(), repr=False)
     whole: bool = True
+
+    @property
+    def said(self) -> frozenset[str]:
+        """The stems that it says itself, by what heads it or by its page's title."""
+        return self.own | self.heads | self.title
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +105,13 @@ class Ranking:
         total = sum(idf.values()) or 1.0
         self.weight = {t: value / total for t, value in idf.items()}
         self.forms = {t: _forms(t, spread) for t in question.terms}
-        alone = [self._scored(c) for c in candidates if len(c.text.split()) <= LONGEST]
+        asked = frozenset(question.terms).union(*self.forms.values())
+        topics = frozenset(question.terms)
+        alone = [
+            self._scored(_with_topic(c, topics))
+            for c in candidates
+            if len(c.text.split()) <= LONGEST and not c.own <= asked
+        ]
         alone.sort(key=lambda x: -x.score)
         pool = alone[:POOL]
         best = [self._bridged(x, pool) for x in pool]
@@ -99,8 +119,9 @@ class Ranking:
 
     def unmet(self, by: Candidate) -> list[str]:
         """The names and words of the question that a sentence and its page's title do not say."""
-        said, question = by.own | by.title, self.question
-        left = [t for t in question.terms if t not in said and not self.forms[t] & by.own]
+        said, question = by.said, self.question
+        worded = by.own | by.heads
+        left = [t for t in question.terms if t not in said and not self.forms[t] & worded]
         missing = [n for n in question.names if name_stems(n) & set(left)]
         words_left = [question.word_of(t) for t in left if t not in question.name_terms]
         return list(dict.fromkeys([*missing, *words_left]))
@@ -113,10 +134,10 @@ class Ranking:
     def _scored(self, c: Candidate, bridge: Candidate | None = None) -> Scored:
         own, covered = 0.0, 0.0
         for term, weight in self.weight.items():
-            other_form = bool(self.forms[term] & c.own)
+            other_form = bool(self.forms[term] & (c.own | c.heads)) or term in c.heads
             own += weight * (1.0 if term in c.own else NEAR if other_form else 0.0)
-            on_the_way = bridge is not None and term in bridge.own | bridge.title
-            if term in c.own or term in c.title or on_the_way:
+            on_the_way = bridge is not None and term in bridge.said
+            if term in c.said or on_the_way:
                 covered += weight
             elif other_form or term in c.near:
                 covered += weight * NEAR
@@ -144,6 +165,14 @@ def _names_page(a: Candidate, b: Candidate, known: frozenset[str]) -> bool:
     return bool(b.title) and not b.title <= known and b.title <= a.own
 
 
+def _with_topic(c: Candidate, topics: frozenset[str]) -> Candidate:
+    """A list's item that is no sentence can be said with the heading above, if that is asked of."""
+    heading = c.passage.heading.rpartition(HEADING_SEPARATOR)[2]
+    if c.whole or c.passage.kind != "list" or not topics & set(content_words(heading)):
+        return c
+    return replace(c, text=f"{heading}: {c.text}", whole=True)
+
+
 def candidates_of(observations: Iterable[Observation]) -> list[Candidate]:
     """The sentences of all passages shown; the same text of one page counts once.
 
@@ -160,45 +189,65 @@ def candidates_of(observations: Iterable[Observation]) -> list[Candidate]:
         title = onward.get(observation.url, title)
         if observation.get("next"):
             onward.setdefault(str(observation.get("next")), title)
+        worked = bool(observation.get("controls"))
+        changed = " ".join(x for x in observation.snapshot.split("\n") if x.startswith("~"))
+        caption = row_above = ""
         for passage in observation.passages:
-            for candidate in _cut(passage, title, observation.url, frozenset(headers)):
-                found.setdefault((candidate.page, candidate.text), candidate)
+            if passage.kind != "table":
+                caption, row_above = ("" if _ends(passage.text) else passage.text), ""
+            elif not row_above:
+                row_above = passage.text
+            beside = f"{caption} {row_above} {changed}" if passage.kind == "table" else changed
+            for candidate in _cut(passage, title, observation.url, frozenset(headers), beside):
+                inviting = candidate.text.split(" ", 1)[0].casefold() in INVITING
+                told = replace(candidate, whole=False) if worked and inviting else candidate
+                found.setdefault((told.page, told.text), told)
     return list(found.values())
 
 
 @functools.lru_cache(maxsize=4096)
-def _cut(passage: Passage, title: str, page: str, headers: frozenset[str]) -> tuple[Candidate, ...]:
+def _cut(
+    passage: Passage, title: str, page: str, headers: frozenset[str], beside: str
+) -> tuple[Candidate, ...]:
     if passage.kind == "heading":
         return ()
     about = frozenset(content_words(bare_title(title)))
-    near = frozenset(content_words(f"{passage.text} {passage.heading}"))
+    above = passage.heading
+    near = frozenset(content_words(f"{passage.text} {passage.heading} {beside}"))
     if passage.kind == "table":
         row = " | ".join(cells_of(passage.text))
-        pieces = [] if row in headers else [row]
+        pieces = [] if row in headers or is_rule(passage.text) else [row]
+        named = columns_of(passage)
+        above = passage.heading.rpartition(HEADING_SEPARATOR)[0] if named else passage.heading
+        above = " ".join([above, *(name for name, cell in named if cell)])
     else:
         pieces = list(_sentences(passage.text))
+    heads = frozenset(content_words(above))
     return tuple(
         Candidate(
-            text, passage, page, frozenset(own), about, near, passage.kind == "table" or _ends(text)
+            text, passage, page, own, about, near, heads, passage.kind == "table" or _ends(text)
         )
         for text in pieces
-        if (own := content_words(text))
+        if (own := frozenset(content_words(text))) and any(map(str.isalpha, text))
     )
 
 
 def _sentences(text: str) -> Iterator[str]:
     for line in text.split("\n"):
-        bare = line.strip().lstrip(_BULLETS)
-        yield from (bare[span.start : span.end] for span in sentences(bare))
+        mark, space, rest = line.strip().partition(" ")
+        bare = rest.strip() if space and not mark.strip(_BULLETS) else line.strip()
+        yield from (_without_notes(bare[span.start : span.end]) for span in sentences(bare))
+
+
+def _without_notes(text: str) -> str:
+    """Cut the footnote markers behind a sentence: `It sank.[3][4]`."""
+    head, bracket, number = text.rstrip().removesuffix("]").rpartition("[")
+    marked = bracket and text.rstrip().endswith("]") and number.isalnum() and len(number) <= 3
+    return _without_notes(head) if marked else text
 
 
 def _ends(text: str) -> bool:
     return text.rstrip(_CLOSERS).endswith(_ENDS[:-1])
-
-
-def cells_of(row: str) -> list[str]:
-    """The cells of a table's row, without its pipes."""
-    return [" ".join(cell.split()) for cell in row.strip().strip("|").split("|")]
 
 
 @functools.cache

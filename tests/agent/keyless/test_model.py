@@ -120,6 +120,29 @@ async def test_a_row_is_said_as_header_and_value(ask, isles) -> None:
     assert "|" not in answer
 
 
+async def test_a_column_that_the_question_names_in_another_form_finds_the_row(ask, isles) -> None:
+    isles.add(
+        "Basins",
+        "Basin depths at low water\n\n| Basin | Depth, m | Berths | Warden |\n|---|---|---|---|\n"
+        "| Quernholm | 7.5 | 4 | Rurik Aldane |\n| Selwick | 2.8 | 9 | Dunstan Mair |",
+    )
+    isles.add("Quernholm", "Quernholm has deep soil. Selwick lies beside it.")
+    answer = await ask(isles, "How deep is the basin of Quernholm?")
+    assert answer.startswith("Depth, m: 7.5 (Quernholm) [S")
+
+
+async def test_an_item_under_the_heading_asked_about_is_said_with_it(ask, isles) -> None:
+    isles.add("Slipway stall", "# Slipway stall\n\n## Basalt chessboard\n\n- 88 crowns")
+    answer = await ask(isles, "What does the basalt chessboard cost at the Slipway stall?")
+    assert answer.startswith("Basalt chessboard: 88 crowns [S")
+
+
+async def test_footnote_markers_are_not_quoted(ask, isles) -> None:
+    isles.add("Ilse Marwitz", "Ilse Marwitz was born on 3 May 1889 in Stettin.[1][2]\n\n1. A book.")
+    answer = await ask(isles, "When was Ilse Marwitz born?")
+    assert answer.startswith("Ilse Marwitz was born on 3 May 1889 in Stettin. [S")
+
+
 @pytest.mark.parametrize(
     ("question", "task"),
     [
