@@ -37,6 +37,8 @@ _LARGE, _LOOK_AGAIN = 2_000, 5.0
 _TITLE_WEIGHT = 3.0
 # A word in more than this share of passages says nothing about which of them is meant.
 _COMMON = 0.25
+# In a folder of fewer passages shares mean nothing: of two passages any word stands in half.
+_FEW = 100
 _MOST_TERMS = 12
 # Passages looked at for one query: 20 for each of ten results.
 _LOOKED_AT = 200
@@ -181,7 +183,8 @@ class Corpus:
 def _terms(db: sqlite3.Connection, text: str) -> list[_Term]:
     """Give the query's words that carry meaning, the rarest first."""
     # FTS5's table of lengths has a row a passage; counting `passage` itself reads every text.
-    (passages,) = db.execute("SELECT count(*) FROM passage_docsize").fetchone()
+    (counted,) = db.execute("SELECT count(*) FROM passage_docsize").fetchone()
+    passages = max(counted, _FEW)
     result = []
     for word in dict.fromkeys(_WORD.findall(text.lower())):
         if word in STOP_WORDS:

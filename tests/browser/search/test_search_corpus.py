@@ -289,3 +289,11 @@ async def test_office_files_mail_and_tables_are_found_by_their_words(
     corpus = Corpus(folder, index, extract_body)
     found = [await find(corpus, word) for word in ("Brunhilde", "Osmund", "Tharsis")]
     assert found == [["report.docx"], ["Lock"], ["catch.csv"]]
+
+
+async def test_a_folder_of_one_short_file_is_found_by_some_of_the_words(
+    tmp_path: Path, index: Path
+) -> None:
+    (tmp_path / "bowl.md").write_text("# Bowls\n\nThe serving bowl measures 32 cm across.\n")
+    corpus = Corpus(tmp_path, index, extract_body)
+    assert await find(corpus, "How big is the serving bowl?")
