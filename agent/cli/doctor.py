@@ -32,7 +32,7 @@ _OLDEST = (3, 11)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Checkup:
     """One line: what was looked at, whether it is well, what was seen, how to mend it."""
 
     name: str
@@ -54,66 +54,66 @@ def doctor(**flags: Any) -> int:
     return 0 if all(finding.well for finding in _needed([*findings, *more])) else 1
 
 
-def _needed(findings: list[Finding]) -> list[Finding]:
+def _needed(findings: list[Checkup]) -> list[Checkup]:
     """One provider that answers is enough; all else must be well."""
     search = [finding for finding in findings if finding.name.startswith("search ")]
     rest = [finding for finding in findings if not finding.name.startswith("search ")]
     found = any(finding.well for finding in search)
-    return [*rest, Finding("search", found, "")]
+    return [*rest, Checkup("search", found, "")]
 
 
-def _show(findings: list[Finding]) -> None:
+def _show(findings: list[Checkup]) -> None:
     for finding in findings:
         print(f"{'ok  ' if finding.well else 'FAIL'}  {finding.name:<20} {finding.seen}")
         if not finding.well and finding.mend:
             print(f"      {'':<20} → {finding.mend}")
 
 
-def _python() -> Finding:
+def _python() -> Checkup:
     version = ".".join(map(str, sys.version_info[:3]))
     well = sys.version_info[:2] >= _OLDEST
-    return Finding("python", well, version, "Install Python 3.11 or newer.")
+    return Checkup("python", well, version, "Install Python 3.11 or newer.")
 
 
-def _data(settings: Options) -> Finding:
+def _data(settings: Options) -> Checkup:
     try:
         folder = private_folder(settings.data)
     except ResearchError as error:
-        return Finding("data folder", well=False, seen=str(error), mend=error.hint)
+        return Checkup("data folder", well=False, seen=str(error), mend=error.hint)
     free = os.statvfs(folder) if hasattr(os, "statvfs") else None
     room = f", {free.f_bavail * free.f_frsize // 2**20:,} MB free" if free else ""
-    return Finding("data folder", well=True, seen=f"{folder}{room}")
+    return Checkup("data folder", well=True, seen=f"{folder}{room}")
 
 
-def _browser() -> Finding:
+def _browser() -> Checkup:
 
     try:
         found: Path = find_chrome()
     except BrowserError as error:
-        return Finding("browser", well=False, seen=str(error), mend=error.hint)
-    return Finding("browser", well=True, seen=str(found))
+        return Checkup("browser", well=False, seen=str(error), mend=error.hint)
+    return Checkup("browser", well=True, seen=str(found))
 
 
-async def _network(settings: Options) -> list[Finding]:
+async def _network(settings: Options) -> list[Checkup]:
 
     try:
         async with open_web(settings, settings.data, os.environ) as web:
             probes = [_provider(source, web.http) for source in web.chain.providers]
             findings = list(await asyncio.gather(*probes))
     except ResearchError as error:
-        findings = [Finding("search", well=False, seen=str(error), mend=error.hint)]
+        findings = [Checkup("search", well=False, seen=str(error), mend=error.hint)]
     return [*findings, await _model(settings)]
 
 
-async def _provider(source: SearchSource, http: Any) -> Finding:
+async def _provider(source: SearchSource, http: Any) -> Checkup:
 
     name = f"search {source.name}"
     if reason := source.unavailable():
-        return Finding(name, well=False, seen=f"not asked: {reason}", mend=_mend(source.name))
+        return Checkup(name, well=False, seen=f"not asked: {reason}", mend=_mend(source.name))
     page = await source.search(SearchQuery(_PROBE, limit=3), http, deadline=DEADLINE)
     seen = f"{page.outcome.value}, {len(page.results)} results"
     well = page.outcome in (Outcome.OK, Outcome.EMPTY)
-    return Finding(name, well, f"{seen} {page.detail}".strip(), _mend(source.name))
+    return Checkup(name, well, f"{seen} {page.detail}".strip(), _mend(source.name))
 
 
 def _mend(name: str) -> str:
@@ -124,17 +124,17 @@ def _mend(name: str) -> str:
     return "Set its key if it wants one; else check the network, or use --corpus DIR."
 
 
-async def _model(settings: Options) -> Finding:
+async def _model(settings: Options) -> Checkup:
     from contextlib import AsyncExitStack  # noqa: PLC0415 - only here
 
     try:
         where = endpoint_of(settings.model, settings.base_url, os.environ, settings)
         if where is None:
-            return Finding("model", well=True, seen=settings.model or "extractive (no key needed)")
+            return Checkup("model", well=True, seen=settings.model or "extractive (no key needed)")
         async with AsyncExitStack() as stack:
             model = await open_remote_model(stack, where, settings.proxy, settings.context_window)
             reply = await model.reply("Answer with one word.", [Message("user", "Say ok.")])
     except ResearchError as error:
-        return Finding("model", well=False, seen=str(error), mend=error.hint)
+        return Checkup("model", well=False, seen=str(error), mend=error.hint)
     abilities = f"{'functions' if where.native else 'text tags'}{', pictures' * where.sees}"
-    return Finding("model", well=True, seen=f"{reply.model} answers ({abilities})")
+    return Checkup("model", well=True, seen=f"{reply.model} answers ({abilities})")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from agent.evidence.layout import Unit, units
+from agent.evidence.layout import AnswerPart, units
 from agent.evidence.literal import is_fragment
-from agent.evidence.markers import MarkerReader, Reference
+from agent.evidence.markers import CitedId, MarkerReader
 from agent.evidence.passages import cells_of, passage_id
 from agent.evidence.ranking import nearest_quote
 from agent.evidence.verify import check_claim, ground_of, is_literal, judged, not_found
@@ -139,21 +139,21 @@ class _AnswerCheck:
         found = tuple(self._sentences), tuple(numbered), tuple(self._carried), tuple(self._unread)
         return CheckedAnswer(text, *found)
 
-    def _unit(self, unit: Unit) -> str:
+    def _unit(self, unit: AnswerPart) -> str:
         if unit.kind == "verbatim":
             return unit.text
         unmarked = self._reader.unmark(unit.text)
         text = self._row(unmarked, unit) if unit.kind == "row" else self._prose(unmarked, unit)
         return unit.prefix + text + unit.suffix
 
-    def _row(self, row: Unmarked, unit: Unit) -> str:
+    def _row(self, row: Unmarked, unit: AnswerPart) -> str:
         text = row.text.strip()
         numbers = self._checked(text, row.markers, unit, _row_claim(text, unit.head))
         if not numbers:
             return row.text
         return f"{row.text.rstrip().removesuffix('|').rstrip()} {_marks(numbers)} |"
 
-    def _prose(self, prose: Unmarked, unit: Unit) -> str:
+    def _prose(self, prose: Unmarked, unit: AnswerPart) -> str:
         text, done = "", 0
         spans = sentences(prose.text)
         edges = [span.start for span in spans[1:]] + [len(prose.text) + 1]
@@ -168,7 +168,9 @@ class _AnswerCheck:
             done = span.end
         return text + prose.text[done:]
 
-    def _checked(self, text: str, markers: Sequence[Marker], unit: Unit, claim: str) -> list[int]:
+    def _checked(
+        self, text: str, markers: Sequence[Marker], unit: AnswerPart, claim: str
+    ) -> list[int]:
         """Check one sentence; give the report numbers of the sources that it cites."""
         if not (unit.claims or markers):
             return []
@@ -241,7 +243,7 @@ class SupportFinder:
         return replace(found, verdict=verdict, about_search=True)
 
     def _support(
-        self, sentence: str, references: Sequence[Reference], judge: Judge | None
+        self, sentence: str, references: Sequence[CitedId], judge: Judge | None
     ) -> Support:
         """Check a sentence against what is named."""
         passages = self._passages(sentence, references)
@@ -301,7 +303,7 @@ class SupportFinder:
         cited = replace(verdict, reason=f"{verdict.reason}; cited in code")
         return Support(cited, (source,), ((source, verdict.quote),))
 
-    def _on_pages(self, sentence: str, references: Sequence[Reference]) -> Support | None:
+    def _on_pages(self, sentence: str, references: Sequence[CitedId]) -> Support | None:
         """Where search results are named, rest on pages that were read, if they carry it in code.
 
         Those are the pages that are named too, those that the results are about, or any other.
@@ -312,7 +314,7 @@ class SupportFinder:
             return None
         named = [reference for reference in references if reference.source not in results]
         read = (self.evidence.page_of(result) for result in results.values())
-        pages = [*named, *(Reference(page.n) for page in read if page is not None)]
+        pages = [*named, *(CitedId(page.n) for page in read if page is not None)]
         if pages:
             found = self._support(sentence, list(dict.fromkeys(pages)), None)
             if found.verdict.state is VerdictState.SUPPORTED:
@@ -349,7 +351,7 @@ class SupportFinder:
         whole = self.evidence.source(source) if source else None
         return found or list(whole.passages[:WHOLE_SOURCE] if whole else ())
 
-    def _passages(self, sentence: str, references: Iterable[Reference]) -> list[Passage]:
+    def _passages(self, sentence: str, references: Iterable[CitedId]) -> list[Passage]:
         found: dict[str, Passage] = {}
         for source, number in references:
             known = self.evidence.source(source)
@@ -365,7 +367,7 @@ class SupportFinder:
         sentence: str,
         passages: Sequence[Passage],
         verdict: Verdict,
-        references: Sequence[Reference],
+        references: Sequence[CitedId],
     ) -> Iterable[tuple[int, str]]:
         """Give literal quotes: the verdict's, and the nearest sentence of what else is named."""
         own = self._source_of(verdict) if verdict.quote else 0
@@ -384,7 +386,7 @@ class SupportFinder:
         return passage.source if passage else 0
 
 
-def _references(markers: Sequence[Marker]) -> list[Reference]:
+def _references(markers: Sequence[Marker]) -> list[CitedId]:
     """Collect what is named; beside passage markers, `[12]` is a footnote mark of the page."""
     exact = [m for m in markers if not m.numeric and m.references]
     used = exact or markers

@@ -20,7 +20,7 @@ NOT_KNOWN = "What is not known"
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class AnswerPart:
     """A piece of an answer: `prefix` (list bullet, quote mark), `text`, `suffix` (line ends).
 
     `verbatim` units (code, rules, blank lines) make no claim and are not touched. Headings, the
@@ -36,7 +36,7 @@ class Unit:
     head: tuple[str, ...] = ()
 
 
-def units(answer: str) -> Iterator[Unit]:
+def units(answer: str) -> Iterator[AnswerPart]:
     """Cut an answer into units; joined again they are the answer, character for character."""
     silent = False
     for unit in _units(answer):
@@ -45,7 +45,7 @@ def units(answer: str) -> Iterator[Unit]:
         yield replace(unit, claims=False) if silent else unit
 
 
-def _units(answer: str) -> Iterator[Unit]:
+def _units(answer: str) -> Iterator[AnswerPart]:
     fenced = False
     pending: list[str] = []
     head: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ def _units(answer: str) -> Iterator[Unit]:
             pending.append(line)
         elif fenced or fence:
             fenced ^= fence
-            yield Unit("verbatim", "", line, "", claims=False)
+            yield AnswerPart("verbatim", "", line, "", claims=False)
         else:
             headed = number + 1 < len(lines) and "-" in lines[number + 1]
             unit = _single(line, head, is_head=headed and is_rule(lines[number + 1]))
@@ -73,7 +73,7 @@ def _units(answer: str) -> Iterator[Unit]:
         yield _prose("".join(pending))
 
 
-def _next_head(unit: Unit, line: str, head: tuple[str, ...]) -> tuple[str, ...]:
+def _next_head(unit: AnswerPart, line: str, head: tuple[str, ...]) -> tuple[str, ...]:
     if unit.kind == "row":
         return head if unit.claims else tuple(cells_of(unit.text))
     return head if is_rule(line) else ()
@@ -95,20 +95,20 @@ def _is_item(line: str) -> bool:
     return prefix is not None and bool(prefix[0].strip(" \t>"))
 
 
-def _single(line: str, head: tuple[str, ...], *, is_head: bool) -> Unit:
+def _single(line: str, head: tuple[str, ...], *, is_head: bool) -> AnswerPart:
     body = line.rstrip("\r\n")
     end = line[len(body) :]
     kind = _kind(body)
     if kind == "table" and not is_rule(line):
-        return Unit("row", "", body, end, claims=not is_head, head=() if is_head else head)
+        return AnswerPart("row", "", body, end, claims=not is_head, head=() if is_head else head)
     if kind == "heading":
-        return Unit("prose", "", body, end, claims=False)
-    return Unit("verbatim", "", line, "", claims=False)
+        return AnswerPart("prose", "", body, end, claims=False)
+    return AnswerPart("verbatim", "", line, "", claims=False)
 
 
-def _prose(text: str) -> Unit:
+def _prose(text: str) -> AnswerPart:
     prefix = _PREFIX.match(text)
     start = prefix.end() if prefix else 0
     body = text[start:].rstrip()
     lead_in = body.endswith(":")
-    return Unit("prose", text[:start], body, text[start + len(body) :], claims=not lead_in)
+    return AnswerPart("prose", text[:start], body, text[start + len(body) :], claims=not lead_in)

@@ -18,7 +18,7 @@ LONGEST_RANGE = 40
 """Passages that `[S3¶1-40]` may name; a wider range cites a page, not words."""
 
 
-class Reference(NamedTuple):
+class CitedId(NamedTuple):
     """What a marker points at: a passage of a source, or the whole source (`passage` None)."""
 
     source: int
@@ -30,7 +30,7 @@ class Marker:
     """A marker in a text: where it stood once all markers are out, and what it says."""
 
     offset: int
-    references: tuple[Reference, ...] = ()
+    references: tuple[CitedId, ...] = ()
     unknown: tuple[str, ...] = ()
     numeric: bool = False
 
@@ -107,13 +107,13 @@ class MarkerReader:
         kept = "" if _BARE_LABEL.fullmatch(label) else label
         source = self._evidence.by_url(url) or self._evidence.result_for(url)
         if source:
-            return kept, Marker(0, (Reference(source.n),))
+            return kept, Marker(0, (CitedId(source.n),))
         if match["link"]:
             return match[0], None
         return kept, Marker(0, unknown=(url,))
 
     def _numbers(self, text: str) -> Marker:
-        references: list[Reference] = []
+        references: list[CitedId] = []
         unknown: list[str] = []
         for number in re.findall(r"\d+", text):
             marker = self._footnote(number)
@@ -128,11 +128,11 @@ class MarkerReader:
             references = tuple(r for marker in found for r in marker.references)
             return Marker(0, references, () if references else (f"[{key}]",))
         if key.isdigit() and self._evidence.source(int(key)):
-            return Marker(0, (Reference(int(key)),))
+            return Marker(0, (CitedId(int(key)),))
         return Marker(0, unknown=(f"[{key}]",))
 
     def _items(self, text: str) -> Marker:
-        references: list[Reference] = []
+        references: list[CitedId] = []
         unknown: list[str] = []
         source = 0
         for part in re.split(r"\s?(?:[,;&]|and)\s?", text):
@@ -146,12 +146,12 @@ class MarkerReader:
                 unknown.append(part.strip())
         return Marker(0, tuple(references), tuple(unknown))
 
-    def _existing(self, source: int, first: str | None, last: str | None) -> list[Reference]:
+    def _existing(self, source: int, first: str | None, last: str | None) -> list[CitedId]:
         known = self._evidence.source(source)
         if known is None:
             return []
         if first is None:
-            return [Reference(source)]
+            return [CitedId(source)]
         end = min(int(last or first), int(first) + LONGEST_RANGE - 1)
         wanted = range(int(first), end + 1)
-        return [Reference(source, n) for n in wanted if 0 < n <= len(known.passages)]
+        return [CitedId(source, n) for n in wanted if 0 < n <= len(known.passages)]

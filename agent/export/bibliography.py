@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.export.run_record import Record
+from agent.export.run_record import FinishedRun
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Reference:
     authors: tuple[Author, ...] = ()
 
 
-def references(record: Record) -> list[Reference]:
+def references(record: FinishedRun) -> list[Reference]:
     """Give the sources of a run's answer, in the order of their numbers."""
     return [_reference(record, source) for source in record.report.sources]
 
@@ -52,7 +52,7 @@ def iso(date: tuple[int, ...], mark: str = "-") -> str:
     return mark.join(f"{part:02d}" for part in date)
 
 
-def _reference(record: Record, source: ReportSource) -> Reference:
+def _reference(record: FinishedRun, source: ReportSource) -> Reference:
     known = record.source_on_record(source) or {}
     published = parts(str(known.get("published") or ""))
     site = host(source.url) or ""
@@ -180,7 +180,9 @@ _IN_URL = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C", " ": "%20"})
 
 def render_bibtex(folder: Path) -> bytes:
     """Write the sources as BibTeX."""
-    return "\n".join(_bibtex_entry(found) for found in references(Record.read(folder))).encode()
+    return "\n".join(
+        _bibtex_entry(found) for found in references(FinishedRun.read(folder))
+    ).encode()
 
 
 def _bibtex_author(author: Author) -> str:
@@ -206,7 +208,7 @@ def _bibtex_entry(found: Reference) -> str:
 
 def render_ris(folder: Path) -> bytes:
     """Write the sources as RIS."""
-    rows = [row for found in references(Record.read(folder)) for row in _ris_entry(found)]
+    rows = [row for found in references(FinishedRun.read(folder)) for row in _ris_entry(found)]
     return "".join(f"{tag}  - {value}\r\n" if tag else "\r\n" for tag, value in rows).encode()
 
 
@@ -231,7 +233,7 @@ def _ris_entry(found: Reference) -> Iterator[tuple[str, str]]:
 
 def render_csl(folder: Path) -> bytes:
     """Write the sources as CSL-JSON."""
-    items = [_csl_item(found) for found in references(Record.read(folder))]
+    items = [_csl_item(found) for found in references(FinishedRun.read(folder))]
     return (json.dumps(items, ensure_ascii=False, indent=2) + "\n").encode()
 
 

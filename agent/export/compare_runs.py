@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from agent.export.run_record import Record
+from agent.export.run_record import FinishedRun
 from agent.protocol.results import failed
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Comparison:
 
 def compare(first: RunFolder, second: RunFolder) -> Comparison:
     """Compare two finished runs; answers are the same word for word, spaces aside."""
-    before, after = Record.read(first.path), Record.read(second.path)
+    before, after = FinishedRun.read(first.path), FinishedRun.read(second.path)
     a, b = _side(before), _side(after)
     return Comparison(
         a,
@@ -75,7 +75,7 @@ def pairs(a: Sequence[str], b: Sequence[str]) -> tuple[Pair, ...]:
     return tuple(found)
 
 
-def _side(record: Record) -> Side:
+def _side(record: FinishedRun) -> Side:
     report = record.report
     return Side(
         run=report.run,
@@ -95,7 +95,7 @@ def _step(event: Event) -> str:
     return f"{data['name']} {data['param']}".strip() + " (failed)" * failed(data["data"])
 
 
-def _changed(before: Record, after: Record) -> tuple[str, ...]:
+def _changed(before: FinishedRun, after: FinishedRun) -> tuple[str, ...]:
     texts = {source.url: source.sha256 for source in before.report.sources}
     return tuple(
         source.url

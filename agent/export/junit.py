@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from agent.export.run_record import Record
+from agent.export.run_record import FinishedRun
 from agent.types import VerdictState
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _xml_text(text: str) -> str:
 
 def render_junit(folder: Path) -> bytes:
     """Write the run as JUnit's XML."""
-    report = Record.read(folder).report
+    report = FinishedRun.read(folder).report
     cases = [_status(report), *(_sentence(report, sentence) for sentence in report.sentences)]
     return to_xml(report.question, cases)
 

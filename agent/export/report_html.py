@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.export import schema_values, verdicts
 from agent.export.markup import cite, cited, inline, prose, with_uncited
-from agent.export.run_record import Record, seconds_between, to_the_minute
+from agent.export.run_record import FinishedRun, seconds_between, to_the_minute
 from agent.export.verdicts import how_it_came
 from agent.journal.places import MAIN
 
@@ -51,7 +51,7 @@ _PAGE = """<!doctype html>
 
 def render_html(folder: Path) -> bytes:
     """Write the run as one HTML file."""
-    record = Record.read(folder)
+    record = FinishedRun.read(folder)
     style = resources.files("agent.export").joinpath("report.css").read_text(encoding="utf-8")
     parts = [
         _head(record.report),
@@ -138,7 +138,7 @@ def _searches(report: Report) -> str:
     )
 
 
-def _footer(record: Record) -> str:
+def _footer(record: FinishedRun) -> str:
     """Say what is needed to find the run again, and to check it."""
     report, usage = record.report, record.report.usage
     rows = {
@@ -158,13 +158,13 @@ _AROUND = 320
 """Characters of the saved text shown before and after a quote."""
 
 
-def sources(record: Record) -> str:
+def sources(record: FinishedRun) -> str:
     """Write a card for each source, each quote marked where it stands in the saved text."""
     cards = "\n".join(_card(record, source) for source in record.report.sources)
     return f"<h2>Sources</h2>\n{cards}" if cards else ""
 
 
-def _card(record: Record, source: ReportSource) -> str:
+def _card(record: FinishedRun, source: ReportSource) -> str:
     text = record.source_text(source)
     quotes = "\n".join(
         f"<blockquote>{_excerpt(text, source, window)}</blockquote>"
@@ -225,7 +225,7 @@ _PICTURES = {".png": "png", ".jpg": "jpeg"}
 _SHOWN = ("model.reply", "thought", "tool.result")
 
 
-def steps(record: Record) -> str:
+def steps(record: FinishedRun) -> str:
     """Write the timeline; empty where nothing was done."""
     places: dict[str, list[Event]] = {}
     for event in record.events:
@@ -242,7 +242,7 @@ def _place(event: Event) -> str:
     return "/".join(event.place.split("/")[:2])
 
 
-def _step(record: Record, place: str, events: list[Event]) -> str:
+def _step(record: FinishedRun, place: str, events: list[Event]) -> str:
     passed = seconds_between(record.events[0].at, events[0].at)
     facts = [f"after {passed:.1f} s", *(_asked(e.data) for e in events if e.type == "model.reply")]
     done = [_block(record, event) for event in events if event.type != "model.reply"]
@@ -265,7 +265,7 @@ def _asked(data: dict[str, Any]) -> str:
     return f"{tokens} in {data['ms'] / 1000:.1f} s"
 
 
-def _block(record: Record, event: Event) -> str:
+def _block(record: FinishedRun, event: Event) -> str:
     data = event.data
     if event.type == "thought":
         head, said = '<span class="tool">thinks</span>', data["text"]
@@ -311,7 +311,7 @@ def _pre(text: str) -> str:
     return f'<pre tabindex="0">{escape(text)}</pre>'
 
 
-def _picture(record: Record, event: Event, name: str, digest: str) -> str:
+def _picture(record: FinishedRun, event: Event, name: str, digest: str) -> str:
     kind = _PICTURES.get(name[name.rfind(".") :])
     if kind is None:
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.export import schema_values, verdicts
-from agent.export.run_record import Record
+from agent.export.run_record import FinishedRun
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def render_markdown(folder: Path) -> bytes:
     """Write the run as Markdown."""
-    record = Record.read(folder)
+    record = FinishedRun.read(folder)
     parts = [
         f"# {record.report.question}",
         record.report.answer,
@@ -72,7 +72,7 @@ def _searches(report: Report) -> str:
     return "\n".join([*head, *rows])
 
 
-def _steps(record: Record) -> str:
+def _steps(record: FinishedRun) -> str:
     rows = [_step(event) for event in record.events if event.type == "tool.result"]
     return "\n".join(["## Steps", "", *rows]) if rows else ""
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.errors import ArchiveDamaged, UsageError
 from agent.export.report_html import render_html
-from agent.export.run_record import Record
+from agent.export.run_record import FinishedRun
 from agent.export.web_archive import render_warc
 from agent.journal import RunFolder
 
@@ -50,7 +50,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 def render_zip(folder: Path) -> bytes:
     """Pack the run."""
-    record = Record.read(folder)
+    record = FinishedRun.read(folder)
     at = datetime.fromisoformat(record.events[0].at).timetuple()[:6]
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -90,7 +90,7 @@ def unlisted(folder: RunFolder) -> Iterator[tuple[str, str]]:
     yield from ((name, "is missing") for name in sorted(listed.keys() - found.keys()))
 
 
-def _files(record: Record) -> Iterator[tuple[str, bytes]]:
+def _files(record: FinishedRun) -> Iterator[tuple[str, bytes]]:
     path = record.folder.path
     yield "report.json", record.folder.report.read_bytes()
     yield "report.html", render_html(path)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class FinishedRun:
     """A finished run, read back."""
 
     folder: RunFolder
@@ -29,7 +29,7 @@ class Record:
     events: tuple[Event, ...]
 
     @classmethod
-    def read(cls, path: Path) -> Record:
+    def read(cls, path: Path) -> FinishedRun:
         """Read a run's folder; raises `UsageError` where the run never came to a report."""
         folder = RunFolder(path)
         if not folder.report.is_file():

@@ -18,10 +18,10 @@ from pydantic import ValidationError
 from agent.errors import ArchiveDamaged, JournalError
 from agent.evidence.store import result_text
 from agent.export.run_archive import is_sealed, unlisted, unpacked
-from agent.export.run_record import Record
+from agent.export.run_record import FinishedRun
 from agent.export.timestamps import since_when
 from agent.export.web_archive import is_warc_of
-from agent.journal.seal import Chain, Flaw, check_blobs, check_chain
+from agent.journal.seal import EventChain, Flaw, check_blobs, check_chain
 from agent.types import Report
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def verify(
     since, unstamped = since_when(folder, chain.head, roots, blocks)
     flaws = [*chain.flaws, *flaws, *_sources(chain.events), *wrong, *unstamped]
     if report is not None:
-        flaws += _quotes(Record(folder, report, chain.events))
+        flaws += _quotes(FinishedRun(folder, report, chain.events))
     return Verified(
         run=folder.id,
         head=chain.head,
@@ -96,7 +96,7 @@ def verify_archive(
     return replace(found, flaws=tuple(flaws))
 
 
-def _report(folder: RunFolder, chain: Chain) -> tuple[Report | None, list[Flaw]]:
+def _report(folder: RunFolder, chain: EventChain) -> tuple[Report | None, list[Flaw]]:
     """Take the report that the run ended with, and compare the one in the file to it."""
     ends = [event for event in chain.events if event.type == "run.finished"]
     if not ends:
@@ -145,7 +145,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _quotes(record: Record) -> Iterator[Flaw]:
+def _quotes(record: FinishedRun) -> Iterator[Flaw]:
     numbers = {source.n for source in record.report.sources}
     for sentence in record.report.sentences:
         for n in set(sentence.citations) - numbers:
@@ -161,7 +161,7 @@ def _quotes(record: Record) -> Iterator[Flaw]:
                 yield Flaw(where, f"the quote {_short(quote)} does not stand in its saved text")
 
 
-def _text(record: Record, source: ReportSource) -> str:
+def _text(record: FinishedRun, source: ReportSource) -> str:
     """Read a saved text; what cannot be read was told of with the blobs, and carries no quote."""
     try:
         return record.source_text(source)

@@ -22,7 +22,7 @@ from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParserExce
 from warcio.warcwriter import WARCWriter
 
 from agent.evidence.store import result_text
-from agent.export.run_record import Record
+from agent.export.run_record import FinishedRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ class Kept:
     http: tuple[str, tuple[tuple[str, str], ...]] | None = None
 
 
-def all_kept(record: Record) -> Iterator[Kept]:
+def all_kept(record: FinishedRun) -> Iterator[Kept]:
     """Give the records of a run, in the order in which they came; the first tells of the file."""
     info = (
         "software: urchin-research\r\n"
@@ -74,13 +74,13 @@ def all_kept(record: Record) -> Iterator[Kept]:
             yield from _pictures(record, event)
 
 
-def _result(record: Record, found: dict[str, Any], row: dict[str, Any]) -> Kept:
+def _result(record: FinishedRun, found: dict[str, Any], row: dict[str, Any]) -> Kept:
     text = result_text(row["title"], row["snippet"]).encode("utf-8", "replace")
     id_, at = _record_id(record, f"S{row['n']}/text"), _warc_time(found["fetched_at"])
     return Kept(id_, "metadata", _one_line(row["url"]), at, _PLAIN, text)
 
 
-def _source(record: Record, data: dict[str, Any]) -> Iterator[Kept]:
+def _source(record: FinishedRun, data: dict[str, Any]) -> Iterator[Kept]:
     name, uri, at = f"S{data['n']}", _one_line(data["url"]), _warc_time(data["fetched_at"])
     text, text_id = record.folder.blob(data["text"]), _record_id(record, f"{name}/text")
     if not data["body"]:
@@ -104,7 +104,7 @@ def _body(id_: str, uri: str, at: str, data: dict[str, Any], body: bytes) -> Kep
     return Kept(id_, "response", uri, at, "", body, http=(line, tuple(headers)))
 
 
-def _pictures(record: Record, event: Event) -> Iterator[Kept]:
+def _pictures(record: FinishedRun, event: Event) -> Iterator[Kept]:
     for name, digest in event.data["blobs"].items():
         content_type = _PICTURES.get(name[name.rfind(".") :])
         if content_type:
@@ -113,7 +113,7 @@ def _pictures(record: Record, event: Event) -> Iterator[Kept]:
             yield Kept(id_, "resource", uri, event.at, content_type, body)
 
 
-def _record_id(record: Record, name: str) -> str:
+def _record_id(record: FinishedRun, name: str) -> str:
     """Name a record by its run and place, so that writing it again names it the same."""
     return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'urchin:{record.report.run}/{name}')}>"
 
@@ -127,7 +127,7 @@ def _one_line(text: str | None, joined: str = "") -> str:
     return joined.join((text or "").split()).encode("utf-8", "replace").decode()
 
 
-_SAID = ("WARC-Record-ID", "WARC-Target-URI", "WARC-Date", "WARC-Refers-To", "Content-Type")
+_SAID = ("WARC-FinishedRun-ID", "WARC-Target-URI", "WARC-Date", "WARC-Refers-To", "Content-Type")
 """The headers of a record that we write; lengths and digests follow from its bytes."""
 
 
@@ -135,7 +135,7 @@ def render_warc(folder: Path) -> bytes:
     """Write the run's pages as WARC 1.1; the same run gives the same bytes."""
     out = BytesIO()
     writer = WARCWriter(out, gzip=True, warc_version=WARC_VERSION)
-    for made in _records(writer, Record.read(folder)):
+    for made in _records(writer, FinishedRun.read(folder)):
         writer.write_record(made)
     return out.getvalue()
 
@@ -148,7 +148,7 @@ def is_warc_of(folder: Path, body: bytes) -> bool:
         return False
 
 
-def _records(writer: WARCWriter, record: Record) -> Iterator[Any]:
+def _records(writer: WARCWriter, record: FinishedRun) -> Iterator[Any]:
     seen: dict[bytes, Any] = {}
     for kept in all_kept(record):
         known = seen.get(kept.body) if kept.kind == "response" else None
@@ -178,13 +178,13 @@ def _revisit(writer: WARCWriter, kept: Kept, known: Any) -> Any:
         header("WARC-Target-URI"),
         header("WARC-Date"),
         http_headers=_http(kept),
-        warc_headers_dict={**_headers(kept), "WARC-Refers-To": header("WARC-Record-ID")},
+        warc_headers_dict={**_headers(kept), "WARC-Refers-To": header("WARC-FinishedRun-ID")},
     )
 
 
 def _headers(kept: Kept) -> dict[str, str]:
     refers = {"WARC-Refers-To": kept.refers_to} if kept.refers_to else {}
-    return {"WARC-Record-ID": kept.id, "WARC-Date": kept.at, **refers}
+    return {"WARC-FinishedRun-ID": kept.id, "WARC-Date": kept.at, **refers}
 
 
 def _http(kept: Kept) -> StatusAndHeaders | None:

@@ -30,7 +30,7 @@ class Flaw:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class EventChain:
     """A journal, checked: `events` are those that hold, `head` the last hash."""
 
     events: tuple[Event, ...]
@@ -38,7 +38,7 @@ class Chain:
     flaws: tuple[Flaw, ...]
 
 
-def check_chain(path: Path) -> Chain:
+def check_chain(path: Path) -> EventChain:
     """Check each line of a journal byte for byte; raises `JournalError` where there is no file."""
     try:
         lines = path.read_bytes().split(b"\n")
@@ -60,7 +60,7 @@ def check_chain(path: Path) -> Chain:
         before = event
     if lines[-1]:
         flaws.append(Flaw(f"{path.name}:{len(lines)}", "the last line is cut short"))
-    return Chain(tuple(events), before.hash if before else GENESIS, tuple(flaws))
+    return EventChain(tuple(events), before.hash if before else GENESIS, tuple(flaws))
 
 
 def _flaws(event: Event, line: bytes, before: Event | None, where: str) -> Iterator[Flaw]:

@@ -39,7 +39,7 @@ _CONSEQUENCES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class LiveControl:
     """A control of a page: `role` is `link` where the snapshot names none."""
 
     ref: str
@@ -63,9 +63,9 @@ def live_call(conversation: Conversation, ranking: Ranking, *, thin: bool) -> Ca
     return None if done else _opening(conversation, ranking, thin=thin)
 
 
-def controls(observations: Iterable[Observation]) -> list[Control]:
+def controls(observations: Iterable[Observation]) -> list[LiveControl]:
     """The controls of the page opened last, its main part if it has one, with those that came."""
-    found: dict[str, Control] = {}
+    found: dict[str, LiveControl] = {}
     for observation in observations:
         if observation.tool not in LIVE_TOOLS or observation.failed:
             continue
@@ -161,7 +161,7 @@ def _action(conversation: Conversation, ranking: Ranking, *, only_named: bool) -
     )
 
 
-def _decline(present: Sequence[Control]) -> Call | None:
+def _decline(present: Sequence[LiveControl]) -> Call | None:
     """Turn cookies down, where a button says so."""
     for control in present:
         said = set(words(control.label))
@@ -171,7 +171,9 @@ def _decline(present: Sequence[Control]) -> Call | None:
     return None
 
 
-def _fill(present: Sequence[Control], every: Sequence[Control], question: str) -> Call | None:
+def _fill(
+    present: Sequence[LiveControl], every: Sequence[LiveControl], question: str
+) -> Call | None:
     """Fill the next field that the question has a figure for ("12 metres"); the last one submits.
 
     A form that requires what the question does not tell is left alone.
@@ -181,7 +183,7 @@ def _fill(present: Sequence[Control], every: Sequence[Control], question: str) -
     triples = zip(tokens, tokens[1:], tokens[2:], strict=False)
     figures += [(c, content_words(a)) for a, of, c in triples if of == "of" and c.isdigit()]
 
-    def value(control: Control) -> str | None:
+    def value(control: LiveControl) -> str | None:
         named = set(content_words(control.label.split(" = ")[0].split(", ")[0]))
         return next((figure for figure, unit in figures if named & set(unit)), None)
 
@@ -193,7 +195,7 @@ def _fill(present: Sequence[Control], every: Sequence[Control], question: str) -
     return "TYPE", {"ref": left[0].ref, "text": value(left[0]), "submit": len(left) == 1}
 
 
-def _choose(present: Sequence[Control], question: str) -> Call | None:
+def _choose(present: Sequence[LiveControl], question: str) -> Call | None:
     """Select an option that the question names and that is not selected yet."""
     asked = set(content_words(question))
     for control in (c for c in present if c.role == "select"):
@@ -206,12 +208,12 @@ def _choose(present: Sequence[Control], question: str) -> Call | None:
     return None
 
 
-def _click(present: Sequence[Control], ranking: Ranking) -> Call | None:
+def _click(present: Sequence[LiveControl], ranking: Ranking) -> Call | None:
     """Click the button that names most of the question, what no sentence says counting twice."""
     best = ranking.scored[0].candidate if ranking.scored else None
     unmet = set(content_words(" ".join(ranking.unmet(best)))) if best else set()
 
-    def named(control: Control) -> float:
+    def named(control: LiveControl) -> float:
         said = set(content_words(control.label))
         return sum(w * (1 + (t in unmet)) for t, w in ranking.weight.items() if t in said)
 
@@ -219,7 +221,9 @@ def _click(present: Sequence[Control], ranking: Ranking) -> Call | None:
     return ("CLICK", {"ref": button.ref}) if button and named(button) > 0 else None
 
 
-def _type(present: Sequence[Control], conversation: Conversation, ranking: Ranking) -> Call | None:
+def _type(
+    present: Sequence[LiveControl], conversation: Conversation, ranking: Ranking
+) -> Call | None:
     """Search on the page with the question's phrase that was not tried yet, plain words first."""
     typed = set(conversation.asked("TYPE", "text"))
     phrases = [p for p in _phrases(ranking.question.text) if p not in typed]
@@ -242,7 +246,7 @@ def _phrases(text: str) -> list[str]:
     return sorted(found, key=lambda p: (not p.islower(), -len(p.split())))
 
 
-def _more(present: Sequence[Control], conversation: Conversation) -> Call | None:
+def _more(present: Sequence[LiveControl], conversation: Conversation) -> Call | None:
     """Ask for more of a page: a button that says so, or a screen further down."""
     button = next((c for c in present if c.is_button and _MORE & set(words(c.label))), None)
     if button:
@@ -251,14 +255,14 @@ def _more(present: Sequence[Control], conversation: Conversation) -> Call | None
     return ("SCROLL", {"pages": 3}) if scrolls else None
 
 
-def _controls_in(line: str) -> Iterator[Control]:
+def _controls_in(line: str) -> Iterator[LiveControl]:
     """The controls of a snapshot's line: `[e3 button: Go]`, a link without a role `[e5: Home]`."""
     for piece in line.split("[")[1:]:
         inside, closed, _ = piece.partition("]")
         name, colon, label = inside.partition(": ")
         ref, _, role = name.partition(" ")
         if closed and colon and _is_ref(ref):
-            yield Control(ref, role or "link", label)
+            yield LiveControl(ref, role or "link", label)
 
 
 def _is_ref(text: str) -> bool:

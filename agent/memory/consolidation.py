@@ -15,9 +15,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent.memory import kinds
-from agent.memory.graph import Link, LinkKind
+from agent.memory.graph import LinkKind, MemoryLink
 from agent.memory.outcomes import content_key, run_before
-from agent.memory.records import Draft, details
+from agent.memory.records import MemoryDraft, details
 from agent.memory.types import Consolidated, Origin
 from browser.text import words
 
@@ -93,7 +93,7 @@ def consolidate(
     rows = entries.after(seen, BATCH)
     merged = _merge(entries, rows)
     rest = [row for row in rows if row.id not in merged]
-    links: list[Link] = []
+    links: list[MemoryLink] = []
     reached = seen if rest else max((row.id for row in rows), default=seen)
     for row in rest:
         if clock() >= deadline:
@@ -128,7 +128,7 @@ def _merge(entries: Entries, rows: Sequence[Any]) -> set[int]:
     return again
 
 
-def _links_of(entries: Entries, row: Any) -> Iterable[Link]:
+def _links_of(entries: Entries, row: Any) -> Iterable[MemoryLink]:
     """Link a memory to what it resembles."""
     own = _terms(row)
     hits = entries.search(row.text, NEAR + 1, None, associations=False)
@@ -143,7 +143,7 @@ def _links_of(entries: Entries, row: Any) -> Iterable[Link]:
             kind = LinkKind.SEQUENTIAL
         else:
             kind = LinkKind.SIMILAR if shared >= SIMILAR else LinkKind.RELATED
-        yield Link(row.id, other.id, kind, round(min(1.0, shared), 2))
+        yield MemoryLink(row.id, other.id, kind, round(min(1.0, shared), 2))
 
 
 def _terms(row: Any) -> frozenset[str]:
@@ -159,7 +159,7 @@ def _insights(entries: Entries) -> list[Insight]:
     entries.put_all([_draft(insight, known.get(insight.key)) for insight in insights])
     for insight in insights:
         entries.links.write(
-            Link(one, other, LinkKind.RELATED, 0.5)
+            MemoryLink(one, other, LinkKind.RELATED, 0.5)
             for one, other in combinations(insight.evidence[:NEAR], 2)
         )
     return insights
@@ -218,7 +218,7 @@ def _subject(cluster: Sequence[Worded]) -> str:
     )
 
 
-def _draft(insight: Insight, before: Any) -> Draft:
+def _draft(insight: Insight, before: Any) -> MemoryDraft:
     """Write an insight down; in a model's words, where it found some for this very evidence.
 
     That memories concern a subject tells a run nothing: no search finds it until it says more.
@@ -226,7 +226,7 @@ def _draft(insight: Insight, before: Any) -> Draft:
     value: dict[str, Any] = {"type": insight.type, "evidence": list(insight.evidence)}
     known = details(before)
     worded = known.get("worded") and known["evidence"] == value["evidence"]
-    return Draft(
+    return MemoryDraft(
         before.text if worded else insight.text,
         kinds.INSIGHT,
         insight.key,
@@ -266,4 +266,6 @@ def reword(entries: Entries, key: str, text: str) -> None:
     value = json.dumps({**details(row), "worded": True})
     said = " ".join(text.split())[:LENGTH]
     origin = Origin(trusted=row.trusted)
-    entries.put(Draft(said, kinds.INSIGHT, key, value, origin=origin, confidence=row.confidence))
+    entries.put(
+        MemoryDraft(said, kinds.INSIGHT, key, value, origin=origin, confidence=row.confidence)
+    )

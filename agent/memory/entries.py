@@ -31,7 +31,7 @@ from agent.memory.database import (
     state,
 )
 from agent.memory.graph import Graph, Links
-from agent.memory.records import Draft, Notes, Place, columns, hit_of, meaning, place, rows_of
+from agent.memory.records import MemoryDraft, Notes, Place, columns, hit_of, meaning, place, rows_of
 from agent.memory.search import STARTS, WordSearch, follow, weighed
 from agent.memory.term_index import Range
 from agent.memory.vectors import ByMeaning, digest
@@ -78,21 +78,21 @@ class Entries:
         bounds = (first, after - 1)
         self._by_meaning = ByMeaning(store, self.notes, bounds, vectors) if vectors else None
 
-    def add(self, drafts: Sequence[Draft]) -> list[int]:
+    def add(self, drafts: Sequence[MemoryDraft]) -> list[int]:
         """Write memories in one transaction; returns their ids."""
         with self._store.write() as connection:
             return self.insert(connection, drafts)
 
-    def put(self, draft: Draft) -> int:
+    def put(self, draft: MemoryDraft) -> int:
         """Write under a key; an earlier value goes into the history."""
         return self.put_all([draft])[0]
 
-    def put_all(self, drafts: Sequence[Draft]) -> list[int]:
+    def put_all(self, drafts: Sequence[MemoryDraft]) -> list[int]:
         """Write several, each under its key, in one transaction."""
         with self._store.write() as connection:
             return [self._put(connection, draft) for draft in drafts]
 
-    def _put(self, connection: sa.Connection, draft: Draft) -> int:
+    def _put(self, connection: sa.Connection, draft: MemoryDraft) -> int:
         row = connection.execute(self._named([draft.kind], draft.key)).first()
         if row is None:
             return self.insert(connection, [draft])[0]
@@ -254,7 +254,7 @@ class Entries:
         every = [*found, *(replace(hit, shared=True) for hit in theirs)]
         return sorted(every, key=lambda hit: -hit.score)[:limit]
 
-    def insert(self, connection: sa.Connection, drafts: Sequence[Draft]) -> list[int]:
+    def insert(self, connection: sa.Connection, drafts: Sequence[MemoryDraft]) -> list[int]:
         """Write memories inside a transaction that is already open."""
         if not drafts:
             return []
@@ -277,7 +277,7 @@ class Entries:
         named = sa.and_(memories.c.key == key, memories.c.kind.in_(kinds))
         return sa.select(memories).where(named, self._own).order_by(memories.c.id)
 
-    def _replace(self, connection: sa.Connection, row: Any, draft: Draft) -> None:
+    def _replace(self, connection: sa.Connection, row: Any, draft: MemoryDraft) -> None:
         now = time.time()
         if (row.text, row.value) != (draft.text, draft.value):
             former = {c.name: getattr(row, c.name) for c in history.c if hasattr(row, c.name)}

@@ -47,7 +47,7 @@ class LinkKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class MemoryLink:
     """A link, without direction; `strength` is between 0 and 1."""
 
     one: int
@@ -65,7 +65,7 @@ class Graph:
     """
 
     memories: tuple[Hit, ...]
-    links: tuple[Link, ...]
+    links: tuple[MemoryLink, ...]
     total: int
 
     def graphml(self) -> str:
@@ -130,7 +130,7 @@ class Links:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def write(self, new: Iterable[Link]) -> int:
+    def write(self, new: Iterable[MemoryLink]) -> int:
         """Write links; one that exists keeps the greater strength. Returns how many are new."""
         with self._store.write() as connection:
             return sum(self._write(connection, link) for link in new if link.one != link.other)
@@ -143,16 +143,17 @@ class Links:
         proven = {"proven": True, "touched": time.time()}
         with self._store.write() as connection:
             for one, other in pairs:
-                self._write(connection, Link(one, other, LinkKind.RELATED, FOLLOWED))
+                self._write(connection, MemoryLink(one, other, LinkKind.RELATED, FOLLOWED))
                 stronger = links.update().where(_pair(one, other), links.c.strength <= FULL)
                 connection.execute(stronger.values(strength=grown))
                 connection.execute(links.update().where(_pair(one, other)), proven)
 
-    def of(self, connection: sa.Connection, ids: Sequence[int]) -> list[Link]:
+    def of(self, connection: sa.Connection, ids: Sequence[int]) -> list[MemoryLink]:
         """List the links that touch any of these memories, strongest first."""
         rows = connection.execute(_TOUCHING, {"ids": list(ids)}).all()
         return [
-            Link(row.one, row.other, LinkKind(row.kind), row.strength, row.proven) for row in rows
+            MemoryLink(row.one, row.other, LinkKind(row.kind), row.strength, row.proven)
+            for row in rows
         ]
 
     def busiest(self, connection: sa.Connection, first: int, last: int, limit: int) -> list[int]:
@@ -180,7 +181,7 @@ class Links:
                     connection.execute(links.update().where(_pair(row.one, row.other)), new)
         return gone
 
-    def _write(self, connection: sa.Connection, link: Link) -> bool:
+    def _write(self, connection: sa.Connection, link: MemoryLink) -> bool:
         one, other = sorted((link.one, link.other))
         known = connection.execute(sa.select(links).where(_pair(one, other))).first()
         if known is None:

@@ -18,7 +18,7 @@ from agent.memory.database import Store
 from agent.memory.embedders import embedder_of
 from agent.memory.entries import Control, Entries
 from agent.memory.kinds import NOTE, REMEMBERED, expand
-from agent.memory.records import Draft, check_key, pack, seconds, unpack
+from agent.memory.records import MemoryDraft, check_key, pack, seconds, unpack
 from agent.memory.storage import Upkeep, export_storage, load_storage
 from agent.memory.types import Origin, Turn
 from agent.memory.vectors import Vectors
@@ -155,7 +155,7 @@ class Memory:
         if kind == REMEMBERED:
             return self.remember(key or "", text, origin=origin)
         when, origin = seconds(at), origin or Origin()
-        draft = Draft(well_formed(text), kind, key, at=when, source=source, origin=origin)
+        draft = MemoryDraft(well_formed(text), kind, key, at=when, source=source, origin=origin)
         return self.entries.add([draft])[0]
 
     def remember(self, key: str, value: Any, *, origin: Origin | None = None) -> int:
@@ -165,7 +165,9 @@ class Memory:
         """
         check_key(key)
         text, packed = pack(value)
-        return self.entries.put(Draft(text, REMEMBERED, key, packed, origin=origin or Origin()))
+        return self.entries.put(
+            MemoryDraft(text, REMEMBERED, key, packed, origin=origin or Origin())
+        )
 
     def recall(self, key: str) -> Any | None:
         """Read what was remembered under a key, or None."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from agent import jsvalues
 from agent.memory import kinds
 from agent.memory.layers import RECENT_TURNS, SHOWN_WITHOUT_FILTER, relevant
-from agent.memory.records import Draft, details, unpack
+from agent.memory.records import MemoryDraft, details, unpack
 from agent.memory.terms import index_terms
 from agent.memory.types import Layers, Origin, Untrusted
 from agent.types import VerdictState
@@ -55,7 +55,7 @@ def record_run(
     whose page the answer cites.
     """
     cited = {source.n: source for source in report.sources}
-    facts: dict[str, Draft] = {}
+    facts: dict[str, MemoryDraft] = {}
     verified = [s for s in report.sentences if _is_verified(s) and set(s.citations) & cited.keys()]
     for sentence in verified:
         sources = [cited[n] for n in sentence.citations if n in cited]
@@ -115,7 +115,7 @@ def _unmarked(text: str) -> str:
     return head.strip()
 
 
-def _retire(entries: Entries, report: Report, new: Sequence[Draft]) -> None:
+def _retire(entries: Entries, report: Report, new: Sequence[MemoryDraft]) -> None:
     """Take out of use what this run contradicts: facts, and the outcomes that rest on them."""
     denied = {
         content_key(sentence.text): _unmarked(sentence.text)
@@ -156,7 +156,9 @@ def _parted(text: str) -> tuple[frozenset[str], list[str]]:
     return frozenset(index_terms(rest)), numbers
 
 
-def _outcome(report: Report, verified: Sequence[Sentence], facts: dict[str, Draft]) -> Draft:
+def _outcome(
+    report: Report, verified: Sequence[Sentence], facts: dict[str, MemoryDraft]
+) -> MemoryDraft:
     answer = " ".join(_unmarked(sentence.text) for sentence in verified)[:ANSWER]
     text = f"{report.question} → {report.status}: {answer}"
     found_by, key = f"{report.question} {answer}", question_key(report.question)
@@ -164,7 +166,7 @@ def _outcome(report: Report, verified: Sequence[Sentence], facts: dict[str, Draf
     return _draft(report, kinds.OUTCOME, key, text, value=value, found_by=found_by)
 
 
-def _error(report: Report) -> Draft:
+def _error(report: Report) -> MemoryDraft:
     """Note how a run failed; words of an answer that nothing carries are not kept."""
     why = report.error.message[:MESSAGE] if report.error else "no answer was verified"
     text = f"{report.question} → {report.status}: {why}"
@@ -172,7 +174,9 @@ def _error(report: Report) -> Draft:
     return _draft(report, kinds.ERROR, key, text, found_by=report.question)
 
 
-def _fact(entries: Entries, report: Report, text: str, sources: Sequence[ReportSource]) -> Draft:
+def _fact(
+    entries: Entries, report: Report, text: str, sources: Sequence[ReportSource]
+) -> MemoryDraft:
     """Draft a fact; earlier pages that said the same stay with it.
 
     The page's title stands before a sentence that does not say what it speaks of.
@@ -188,7 +192,7 @@ def _fact(entries: Entries, report: Report, text: str, sources: Sequence[ReportS
     return _draft(report, kinds.FACT, key, said, url=first.url, value={"sources": pages})
 
 
-def _source(entries: Entries, report: Report, source: ReportSource) -> Draft:
+def _source(entries: Entries, report: Report, source: ReportSource) -> MemoryDraft:
     before = details(entries.get([kinds.SOURCE], source.url)).get("good_for", [])
     good_for = [*(q for q in before if q != report.question), report.question][-GOOD_FOR:]
     name = source.title or source.url
@@ -210,7 +214,7 @@ def _worked(report: Report, steps: Sequence[str]) -> list[str]:
     return [step for step in steps if "://" not in step or any(url in step for url in cited)]
 
 
-def _playbook(report: Report, steps: Sequence[str]) -> Draft:
+def _playbook(report: Report, steps: Sequence[str]) -> MemoryDraft:
     lines = "\n".join(f"{number}) {step}" for number, step in enumerate(steps, 1))
     text = f"Playbook for: {report.question}\nSteps:\n{lines}"
     key = question_key(report.question)
@@ -226,11 +230,11 @@ def _draft(
     url: str | None = None,
     value: Any = None,
     found_by: str | None = None,
-) -> Draft:
+) -> MemoryDraft:
     """Draft what a run leaves; the words of our own forms are nothing to find it by."""
     packed = None if value is None else json.dumps(value)
     origin = Origin(report.run, url, trusted=False)
-    return Draft(text, kind, key, packed, source=url, origin=origin, searched=found_by)
+    return MemoryDraft(text, kind, key, packed, source=url, origin=origin, searched=found_by)
 
 
 def gather(

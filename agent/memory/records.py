@@ -69,7 +69,7 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class MemoryDraft:
     """A memory to be written; `value` is JSON where the value is more than its text.
 
     `searched` is what it is found by where that is not all of its text. Times are seconds since the
@@ -88,7 +88,7 @@ class Draft:
     searched: str | None = None
 
 
-def columns(draft: Draft, now: float) -> dict[str, Any]:
+def columns(draft: MemoryDraft, now: float) -> dict[str, Any]:
     """Lay a draft out as columns; its id and session are given where it is written."""
     return {
         "kind": draft.kind,
@@ -109,7 +109,7 @@ def columns(draft: Draft, now: float) -> dict[str, Any]:
     }
 
 
-def _terms(draft: Draft) -> str:
+def _terms(draft: MemoryDraft) -> str:
     if draft.kind in UNSEARCHED:
         return ""
     named = index_terms(draft.key) if draft.key and draft.kind in NAMED else []
@@ -151,7 +151,7 @@ class Place:
     source: str | None
 
 
-def place(number: int, draft: Draft, now: float, before: Place | None) -> Place:
+def place(number: int, draft: MemoryDraft, now: float, before: Place | None) -> Place:
     """Place a memory after the one that was written before it."""
     here = Place(number, number, now if draft.at is None else draft.at, draft.source)
     if before is not None and _talks(draft) and _goes_on(before, here):
@@ -159,7 +159,7 @@ def place(number: int, draft: Draft, now: float, before: Place | None) -> Place:
     return here
 
 
-def _talks(draft: Draft) -> bool:
+def _talks(draft: MemoryDraft) -> bool:
     """Tell a turn of a talk, which says when, where or who, from a note that stands for itself."""
     if draft.kind in ALONE or draft.origin.run is not None:
         return False

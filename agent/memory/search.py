@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     import sqlalchemy as sa
 
-    from agent.memory.graph import Link
-    from agent.memory.term_index import Candidate, Range, TermIndex
+    from agent.memory.graph import MemoryLink
+    from agent.memory.term_index import IndexedTerm, Range, TermIndex
     from agent.memory.terms import Query
 
-    Scored = list[tuple[float, Candidate]]
+    Scored = list[tuple[float, IndexedTerm]]
 
 COMMON = 1_000  # a word in more memories than this brings no candidates of its own
 OCCURRENCES = 600  # that are looked at, of all words together
@@ -150,7 +150,7 @@ def _affordable(counts: Mapping[str, Reach]) -> Sequence[str]:
 
 def rank(
     query: Query,
-    candidates: Iterable[Candidate],
+    candidates: Iterable[IndexedTerm],
     idf: Mapping[str, float],
     names: Sequence[str],
     mass: float,
@@ -177,7 +177,7 @@ def rank(
     return sorted(scored, key=lambda pair: (-pair[0], pair[1].id))
 
 
-def _by_words(rows: Mapping[int, Candidate], weights: Mapping[str, float]) -> dict[int, float]:
+def _by_words(rows: Mapping[int, IndexedTerm], weights: Mapping[str, float]) -> dict[int, float]:
     """Spread terms over windows and sessions, and add them up with saturation, as BM25 does."""
     wanted = [(term, f" {term} ") for term in weights]
     spread: dict[int, dict[str, float]] = {}
@@ -208,7 +208,9 @@ def _by_words(rows: Mapping[int, Candidate], weights: Mapping[str, float]) -> di
     return scores
 
 
-def _bonus(query: Query, row: Candidate, before: Candidate | None, names: Sequence[str]) -> float:
+def _bonus(
+    query: Query, row: IndexedTerm, before: IndexedTerm | None, names: Sequence[str]
+) -> float:
     """Add what the words do not say: speaker, time, what stands before, length."""
     bonus = LENGTH_BONUS * min(1.0, row.terms.count(" ") / FULL_LENGTH)
     if any(name in row.terms for name in names):
@@ -222,7 +224,7 @@ def _bonus(query: Query, row: Candidate, before: Candidate | None, names: Sequen
     return bonus
 
 
-def weighed(score: float, row: Candidate, now: float | None = None) -> float:
+def weighed(score: float, row: IndexedTerm, now: float | None = None) -> float:
     """Weigh a score by the kind of the memory, and add to it what is new; 0 stays 0.
 
     The reference engine's weights. What is new counts by as much as its words do.
@@ -234,7 +236,7 @@ def weighed(score: float, row: Candidate, now: float | None = None) -> float:
     return score * WEIGHTS.get(row.kind, OTHER_WEIGHT) + recency * min(1.0, score)
 
 
-def follow(found: Sequence[tuple[float, int]], links: Sequence[Link]) -> dict[int, float]:
+def follow(found: Sequence[tuple[float, int]], links: Sequence[MemoryLink]) -> dict[int, float]:
     """Score what proven associations lead to from the best hits, and the words did not find."""
     starts = {id_: score for score, id_ in found[:STARTS]}
     known = {id_ for _, id_ in found}

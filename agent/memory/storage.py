@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from agent import jsvalues
 from agent.memory import kinds
 from agent.memory.layers import MANUAL_MEMORIES, PROFILE_KEYS, SESSION_SUMMARIES
-from agent.memory.records import Draft, pack, unpack
+from agent.memory.records import MemoryDraft, pack, unpack
 from agent.memory.types import BadImport, Origin, Turn
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Upkeep:
 
     def _put(self, kind: str, key: str, value: Any, origin: Origin | None = None) -> None:
         text, packed = pack(value)
-        self._entries.put(Draft(text, kind, key, packed, origin=origin or Origin()))
+        self._entries.put(MemoryDraft(text, kind, key, packed, origin=origin or Origin()))
 
 
 def used(skills: Sequence[Skill], shown: Sequence[str], now_ms: int) -> list[Skill]:
@@ -187,7 +187,7 @@ def export_storage(
     return {**kept, **{name: part for name, part in parts.items() if part or name in kept}}
 
 
-def _drafts(storage: Mapping[str, Any]) -> Iterator[Draft]:
+def _drafts(storage: Mapping[str, Any]) -> Iterator[MemoryDraft]:
     for key, value in storage.get(_MEMORY, {}).items():
         yield _draft(_memory_kind(key), key, value)
     for key, value in storage.get(_PROFILE, {}).items():
@@ -203,9 +203,9 @@ def _drafts(storage: Mapping[str, Any]) -> Iterator[Draft]:
             yield _draft(kinds.STATE, name, _SHAPES[name]())
 
 
-def _draft(kind: str, key: str, value: Any) -> Draft:
+def _draft(kind: str, key: str, value: Any) -> MemoryDraft:
     text, packed = pack(value)
-    return Draft(text, kind, key, packed)
+    return MemoryDraft(text, kind, key, packed)
 
 
 def _memory_kind(key: str) -> str:

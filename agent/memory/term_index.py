@@ -18,7 +18,7 @@ ASKS, NAMES_TIME = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class IndexedTerm:
     """What the ranking reads of a memory; `terms` are its index terms with a space between."""
 
     id: int
@@ -121,7 +121,7 @@ class TermIndex(ABC):
         newest = f"{holding} ORDER BY id DESC LIMIT {self.mark}"
         return [id_ for (id_,) in self._all(connection, [newest], [*bound, limit])]
 
-    def rows(self, connection: sa.Connection, ids: Sequence[int]) -> list[Candidate]:
+    def rows(self, connection: sa.Connection, ids: Sequence[int]) -> list[IndexedTerm]:
         """Read what the ranking needs of the memories with these ids that are in use."""
         query = (
             "SELECT id, session, at, traits, terms, kind FROM memories "  # noqa: S608
@@ -129,7 +129,7 @@ class TermIndex(ABC):
             f"AND (expires IS NULL OR expires > {self.mark})"
         )
         found = self._all(connection, [query], [self.bound(ids), time.time()])
-        return [Candidate(*row) for row in found]
+        return [IndexedTerm(*row) for row in found]
 
     def _all(
         self, connection: sa.Connection, parts: Sequence[str], values: Sequence[Any]

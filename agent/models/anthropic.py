@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agent.models.base import Hearing, Image
     from agent.models.providers import Endpoint
     from agent.models.remote import ModelRequest
-    from agent.protocol.native import Turn
+    from agent.protocol.native import NativeTurn
 
 LONGEST_REPLY = 8_192
 """Tokens that a reply may be; the API wants a bound. A sectioned report stays well below it."""
@@ -188,7 +188,7 @@ def _messages(asked: ModelRequest, *, sees: bool) -> list[dict[str, Any]]:
     return [{"role": turn.role, "content": _native(turn, sees=sees)} for turn in turns]
 
 
-def _native(turn: Turn, *, sees: bool) -> list[Block]:
+def _native(turn: NativeTurn, *, sees: bool) -> list[Block]:
     if turn.calls:
         said = [_text(turn.text)] if turn.text else []
         return [

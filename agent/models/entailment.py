@@ -134,7 +134,7 @@ _EXTRA = "pip install 'urchin-research[entailment]', or name a language model."
 _LABELS = "Write the names of the labels into id2label: entailment, neutral, contradiction."
 
 
-class Relation(NamedTuple):
+class Entailment(NamedTuple):
     """How sure the model is, 0 to 1, that a hypothesis follows, and that it is contradicted."""
 
     entails: float
@@ -152,7 +152,7 @@ class CrossEncoder:
         self._inputs = [asked.name for asked in self._model.get_inputs()]
         self._try_out(folder, len(config["id2label"]))
 
-    def relation(self, premise: str, hypothesis: str) -> Relation:
+    def relation(self, premise: str, hypothesis: str) -> Entailment:
         """Judge one pair by itself: what else is asked makes no difference."""
         import numpy as np  # noqa: PLC0415 - an extra
 
@@ -160,7 +160,7 @@ class CrossEncoder:
         odds = np.exp(logits - logits.max())
         shares: Sequence[float] = (odds / odds.sum()).tolist()
         against = 0.0 if self._contradicts is None else shares[self._contradicts]
-        return Relation(shares[self._entails], against)
+        return Entailment(shares[self._entails], against)
 
     def _logits(self, premise: str, hypothesis: str) -> Any:
         import numpy as np  # noqa: PLC0415 - an extra

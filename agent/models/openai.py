@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent.models.base import Hearing, Image
     from agent.models.providers import Endpoint
     from agent.models.remote import ModelRequest
-    from agent.protocol.native import NativeCall, Turn
+    from agent.protocol.native import NativeCall, NativeTurn
 
 _STREAM = re.compile(r"stream", re.IGNORECASE)
 _FORM = re.compile(r"response_format|json_schema|schema|grammar", re.IGNORECASE)
@@ -229,7 +229,7 @@ def _messages(asked: ModelRequest, *, sees: bool) -> list[Row]:
     return [*system, *(row for turn in turns for row in _native(turn, sees=sees))]
 
 
-def _native(turn: Turn, *, sees: bool) -> list[Row]:
+def _native(turn: NativeTurn, *, sees: bool) -> list[Row]:
     """Write a turn; each result is a message of its own, and pictures can only follow them."""
     if turn.calls:
         called = [_call(call) for call in turn.calls]

@@ -33,7 +33,7 @@ class NativeCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class NativeTurn:
     """A message in native form: what was said, called, and what came of the calls (id, text)."""
 
     role: str
@@ -55,12 +55,12 @@ def first_fields(tools: Sequence[dict[str, Any]]) -> dict[str, str]:
     return {name: first for name, first in fields.items() if first}
 
 
-def as_turns(messages: Sequence[Message], first_fields: Mapping[str, str]) -> list[Turn]:
+def as_turns(messages: Sequence[Message], first_fields: Mapping[str, str]) -> list[NativeTurn]:
     """Write a conversation in native form; `first_fields` says which field a bare parameter fills.
 
     A turn's calls are answered by the message after it; calls that were not answered stay text.
     """
-    turns: list[Turn] = []
+    turns: list[NativeTurn] = []
     waiting: tuple[NativeCall, ...] = ()
     for index, message in enumerate(messages):
         if message.role == "user":
@@ -70,7 +70,7 @@ def as_turns(messages: Sequence[Message], first_fields: Mapping[str, str]) -> li
         answered = index + 1 < len(messages) and messages[index + 1].role == "user"
         waiting = _calls(index, message.content, first_fields) if answered else ()
         text = message.content.partition("<<TOOL:")[0].rstrip() if waiting else message.content
-        turns.append(Turn("assistant", text, calls=waiting))
+        turns.append(NativeTurn("assistant", text, calls=waiting))
     return turns
 
 
@@ -91,12 +91,12 @@ def _arguments(param: str, first: str) -> dict[str, Any]:
     return (loose_object(param) if param.startswith("{") else {}) or {first: param}
 
 
-def _answered(message: Message, calls: tuple[NativeCall, ...]) -> Turn:
+def _answered(message: Message, calls: tuple[NativeCall, ...]) -> NativeTurn:
     """Give each call its result; where a message was shortened, the first one has what is left."""
     if not calls:
-        return Turn("user", message.content, message.images)
+        return NativeTurn("user", message.content, message.images)
     sections = [part for part in _RESULT.split(message.content) if part.strip()]
     if len(sections) != len(calls):
         sections = [message.content, *[_ABOVE] * (len(calls) - 1)]
     said = [(call.id, part.strip()) for call, part in zip(calls, sections, strict=True)]
-    return Turn("user", "", message.images, results=tuple(said))
+    return NativeTurn("user", "", message.images, results=tuple(said))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent.planner import Work
     from agent.types import Report, ReportSource
     from agent.values import Schema
-    from agent.values.draft import Weighed
+    from agent.values.draft import WeighedValues
 
 
 def schema_of(options: Options) -> Schema | None:
@@ -46,7 +46,7 @@ async def add_values(
     with_values(report, await filling.fill(report.question, answer), evidence)
 
 
-def with_values(report: Report, filled: Weighed, evidence: Evidence) -> Report:
+def with_values(report: Report, filled: WeighedValues, evidence: Evidence) -> Report:
     """Put the values into a report; sources that only they cite come after its own."""
     report.data, report.data_notes = filled.data, filled.notes
     for value in filled.values:

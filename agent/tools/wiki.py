@@ -30,7 +30,7 @@ class Search(Params):
     source: Literal["wiki", "raw", "sessions"] | None = None
 
 
-class Window(Params):
+class WikiWindow(Params):
     """Which lines of which file."""
 
     path: str
@@ -62,7 +62,7 @@ async def memory_search(context: ToolContext, asked: Search) -> ToolResult:
     return ToolResult({"query": asked.query, "results": shown}, web=text, label="wiki")
 
 
-async def memory_get(context: ToolContext, asked: Window) -> ToolResult:
+async def memory_get(context: ToolContext, asked: WikiWindow) -> ToolResult:
     """Read a window of lines; what runs wrote into the wiki is the web's words."""
     files = wiki_of(context).files
     found = await context.in_memory_thread(get, files, asked.path, asked.start, asked.lines)
@@ -113,7 +113,7 @@ def wiki_of(context: ToolContext) -> Wiki:
 
 WIKI_TOOLS = (
     Tool("memory_search", "finds files of the wiki.", Search, memory_search),
-    Tool("memory_get", "reads lines of one.", Window, memory_get),
+    Tool("memory_get", "reads lines of one.", WikiWindow, memory_get),
     Tool("wiki_lint", "checks the wiki.", NoParams, wiki_lint),
     Tool("wiki_update_index", "renews its index.", NoParams, wiki_update_index, Risk.WRITE),
     Tool("wiki_append_log", "adds to its log.", Entry, wiki_append_log, Risk.WRITE),

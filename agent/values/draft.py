@@ -31,7 +31,7 @@ _GONE = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ValuesDraft:
     """An instance as it was filled in, and passage ids by the JSON pointers they stand for."""
 
     data: Any
@@ -49,7 +49,7 @@ class Value:
 
 
 @dataclass(slots=True)
-class Weighed:
+class WeighedValues:
     """What is left of a draft: `notes` say what was left out, and what the schema still wants."""
 
     data: Any = None
@@ -57,7 +57,7 @@ class Weighed:
     notes: list[str] = field(default_factory=list)
 
 
-def weighed(draft: Draft, schema: Schema, evidence: Evidence) -> Weighed:
+def weighed(draft: ValuesDraft, schema: Schema, evidence: Evidence) -> WeighedValues:
     """Keep the values that have evidence; the others become null, or are absent."""
     sifting = _Sifting(draft, evidence)
     data = sifting.rebuilt(draft.data, (), ())
@@ -67,7 +67,7 @@ def weighed(draft: Draft, schema: Schema, evidence: Evidence) -> Weighed:
             _remove(data, path)
     said = (f"{where or '/'}: left out: {why}" for where, why in sifting.left_out)
     still = (f"{where or '/'}: {message}" for where, message in schema.errors(data))
-    return Weighed(data, sifting.values, [*said, *still])
+    return WeighedValues(data, sifting.values, [*said, *still])
 
 
 class _Sifting:
@@ -76,7 +76,7 @@ class _Sifting:
     `left_out` says where a value stood that has none, and why; `empty` where there is none now.
     """
 
-    def __init__(self, draft: Draft, evidence: Evidence) -> None:
+    def __init__(self, draft: ValuesDraft, evidence: Evidence) -> None:
         self._draft = draft
         self._evidence = evidence
         self.values: list[Value] = []
@@ -119,7 +119,7 @@ class _Sifting:
 
 
 def _verdict(
-    path: Path, value: Any, draft: Draft, evidence: Evidence
+    path: Path, value: Any, draft: ValuesDraft, evidence: Evidence
 ) -> tuple[Verdict, list[Passage]]:
     named = (draft.citations.get(pointer(path[:end])) for end in range(len(path), -1, -1))
     ids = next((ids for ids in named if ids), ())

@@ -15,7 +15,7 @@ from agent.models import Message, Task, takes
 from agent.prompts import prompt
 from agent.protocol import inert
 from agent.protocol.replies import loose_object
-from agent.values.draft import Draft, Weighed, weighed
+from agent.values.draft import ValuesDraft, WeighedValues, weighed
 from agent.values.keyless import by_rules
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ class Filling:
     budget: Budget
     record: Record
 
-    async def fill(self, question: str, answer: str) -> Weighed:
+    async def fill(self, question: str, answer: str) -> WeighedValues:
         """Give the values; `answer` is the model's own text, with the ids of passages."""
         if not self.evidence.sources:
-            return Weighed(notes=["/: nothing was read"])
+            return WeighedValues(notes=["/: nothing was read"])
         if not takes(self.model, Task.VALUES):
             return self._weigh(by_rules(self.schema, question, self.evidence))
         asker = ModelClient(self.model, prompt(VALUES), self.budget, self.record)
@@ -60,9 +60,9 @@ class Filling:
             raise
         except (ResearchError, TimeoutError) as error:
             self.record("note", VALUES, text=f"the values were not filled in: {error or 'timeout'}")
-            return Weighed(notes=[f"/: {error or 'no time was left'}"])
+            return WeighedValues(notes=[f"/: {error or 'no time was left'}"])
 
-    async def _asked(self, asker: ModelClient, messages: list[Message]) -> Weighed:
+    async def _asked(self, asker: ModelClient, messages: list[Message]) -> WeighedValues:
         reply = (await asker.ask(f"{VALUES}/1", messages)).text
         first = self._weigh(_draft(reply))
         if not first.notes:
@@ -73,7 +73,7 @@ class Filling:
         second = self._weigh(_draft((await asker.ask(f"{VALUES}/2", messages)).text))
         return second if len(second.values) >= len(first.values) else first
 
-    def _weigh(self, draft: Draft) -> Weighed:
+    def _weigh(self, draft: ValuesDraft) -> WeighedValues:
         return weighed(draft, self.schema, self.evidence)
 
     def _request(self, question: str, answer: str) -> str:
@@ -104,12 +104,12 @@ class Filling:
             yield line
 
 
-def _draft(reply: str) -> Draft:
+def _draft(reply: str) -> ValuesDraft:
     found = loose_object(reply)
     cited: Any = found.get("citations")
     cited = cited if isinstance(cited, dict) else {}
     citations = {str(where): _ids(ids) for where, ids in cited.items()}
-    return Draft(found.get("data"), citations)
+    return ValuesDraft(found.get("data"), citations)
 
 
 def _ids(value: Any) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.evidence import facts_of
 from agent.evidence.facts import unit_named
-from agent.values.draft import Draft, stands_in
+from agent.values.draft import ValuesDraft, stands_in
 from agent.values.schema import pointer
 from browser.text import content_words, sentences, words
 
@@ -32,7 +32,7 @@ _OF_NAMES = frozenset(
 )
 
 
-def by_rules(schema: Schema, question: str, evidence: Evidence) -> Draft:
+def by_rules(schema: Schema, question: str, evidence: Evidence) -> ValuesDraft:
     """Fill in what can be found; the rest is absent."""
     data: dict[str, Any] = {}
     citations: dict[str, list[str]] = {}
@@ -41,7 +41,7 @@ def by_rules(schema: Schema, question: str, evidence: Evidence) -> Draft:
         if found is not None and field.path:
             _put(data, field.path, found[0])
             citations[pointer(field.path)] = [found[1]]
-    return Draft(data, citations)
+    return ValuesDraft(data, citations)
 
 
 def _found(field: Field, question: str, evidence: Evidence) -> tuple[Any, str] | None:

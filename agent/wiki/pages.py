@@ -218,7 +218,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class PageWindow:
     """A part of a file: lines `start` to `end` of `total`, counted from 1."""
 
     path: str
@@ -247,7 +247,7 @@ def search(
     return sorted(found, key=lambda f: (-f.score, f.path))[:limit]
 
 
-def get(files: WikiFiles, path: str, start: int = 1, lines: int = LINES) -> Window | None:
+def get(files: WikiFiles, path: str, start: int = 1, lines: int = LINES) -> PageWindow | None:
     """Read a window of lines; None for an unknown file, nothing in it past the end."""
     name = safe_path(path)
     text = files.read_file(name)
@@ -258,7 +258,7 @@ def get(files: WikiFiles, path: str, start: int = 1, lines: int = LINES) -> Wind
     content = "".join(every[first - 1 : first - 1 + max(0, lines)])
     kept = content[:CHARACTERS]
     end = first - 1 + len(kept.splitlines())
-    return Window(name, kept, first, end, len(every), len(kept) < len(content))
+    return PageWindow(name, kept, first, end, len(every), len(kept) < len(content))
 
 
 def title_of(path: str, text: str) -> str:

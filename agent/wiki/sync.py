@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from agent.jsvalues import well_formed
 from agent.memory import kinds
-from agent.memory.records import Draft, pack, unpack
+from agent.memory.records import MemoryDraft, pack, unpack
 from agent.wiki.pages import Folder
 from agent.wiki.wiki import Wiki
 from browser.text import clean
@@ -51,11 +51,11 @@ def _remember_edited(entries: Entries, wiki: Wiki) -> list[str]:
     for key, text in _sections(wiki.files.read_file(MEMORIES) or ""):
         edited = published.get(key) != _digest(text) if key in published else key not in known
         if edited and not key.startswith(("_", "session_")):
-            drafts.append(Draft(text, kinds.REMEMBERED, key, source="wiki"))
+            drafts.append(MemoryDraft(text, kinds.REMEMBERED, key, source="wiki"))
     for path in wiki.pages():
         text = wiki.files.read_file(path) or ""
         if path != MEMORIES and _GENERATED not in text and not _same(entries, path, text):
-            drafts.append(Draft(text, kinds.PAGE, path, source="wiki"))
+            drafts.append(MemoryDraft(text, kinds.PAGE, path, source="wiki"))
     entries.put_all(drafts)
     return [str(draft.key) for draft in drafts]
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent.memory import Memory
-from agent.memory.records import Draft
+from agent.memory.records import MemoryDraft
 
 TARGETS_MISSED = 8
 LIMITS_MS = {10_000: 2.0, 100_000: 10.0, 1_000_000: 50.0}
@@ -82,7 +82,9 @@ def speed(place: Path | str, size: int) -> bool:
             texts = [
                 " ".join(chance.choices(words, cum_weights=weights, k=14)) for _ in range(5_000)
             ]
-            drafts = [Draft(t, "note", at=1.7e9 + 100 * (start + n)) for n, t in enumerate(texts)]
+            drafts = [
+                MemoryDraft(t, "note", at=1.7e9 + 100 * (start + n)) for n, t in enumerate(texts)
+            ]
             memory.entries.add(drafts)
             asked += chance.sample(texts, 2)
         queries = [" ".join(chance.sample(text.split(), 5)) for text in asked]

@@ -27,7 +27,7 @@ _MOST_LINKS = 2_000
 
 
 @dataclass(slots=True)
-class Facts:
+class PartFacts:
     """What a document says of itself."""
 
     title: str = ""
@@ -98,7 +98,7 @@ class Composer:
         """The text of the first heading, or nothing."""
         return next((block.text for block in self.blocks if block.kind == "heading"), "")
 
-    def document(self, url: str, kind: str, name: str, facts: Facts) -> Document:
+    def document(self, url: str, kind: str, name: str, facts: PartFacts) -> Document:
         """Render what was added; `name` stands for a title that nobody gave."""
         return Document(
             url=url, kind=kind, title=_line(facts.title) or self.first_heading() or name,
@@ -121,12 +121,12 @@ def _line(text: str) -> str:
     return clean(" ".join(text.split()))
 
 
-def core_properties(archive: Archive) -> Facts:
+def core_properties(archive: Archive) -> PartFacts:
     """Read what an Office Open XML file says of itself; empty where it says nothing."""
     return dublin_core(archive.tree("docProps/core.xml"))
 
 
-def dublin_core(root: etree._Element | None) -> Facts:
+def dublin_core(root: etree._Element | None) -> PartFacts:
     """Read title, creators, dates, language and description, whatever their namespace."""
     found: dict[str, list[str]] = {}
     for element in root.iter("{*}*") if root is not None else ():
@@ -136,7 +136,7 @@ def dublin_core(root: etree._Element | None) -> Facts:
     def first(*names: str) -> str:
         return next((found[name][0] for name in names if name in found), "")
 
-    return Facts(
+    return PartFacts(
         title=first("title"),
         author=", ".join(dict.fromkeys(found.get("creator") or found.get("initial-creator") or ()))
         or None,

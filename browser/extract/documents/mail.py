@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from browser.errors import ExtractError
 from browser.extract.charset import decode
 from browser.extract.dates import iso_date
-from browser.extract.documents.composer import Composer, Facts
+from browser.extract.documents.composer import Composer, PartFacts
 from browser.extract.html import extract
 from browser.extract.plain import extract_plain
 from browser.extract.tree import parse_html
@@ -62,7 +62,7 @@ def _folder(body: bytes, starts: list[int], url: str, name: str) -> Document:
         _add(message, composer, _DEEPEST)
     if len(starts) > _MOST_MESSAGES:
         composer.notes.append(f"the first {_MOST_MESSAGES} of {len(starts)} messages")
-    return composer.document(url, "mail", name, Facts(title=name))
+    return composer.document(url, "mail", name, PartFacts(title=name))
 
 
 def _parse(data: bytes) -> EmailMessage:
@@ -117,8 +117,8 @@ def _parts(message: EmailMessage) -> Iterator[EmailMessage]:
     return (part for part in message.walk() if isinstance(part, EmailMessage))
 
 
-def _facts(message: EmailMessage) -> Facts:
-    return Facts(
+def _facts(message: EmailMessage) -> PartFacts:
+    return PartFacts(
         title=_header(message, "Subject"),
         author=_header(message, "From") or None,
         published=iso_date(_header(message, "Date")),

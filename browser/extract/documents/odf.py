@@ -44,12 +44,12 @@ def read_odf(archive: Archive, url: str, name: str, kind: str) -> Document:
     data = archive.read("content.xml")
     if not data:
         raise ExtractError("the OpenDocument file lacks its text")
-    reader = _Reader()
+    reader = _OdfReader()
     reader.read(data)
     return reader.composer.document(url, kind, name, dublin_core(archive.tree("meta.xml")))
 
 
-class _Reader:
+class _OdfReader:
     def __init__(self) -> None:
         self.composer = Composer()
         self._rows: list[list[str]] = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from browser.errors import BrowserError, ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.documents.archive import Archive
-from browser.extract.documents.composer import Composer, Facts
+from browser.extract.documents.composer import Composer, PartFacts
 from browser.extract.documents.epub import read_epub
 from browser.extract.documents.mail import read_mail
 from browser.extract.documents.odf import read_odf
@@ -103,7 +103,7 @@ def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> 
         raise ExtractError(
             "no document in the archive can be read", hint="Unpack it, or try another source."
         )
-    return composer.document(url, "zip", name, Facts(title=name))
+    return composer.document(url, "zip", name, PartFacts(title=name))
 
 
 def _read_compound(body: bytes, url: str, name: str, _: Reader | None) -> Document:
@@ -152,7 +152,7 @@ def _through_extra(body: bytes, url: str, name: str, kind: str) -> Document:
             composer.paragraph(block)
     for attachment in found.attachments:
         composer.notes.append(f"the attachment {attachment.filename} was not read")
-    facts = Facts(
+    facts = PartFacts(
         title=found.metadata.title or "", author=found.metadata.author or None,
         published=iso_date(found.metadata.created or ""),
         modified=iso_date(found.metadata.modified or ""),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
-from browser.extract.documents.composer import Composer, Facts
+from browser.extract.documents.composer import Composer, PartFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ _LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
 
 def read_rtf(body: bytes, url: str, name: str) -> Document:
     """Read an RTF file; hidden and deleted text is left out, footnotes stand at the end."""
-    reader = _Reader()
+    reader = _RtfReader()
     rest = _tokens(body)
     for token in itertools.islice(rest, _MOST_TOKENS):
         reader.take(token)
@@ -110,7 +110,7 @@ class _State:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _RtfReader:
     _composer: Composer = field(default_factory=Composer)
     _state: _State = field(default_factory=_State)
     _outer: list[_State] = field(default_factory=list)
@@ -159,7 +159,7 @@ class _Reader:
         for note in self._notes:
             self._composer.paragraph(note)
         said = {key: self._said(key) for key in ("title", "author", "subject")}
-        facts = Facts(
+        facts = PartFacts(
             title=said["title"], author=said["author"] or None,
             published=self._day("creatim"), modified=self._day("revtim"),
             description=said["subject"] or None,

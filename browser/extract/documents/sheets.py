@@ -15,7 +15,7 @@ from zipfile import BadZipFile
 from lxml import etree
 
 from browser.errors import ExtractError
-from browser.extract.documents.composer import Composer, Facts, core_properties
+from browser.extract.documents.composer import Composer, PartFacts, core_properties
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
     from openpyxl import load_workbook  # noqa: PLC0415 - 0.2 s, for the few pages that are sheets
 
     archive.check_all()  # openpyxl itself knows no limit
-    reader = _Reader()
+    reader = _SheetReader()
     try:
         book = load_workbook(BytesIO(body), read_only=True, data_only=True, keep_links=False)
         try:
@@ -68,7 +68,7 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
     """
     import xlrd  # noqa: PLC0415 - as openpyxl
 
-    reader = _Reader()
+    reader = _SheetReader()
     try:
         # Ragged rows: a cell in the last row and column does not fill the sheet.
         book = xlrd.open_workbook(
@@ -83,7 +83,7 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
                 "the workbook is encrypted", hint="Save it without a password, then read it."
             ) from error
         raise ExtractError(f"not readable as a workbook: {error}") from error
-    return reader.composer.document(url, "xls", name, Facts())
+    return reader.composer.document(url, "xls", name, PartFacts())
 
 
 def _old_cell(book: Any, cell: Any) -> str:
@@ -100,7 +100,7 @@ def _old_cell(book: Any, cell: Any) -> str:
     return xlrd.error_text_from_code.get(cell.value, "") if cell.ctype == 5 else str(cell.value)
 
 
-class _Reader:
+class _SheetReader:
     def __init__(self) -> None:
         self.composer = Composer()
         self._cells = _MOST_CELLS

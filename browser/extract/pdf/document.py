@@ -13,7 +13,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from browser.errors import ExtractError
-from browser.extract.documents.composer import Composer, Facts
+from browser.extract.documents.composer import Composer, PartFacts
 from browser.extract.pdf.layout import add_page, key
 from browser.extract.pdf.ocr import Scanner
 from browser.text import clean
@@ -68,7 +68,7 @@ def _read(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
         _read_page(pdf, n, outline.get(n, {}), whole, scanner)
         for n in range(min(len(pdf), _MOST_PAGES))
     )
-    texts = [page.document("", "", "", Facts()) for page in pages]
+    texts = [page.document("", "", "", PartFacts()) for page in pages]
     meta = pdf.get_metadata_dict()
     return Document(
         url=url,

@@ -11,7 +11,7 @@ from axe_playwright_python.async_playwright import Axe
 
 from agent.export.markup import inline, prose
 from agent.export.report_html import _title, steps
-from agent.export.run_record import Record
+from agent.export.run_record import FinishedRun
 from agent.journal import read_events
 from browser.session import Browser
 
@@ -192,7 +192,7 @@ def test_steps_of_parts_side_by_side_stand_together_and_say_whose_they_are(finis
         place = moved.get(f"{head}/{step}")
         return dataclasses.replace(event, place=f"{place}/{call}".rstrip("/")) if place else event
 
-    record = Record.read(finished.path)
+    record = FinishedRun.read(finished.path)
     drawn = steps(dataclasses.replace(record, events=tuple(map(elsewhere, events))))
     titles = re.findall(r"<h3>([^<]+?) <", drawn)
     assert titles == ["Part 1 · step 1", "Part 2 · step 1", "Step 4"]

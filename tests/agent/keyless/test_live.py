@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.keyless import ExtractiveModel
-from agent.keyless.live import Control, controls
+from agent.keyless.live import LiveControl, controls
 from agent.models import Message
 from agent.protocol import parse
 from agent.types import Observation, Passage, ToolCall
@@ -123,7 +123,7 @@ def test_controls_are_those_of_the_main_part_and_what_came_later() -> None:
         "~ [e4 button: Order, disabled]"
     )
     found = controls([shown("OPEN", OPENED), shown("CLICK", change)])
-    assert Control("e8", "tab", "Winter") in found
+    assert LiveControl("e8", "tab", "Winter") in found
     assert {c.ref for c in found} == {"e2", "e3", "e8"}
 
 

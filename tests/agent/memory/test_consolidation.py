@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.background.jobs import word_insights
-from agent.memory.graph import Link, LinkKind
+from agent.memory.graph import LinkKind, MemoryLink
 from agent.models.scripted import ScriptedModel
 from agent.types import Report, ReportSource, Sentence, VerdictState
 
@@ -37,7 +37,7 @@ def test_an_association_never_moves_what_the_words_found(memory: Memory) -> None
     other = memory.add("Unrelated")
     before = _ids(memory, "beacon bay shines", associations=False)
     memory.reinforce([ids[7], other])
-    memory.entries.links.write([Link(ids[6], other, LinkKind.SIMILAR, 1.0)])
+    memory.entries.links.write([MemoryLink(ids[6], other, LinkKind.SIMILAR, 1.0)])
     assert [id_ for id_ in _ids(memory, "beacon bay shines") if id_ != other] == before[:5]
 
 
@@ -52,7 +52,7 @@ def test_forgetting_a_memory_forgets_its_links(memory: Memory) -> None:
 
 def test_unused_links_fade_and_go(memory: Memory) -> None:
     one, other = memory.add("oak"), memory.add("elm")
-    memory.entries.links.write([Link(one, other, LinkKind.RELATED, 0.2)])
+    memory.entries.links.write([MemoryLink(one, other, LinkKind.RELATED, 0.2)])
     assert memory.entries.fade(time.time()) == 0
     assert memory.entries.fade(time.time() + 60 * 86_400) == 1
 

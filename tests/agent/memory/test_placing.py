@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.memory.records import SESSION_GAP, Draft, Place, place
+from agent.memory.records import SESSION_GAP, MemoryDraft, Place, place
 from agent.memory.types import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def _sessions(drafts: Sequence[Draft]) -> list[int]:
+def _sessions(drafts: Sequence[MemoryDraft]) -> list[int]:
     """Place drafts one after another, all written at time 1000; gives their sessions."""
     found: list[int] = []
     before: Place | None = None
@@ -21,8 +21,8 @@ def _sessions(drafts: Sequence[Draft]) -> list[int]:
     return found
 
 
-def _turn(at: float | None = None, source: str | None = None, text: str = "words") -> Draft:
-    return Draft(text, "turn", at=at, source=source)
+def _turn(at: float | None = None, source: str | None = None, text: str = "words") -> MemoryDraft:
+    return MemoryDraft(text, "turn", at=at, source=source)
 
 
 def test_silence_ends_a_session() -> None:
@@ -43,9 +43,9 @@ def test_speakers_alone_make_a_talk() -> None:
 
 
 def test_a_bare_note_stands_for_itself() -> None:
-    assert _sessions([Draft("oats", "note"), Draft("bread", "note")]) == [1, 2]
+    assert _sessions([MemoryDraft("oats", "note"), MemoryDraft("bread", "note")]) == [1, 2]
 
 
 def test_what_a_run_wrote_is_no_talk() -> None:
-    fact = Draft("x", "fact", source="https://a.example/", origin=Origin("r1"))
+    fact = MemoryDraft("x", "fact", source="https://a.example/", origin=Origin("r1"))
     assert _sessions([fact, fact]) == [1, 2]

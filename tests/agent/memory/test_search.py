@@ -145,9 +145,9 @@ def test_the_score_says_how_much_of_the_question_is_there(memory: Memory) -> Non
 
 
 def test_a_word_in_very_many_memories_still_finds_the_one_meant(memory: Memory) -> None:
-    from agent.memory.records import Draft
+    from agent.memory.records import MemoryDraft
 
-    drafts = [Draft(f"parcel {n} stands in row {n % 40}", "note") for n in range(3_000)]
+    drafts = [MemoryDraft(f"parcel {n} stands in row {n % 40}", "note") for n in range(3_000)]
     memory.entries.add(drafts)
     assert _texts(memory, "parcel 1234 row", 1) == ["parcel 1234 stands in row 34"]
     assert len(_texts(memory, "parcel row stands", 10)) == 10
