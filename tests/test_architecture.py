@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import re
 import tomllib
+from collections import defaultdict
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -44,3 +47,52 @@ def test_layers_are_drawn_in_the_order_that_imports_hold() -> None:
         places = [[drawn.index(part) for part in layer] for layer in layers if layer]
         for above, below in itertools.pairwise(places):
             assert max(above) < min(below)
+
+
+MOST_IMPORTS = 15
+"""Modules of ours that one module needs when it is loaded: more, and it holds several subjects."""
+
+
+def modules() -> dict[str, ast.Module]:
+    """Every module of the project, parsed, by its dotted name."""
+    found = {}
+    for path in itertools.chain((ROOT / "agent").rglob("*.py"), (ROOT / "browser").rglob("*.py")):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+def imports_of(tree: ast.AST, known: dict[str, ast.Module], *, at_load: bool = False) -> set[str]:
+    """The modules of ours that a module imports; with `at_load` those that loading it needs."""
+    found: set[str] = set()
+    for node in ast.iter_child_nodes(tree):
+        inside_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        if not (at_load and (inside_function or for_types)):
+            found |= imports_of(node, known, at_load=at_load)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                found |= {name if name in known else node.module} & known.keys()
+    return found
+
+
+def test_no_modules_import_each_other_in_a_ring_for_types_or_in_functions_either() -> None:
+    known = modules()
+    graph = {name: imports_of(tree, known) - {name} for name, tree in known.items()}
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the ring
+
+
+def test_no_module_needs_more_than_a_few_of_ours() -> None:
+    known = modules()
+    counted = {name: len(imports_of(tree, known, at_load=True)) for name, tree in known.items()}
+    assert {name: n for name, n in counted.items() if n > MOST_IMPORTS} == {}
+
+
+def test_a_class_name_means_one_thing() -> None:
+    places = defaultdict(set)
+    for name, tree in modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].add(name)
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
