@@ -91,7 +91,7 @@ def _value(field: Field, sentence: str, question: str) -> Any:
     if field.format.startswith("date"):
         return _date(sentence)
     named = _OF_NAMES & frozenset(content_words(_wording(field)))
-    return _name(sentence, question) if named else None
+    return _name(field, sentence, question) if named else None
 
 
 def _number(field: Field, sentence: str, question: str) -> float | int | None:
@@ -118,10 +118,14 @@ def _date(sentence: str) -> str | None:
     return None
 
 
-def _name(sentence: str, question: str) -> str | None:
+def _name(field: Field, sentence: str, question: str) -> str | None:
+    """Give the one name that the question has not; of several the one behind the field's word."""
     known = frozenset(content_words(question))
     new = [name for name in facts_of(sentence).names if not known.issuperset(content_words(name))]
-    return new[0] if len(new) == 1 else None
+    own = frozenset(content_words(_wording(field)))
+    behind = [name for name in new if own & {*content_words(sentence.partition(name)[0])[-1:]}]
+    named = new if len(new) == 1 else behind
+    return named[0] if len(named) == 1 else None
 
 
 def _wording(field: Field) -> str:

@@ -69,7 +69,6 @@ def test_a_check_can_ask_for_pages(weak):
 async def test_a_sentence_that_a_result_carries_is_worth_less(ask, script, site, weak):
     read = f'<<TOOL:READ:{{"url":"{site.url}{PAGE}"}}>>'
     strong = await ask(model=script(SEARCH, read, f"{SAID} [S1]"))
-    assert weak.confidence < strong.confidence
     assert (weak.confidence_parts.supported, strong.confidence_parts.supported) == (0.7, 1.0)
 
 
