@@ -127,7 +127,7 @@ def _one_line(text: str | None, joined: str = "") -> str:
     return joined.join((text or "").split()).encode("utf-8", "replace").decode()
 
 
-_SAID = ("WARC-FinishedRun-ID", "WARC-Target-URI", "WARC-Date", "WARC-Refers-To", "Content-Type")
+_SAID = ("WARC-Record-ID", "WARC-Target-URI", "WARC-Date", "WARC-Refers-To", "Content-Type")
 """The headers of a record that we write; lengths and digests follow from its bytes."""
 
 
@@ -178,13 +178,13 @@ def _revisit(writer: WARCWriter, kept: Kept, known: Any) -> Any:
         header("WARC-Target-URI"),
         header("WARC-Date"),
         http_headers=_http(kept),
-        warc_headers_dict={**_headers(kept), "WARC-Refers-To": header("WARC-FinishedRun-ID")},
+        warc_headers_dict={**_headers(kept), "WARC-Refers-To": header("WARC-Record-ID")},
     )
 
 
 def _headers(kept: Kept) -> dict[str, str]:
     refers = {"WARC-Refers-To": kept.refers_to} if kept.refers_to else {}
-    return {"WARC-FinishedRun-ID": kept.id, "WARC-Date": kept.at, **refers}
+    return {"WARC-Record-ID": kept.id, "WARC-Date": kept.at, **refers}
 
 
 def _http(kept: Kept) -> StatusAndHeaders | None:
