@@ -108,6 +108,31 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """A picture shown to the model: its bytes, their media type, and their SHA-256 (hex)."""
+
+    media_type: str
+    data: bytes = field(repr=False)
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the conversation; a language model gets the text, and pictures if it sees.
+
+    `observations` are the tool results of the message as data, one for each call and in the same
+    order; in the question's own message the files and the page that were put into it. `question`
+    is the person's own words, where `content` has memory and context around them.
+    """
+
+    role: Literal["user", "assistant"]
+    content: str
+    images: tuple[Image, ...] = ()
+    observations: tuple[Observation, ...] = field(default=(), repr=False, compare=False)
+    question: str = field(default="", repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """A claim against passages: the quote that carries (or contradicts) it, and the reason.
 

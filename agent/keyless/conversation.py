@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.models.base import Message
-    from agent.types import Observation
+    from agent.types import Message, Observation
 
 REPORT = "[Report:"
 """How the request begins to write up what was read."""

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.depth import Effort
-    from agent.models.base import Message, Task
+    from agent.models.base import Task
+    from agent.types import Message
 
 
 class ExtractiveModel:

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from agent.keyless.conversation import Conversation
     from agent.keyless.question import Question
     from agent.keyless.ranking import Scored
-    from agent.models.base import Message
-    from agent.types import Observation, Passage
+    from agent.types import Message, Observation, Passage
 
 SURE = 0.65
 """Share of the question that an answer covers from which nothing further is looked for."""

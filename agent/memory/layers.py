@@ -15,7 +15,7 @@ from agent import jsvalues as js
 from agent.memory import kinds
 from agent.memory.terms import index_terms
 from agent.memory.types import Untrusted
-from agent.models.base import Message
+from agent.types import Message
 from browser.text import words
 
 if TYPE_CHECKING:

@@ -2,8 +2,6 @@
 
 from agent.models.base import (
     Guidable,
-    Image,
-    Message,
     Model,
     ModelReply,
     Native,
@@ -15,6 +13,7 @@ from agent.models.base import (
     sees,
     takes,
 )
+from agent.types import Image, Message
 
 __all__ = [
     "Guidable",

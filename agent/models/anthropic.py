@@ -32,10 +32,11 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.models.base import Hearing, Image
+    from agent.models.base import Hearing
     from agent.models.providers import Endpoint
     from agent.models.remote import ModelRequest
     from agent.protocol.native import NativeTurn
+    from agent.types import Image
 
 LONGEST_REPLY = 8_192
 """Tokens that a reply may be; the API wants a bound. A sectioned report stays well below it."""

@@ -6,39 +6,14 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
-from agent.types import Observation, ToolCall
+from agent.types import Image, Message, Observation, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from agent.types import Passage
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """A picture shown to the model: its bytes, their media type, and their SHA-256 (hex)."""
-
-    media_type: str
-    data: bytes = field(repr=False)
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message of the conversation; a language model gets the text, and pictures if it sees.
-
-    `observations` are the tool results of the message as data, one for each call and in the same
-    order; in the question's own message the files and the page that were put into it. `question`
-    is the person's own words, where `content` has memory and context around them.
-    """
-
-    role: Literal["user", "assistant"]
-    content: str
-    images: tuple[Image, ...] = ()
-    observations: tuple[Observation, ...] = field(default=(), repr=False, compare=False)
-    question: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from browser.text import content_words, sentences
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from agent.models.base import Message
+    from agent.types import Message
 
 ENTAILS: Final = 0.8
 """From here on a claim is supported. A judge that supports what is wrong costs more than one that

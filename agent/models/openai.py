@@ -21,10 +21,11 @@ from agent.protocol.native import as_turns, first_fields
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.models.base import Hearing, Image
+    from agent.models.base import Hearing
     from agent.models.providers import Endpoint
     from agent.models.remote import ModelRequest
     from agent.protocol.native import NativeCall, NativeTurn
+    from agent.types import Image
 
 _STREAM = re.compile(r"stream", re.IGNORECASE)
 _FORM = re.compile(r"response_format|json_schema|schema|grammar", re.IGNORECASE)

@@ -23,9 +23,10 @@ from browser.net.transport import certificates
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.models.base import Heard, Message
+    from agent.models.base import Heard
     from agent.models.failures import Failure
     from agent.models.providers import Endpoint
+    from agent.types import Message
 
 HTTP_ERRORS = (httpx.HTTPError, httpx2.HTTPError)
 """What breaks in the middle of a stream: not all clients put it in words of their own."""

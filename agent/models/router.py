@@ -13,8 +13,9 @@ from agent.models.base import Hearing, Native, Streaming, natively, sees, takes
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from agent.models.base import Heard, Message, Model, ModelReply, Task
+    from agent.models.base import Heard, Model, ModelReply, Task
     from agent.models.providers import Endpoint
+    from agent.types import Message
 
 REST_SECONDS = 30.0
 """How long a provider that was down after all retries is left alone; then one call probes it."""

@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ModelUnavailable, UsageError
-from agent.models.base import Message, ModelReply, Task, Usage
+from agent.models.base import ModelReply, Task, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from agent.types import Message
 
 _PASSAGE = re.compile(r"S\d+¶\d+")
 _GUIDE = re.compile(r"<guide>.*?</guide>", re.DOTALL)

@@ -11,9 +11,9 @@ from agent.config import CONTEXT_WINDOW
 from agent.depth import STANDARD, Effort
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard import LimitReached, Repetition, Window, fit_opening
+from agent.guard.model_client import ModelClient
 from agent.journal.places import CLOSING, MAIN, MISSING, OUTLINE, PLAN, SYNTHESIS
-from agent.loop import Loop, LoopResult, without_calls
-from agent.model_client import ModelClient
+from agent.loop.loop import Loop, LoopResult, without_calls
 from agent.models import Message, Task, takes
 from agent.planner import report
 from agent.planner.parallel import FEWEST_STEPS, SIDE_BY_SIDE, SubtaskRunner, cut
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from agent.guard import Budget
+    from agent.guard.model_client import Record
     from agent.loop import Caller
-    from agent.model_client import Record
     from agent.models import Model
     from agent.planner.parallel import Begin
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from agent.protocol.results import failed
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from agent.depth import Depth
     from agent.protocol import CallResult
-    from agent.tools import Registry
 
 WRAP_UP = (
     "[Limit reached: {limit}. No further tool runs. Give your best final answer now from what is "
@@ -34,8 +33,15 @@ CALL = '<<TOOL:WEB_SEARCH:{"query":"…"}>>'
 """A call as the text protocol writes it."""
 
 
+class ToolLines(Protocol):
+    """The tools there are, a line each; those for an open page apart."""
+
+    def lines(self, *, on_page: bool = False) -> list[str]:
+        """Describe them."""
+
+
 def system_prompt(
-    tools: Registry,
+    tools: ToolLines,
     *,
     native: bool = False,
     depth: Depth = "standard",

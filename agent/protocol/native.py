@@ -15,7 +15,7 @@ from agent.protocol.replies import loose_object, parse, tag
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from agent.models.base import Image, Message
+    from agent.types import Image, Message
 
 _RESULT = re.compile(r"(?m)^(?=\[Tool result for )")
 _ABOVE = "(given with the first result)"

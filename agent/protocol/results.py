@@ -20,8 +20,7 @@ from agent.types import Observation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent.models import Image
-    from agent.types import Passage, ToolCall
+    from agent.types import Image, Passage, ToolCall
     from browser.types import SearchResult
 
 RESULT_CAP = 3_000

@@ -21,9 +21,9 @@ from agent.background.jobs import DONE, PLACE, SETTLED, ConversationJobs, Finish
 from agent.background.jobs import place as job_place
 from agent.errors import JournalError, UsageError
 from agent.guard import Budget, Redactor, secrets_of
+from agent.guard.model_client import ModelClient
 from agent.journal import Journal, RunFolder, Runs
 from agent.journal.places import MAIN
-from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.protocol.results import failed
 from agent.run.models import RedactingModel
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
     from agent.background.skill_scores import Ask
     from agent.config import Options
-    from agent.context_builder import ContextBuilder
+    from agent.guard.model_client import Record
     from agent.journal import Event
+    from agent.loop.context_builder import ContextBuilder
     from agent.memory import AnyMemory, Turn
-    from agent.model_client import Record
     from agent.models import Model
     from agent.planner import Work
 

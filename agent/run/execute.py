@@ -10,10 +10,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from agent.config import private_folder
-from agent.context_builder import ContextBuilder
 from agent.errors import InternalError, ResearchError
 from agent.journal import Runs, utc_now
 from agent.loop import LoopResult
+from agent.loop.context_builder import ContextBuilder
 from agent.review import Gate
 from agent.run.background import BackgroundJobs, keep_failure, keep_turns, now_ms
 from agent.run.models import find_model
@@ -24,8 +24,8 @@ from agent.run.wiring import begin_work
 
 if TYPE_CHECKING:
     from agent.config import Options
-    from agent.judge import Verdicts
     from agent.planner import Work
+    from agent.review.judge import Verdicts
     from agent.run.inputs import Given
     from agent.run.models import FoundModel
     from agent.types import Report

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from agent.config import Options
-    from agent.context_builder import ContextBuilder
     from agent.evidence import Evidence
     from agent.journal import Event, Journal
     from agent.loop import Caller
+    from agent.loop.context_builder import ContextBuilder
     from agent.memory import AnyMemory
     from agent.models import Message, Model
     from agent.run.outcome import Ledger

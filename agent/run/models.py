@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agent.depth import STANDARD
-from agent.guided import GuidedModel
 from agent.keyless import ExtractiveModel
+from agent.loop.guided import GuidedModel
 from agent.models import Streaming, sees, takes
 from agent.models.providers import is_small
 from agent.models.resolve import EXTRACTIVE, endpoint_of, get_ready, model_of_file

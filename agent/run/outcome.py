@@ -9,7 +9,7 @@ from agent.errors import ResearchError, WebOutOfReach
 from agent.evidence import check_answer, weigh
 from agent.journal.places import JUDGE
 from agent.keyless import ExtractiveModel
-from agent.loop import without_calls
+from agent.loop.loop import without_calls
 from agent.models import Message
 from agent.models.resolve import EXTRACTIVE
 from agent.prompts import WRAP_UP
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from agent.evidence import CheckedAnswer, Evidence
     from agent.guard import Budget
     from agent.journal import Event
-    from agent.judge import Verdicts
     from agent.loop import LoopResult
+    from agent.review.judge import Verdicts
 
 
 INTERRUPT: Final = "interrupt"

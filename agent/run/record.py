@@ -27,7 +27,7 @@ from agent.journal.places import (
     SYNTHESIS,
     VALUES,
 )
-from agent.loop import NUDGED
+from agent.loop.loop import NUDGED
 from agent.models import Message, ModelReply, Usage
 from agent.models.base import images_of, message_of, passages_of
 from agent.protocol import CallResult

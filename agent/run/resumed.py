@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.journal import Journal
-from agent.loop import request_digest
+from agent.loop.loop import request_digest
 from agent.models import Guidable, Streaming, sees, takes
 from agent.protocol import CallResult
 from agent.run.subtasks import left_open

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.guard import Budget
+    from agent.guard.model_client import Record
     from agent.journal import RunFolder
-    from agent.model_client import Record
+    from agent.review.schema import Schema
     from agent.run.inputs import Given
-    from agent.values import Schema
 
 
 @dataclass(slots=True)

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.evidence import Evidence
     from agent.planner import Work
+    from agent.review.schema import Schema
+    from agent.review.values_draft import WeighedValues
     from agent.types import Report, ReportSource
-    from agent.values import Schema
-    from agent.values.draft import WeighedValues
 
 
 def schema_of(options: Options) -> Schema | None:
     """Read the schema of a run, if it has one; raises `UsageError` for what is none."""
     if options.schema_file is None:
         return None
-    from agent.values import Schema  # noqa: PLC0415 - few runs have one
+    from agent.review.schema import Schema  # noqa: PLC0415 - few runs have one
 
     return Schema.of(options.schema_file)
 
@@ -40,7 +40,7 @@ async def add_values(
     report: Report, answer: str, schema: Schema, evidence: Evidence, work: Work
 ) -> None:
     """Fill in the schema after an answer (the model's own text), and put it into the report."""
-    from agent.values.filling import Filling  # noqa: PLC0415 - few runs have a schema
+    from agent.review.filling import Filling  # noqa: PLC0415 - few runs have a schema
 
     filling = Filling(schema, evidence, work.model, work.budget, work.record)
     with_values(report, await filling.fill(report.question, answer), evidence)

@@ -15,12 +15,12 @@ from agent.models.resolve import remote_model
 from agent.run.inputs import take_context
 from agent.run.search import host_port, search_chain, search_defaults
 from agent.tools import Web
-from browser.crawl import Crawler
 from browser.errors import AttachFailed, BrowserError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
 from browser.read import Reader
+from browser.read.crawl import Crawler
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping

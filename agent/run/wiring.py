@@ -21,8 +21,8 @@ from agent.tools.rephrasing import Rephraser
 from agent.tools.toolset import tools_for
 
 if TYPE_CHECKING:
-    from agent.context_builder import ContextBuilder
     from agent.loop import Caller
+    from agent.loop.context_builder import ContextBuilder
     from agent.models import Message, Model
     from agent.planner.parallel import Begin
     from agent.run.services import RunServices

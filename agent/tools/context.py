@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from agent.models.embeddings import Embeddings
     from agent.types import ToolCall
     from agent.wiki import Wiki
-    from browser.crawl import Crawler
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
     from browser.page.content import Items
     from browser.read import Reader
+    from browser.read.crawl import Crawler
     from browser.search.chain import Chain
     from browser.session import Browser
     from browser.solvers import Solver

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext
     from agent.types import Passage
-    from browser.crawl import Crawl
+    from browser.read.crawl import Crawl
     from browser.types import Page
 
 MOST_PAGES = 30

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.errors import ModelError, UsageError
+from agent.guard.model_client import ModelClient
 from agent.journal.places import MEND
-from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.prompts import prompt
 from agent.protocol import parse
@@ -16,7 +16,7 @@ from agent.protocol.replies import loose_object
 if TYPE_CHECKING:
     from agent.errors import ToolError
     from agent.guard import Budget
-    from agent.model_client import Record
+    from agent.guard.model_client import Record
     from agent.models import Model
     from agent.types import ToolCall
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import RESERVE
+from agent.guard.model_client import ModelClient
 from agent.journal.places import REPHRASE
-from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import loose_object
 
 if TYPE_CHECKING:
     from agent.guard import Budget
-    from agent.model_client import Record
+    from agent.guard.model_client import Record
     from agent.models import Model
 
 MOST_QUERIES = 3

@@ -26,9 +26,9 @@ from browser.page.overlays import answer_challenge, challenge_of
 from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, listed, snapshot_of
 from browser.page.view import look_for, target_of
 from browser.page.waiting import drawing, settle, text_shown, within
+from browser.page.walls import live_wall
 from browser.text import clean
 from browser.types import FindResult
-from browser.walls import live_wall
 
 if TYPE_CHECKING:
     import os

@@ -17,9 +17,9 @@ from browser.extract import extract, extract_body
 from browser.extract.body import may_be_platform, on_platform
 from browser.extract.charset import decode
 from browser.extract.tree import parse_html, raw_text, text_content
+from browser.page.walls import find_wall
 from browser.text import count_words
 from browser.types import Outcome, Page
-from browser.walls import find_wall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

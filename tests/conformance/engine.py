@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent.background import ConversationJobs, FinishedTurn
-from agent.context_builder import ContextBuilder
 from agent.errors import ResearchError
 from agent.evidence import Evidence
 from agent.guard import Budget, Secrets
+from agent.loop.context_builder import ContextBuilder
 from agent.memory import Turn
 from agent.models import Message
 from agent.models.embeddings import Embeddings

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agent.model_client import request_digest
+from agent.guard.model_client import request_digest
 from agent.models import Message
 from tests.loopback import Handler, Server, serving
 

@@ -12,9 +12,9 @@ import pytest
 
 from agent.config import private_folder
 from agent.journal import Runs, read_events
-from agent.judge import judge_system
 from agent.memory import Memory
 from agent.prompts import prompt
+from agent.review.judge import judge_system
 from agent.run.background import UnsettledRuns
 from agent.tools.skills import learn
 from tests.conftest import COMMAND

@@ -12,12 +12,12 @@ import pytest
 from agent.errors import UsageError
 from agent.evidence import Evidence, check_answer
 from agent.guard import Budget
+from agent.guard.model_client import ModelClient
 from agent.journal import Runs
-from agent.judge import judge, judge_system, open_claims
-from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.models.entailment import EntailmentModel
 from agent.models.resolve import model_of_file
+from agent.review.judge import judge, judge_system, open_claims
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from browser.types import Document, Outcome, Page

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
+from browser.page.walls import live_wall
 from browser.types import Outcome
-from browser.walls import live_wall
 
 ARTICLE = (
     "<article>" + "<p>The tide tables of the harbour were drawn by hand.</p>" * 60 + "</article>"

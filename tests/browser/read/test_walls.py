@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from browser.extract import extract
+from browser.page.walls import find_wall
 from browser.types import Outcome
-from browser.walls import find_wall
 
 URL = "https://courier.test/story"
 DIALOG = '<div role="dialog" aria-modal="true"><p>We set cookies.</p><button>Fine</button></div>'

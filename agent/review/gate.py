@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from agent.errors import ModelError, ResearchError
 from agent.evidence import check_answer
+from agent.guard.model_client import ModelClient
 from agent.journal.places import REVIEW
-from agent.judge import Verdicts, judge, judge_system, open_claims
-from agent.model_client import ModelClient
 from agent.models import Task, takes
 from agent.prompts import prompt
 from agent.protocol import NOT_FOUND, inert
+from agent.review.judge import Verdicts, judge, judge_system, open_claims
 from agent.types import VerdictState
 from browser.text import content_words, sentences
 
@@ -21,14 +21,25 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from agent.evidence import Evidence
+    from agent.guard import Budget
+    from agent.guard.model_client import Record
     from agent.loop import LoopResult
-    from agent.model_client import Record
     from agent.models import Model
-    from agent.planner import Work
     from agent.types import Sentence
 
 SAME = 0.6
 """Share of a supported sentence's words in a sentence of the second answer that stands for it."""
+
+
+class Answering(Protocol):
+    """The work that an answer came of, as far as the gate needs it."""
+
+    as_report: bool
+    model: Model
+    budget: Budget
+
+    async def go_on(self, answer: str, said: str) -> LoopResult:
+        """Say something about an answer, and work until there is another one."""
 
 
 @dataclass(slots=True)
@@ -38,7 +49,7 @@ class Gate:
     `judge` decides what code leaves open; None leaves it open. `verdicts` are its decisions.
     """
 
-    work: Work
+    work: Answering
     evidence: Evidence
     record: Record
     judge: Model | None = None
@@ -94,7 +105,7 @@ class SectionGate:
 
 
 async def repaired(
-    work: Work, result: LoopResult, said: str, kept: Sequence[str] = ()
+    work: Answering, result: LoopResult, said: str, kept: Sequence[str] = ()
 ) -> LoopResult:
     """Let the answer be mended; the first one stands where that fails.
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.depth import STANDARD
 from agent.keyless import Researcher
-from agent.models.base import Message, ModelReply, Structured
+from agent.models.base import ModelReply, Structured
 from agent.prompts import SEARCHES, prompt
 from agent.protocol import NOT_FOUND, inert, parse
 from agent.protocol.replies import loose_object
+from agent.types import Message
 from browser.text import STOP_WORDS, content_words, sentences
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from agent.evidence import Evidence
-    from agent.model_client import ModelClient
+    from agent.guard.model_client import ModelClient
     from agent.types import Answers, Passage
 
 _MOST_PASSAGES = 6

@@ -8,7 +8,9 @@ import pytest
 
 from agent.evidence import Evidence, check_answer
 from agent.guard import Budget
-from agent.judge import (
+from agent.guard.model_client import ModelClient
+from agent.models import ModelReply
+from agent.review.judge import (
     Verdicts,
     judge,
     judge_request,
@@ -16,8 +18,6 @@ from agent.judge import (
     open_claims,
     read_verdicts,
 )
-from agent.model_client import ModelClient
-from agent.models import ModelReply
 from agent.types import VerdictState
 from browser.types import Document, Outcome, Page
 

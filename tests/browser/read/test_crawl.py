@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.crawl import Crawl, Crawler, Frontier, SitemapEntry, read_sitemap
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
 from browser.read import Reader
+from browser.read.crawl import Crawl, Crawler, Frontier, SitemapEntry, read_sitemap
 from tests.browser.read.reading_site import Site, serve
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from agent.guard import Budget, LimitReached, Repetition, Window
-from agent.model_client import ModelClient, request_digest
+from agent.guard.model_client import ModelClient, request_digest
 from agent.models import Guidable, Message, Task, takes
 from agent.prompts import CALL, FORM, GO_ON, NUDGE, SEARCHES, WRAP_UP
 from agent.protocol import NOT_FOUND, format_results, parse
@@ -16,8 +16,8 @@ from agent.tools.toolset import TOOL_NAMES
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from agent.guard.model_client import Record
     from agent.guard.repetition import Circle
-    from agent.model_client import Record
     from agent.models import Model, ModelReply
     from agent.prompts import Guides
     from agent.protocol import CallResult

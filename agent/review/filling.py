@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ReplayDiverged, ResearchError
 from agent.evidence import placed
+from agent.guard.model_client import ModelClient
 from agent.journal.places import VALUES
-from agent.model_client import ModelClient
 from agent.models import Message, Task, takes
 from agent.prompts import prompt
 from agent.protocol import inert
 from agent.protocol.replies import loose_object
-from agent.values.draft import ValuesDraft, WeighedValues, weighed
-from agent.values.keyless import by_rules
+from agent.review.keyless_values import by_rules
+from agent.review.values_draft import ValuesDraft, WeighedValues, weighed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agent.evidence import Evidence
     from agent.guard import Budget
-    from agent.model_client import Record
+    from agent.guard.model_client import Record
     from agent.models import Model
+    from agent.review.schema import Schema
     from agent.types import Passage
-    from agent.values.schema import Schema
 
 EACH = 4
 """Passages looked up for a field: its value stands in one, and the others tell it from its like."""

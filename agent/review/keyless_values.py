@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from agent.evidence import facts_of
 from agent.evidence.facts import unit_named
-from agent.values.draft import ValuesDraft, stands_in
-from agent.values.schema import pointer
+from agent.review.schema import pointer
+from agent.review.values_draft import ValuesDraft, stands_in
 from browser.text import content_words, sentences, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent.evidence import Evidence
-    from agent.values.schema import Field, Schema
+    from agent.review.schema import Field, Schema
 
 PASSAGES = 8
 """Looked at for a field."""

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from agent.evidence import facts_of, nearest_quote, verify_claim
 from agent.evidence.passages import columns_of
+from agent.review.schema import pointer
 from agent.types import Verdict, VerdictState
-from agent.values.schema import pointer
 from browser.text import content_words, sentences, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from agent.evidence import Evidence
+    from agent.review.schema import Schema
     from agent.types import Passage
-    from agent.values.schema import Schema
 
 Path = tuple[str | int, ...]
 SHORT = 80

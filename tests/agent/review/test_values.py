@@ -8,10 +8,10 @@ import pytest
 
 from agent.export import export
 from agent.journal import Runs
+from agent.review.schema import Schema
+from agent.review.values_draft import stands_in
 from agent.run.record import RunRecord
 from agent.run.replay import replay
-from agent.values import Schema
-from agent.values.draft import stands_in
 
 LIGHT = {
     "type": "object",
