@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from agent.loop.context_builder import ContextBuilder
     from agent.memory import AnyMemory, Turn
     from agent.models import Model
-    from agent.planner import Work
+    from agent.planner.work import Work
 
 FACTS = "facts"
 """The job that writes what the run found out, by its name on record."""

@@ -24,7 +24,7 @@ from agent.run.wiring import begin_work
 
 if TYPE_CHECKING:
     from agent.config import Options
-    from agent.planner import Work
+    from agent.planner.work import Work
     from agent.review.judge import Verdicts
     from agent.run.inputs import Given
     from agent.run.models import FoundModel

@@ -13,7 +13,7 @@ from agent.journal.places import MAIN, MISSING, OUTLINE, PLAN, VALUES
 from agent.loop.loop import LoopResult, request_digest
 from agent.models import Task
 from agent.models.resolve import EXTRACTIVE
-from agent.planner import Work
+from agent.planner.work import Work
 from agent.protocol import CallResult
 from agent.review.gate import repaired
 from agent.review.judge import Verdicts

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.evidence import Evidence
-    from agent.planner import Work
+    from agent.planner.work import Work
     from agent.review.schema import Schema
     from agent.review.values_draft import WeighedValues
     from agent.types import Report, ReportSource

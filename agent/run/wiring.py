@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.guard.window import tokens
 from agent.models import natively, sees
-from agent.planner import Work
+from agent.planner.work import Work
 from agent.review import SectionGate
 from agent.run.inputs import Before
 from agent.run.models import RedactingModel
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent.loop import Caller
     from agent.loop.context_builder import ContextBuilder
     from agent.models import Message, Model
-    from agent.planner.parallel import Begin
+    from agent.planner.work import Begin
     from agent.run.services import RunServices
 
 
