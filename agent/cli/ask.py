@@ -24,9 +24,9 @@ from agent.cli.terminal import approver, asker, complain, print_preview
 from agent.config import Options, file_settings, options
 from agent.export import export
 from agent.journal import Runs, utc_now
-from agent.run import research
 from agent.run.outcome import exit_code
 from agent.run.preview import preview
+from agent.run.research import research
 from agent.run.resume import resume_run
 from agent.types import Report
 

@@ -25,8 +25,9 @@ from agent.export.verify_run import verify as check
 from agent.export.verify_run import verify_archive
 from agent.run.outcome import exit_code
 from agent.run.record import RunRecord
-from agent.run.recorded_web import on_recorded_web, without_reach
+from agent.run.recorded import without_reach
 from agent.run.replay import replay as again
+from agent.run.resume import on_recorded_web
 from browser.text.words import clean
 
 if TYPE_CHECKING:

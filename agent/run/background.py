@@ -28,8 +28,7 @@ from agent.models import Message, Task, takes
 from agent.protocol.results import failed
 from agent.run.models import RedactingModel
 from agent.run.outcome import verified
-from agent.run.record import RunRecord
-from agent.run.resumed import ResumedModel, once_each
+from agent.run.record import ResumedModel, RunRecord, once_each
 from agent.run.settings import memory_name
 from agent.types import Report, VerdictState
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from ruamel.yaml import YAML
 
 from agent.config import options
-from agent.run.checks import read_suite
+from agent.run.expectations import read_suite
 
 PAGE = Path(__file__).parents[3] / "docs" / "ci.md"
 CHECKS, WORKFLOW = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
