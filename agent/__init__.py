@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agent.run import research, research_sync
+    from agent.run.research import research, research_sync
     from agent.types import Report
 
 __all__ = ["Report", "__version__", "research", "research_sync"]
@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> object:
     """Import on demand, so that `research --help` does not pay for what it does not use."""
     if name in ("research", "research_sync"):
-        import agent.run as module  # noqa: PLC0415 - see above
+        import agent.run.research as module  # noqa: PLC0415 - see above
 
         return getattr(module, name)
     if name == "Report":

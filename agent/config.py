@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from agent.depth import EFFORTS, Depth, Effort
 from agent.errors import UsageError
+from browser.net.url import parse as parse_url
 
 APP = "urchin-research"
 MAX_STEPS = 200
@@ -212,3 +213,11 @@ def read_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, An
     fields = Options.model_fields.items()
     names = {f"{ENV_PREFIX}{(field.alias or name).upper()}": name for name, field in fields}
     return {names[key]: value for key, value in environ.items() if key in names and value}
+
+
+def host_port(url: str) -> str:
+    """Give host and port of an address; raises `UsageError` where it is none."""
+    parsed = parse_url(url)
+    if parsed is None:
+        raise UsageError(f"{url!r} is not a web address", hint="Write it as http://host:port/path.")
+    return parsed.netloc

@@ -16,17 +16,16 @@ import click
 from click.core import ParameterSource
 
 from agent.cli.flags import data_dir_option, export_paths, output_flags, run_flags
-from agent.cli.memory import dream_after
 from agent.cli.progress import told
 from agent.cli.render import print_report
-from agent.cli.run_commands import all_runs
+from agent.cli.stores import all_runs
 from agent.cli.terminal import approver, asker, complain, print_preview
 from agent.config import Options, file_settings, options
 from agent.export import export
 from agent.journal import Runs, utc_now
-from agent.run import research
 from agent.run.outcome import exit_code
 from agent.run.preview import preview
+from agent.run.research import research
 from agent.run.resume import resume_run
 from agent.types import Report
 
@@ -64,13 +63,21 @@ def _without_run(question: tuple[str, ...], flags: dict[str, Any]) -> tuple[str,
 
 
 INTERRUPTED = 130
+SECONDS = 2.0  # what a person does not mind between the answer and the prompt
+_RUN_ENDED = frozenset({0, 3, 4, 5})
+"""Exit codes of runs that came to an end and may have left something."""
 _OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
 Start = Callable[..., Awaitable[Report]]
 """Begins a run, given `on_event` and the settings as keyword arguments."""
 
 
-def ask_once(question: str, flags: dict[str, Any]) -> int:
-    """Research a question, print what was asked for, and give the exit code."""
+def ask_once(
+    question: str, flags: dict[str, Any], seen: Callable[[Report], None] | None = None
+) -> int:
+    """Research a question, print what was asked for, and give the exit code.
+
+    `seen` is handed the report as soon as it stands.
+    """
 
     def start(**settings: Any) -> Awaitable[Report]:
         return research(question, approve=approver(), ask=asker(flags), config=True, **settings)
@@ -80,12 +87,30 @@ def ask_once(question: str, flags: dict[str, Any]) -> int:
     if settings.dry_run:
         print_preview(preview(question, settings, os.environ))
         return 0
-    code = run_to_end(start, flags, settings.data, required=settings.require_verified)
+    code = run_to_end(start, flags, settings.data, required=settings.require_verified, seen=seen)
     dream_after(code, settings, quiet=flags["quiet"])
     return code
 
 
-def run_to_end(start: Start, flags: dict[str, Any], data: Path, *, required: bool) -> int:
+def dream_after(code: int, settings: Options, *, quiet: bool) -> None:
+    """Consolidate after a run, if it is due; never for a pipe (`-q`), nor in CI."""
+    if quiet or os.environ.get("CI") or not settings.memory or code not in _RUN_ENDED:
+        return
+    from agent.memory import Memory  # noqa: PLC0415 - a run without memory does not load it
+
+    with Memory.open(settings.memory_place, settings.namespace) as memory:
+        if memory.consolidation_due():
+            memory.consolidate(SECONDS)
+
+
+def run_to_end(
+    start: Start,
+    flags: dict[str, Any],
+    data: Path,
+    *,
+    required: bool,
+    seen: Callable[[Report], None] | None = None,
+) -> int:
     """Run with progress and signals, print and write what was asked for, give the exit code.
 
     `data` is the data folder; `required` says that an unverified answer is a failure.
@@ -97,6 +122,8 @@ def run_to_end(start: Start, flags: dict[str, Any], data: Path, *, required: boo
         report, code = _run(start, settings, listeners, output.show)
     if report is None:
         return code
+    if seen is not None:
+        seen(report)
     output.write(Runs(data).find(report.run).path)
     return code or exit_code(report, require_verified=required)
 
@@ -184,45 +211,6 @@ def _run(
 
 def _print_event(event: Event) -> None:
     print(event.to_json(), flush=True)
-
-
-@click.command()
-@run_flags
-@output_flags
-def chat(**flags: Any) -> int:
-    """Research in a conversation; an empty line or Ctrl-D ends it."""
-    _leave_to_the_file(flags)
-    if flags["session"] is None and flags["continue_run"] is None:
-        flags["session"] = f"chat-{utc_now():%Y%m%d-%H%M%S}"
-    code, broken = 0, ""
-    while (question := _asked()) is not None:
-        broken = _told_once(broken)
-        code = ask_once(question, dict(flags))
-        print()
-    return code
-
-
-def _leave_to_the_file(flags: dict[str, Any]) -> None:
-    """Forget what stood in the settings file at the start: it is read again at each question."""
-    context = click.get_current_context()
-    for name in flags.keys() & Options.model_fields.keys():
-        if context.get_parameter_source(name) is ParameterSource.DEFAULT_MAP:
-            flags[name] = None
-
-
-def _told_once(before: str) -> str:
-    """Say what is wrong with a settings file that was broken meanwhile, unless that was said."""
-    _, broken = file_settings()
-    if broken is not None and str(broken) != before:
-        complain(f"{broken}; the settings from before are kept", broken.hint)
-    return str(broken or "")
-
-
-def _asked() -> str | None:
-    if sys.stdin.isatty():
-        print("? ", end="", file=sys.stderr, flush=True)
-    line = sys.stdin.readline().strip()
-    return line or None
 
 
 @click.command()

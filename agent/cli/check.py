@@ -3,23 +3,46 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent.cli.flags import run_flags
-from agent.cli.run_commands import all_runs
+from agent.cli.stores import all_runs
 from agent.cli.terminal import complain
-from agent.errors import CHECK_FAILED, UsageError
+from agent.errors import CHECK_FAILED, ResearchError, UsageError
 from agent.export.junit import TestCase, to_xml
-from agent.run.checks import read_suite, run_suite
+from agent.export.run_archive import is_archive, opened
+from agent.run.expectations import read_suite
+from agent.run.record import RunRecord
+from agent.run.replay import replay
+from agent.run.research import research
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from agent.run.checks import Checked
+    from collections.abc import Callable
+
+    from agent.journal import Runs
+    from agent.run.expectations import Check, Suite
+    from agent.types import Report
 
 _FILE = click.Path(path_type=Path)
+_PATHS = ("corpus", "file", "storage_state")
+_ALONE = {"memory": False}
+"""What one check learns must not help the next one, unless the file says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A check that was made: what does not hold, and the report, where there came one."""
+
+    check: Check
+    failures: tuple[str, ...]
+    seconds: float
+    report: Report | None = None
 
 
 @click.command()
@@ -45,6 +68,50 @@ def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) 
     if failed:
         complain(f"{len(failed)} of {len(done)} checks do not hold")
     return CHECK_FAILED if failed else 0
+
+
+async def run_suite(
+    suite: Suite, runs: Runs, flags: dict[str, Any], told: Callable[[Checked], None]
+) -> list[Checked]:
+    """Make the checks one after the other, tell each as it is done; `flags` outweigh the file."""
+    done = []
+    for check in suite.checks:
+        done.append(await _checked(check, suite, runs, flags))
+        told(done[-1])
+    return done
+
+
+async def _checked(check: Check, suite: Suite, runs: Runs, flags: dict[str, Any]) -> Checked:
+    started = time.monotonic()
+    try:
+        if check.run is not None:
+            report = await _replayed(check.run, suite, runs)
+        else:
+            settings = {**_ALONE, **_settings(check, suite), **flags}
+            report = await research(str(check.question), config=True, **settings)
+    except ResearchError as error:
+        failure = " ".join(part for part in (str(error), error.hint) if part)
+        return Checked(check, (failure,), time.monotonic() - started)
+    failures = tuple(check.expect.failures(report))
+    return Checked(check, failures, time.monotonic() - started, report)
+
+
+async def _replayed(name: str, suite: Suite, runs: Runs) -> Report:
+    """Replay a run, or one from an archive."""
+    where = str(suite.folder / name) if is_archive(name) else name
+    with opened(where, runs) as folder:
+        record = RunRecord.read(folder)
+        return await replay(record)
+
+
+def _settings(check: Check, suite: Suite) -> dict[str, Any]:
+    settings = {**suite.options, **check.options}
+    for name in _PATHS:
+        if name in settings:
+            values = settings[name] if isinstance(settings[name], list) else [settings[name]]
+            paths = [suite.folder / str(value) for value in values]
+            settings[name] = paths if isinstance(settings[name], list) else paths[0]
+    return settings
 
 
 def _told(one: Checked) -> None:

@@ -15,7 +15,8 @@ from agent.config import Options, options, private_folder
 from agent.errors import ResearchError
 from agent.models import Message
 from agent.models.resolve import endpoint_of
-from agent.run.web import open_remote_model, open_web
+from agent.run.models import open_remote_model
+from agent.run.web import open_web
 from browser.errors import BrowserError
 from browser.search.chain import DEADLINE
 from browser.session.chrome import find_chrome

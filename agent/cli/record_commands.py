@@ -15,8 +15,8 @@ import click
 
 from agent.cli.flags import data_dir_option
 from agent.cli.render import print_report
-from agent.cli.run_commands import all_runs
 from agent.cli.stamping import blocks_option, roots_option
+from agent.cli.stores import all_runs
 from agent.cli.terminal import complain
 from agent.errors import CHECK_FAILED
 from agent.export.compare_runs import compare
@@ -25,8 +25,9 @@ from agent.export.verify_run import verify as check
 from agent.export.verify_run import verify_archive
 from agent.run.outcome import exit_code
 from agent.run.record import RunRecord
-from agent.run.recorded_web import on_recorded_web, without_reach
+from agent.run.recorded import without_reach
 from agent.run.replay import replay as again
+from agent.run.resume import on_recorded_web
 from browser.text.words import clean
 
 if TYPE_CHECKING:

@@ -14,6 +14,10 @@ from agent.protocol.replies import loose_object
 # The reference engine's trigger and limits; lengths in UTF-16 units.
 LONG_QUESTION = 120
 FEWEST, MOST = 2, 4
+SIDE_BY_SIDE = 4
+"""Loops at once: as many as a plan has subtasks; more would only wait for the same sites."""
+NO_RESPONSE = "No response."
+"""What an empty answer is called."""
 _JOINS = re.compile(r"\b(?:and|then|also|after that|next|finally)\b", re.IGNORECASE | re.ASCII)
 _PLAIN = re.compile(r"(?:hi|hey|hello|what|who|how much|price|gm)\b", re.IGNORECASE | re.ASCII)
 """Greetings and short questions are one task, however long; by whole words (`History` is none)."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent.evidence.layout import NOT_KNOWN
 from agent.journal.places import CLOSING
-from agent.planner.parallel import NO_RESPONSE
+from agent.planner.plan import NO_RESPONSE
 from agent.prompts import prompt
 from agent.protocol import NOT_FOUND
 from agent.protocol.replies import loose_object

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,9 @@ from agent.journal.places import CLOSING, MAIN, MISSING, OUTLINE, PLAN, SYNTHESI
 from agent.loop.loop import Loop, LoopResult, without_calls
 from agent.models import Message, Task, takes
 from agent.planner import report
-from agent.planner.parallel import FEWEST_STEPS, SIDE_BY_SIDE, SubtaskRunner, cut
 from agent.planner.plan import (
+    NO_RESPONSE,
+    SIDE_BY_SIDE,
     Subtask,
     missing_note,
     missing_request,
@@ -30,16 +32,85 @@ from agent.tools import Registry
 from agent.tools.toolset import PAGE_TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from agent.guard import Budget
     from agent.guard.model_client import Record
     from agent.loop import Caller
     from agent.models import Model
-    from agent.planner.parallel import Begin
 
 QUOTED = 500
 """UTF-16 units of a question that a plan and a synthesis are shown; the reference engine's."""
+RESULT_UNITS = 2_000
+"""Of a result, as later subtasks and the synthesis are shown it; the reference engine's."""
+FEWEST_STEPS = 2
+"""A part with fewer could not look at anything before it answers."""
+
+Begin = Callable[[str, str], Awaitable[list[Message]]]
+"""Question and place to the messages that a loop begins with."""
+Finish = Callable[[Loop, list[Message], LoopResult], Awaitable[LoopResult]]
+"""What is done with a part's result before it counts as done."""
+
+
+@dataclass(slots=True)
+class SubtaskRunner:
+    """Runs subtasks, each as soon as those are done that it depends on.
+
+    Places are numbered from 1 in the order of the plan; `finish` may have a part mended.
+    """
+
+    begin: Begin
+    new_loop: Callable[[str, Budget], Loop]
+    budget: Budget
+    at_once: int = SIDE_BY_SIDE
+    finish: Finish | None = None
+
+    async def results(self, plan: Sequence[Subtask], steps: int) -> list[LoopResult]:
+        """Give the results in the order of the plan; each part takes so many steps at most."""
+        gate = asyncio.Semaphore(self.at_once)
+        numbers = range(1, len(plan) + 1)
+        budgets = [self.budget.part(len(plan) + 1, steps, str(number)) for number in numbers]
+        running: list[asyncio.Task[LoopResult]] = []
+
+        async def run(number: int, subtask: Subtask) -> LoopResult:
+            if number and self.at_once == 1:
+                await running[number - 1]
+            before = {n: (await running[n]).text for n in subtask.depends_on}
+            async with gate:
+                task = _with_results(subtask, before)
+                return await self._result(task, str(number + 1), budgets[number])
+
+        try:
+            for number, subtask in enumerate(plan):
+                running.append(asyncio.create_task(run(number, subtask)))
+            return list(await asyncio.gather(*running))
+        finally:
+            for task in running:
+                task.cancel()
+            self.budget.elsewhere += sum(budget.steps for budget in budgets)
+
+    async def _result(self, task: str, place: str, budget: Budget) -> LoopResult:
+        try:
+            messages = fit_opening(await self.begin(task, place))
+            loop = self.new_loop(place, budget)
+            result = await loop.run(messages)
+            if self.finish is not None:
+                result = await self.finish(loop, messages, result)
+        except ReplayDiverged:
+            raise
+        except ResearchError as error:
+            return LoopResult(f"Failed: {error}")
+        return LoopResult(result.text or NO_RESPONSE, result.limit)
+
+
+def cut(result: str) -> str:
+    """Cut a result to what others are shown of it."""
+    return js.well_formed(js.cut(result, RESULT_UNITS))
+
+
+def _with_results(subtask: Subtask, results: dict[int, str]) -> str:
+    if not subtask.dependent:
+        return subtask.task
+    lines = [f"[Step {n + 1} result]: {cut(results[n])}" for n in subtask.depends_on]
+    return "\n".join([subtask.task, "", "Context from previous steps:", *(lines or [""])])
 
 
 def _no_objections(_text: str, _place: str) -> str | None:

@@ -28,8 +28,7 @@ from agent.models import Message, Task, takes
 from agent.protocol.results import failed
 from agent.run.models import RedactingModel
 from agent.run.outcome import verified
-from agent.run.record import RunRecord
-from agent.run.resumed import ResumedModel, once_each
+from agent.run.record import ResumedModel, RunRecord, once_each
 from agent.run.settings import memory_name
 from agent.types import Report, VerdictState
 
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from agent.loop.context_builder import ContextBuilder
     from agent.memory import AnyMemory, Turn
     from agent.models import Model
-    from agent.planner import Work
+    from agent.planner.work import Work
 
 FACTS = "facts"
 """The job that writes what the run found out, by its name on record."""

@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from agent.errors import UsageError, WebOutOfReach
+from agent.errors import UsageError
 from agent.journal import Runs, read_events
 from agent.protocol import inert
-from agent.run.values import fields_wanted
 from agent.tools.context import Person
 from agent.tools.web_tools import passages_block, register
 from agent.types import Observation, ToolCall
-from browser.errors import SessionError
-from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from agent.config import Options
-    from agent.evidence import Evidence
-    from agent.journal import Event, Journal
-    from agent.loop import Caller
+    from agent.journal import Event
     from agent.loop.context_builder import ContextBuilder
     from agent.memory import AnyMemory
-    from agent.models import Message, Model
-    from agent.run.outcome import Ledger
-    from agent.run.record import RunRecord
-    from agent.tools import ToolContext, Web
-    from agent.tools.context import Ask, LeftPage, Record
-    from browser.session import Browser
-    from browser.types import PageContext
+    from agent.models import Model
+    from agent.review.schema import Schema
+    from agent.run.recorded import Past
+    from agent.tools import ToolContext
+    from agent.tools.context import Ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +95,24 @@ class Before:
             self._gathered = True
 
 
+def schema_of(options: Options) -> Schema | None:
+    """Read the schema of a run, if it has one; raises `UsageError` for what is none."""
+    if options.schema_file is None:
+        return None
+    from agent.review.schema import Schema  # noqa: PLC0415 - few runs have one
+
+    return Schema.of(options.schema_file)
+
+
+def fields_wanted(options: Options) -> list[tuple[str, str]]:
+    """Name the values that are wanted beside the answer, so that they are looked for."""
+    schema = schema_of(options)
+    if schema is None:
+        return []
+    lines = [f"{f.name} ({f.format or f.kind}) {f.said}".rstrip() for f in schema.fields()]
+    return [("also wanted, each value from a page that is read", "; ".join(lines))]
+
+
 def session_of(options: Options, run: str, memory: AnyMemory | None) -> str:
     """Name the conversation: the one asked for, the one continued, or a new one of this run."""
     if options.session:
@@ -153,95 +163,3 @@ async def _files(options: Options, context: ToolContext) -> list[_Given]:
         data = {"url": source.url, "title": source.title, "source": source.name}
         captured.append((line, Observation(ToolCall("READ"), data, shown)))
     return captured
-
-
-async def take_context(web: Web) -> None:
-    """Make the page that the person has before them the context of the run.
-
-    Raises `WebOutOfReach` where their browser does not answer.
-    """
-    try:
-        browser = await web.start_browser()
-        web.attached = True
-        web.context = await browser.visible_context()
-        if web.context is not None and web.context.visible_text.strip():
-            web.page = await _as_page(web.context, browser)
-    except SessionError as error:
-        raise WebOutOfReach(str(error), hint=error.hint) from error
-
-
-async def _as_page(context: PageContext, browser: Browser) -> Page:
-    """Make a page of what the person sees, so that it can be cited like any other."""
-    page = Page(
-        requested_url=context.url,
-        url=context.url,
-        via="browser",
-        outcome=Outcome.OK,
-        fetched_at=datetime.now(UTC),
-        content_type="text/plain",
-        body=context.visible_text.encode(),
-        document=Document(
-            url=context.url,
-            title=context.title,
-            text=context.visible_text,
-            canonical_url=context.canonical_url,
-            language=context.language,
-            published=context.published,
-        ),
-        reason="the tab before the person",
-    )
-    html = await browser.visible_html(context.url)
-    return await asyncio.to_thread(_with_record, page, html) if html else page
-
-
-def _with_record(page: Page, html: str) -> Page:
-    """Where the site is one that is known, what its page holds is read as such, login or not."""
-    from browser.extract.platforms.lookup import record_of, with_platform  # noqa: PLC0415 - lxml
-
-    body = html.encode("utf-8", "replace")
-    if page.document is None or record_of(page.url, body) is None:
-        return page
-    document = with_platform(page.document, body, page.url)
-    return replace(page, document=document, body=body, content_type="text/html; charset=utf-8")
-
-
-class Past(Protocol):
-    """What a run takes over from a record, in the order in which it asks."""
-
-    @property
-    def source(self) -> RunRecord:
-        """The record."""
-        ...
-
-    @property
-    def live(self) -> bool:
-        """Whether the web is opened for what the record does not hold."""
-        ...
-
-    def begin(self, runs: Runs, ledger: Ledger) -> Journal:
-        """Open the journal to write to, and count what was used already."""
-        ...
-
-    def evidence(self) -> Evidence:
-        """The sources there are."""
-        ...
-
-    def opening(self, place: str) -> list[Message] | None:
-        """The messages that a loop begins with; None where they are laid out anew."""
-        ...
-
-    def left_open(self) -> dict[str, LeftPage]:
-        """The pages that were open, by the loops that had them; opened again when needed."""
-        ...
-
-    def model(self, live: Model) -> Model:
-        """The model to ask, given the live one."""
-        ...
-
-    def calls(self, live: Caller, journal: Journal) -> Caller:
-        """Who makes the tool calls, given the live policy."""
-        ...
-
-    def record(self, write: Record) -> Record:
-        """How events are written."""
-        ...

@@ -7,14 +7,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from agent.config import CONTEXT_WINDOW, host_port
 from agent.depth import STANDARD
 from agent.keyless import ExtractiveModel
 from agent.loop.guided import GuidedModel
 from agent.models import Streaming, sees, takes
+from agent.models.local import serving
 from agent.models.providers import is_small
-from agent.models.resolve import EXTRACTIVE, endpoint_of, get_ready, model_of_file
+from agent.models.resolve import (
+    EXTRACTIVE,
+    endpoint_of,
+    get_ready,
+    model_of_file,
+    remote_model,
+)
 from agent.models.router import LaterModel
-from agent.run.web import open_remote_model
+from browser.net.egress import Egress, EgressPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +34,6 @@ if TYPE_CHECKING:
     from agent.models import Message, Model, ModelReply, Task
     from agent.models.base import Heard
     from agent.models.providers import Endpoint
-    from agent.run.inputs import Given
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +78,13 @@ class FoundModel:
         return await open_model(stack, options.judge, options, self.environ, options.base_url)
 
 
-def find_model(options: Options, given: Given, environ: Mapping[str, str]) -> FoundModel:
-    """Find the model of a run; raises `UsageError` for one that nobody has."""
-    if given.model is not None:
-        return FoundModel(options, environ, given.model, None)
+def find_model(options: Options, brought: Model | None, environ: Mapping[str, str]) -> FoundModel:
+    """Find the model of a run, one that the caller brings first.
+
+    Raises `UsageError` for one that nobody has.
+    """
+    if brought is not None:
+        return FoundModel(options, environ, brought, None)
     where = endpoint_of(options.model, options.base_url, environ, options)
     if where is None:
         return FoundModel(options, environ, local_model(options.model, options.effort), None)
@@ -88,6 +98,29 @@ def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
     Raises `UsageError` for one that is not there, or not as it should be.
     """
     return model_of_file(name) if name and name != EXTRACTIVE else ExtractiveModel(effort)
+
+
+async def open_remote_model(
+    stack: AsyncExitStack,
+    where: Endpoint | None,
+    upstream: str | None,
+    context_window: int = CONTEXT_WINDOW,
+) -> Model:
+    """Open a model behind an endpoint, through a way out of its own.
+
+    The endpoint's address is the user's word, so it may be private; pages get no such right,
+    which is why the web's way out is another one.
+    """
+    assert where is not None, "a model that is not local has an endpoint"
+    if where.api == "local":
+        address = await stack.enter_async_context(serving(where.model, context_window))
+        where = replace(where, base_url=address, model="", api="openai")
+    private = (host_port(where.base_url),) if where.base_url else ()
+    allowed = EgressPolicy(allow_private=private, upstream_proxy=upstream)
+    egress = await stack.enter_async_context(Egress(allowed))
+    model = await asyncio.to_thread(remote_model, where, egress.proxy_url)
+    stack.push_async_callback(model.aclose)
+    return model
 
 
 async def with_fallbacks(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.errors import ResearchError, WebOutOfReach
 from agent.evidence import check_answer, weigh
+from agent.evidence.answer import report_source
 from agent.journal.places import JUDGE
 from agent.keyless import ExtractiveModel
 from agent.loop.loop import without_calls
@@ -14,7 +15,7 @@ from agent.models import Message
 from agent.models.resolve import EXTRACTIVE
 from agent.prompts import WRAP_UP
 from agent.protocol import NOT_FOUND
-from agent.types import ErrorInfo, Report, SearchLine, Status, UsageTotals, VerdictState
+from agent.types import DataValue, ErrorInfo, Report, SearchLine, Status, UsageTotals, VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
     from agent.guard import Budget
     from agent.journal import Event
     from agent.loop import LoopResult
+    from agent.planner.work import Work
     from agent.review.judge import Verdicts
+    from agent.review.schema import Schema
+    from agent.review.values_draft import WeighedValues
+    from agent.types import ReportSource
 
 
 INTERRUPT: Final = "interrupt"
@@ -189,3 +194,54 @@ async def with_what_is_known(result: LoopResult, messages: Sequence[Message]) ->
     last = Message("user", WRAP_UP.format(limit=result.limit))
     reply = await ExtractiveModel().reply("", [*messages, last])
     return replace(result, text=without_calls(reply.text))
+
+
+async def add_values(
+    report: Report, answer: str, schema: Schema, evidence: Evidence, work: Work
+) -> None:
+    """Fill in the schema after an answer (the model's own text), and put it into the report."""
+    from agent.review.filling import Filling  # noqa: PLC0415 - few runs have a schema
+
+    filling = Filling(schema, evidence, work.model, work.budget, work.record)
+    with_values(report, await filling.fill(report.question, answer), evidence)
+
+
+def with_values(report: Report, filled: WeighedValues, evidence: Evidence) -> Report:
+    """Put the values into a report; sources that only they cite come after its own."""
+    report.data, report.data_notes = filled.data, filled.notes
+    for value in filled.values:
+        cited = [_numbered(report, n, evidence) for n in value.sources]
+        verdict = value.verdict
+        report.values.append(
+            DataValue(
+                pointer=value.pointer,
+                value=value.value,
+                citations=sorted({source.n for source in cited}),
+                verdict=verdict.state,
+                quote=verdict.quote,
+                reason=verdict.reason,
+            )
+        )
+        _quote(cited, verdict.quote, evidence)
+    return report
+
+
+def _numbered(report: Report, n: int, evidence: Evidence) -> ReportSource:
+    """Find a source of the run among those of the report, or add it to them."""
+    source = evidence.source(n)
+    assert source is not None, "a value cites passages of the run"
+    for known in report.sources:
+        if (known.url, known.sha256) == (source.url, source.sha256):
+            return known
+    added = report_source(len(report.sources) + 1, source, [])
+    report.sources.append(added)
+    return added
+
+
+def _quote(cited: Sequence[ReportSource], quote: str, evidence: Evidence) -> None:
+    """Add the quote to the source in which it stands."""
+    known = (*evidence.sources, *evidence.snippets)
+    texts = {(s.url, s.sha256): s.text for s in known}
+    for source in cited:
+        if quote and quote in texts[source.url, source.sha256] and quote not in source.quotes:
+            source.quotes.append(quote)

@@ -13,7 +13,7 @@ from agent.journal.writer import utc_now
 from agent.models.base import Usage
 from agent.models.prices import priced
 from agent.models.resolve import EXTRACTIVE, endpoint_of
-from agent.planner import wants_plan
+from agent.planner.plan import wants_plan
 from agent.prompts import system_prompt
 from agent.tools import Limits, Registry, ToolContext
 from agent.tools.registry import tool_specs

@@ -1,4 +1,4 @@
-"""What a run left on record, in the form in which it can be used again."""
+"""What a run left on record, in the form in which it can be used again, and its model's replies."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from agent.journal.places import (
     SYNTHESIS,
     VALUES,
 )
-from agent.loop.loop import NUDGED
-from agent.models import Message, ModelReply, Usage
+from agent.loop.loop import NUDGED, request_digest
+from agent.models import Guidable, Message, ModelReply, Streaming, Usage, sees, takes
 from agent.models.base import images_of, message_of, passages_of
 from agent.protocol import CallResult
 from agent.types import ErrorInfo
@@ -40,10 +40,15 @@ if TYPE_CHECKING:
     from agent.depth import Effort
     from agent.evidence.store import Source
     from agent.journal import Event, Journal, RunFolder
+    from agent.models import Model, Task
+    from agent.models.base import Heard
+    from agent.tools.context import Record
 
 
 _OTHERS = (MEND, REPHRASE, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES)
 """Places of calls that have a system prompt of their own."""
+_ONCE = frozenset({"model.request", "thought", "tool.call", "tool.result", "tool.intent"})
+"""Events that name one effect: at a place where one stands on record, it is not written again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,6 @@ class RunRecord:
     requests: list[Request] = field(default_factory=list)
     replies: dict[str, ModelReply] = field(default_factory=dict)
     results: dict[str, tuple[str, str, CallResult]] = field(default_factory=dict)
-    calls: set[str] = field(default_factory=set)
     intents: set[str] = field(default_factory=set)
     limit: str | None = None
     limits: dict[str, str] = field(default_factory=dict)
@@ -237,8 +241,6 @@ class RunRecord:
                 )
                 self._shown[event.place] = data.get("passages", [])
                 self.results[event.place] = (data["name"], data["param"], result)
-            case "tool.call":
-                self.calls.add(event.place)
             case _:
                 self._take_ending(event)
 
@@ -295,3 +297,55 @@ def _page(data: dict[str, Any], folder: RunFolder) -> Page:
         fetched_at=datetime.fromisoformat(data["fetched_at"]),
         document=document,
     )
+
+
+class ResumedModel:
+    """Gives recorded replies as long as the record has them, then asks the model."""
+
+    def __init__(self, record: RunRecord, live: Model) -> None:
+        self.name = live.name
+        self._live = live
+        self._replies = record.replies_by_digest()
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        """Answer from the record, or live."""
+        known = self._replies.get(request_digest(system, messages))
+        return known.popleft() if known else await self._live.reply(system, messages)
+
+    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
+        """Answer from the record, or live and heard while it speaks."""
+        known = self._replies.get(request_digest(system, messages))
+        if known or not isinstance(self._live, Streaming):
+            return await self.reply(system, messages)
+        return await self._live.stream(system, messages, heard)
+
+    def guide(self) -> None:
+        """Guide the live model."""
+        if isinstance(self._live, Guidable):
+            self._live.guide()
+
+    def takes(self, task: Task) -> bool:
+        """Tell what the live model takes."""
+        return takes(self._live, task)
+
+    @property
+    def sees(self) -> bool:
+        """Tell whether the live model sees."""
+        return sees(self._live)
+
+    async def aclose(self) -> None:
+        """Let go of the live model's connections."""
+        await self._live.aclose()
+
+
+def once_each(record: RunRecord, write: Record) -> Record:
+    """Wrap the writing of events, so that what is on record is not written twice."""
+    known = {(event.type, event.place) for event in record.events if event.type in _ONCE}
+    replied = set(record.replies)
+
+    def note(kind: str, place: str = "", **data: Any) -> None:
+        if (kind, place) in known or (kind == "model.reply" and place in replied):
+            return
+        write(kind, place, **data)
+
+    return note

@@ -13,13 +13,19 @@ from agent.journal.places import MAIN, MISSING, OUTLINE, PLAN, VALUES
 from agent.loop.loop import LoopResult, request_digest
 from agent.models import Task
 from agent.models.resolve import EXTRACTIVE
-from agent.planner import Work
+from agent.planner.work import Work
 from agent.protocol import CallResult
 from agent.review.gate import repaired
 from agent.review.judge import Verdicts
 from agent.review.schema import Schema
-from agent.run.outcome import INTERRUPT, Ledger, failed, finished, with_what_is_known
-from agent.run.values import add_values
+from agent.run.outcome import (
+    INTERRUPT,
+    Ledger,
+    add_values,
+    failed,
+    finished,
+    with_what_is_known,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

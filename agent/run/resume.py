@@ -1,4 +1,4 @@
-"""Going on with a run that was cut off: what is on record is used, the rest is done."""
+"""Runs that begin with a record: going on with one that was cut off, or asking another model."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from agent.config import options
 from agent.errors import UsageError
 from agent.run.background import JobRunner, PendingJobs
-from agent.run.execute import execute
 from agent.run.inputs import Given, nobody
 from agent.run.models import open_model
 from agent.run.outcome import FINAL
 from agent.run.record import RunRecord
-from agent.run.resumed import Resumed
+from agent.run.recorded import Past
+from agent.run.research import execute
 from agent.run.settings import memory_name, memory_of
 from agent.types import Report
 
@@ -54,7 +54,7 @@ async def resume(
         settings["storage_state"] = record.folder.browser_state
     # The same tools are offered as before, so that what is on record is known again.
     asks = (ask or nobody) if record.started.get("person") else None
-    given = Given(on_event=on_event, ask=asks, config=True, past=Resumed(record))
+    given = Given(on_event=on_event, ask=asks, config=True, past=Past(record))
     return await execute(record.question, options(settings), given)
 
 
@@ -91,3 +91,26 @@ async def _finish(
         model = await open_model(stack, settings.model, settings, os.environ, settings.base_url)
         runner = JobRunner(memory, asyncio.to_thread, memory_name(settings), model)
         await runner.settle_one(settings.data, record, on_event)
+
+
+async def on_recorded_web(
+    record: RunRecord,
+    *,
+    model: str | None,
+    base_url: str | None = None,
+    data_dir: Path | None = None,
+    live: bool = False,
+) -> Report:
+    """Ask another model the same question, on the recorded web; gives a run of its own."""
+    settings = {
+        **record.started["options"],
+        "schema_file": record.schema,
+        "model": model,
+        "base_url": base_url,
+        "data_dir": data_dir,
+        "memory": False,
+        "session": None,
+        "continue_run": None,
+    }
+    given = Given(config=True, past=Past(record, resumed=False, live=live))
+    return await execute(record.question, options(settings), given)

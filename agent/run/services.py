@@ -68,7 +68,7 @@ class RunServices:
             journal.write(kind, place, **redactor.value(data))
 
         record = past.record(write) if past else write
-        evidence = past.evidence() if past else Evidence(question)
+        evidence = past.source.evidence() if past else Evidence(question)
         context = ToolContext(
             question=question,
             evidence=evidence,

@@ -6,12 +6,10 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from agent.guard import Budget, Secrets
-from agent.models import Usage, natively
+from agent.models import Usage
 from agent.models.prices import priced
 from agent.models.resolve import endpoint_of
-from agent.prompts import BROWSING, CITING, system_prompt
 from agent.tools import Limits
-from agent.tools.registry import tool_specs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,8 +17,7 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.memory import AnyMemory, Memory
-    from agent.models import Model
-    from agent.tools import Registry, ToolContext
+    from agent.tools import ToolContext
 
 
 def budget_of(options: Options, environ: Mapping[str, str]) -> Budget:
@@ -62,28 +59,6 @@ def limits_of(options: Options) -> Limits:
     effort = options.effort
     most = options.max_sources or effort.sources
     return Limits(max_sources=most, engines=effort.engines, translates=effort.translates)
-
-
-def instructed(
-    model: Model, registry: Registry, options: Options, context: ToolContext, today: str
-) -> str:
-    """Give the system prompt; a model that calls functions is offered the tools as such."""
-    guides = _guides(options, context)
-    native = natively(model)
-    system = system_prompt(registry, native=native, depth=options.depth, guides=guides, today=today)
-    if natively(model):
-        tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)
-        if BROWSING in guides:
-            tools, on_page = [*tools, *on_page], []
-        model.offer(system, tools, on_page)
-    return system
-
-
-def _guides(options: Options, context: ToolContext) -> list[str]:
-    """Name the guides that are needed at once: for the page and the files before the person."""
-    page = context.web is not None and context.web.page is not None
-    cited = page or bool(options.file)
-    return [*([BROWSING] if page else []), *([CITING] if cited else [])]
 
 
 def private_tokens(question: str, environ: Mapping[str, str]) -> Secrets:

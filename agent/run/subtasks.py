@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.journal.places import MAIN
-from agent.planner import SIDE_BY_SIDE
+from agent.planner.plan import SIDE_BY_SIDE
 from agent.tools import Policy
 from agent.tools.checks import CHECKS
 from agent.tools.context import LeftPage

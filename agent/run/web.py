@@ -5,35 +5,31 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from agent.config import CONTEXT_WINDOW
-from agent.errors import UsageError
-from agent.models.local import serving
-from agent.models.resolve import remote_model
-from agent.run.inputs import take_context
-from agent.run.search import host_port, search_chain, search_defaults
+from agent.config import host_port
+from agent.errors import UsageError, WebOutOfReach
+from agent.run.search_chain import search_chain, search_defaults
 from agent.tools import Web
-from browser.errors import AttachFailed, BrowserError
+from browser.errors import AttachFailed, BrowserError, SessionError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
 from browser.read import Reader
 from browser.read.crawl import Crawler
+from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
     from agent.config import Options
-    from agent.models import Model
-    from agent.models.providers import Endpoint
     from browser.session import Browser
     from browser.solvers import Solver
+    from browser.types import PageContext
 
-_QUERY = "{query}"
-"""In the address of a search provider, it says that the provider is one's own."""
 DEFAULT_CDP = "http://127.0.0.1:9222"
 """Where `research chrome` and most guides put the debugging port."""
 PERSONS_CHROME = "chrome"
@@ -77,29 +73,6 @@ async def open_web(
         if options.attach or options.cdp:
             await take_context(web)
         yield web
-
-
-async def open_remote_model(
-    stack: AsyncExitStack,
-    where: Endpoint | None,
-    upstream: str | None,
-    context_window: int = CONTEXT_WINDOW,
-) -> Model:
-    """Open a model behind an endpoint, through a way out of its own.
-
-    The endpoint's address is the user's word, so it may be private; pages get no such right,
-    which is why the web's way out is another one.
-    """
-    assert where is not None, "a model that is not local has an endpoint"
-    if where.api == "local":
-        address = await stack.enter_async_context(serving(where.model, context_window))
-        where = replace(where, base_url=address, model="", api="openai")
-    private = (host_port(where.base_url),) if where.base_url else ()
-    allowed = EgressPolicy(allow_private=private, upstream_proxy=upstream)
-    egress = await stack.enter_async_context(Egress(allowed))
-    model = await asyncio.to_thread(remote_model, where, egress.proxy_url)
-    stack.push_async_callback(model.aclose)
-    return model
 
 
 async def _solver(
@@ -173,6 +146,56 @@ class _Browsers:
             with suppress(AttachFailed):
                 return await self._stack.enter_async_context(Browser.attach(PERSONS_CHROME))
             raise error from None
+
+
+async def take_context(web: Web) -> None:
+    """Make the page that the person has before them the context of the run.
+
+    Raises `WebOutOfReach` where their browser does not answer.
+    """
+    try:
+        browser = await web.start_browser()
+        web.attached = True
+        web.context = await browser.visible_context()
+        if web.context is not None and web.context.visible_text.strip():
+            web.page = await _as_page(web.context, browser)
+    except SessionError as error:
+        raise WebOutOfReach(str(error), hint=error.hint) from error
+
+
+async def _as_page(context: PageContext, browser: Browser) -> Page:
+    """Make a page of what the person sees, so that it can be cited like any other."""
+    page = Page(
+        requested_url=context.url,
+        url=context.url,
+        via="browser",
+        outcome=Outcome.OK,
+        fetched_at=datetime.now(UTC),
+        content_type="text/plain",
+        body=context.visible_text.encode(),
+        document=Document(
+            url=context.url,
+            title=context.title,
+            text=context.visible_text,
+            canonical_url=context.canonical_url,
+            language=context.language,
+            published=context.published,
+        ),
+        reason="the tab before the person",
+    )
+    html = await browser.visible_html(context.url)
+    return await asyncio.to_thread(_with_platform, page, html) if html else page
+
+
+def _with_platform(page: Page, html: str) -> Page:
+    """Where the site is one that is known, what its page holds is read as such, login or not."""
+    from browser.extract.platforms.lookup import record_of, with_platform  # noqa: PLC0415 - lxml
+
+    body = html.encode("utf-8", "replace")
+    if page.document is None or record_of(page.url, body) is None:
+        return page
+    document = with_platform(page.document, body, page.url)
+    return replace(page, document=document, body=body, content_type="text/html; charset=utf-8")
 
 
 def _egress_policy(options: Options) -> EgressPolicy:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from agent.guard.window import tokens
 from agent.models import natively, sees
-from agent.planner import Work
+from agent.planner.work import Work
+from agent.prompts import BROWSING, CITING, system_prompt
 from agent.review import SectionGate
 from agent.run.inputs import Before
 from agent.run.models import RedactingModel
-from agent.run.settings import instructed
 from agent.run.subtasks import Branches, LeftOpen
 from agent.tools import Registry
 from agent.tools.mending import Mender
@@ -21,11 +21,13 @@ from agent.tools.rephrasing import Rephraser
 from agent.tools.toolset import tools_for
 
 if TYPE_CHECKING:
+    from agent.config import Options
     from agent.loop import Caller
     from agent.loop.context_builder import ContextBuilder
     from agent.models import Message, Model
-    from agent.planner.parallel import Begin
+    from agent.planner.work import Begin
     from agent.run.services import RunServices
+    from agent.tools import ToolContext
 
 
 def begin_work(services: RunServices, model: Model, builder: ContextBuilder) -> Work:
@@ -80,3 +82,25 @@ def _opening(services: RunServices, builder: ContextBuilder) -> Begin:
         return [replace(m, content=services.redactor.text(m.content)) for m in said]
 
     return begin
+
+
+def instructed(
+    model: Model, registry: Registry, options: Options, context: ToolContext, today: str
+) -> str:
+    """Give the system prompt; a model that calls functions is offered the tools as such."""
+    guides = _guides(options, context)
+    native = natively(model)
+    system = system_prompt(registry, native=native, depth=options.depth, guides=guides, today=today)
+    if natively(model):
+        tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)
+        if BROWSING in guides:
+            tools, on_page = [*tools, *on_page], []
+        model.offer(system, tools, on_page)
+    return system
+
+
+def _guides(options: Options, context: ToolContext) -> list[str]:
+    """Name the guides that are needed at once: for the page and the files before the person."""
+    page = context.web is not None and context.web.page is not None
+    cited = page or bool(options.file)
+    return [*([BROWSING] if page else []), *([CITING] if cited else [])]

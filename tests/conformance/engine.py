@@ -12,7 +12,8 @@ from agent.loop.context_builder import ContextBuilder
 from agent.memory import Turn
 from agent.models import Message
 from agent.models.embeddings import Embeddings
-from agent.planner import NO_RESPONSE, Work
+from agent.planner.plan import NO_RESPONSE
+from agent.planner.work import Work
 from agent.tools import Limits, Policy, Registry, ToolContext
 from agent.tools.toolset import tools_for
 from browser.types import PageContext

@@ -9,7 +9,7 @@ import pytest
 
 from agent.guard import Budget
 from agent.models import Message, ModelReply
-from agent.planner import Work
+from agent.planner.work import Work
 from tests.conformance.dialogue import observed, run
 from tests.conformance.run_case import run_case
 

@@ -12,8 +12,8 @@ from agent.depth import EFFORTS
 from agent.guard import Budget
 from agent.journal import Runs
 from agent.models import Message, ModelReply
-from agent.planner import Work
 from agent.planner.plan import read_points
+from agent.planner.work import Work
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 

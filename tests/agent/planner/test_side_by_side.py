@@ -9,7 +9,7 @@ import pytest
 
 from agent.guard import Budget
 from agent.models import Message, ModelReply
-from agent.planner import Work
+from agent.planner.work import Work
 
 PHASES = "Look at the first light and then at the second one and compare them"
 PLAN = json.dumps({"decompose": True, "subtasks": [{"task": "one"}, {"task": "two"}]})

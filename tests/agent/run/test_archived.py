@@ -10,7 +10,7 @@ import pytest
 from agent.errors import JournalError
 from agent.journal import Journal, Runs
 from agent.run.record import RunRecord
-from agent.run.recorded_web import without_reach
+from agent.run.recorded import without_reach
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 GREEDY = {

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from agent.errors import UsageError
-from agent.run.checks import Expectation, read_suite
+from agent.run.expectations import Expectation, read_suite
 from agent.types import Report, ReportSource, Sentence, UsageTotals
 
 REPORT = Report(

@@ -13,7 +13,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from agent.config import options
-from agent.run.checks import read_suite
+from agent.run.expectations import read_suite
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "ci.md"

@@ -12,8 +12,8 @@ from agent.journal import Runs
 from agent.prompts import Guides
 from agent.protocol import CallResult
 from agent.run.record import RunRecord
-from agent.run.recorded_web import on_recorded_web
 from agent.run.replay import replay
+from agent.run.resume import on_recorded_web
 from agent.tools import Registry
 from agent.tools.toolset import PAGE_TOOLS
 

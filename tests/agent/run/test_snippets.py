@@ -10,11 +10,11 @@ import pytest
 from agent.export import export
 from agent.export.verify_run import verify, verify_archive
 from agent.journal import Runs
-from agent.run.checks import Expectation
+from agent.run.expectations import Expectation
 from agent.run.outcome import exit_code
 from agent.run.record import RunRecord
-from agent.run.recorded_web import on_recorded_web
 from agent.run.replay import replay
+from agent.run.resume import on_recorded_web
 from tests.loopback import Handler, serving
 
 SEARCH = "<<TOOL:WEB_SEARCH:Hesk Light first lit>>"

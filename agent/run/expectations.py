@@ -1,10 +1,8 @@
-"""Questions with expectations, run as a test suite: live, or replayed from a record."""
+"""A file of questions with expectations: reading it, and what of a report does not hold."""
 
 from __future__ import annotations
 
 import re
-import time
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,26 +21,18 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 
 from agent.config import options
-from agent.errors import ResearchError, UsageError
-from agent.export.run_archive import is_archive, opened
-from agent.run import research
+from agent.errors import UsageError
 from agent.run.outcome import verified
-from agent.run.record import RunRecord
-from agent.run.replay import replay
 from agent.types import Status  # noqa: TC001 - pydantic reads the annotation
 from browser.net.url import host
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from agent.journal import Runs
     from agent.types import Report
 
 
 _HINT = "It is a mapping with `checks:`, a list of `question` (or `run`) and `expect`."
-_PATHS = ("corpus", "file", "storage_state")
-_ALONE = {"memory": False}
-"""What one check learns must not help the next one, unless the file says so."""
 
 
 def _several(value: Any) -> tuple[str, ...]:
@@ -172,16 +162,6 @@ class Suite(BaseModel):
     folder: Path = Path()
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A check that was made: what does not hold, and the report, where there came one."""
-
-    check: Check
-    failures: tuple[str, ...]
-    seconds: float
-    report: Report | None = None
-
-
 def read_suite(path: Path) -> Suite:
     """Read a file of checks; raises `UsageError` that names the line or the key that is wrong."""
     try:
@@ -216,50 +196,6 @@ def _check_options(suite: Suite, path: Path, text: str) -> None:
 def _wrong(path: Path, text: str, place: tuple[str | int, ...], why: str) -> UsageError:
     where = ".".join(str(part) for part in place) or "the file"
     return UsageError(f"{path}:{line_of(text, place)}: {where}: {why}", hint=_HINT)
-
-
-async def run_suite(
-    suite: Suite, runs: Runs, flags: dict[str, Any], told: Callable[[Checked], None]
-) -> list[Checked]:
-    """Make the checks one after the other, tell each as it is done; `flags` outweigh the file."""
-    done = []
-    for check in suite.checks:
-        done.append(await _checked(check, suite, runs, flags))
-        told(done[-1])
-    return done
-
-
-async def _checked(check: Check, suite: Suite, runs: Runs, flags: dict[str, Any]) -> Checked:
-    started = time.monotonic()
-    try:
-        if check.run is not None:
-            report = await _replayed(check.run, suite, runs)
-        else:
-            settings = {**_ALONE, **_settings(check, suite), **flags}
-            report = await research(str(check.question), config=True, **settings)
-    except ResearchError as error:
-        failure = " ".join(part for part in (str(error), error.hint) if part)
-        return Checked(check, (failure,), time.monotonic() - started)
-    failures = tuple(check.expect.failures(report))
-    return Checked(check, failures, time.monotonic() - started, report)
-
-
-async def _replayed(name: str, suite: Suite, runs: Runs) -> Report:
-    """Replay a run, or one from an archive."""
-    where = str(suite.folder / name) if is_archive(name) else name
-    with opened(where, runs) as folder:
-        record = RunRecord.read(folder)
-        return await replay(record)
-
-
-def _settings(check: Check, suite: Suite) -> dict[str, Any]:
-    settings = {**suite.options, **check.options}
-    for name in _PATHS:
-        if name in settings:
-            values = settings[name] if isinstance(settings[name], list) else [settings[name]]
-            paths = [suite.folder / str(value) for value in values]
-            settings[name] = paths if isinstance(settings[name], list) else paths[0]
-    return settings
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int:

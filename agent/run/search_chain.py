@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from browser.errors import SearchError
-from browser.net.url import parse as parse_url
 from browser.search import build_providers
 from browser.search.chain import Chain
 from browser.search.declared import declared
@@ -99,11 +98,3 @@ def search_defaults(options: Options) -> dict[str, object]:
         "region": options.region,
     }
     return {key: value for key, value in named.items() if value}
-
-
-def host_port(url: str) -> str:
-    """Give host and port of an address; raises `UsageError` where it is none."""
-    parsed = parse_url(url)
-    if parsed is None:
-        raise UsageError(f"{url!r} is not a web address", hint="Write it as http://host:port/path.")
-    return parsed.netloc

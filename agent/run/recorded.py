@@ -1,18 +1,17 @@
-"""Asking another model the same question on the web that a run recorded."""
+"""A run that begins with a record: with its own, which it goes on in, or with another one's web."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.config import options
 from agent.errors import ToolError
 from agent.guard import Secrets
 from agent.journal import Journal, utc_now
 from agent.journal.places import MAIN
 from agent.protocol import CallResult
-from agent.run.execute import execute
-from agent.run.inputs import Given
+from agent.run.record import ResumedModel, once_each
+from agent.run.subtasks import left_open
 from agent.tools import Limits, ToolContext
 from agent.tools.policy import result_data
 from agent.tools.web_tools import WEB_TOOLS, fetch_result, read_result
@@ -20,83 +19,99 @@ from browser.net.url import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
-    from agent.evidence import Evidence
     from agent.journal import Runs
     from agent.loop import Caller
     from agent.models import Message, Model
     from agent.run.outcome import Ledger
     from agent.run.record import RunRecord
     from agent.tools.context import LeftPage, Record
-    from agent.types import Report, ToolCall
-
-
-async def on_recorded_web(
-    record: RunRecord,
-    *,
-    model: str | None,
-    base_url: str | None = None,
-    data_dir: Path | None = None,
-    live: bool = False,
-) -> Report:
-    """Ask another model the same question, on the recorded web; gives a run of its own."""
-    settings = {
-        **record.started["options"],
-        "schema_file": record.schema,
-        "model": model,
-        "base_url": base_url,
-        "data_dir": data_dir,
-        "memory": False,
-        "session": None,
-        "continue_run": None,
-    }
-    given = Given(config=True, past=OnRecordedWeb(record, live))
-    return await execute(record.question, options(settings), given)
+    from agent.types import ToolCall
 
 
 @dataclass(frozen=True, slots=True)
-class OnRecordedWeb:
-    """A new run on the sources and tool results of another one."""
+class Past:
+    """What a run takes over from a record.
+
+    A `resumed` run is the recorded one: what stands there is used, and not written twice. Another
+    one asks another model on the same web; it opens the web where it is `live`, for what the
+    record does not hold.
+    """
 
     source: RunRecord
-    live: bool
+    resumed: bool = True
+    live: bool = True
 
-    def begin(self, runs: Runs, ledger: Ledger) -> Journal:  # noqa: ARG002 - it starts from nothing
-        """Begin a record of its own."""
-        return Journal(runs.create(utc_now()))
-
-    def evidence(self) -> Evidence:
-        """The sources of the recorded run."""
-        return self.source.evidence()
+    def begin(self, runs: Runs, ledger: Ledger) -> Journal:
+        """Open the journal to write to, and count what was used already."""
+        if not self.resumed:
+            return Journal(runs.create(utc_now()))
+        for event in self.source.events:
+            ledger.note(event)
+        return Journal(self.source.folder)
 
     def opening(self, place: str) -> list[Message] | None:
-        """The messages with which the recorded run began; another model plans for itself."""
-        return self.source.opening_at(MAIN) if place == MAIN else None
+        """The messages that a loop begins with; None where they are laid out anew.
+
+        Another model plans for itself, so that only its main loop begins alike.
+        """
+        return self.source.opening_at(place) if self.resumed or place == MAIN else None
 
     def left_open(self) -> dict[str, LeftPage]:
-        """None: a new run opens pages for itself."""
-        return {}
+        """The pages that were open, by the loops that had them; opened again when needed."""
+        if not self.resumed:
+            return {}
+        return left_open(self.source.events, self.source.folder.browser_state)
 
     def model(self, live: Model) -> Model:
-        """The model itself."""
-        return live
+        """The model to ask, given the live one."""
+        return ResumedModel(self.source, live) if self.resumed else live
 
     def calls(self, live: Caller, journal: Journal) -> Caller:
-        """What is on record comes from there."""
+        """Who makes the tool calls, given the live policy."""
+        if self.resumed:
+            return ResumedCalls(self.source, live, journal.write)
         self.source.copy_sources(journal)
-        return SameWeb(self.source, journal.write, live if self.live else None)
+        return RecordedWebCalls(self.source, journal.write, live if self.live else None)
 
     def record(self, write: Record) -> Record:
-        """All events are new."""
-        return write
+        """How events are written."""
+        return once_each(self.source, write) if self.resumed else write
+
+
+class ResumedCalls:
+    """Gives recorded results, does what was never done, and repeats no write of unknown outcome."""
+
+    def __init__(self, record: RunRecord, live: Caller, note: Record) -> None:
+        self._record = record
+        self._live = live
+        self._note = note
+
+    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+        """Find a call's result, or make the call."""
+        known = self._record.results.get(place)
+        if known is not None and known[:2] == (call.name, call.param):
+            return lambda: known[2]
+        if place in self._record.intents:
+            return lambda: self._unknown(call, place)
+        return await self._live.run(call, place)
+
+    def _unknown(self, call: ToolCall, place: str) -> CallResult:
+        self._note("tool.outcome_unknown", place, name=call.name, param=call.param)
+        result = CallResult(
+            call.name,
+            {"error": "outcome unknown: the run was cut off while this was being done"},
+            hint="It is not repeated. Look whether it took effect.",
+        )
+        self._note("tool.result", place, **result_data(call, result))
+        return result
 
 
 _TOOLS = {tool.name: tool for tool in WEB_TOOLS}
 _READING = ("READ", "FETCH_URL")
 
 
-class SameWeb:
+class RecordedWebCalls:
     """Tool calls of another model on the recorded web: known ones are answered from the record.
 
     A search is known by its words, a page by its address, whatever is asked of it. The others go

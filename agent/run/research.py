@@ -1,14 +1,17 @@
-"""One run, from the question to the report."""
+"""The front door: a question goes in, a report comes out. Every way in goes through here."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import traceback
 from contextlib import AsyncExitStack
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, Unpack
 
+from agent.config import options as options_of
 from agent.config import private_folder
 from agent.errors import InternalError, ResearchError
 from agent.journal import Runs, utc_now
@@ -16,25 +19,127 @@ from agent.loop import LoopResult
 from agent.loop.context_builder import ContextBuilder
 from agent.review import Gate
 from agent.run.background import BackgroundJobs, keep_failure, keep_turns, now_ms
+from agent.run.inputs import Given, schema_of
 from agent.run.models import find_model
-from agent.run.outcome import FINAL, INTERRUPT, failed, finished, with_what_is_known
+from agent.run.outcome import (
+    FINAL,
+    INTERRUPT,
+    add_values,
+    failed,
+    finished,
+    with_what_is_known,
+)
 from agent.run.services import RunServices
-from agent.run.values import add_values, schema_of
 from agent.run.wiring import begin_work
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping
+
     from agent.config import Options
-    from agent.planner import Work
+    from agent.journal import Event
+    from agent.memory import AnyMemory
+    from agent.models import Model
+    from agent.planner.work import Work
     from agent.review.judge import Verdicts
-    from agent.run.inputs import Given
+    from agent.run.flags import Flags
     from agent.run.models import FoundModel
     from agent.types import Report
+
+
+async def research(
+    question: str,
+    *,
+    model: str | Model | None = None,
+    memory: bool | AnyMemory = True,
+    tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
+    on_event: Callable[[Event], None] | None = None,
+    approve: Callable[[str], Awaitable[bool]] | None = None,
+    ask: Callable[[str], Awaitable[str]] | None = None,
+    config: bool = False,
+    **flags: Unpack[Flags],
+) -> Report:
+    """Research a question.
+
+    `flags` are the command line's flags with underscores (lists where a flag repeats). `tools` are
+    async functions by name: each gets the raw parameter, what it gives back is the result.
+    `on_event` is called with each journal event; `approve` asks the person about a risky step,
+    `ask` what they meant, once at most. Environment and settings file are read only with `config`.
+    A model or a web that fails ends in a report with status `failed`; wrong settings raise
+    `UsageError`, and a cancelled run leaves its record behind and raises `CancelledError`.
+    """
+    named = model if isinstance(model, str) else None
+    switch = memory if isinstance(memory, bool) else True
+    settings = options_of({**flags, "model": named, "memory": switch}, config=config)
+    given = Given(
+        model=None if isinstance(model, str) else model,
+        memory=None if isinstance(memory, bool) else memory,
+        tools=dict(tools or {}),
+        on_event=on_event,
+        approve=approve,
+        ask=ask,
+        config=config,
+    )
+    sayable = question.encode("utf-8", "replace").decode()  # the shell hands on any bytes
+    return await execute(sayable, settings, given)
+
+
+def research_sync(
+    question: str,
+    *,
+    model: str | Model | None = None,
+    memory: bool | AnyMemory = True,
+    tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
+    on_event: Callable[[Event], None] | None = None,
+    approve: Callable[[str], Awaitable[bool]] | None = None,
+    ask: Callable[[str], Awaitable[str]] | None = None,
+    config: bool = False,
+    **flags: Unpack[Flags],
+) -> Report:
+    """Research a question and wait for the report, as `research` does.
+
+    It works inside a running event loop too.
+    """
+    run = partial(
+        research,
+        question,
+        model=model,
+        memory=memory,
+        tools=tools,
+        on_event=on_event,
+        approve=approve,
+        ask=ask,
+        config=config,
+        **flags,
+    )
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(run())
+    return _in_thread(run)
+
+
+def _in_thread(run: Callable[[], Coroutine[Any, Any, Report]]) -> Report:
+    """Run in a loop of another thread: the one of the caller is busy with this very call."""
+    box: list[Report | BaseException] = []
+
+    def work() -> None:
+        try:
+            box.append(asyncio.run(run()))
+        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread, raised there
+            box.append(error)
+
+    thread = threading.Thread(target=work, name="research")
+    thread.start()
+    thread.join()
+    if isinstance(box[0], BaseException):
+        raise box[0]
+    return box[0]
 
 
 async def execute(question: str, options: Options, given: Given) -> Report:
     """Run a question to its report. Raises `UsageError` for what is wrong before the run begins."""
     runs = Runs(private_folder(options.data))
-    model = find_model(options, given, os.environ if given.config else {})
+    model = find_model(options, given.model, os.environ if given.config else {})
     if options.keep_days is not None:
         runs.remove_older(timedelta(days=options.keep_days), utc_now())
     services = RunServices.begin(question, options, given, runs, schema_of(options))
