@@ -13,16 +13,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from agent.cli.flags import data_dir_option, export_paths, output_flags, run_flags
 from agent.cli.progress import told
 from agent.cli.render import print_report
 from agent.cli.stores import all_runs
 from agent.cli.terminal import approver, asker, complain, print_preview
-from agent.config import Options, file_settings, options
+from agent.config import Options, options
 from agent.export import export
-from agent.journal import Runs, utc_now
+from agent.journal import Runs
 from agent.run.outcome import exit_code
 from agent.run.preview import preview
 from agent.run.research import research
@@ -76,7 +75,7 @@ def ask_once(
 ) -> int:
     """Research a question, print what was asked for, and give the exit code.
 
-    `seen` is handed the report as soon as it stands.
+    `seen` is handed the report, also that of a run that was stopped.
     """
 
     def start(**settings: Any) -> Awaitable[Report]:

@@ -62,7 +62,12 @@ def _leave_to_the_file(flags: dict[str, Any]) -> None:
 
 def _piped() -> Iterator[str]:
     """Give the lines of standard input; an empty one ends the conversation."""
-    while line := sys.stdin.readline().strip():
+    while True:
+        if sys.stdin.isatty():  # only what is said goes elsewhere
+            print("? ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline().strip()
+        if not line:
+            return
         yield line
 
 
@@ -125,7 +130,9 @@ class Conversation:
         """The settings of the next question."""
         known = Options.model_fields.keys() | {"schema"}
         given = {name: value for name, value in self.flags.items() if name in known}
-        return options({name: value for name, value in given.items() if value not in (None, ())}, config=True)
+        return options(
+            {name: value for name, value in given.items() if value not in (None, ())}, config=True
+        )
 
     def folder(self) -> Path:
         """Where the last run is. Raises `UsageError` before the first one."""

@@ -23,6 +23,8 @@ _WORDS = {
 _QUOTE_CHARS = 240
 _WIDEST = 100
 """Columns beyond which lines are hard to read."""
+_BETWEEN = " · "
+_KEPT = "\N{NO-BREAK SPACE}"
 
 
 def print_report(report: Report) -> None:
@@ -61,9 +63,11 @@ def _for_terminal(text: str) -> str:
 
 def _line(line: str, width: int) -> str:
     indent = " " * (len(line) - len(line.lstrip()))
+    head, *facts = line.split(_BETWEEN)
+    whole = _BETWEEN.join([head, *(fact.replace(" ", _KEPT) for fact in facts)])  # "4.6 s" is one
     wrapped = textwrap.fill(
-        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
+        whole, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    ).replace(_KEPT, " ")
     dim = line.startswith(("    “", "confidence "))
     return f"\x1b[2m{wrapped}\x1b[0m" if dim else wrapped
 
@@ -107,4 +111,4 @@ def _last_line(report: Report) -> str:
     ]
     if usage.usd:
         parts.append(f"${usage.usd:.4f}")
-    return " · ".join([*parts, f"run {report.run}"])
+    return _BETWEEN.join([*parts, f"run {report.run}"])

@@ -1,0 +1,101 @@
+"""A conversation at a terminal, typed as a person types it."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pexpect
+import pytest
+
+from agent.journal import Runs, read_events
+from tests.conftest import COMMAND
+
+PROMPT = "\x1b[?2004h"
+"""What a terminal is told when a line may be pasted into the prompt."""
+
+
+@pytest.fixture
+def chat(tmp_path, web):
+    """Begin a chat in a terminal; ends it after the test."""
+    children = []
+
+    def begin(*flags):
+        child = pexpect.spawn(
+            str(COMMAND),
+            ["chat", *web, *flags],
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(tmp_path),
+                "TERM": "xterm",
+                "PROMPT_TOOLKIT_NO_CPR": "1",
+                "RESEARCH_DATA_DIR": str(tmp_path / "data"),
+                "RESEARCH_CONFIG": str(tmp_path / "config.toml"),
+            },
+            cwd=tmp_path,
+            dimensions=(30, 200),
+            encoding="utf-8",
+            timeout=60,
+        )
+        children.append(child)
+        child.expect("/help says what else")
+        return child
+
+    yield begin
+    for child in children:
+        child.close(force=True)
+
+
+def test_sources_and_files_of_an_answer(chat, answering, tmp_path, site):
+    child = chat("--model", answering)
+    child.sendline("When was Hesk Light first lit?")
+    child.expect("Hesk Light was first lit on 1 November 1829")
+    child.expect("run 20")
+    child.sendline("/sources")
+    child.expect_exact(f"{site.url}/hesk-light")
+    child.sendline("/export report.md sources.bib")
+    child.expect("wrote sources.bib")
+    child.sendline("/export report.nonsense")
+    child.expect("no such format")
+    child.sendline("/quit")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert "1 November 1829" in (tmp_path / "report.md").read_text()
+    history = tmp_path / "data" / "chat-history"
+    assert stat.S_IMODE(history.stat().st_mode) == 0o600
+
+
+def test_an_interrupt_stops_the_answer_and_not_the_chat(chat, script, site):
+    model = script(
+        f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
+        f'<<TOOL:READ:{{"url":"{site.url}/slow?seconds=30"}}>>',
+    )
+    child = chat("--model", model)
+    child.sendline("When was Hesk Light first lit?")
+    child.expect("slow")
+    child.sendintr()
+    child.expect("the conversation goes on")
+    child.sendline("/depth quick")
+    child.expect("depth: quick")
+    child.sendline("/nonsense")
+    child.expect("there is no /nonsense")
+    child.expect_exact(PROMPT)
+    child.sendcontrol("d")
+    child.expect(pexpect.EOF)
+
+
+def test_what_was_said_is_forgotten_when_told_to(chat, answering, tmp_path):
+    child = chat("--model", "extractive")
+    child.sendline("When was Hesk Light first lit?")
+    child.expect("1 November 1829")
+    child.expect("run 20")
+    child.sendline("/forget")
+    child.expect("A new conversation")
+    child.sendline("When was Hesk Light first lit?")
+    child.expect("1 November 1829")
+    child.expect("run 20")
+    child.sendline("/quit")
+    child.expect(pexpect.EOF)
+    runs = list(Runs(tmp_path / "data"))
+    assert len({next(read_events(run.journal)).data["session"] for run in runs}) == 2
