@@ -16,10 +16,9 @@ import click
 from click.core import ParameterSource
 
 from agent.cli.flags import data_dir_option, export_paths, output_flags, run_flags
-from agent.cli.memory import dream_after
 from agent.cli.progress import told
 from agent.cli.render import print_report
-from agent.cli.run_commands import all_runs
+from agent.cli.stores import all_runs
 from agent.cli.terminal import approver, asker, complain, print_preview
 from agent.config import Options, file_settings, options
 from agent.export import export
@@ -64,6 +63,9 @@ def _without_run(question: tuple[str, ...], flags: dict[str, Any]) -> tuple[str,
 
 
 INTERRUPTED = 130
+SECONDS = 2.0  # what a person does not mind between the answer and the prompt
+_RUN_ENDED = frozenset({0, 3, 4, 5})
+"""Exit codes of runs that came to an end and may have left something."""
 _OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
 Start = Callable[..., Awaitable[Report]]
 """Begins a run, given `on_event` and the settings as keyword arguments."""
@@ -83,6 +85,17 @@ def ask_once(question: str, flags: dict[str, Any]) -> int:
     code = run_to_end(start, flags, settings.data, required=settings.require_verified)
     dream_after(code, settings, quiet=flags["quiet"])
     return code
+
+
+def dream_after(code: int, settings: Options, *, quiet: bool) -> None:
+    """Consolidate after a run, if it is due; never for a pipe (`-q`), nor in CI."""
+    if quiet or os.environ.get("CI") or not settings.memory or code not in _RUN_ENDED:
+        return
+    from agent.memory import Memory  # noqa: PLC0415 - a run without memory does not load it
+
+    with Memory.open(settings.memory_place, settings.namespace) as memory:
+        if memory.consolidation_due():
+            memory.consolidate(SECONDS)
 
 
 def run_to_end(start: Start, flags: dict[str, Any], data: Path, *, required: bool) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.flags import run_flags
-from agent.cli.run_commands import all_runs
+from agent.cli.stores import all_runs
 from agent.cli.terminal import complain
 from agent.errors import CHECK_FAILED, ResearchError, UsageError
 from agent.export.junit import TestCase, to_xml

@@ -25,12 +25,18 @@ COMMANDS = {
     "check": ("check", "Questions with expectations as a test suite, for CI."),
     "usage": ("run_commands", "Calls, tokens and dollars by day and model."),
     "feedback": ("run_commands", "Say whether a run was good: up or down."),
-    "memory": ("memories", "What is remembered: list, search, preview, forget, graph and more."),
-    "skills": ("skills", "What was learned: instructions that runs are given; list, show, rm."),
-    "wiki": ("wiki", "What is known as Markdown pages: sync, lint, show, search."),
-    "chrome": ("chrome", "Start a Chrome that can be attached to."),
+    "memory": (
+        "memory_commands",
+        "What is remembered: list, search, forget, graph and more.",
+    ),
+    "skills": (
+        "skill_commands",
+        "Instructions that were learned, for runs: list, show, rm.",
+    ),
+    "wiki": ("wiki_commands", "What is known as Markdown pages: sync, lint, show, search."),
+    "chrome": ("chrome_command", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),
-    "config": ("config", "Show and change settings."),
+    "config": ("config_commands", "Show and change settings."),
 }
 _CLOSE = 0.72
 """Likeness above which a single word is taken for a mistyped command, not for a question."""

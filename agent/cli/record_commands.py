@@ -15,8 +15,8 @@ import click
 
 from agent.cli.flags import data_dir_option
 from agent.cli.render import print_report
-from agent.cli.run_commands import all_runs
 from agent.cli.stamping import blocks_option, roots_option
+from agent.cli.stores import all_runs
 from agent.cli.terminal import complain
 from agent.errors import CHECK_FAILED
 from agent.export.compare_runs import compare

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import textwrap
@@ -32,9 +31,12 @@ def print_report(report: Report) -> None:
         _WORDS[report.status],
         report.answer,
         _data(report),
-        _unverified(report.sentences),
-        _weak(report.sentences),
-        verdicts.terminal(report),
+        _listed("Not verified:", _unverified(report.sentences)),
+        _listed(
+            "By search results only:",
+            [f"  ~ {one.text} ({one.reason})" for one in report.sentences if one.weak],
+        ),
+        _listed("Sources disagree:", [f"  ! {line}" for line in verdicts.conflicts(report)]),
         "\n".join(_source(source) for source in report.sources),
         _last_line(report) if report.status != "failed" else "",
     ]
@@ -48,7 +50,7 @@ def _data(report: Report) -> str:
     if not (report.values or report.data_notes):
         return ""
     notes = [f"  ? {note}" for note in report.data_notes]
-    return "\n".join([json.dumps(report.data, ensure_ascii=False, indent=2), *notes])
+    return "\n".join([verdicts.data_json(report), *notes])
 
 
 def _for_terminal(text: str) -> str:
@@ -66,18 +68,16 @@ def _line(line: str, width: int) -> str:
     return f"\x1b[2m{wrapped}\x1b[0m" if dim else wrapped
 
 
-def _unverified(sentences: list[Sentence]) -> str:
-    rows = [
+def _unverified(sentences: list[Sentence]) -> list[str]:
+    return [
         f"  ? {sentence.text} ({verdicts.verdict(sentence)}{_because(sentence.reason)})"
         for sentence in sentences
         if sentence.verdict is not VerdictState.SUPPORTED and not sentence.about_search
     ]
-    return "\n".join(["Not verified:", *rows]) if rows else ""
 
 
-def _weak(sentences: list[Sentence]) -> str:
-    rows = [f"  ~ {one.text} ({one.reason})" for one in sentences if one.weak]
-    return "\n".join(["By search results only:", *rows]) if rows else ""
+def _listed(head: str, rows: list[str]) -> str:
+    return "\n".join([head, *rows]) if rows else ""
 
 
 def _because(reason: str) -> str:

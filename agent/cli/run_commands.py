@@ -15,11 +15,12 @@ from agent.cli.flags import Anywhere, data_dir_option, export_paths
 from agent.cli.progress import told
 from agent.cli.render import print_report
 from agent.cli.stamping import calendars_option, complete_option, require_one, tell_missing
-from agent.config import Options, default_data_dir, options
+from agent.cli.stores import all_runs
+from agent.config import options
 from agent.export import export as write
 from agent.export import timestamps
 from agent.export.run_archive import opened
-from agent.journal import Runs, read_events, utc_now
+from agent.journal import read_events, utc_now
 from agent.journal.usage import total
 from agent.journal.usage import usage as add_up
 from agent.types import Report
@@ -131,11 +132,6 @@ def export(run: str, files: tuple[Path, ...], data_dir: Path | None) -> None:
         for path in export_paths(files):
             write(folder.path, path)
             print(f"wrote {path}")
-
-
-def all_runs(data_dir: Path | None) -> Runs:
-    """Give the runs of the data folder."""
-    return Runs(Options(data_dir=data_dir).data if data_dir else default_data_dir())
 
 
 def report_of(folder: RunFolder) -> Any:

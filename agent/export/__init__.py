@@ -21,7 +21,7 @@ FORMATS = {
     ".csl.json": "bibliography:render_csl",
     ".xml": "junit:render_junit",
     ".warc.gz": "web_archive:render_warc",
-    ".zip": "run_archive:render_zip",
+    ".zip": "archive_writer:render_zip",
 }
 """Ending to what writes it, `module:function`; each takes a run's folder and gives the bytes."""
 

@@ -8,17 +8,17 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from agent.export import schema_values, verdicts
+from agent.export import verdicts
 from agent.export.markup import cite, cited, inline, prose, with_uncited
 from agent.export.run_record import FinishedRun, seconds_between, to_the_minute
-from agent.export.verdicts import how_it_came
+from agent.export.verdicts import VERDICTS, how_it_came
 from agent.journal.places import MAIN
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.journal import Event
-    from agent.types import Conflict, Report, ReportSource, Sentence
+    from agent.types import Conflict, DataValue, Report, ReportSource, Sentence
 
 
 _WORDS = {
@@ -55,7 +55,7 @@ def render_html(folder: Path) -> bytes:
     style = resources.files("agent.export").joinpath("report.css").read_text(encoding="utf-8")
     parts = [
         _head(record.report),
-        schema_values.html(record.report),
+        _data(record.report),
         _conflicts(record.report),
         _sentences(record.report),
         sources(record),
@@ -104,6 +104,33 @@ def _sentence(sentence: Sentence, report: Report) -> str:
     kind = "weak" if sentence.weak else sentence.verdict.value
     verdict = f'<span class="verdict {kind}">{verdicts.verdict(sentence)}</span>'
     return f"<li>{inline(sentence.text)} {links}<br>{verdict}{reason}</li>"
+
+
+def _data(report: Report) -> str:
+    """Write the data of a schema and what carries each value; empty where no schema was given."""
+    if not (report.values or report.data_notes):
+        return ""
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("value", "", "stands in"))
+    rows = "\n".join(_value(report, value) for value in report.values)
+    table = (
+        '<div class="wide" role="region" aria-label="Values" tabindex="0">'
+        f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>"
+    )
+    notes = "".join(f"<li>{escape(note)}</li>" for note in report.data_notes)
+    return (
+        f'<h2>Data</h2>\n<pre tabindex="0">{escape(verdicts.data_json(report))}</pre>\n'
+        f"{table if rows else ''}{f'<ul>{notes}</ul>' if notes else ''}"
+    )
+
+
+def _value(report: Report, value: DataValue) -> str:
+    links = " ".join(cite(report, n, value.quote) for n in value.citations)
+    verdict = f'<span class="verdict {value.verdict.value}">{VERDICTS[value.verdict]}</span>'
+    shown = escape(json.dumps(value.value, ensure_ascii=False))
+    return (
+        f"<tr><td><code>{escape(value.pointer)}</code></td><td>{shown}<br>{verdict}</td>"
+        f"<td>{escape(value.quote)} {links}</td></tr>"
+    )
 
 
 def _conflicts(report: Report) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
-from agent.export import schema_values, verdicts
+from agent.export import verdicts
 from agent.export.run_record import FinishedRun
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.journal import Event
-    from agent.types import Report, ReportSource
+    from agent.types import DataValue, Report, ReportSource
+
+_TICKS = re.compile(r"`+")
 
 
 def render_markdown(folder: Path) -> bytes:
@@ -20,8 +24,8 @@ def render_markdown(folder: Path) -> bytes:
     parts = [
         f"# {record.report.question}",
         record.report.answer,
-        schema_values.markdown(record.report),
-        verdicts.markdown(record.report),
+        _data(record.report),
+        _conflicts(record.report),
         _verdicts(record.report),
         _markdown_sources(record.report),
         _searches(record.report),
@@ -32,12 +36,39 @@ def render_markdown(folder: Path) -> bytes:
     return text.encode("utf-8", "replace")
 
 
+def _data(report: Report) -> str:
+    """Write the data and its values as Markdown; empty where no schema was given."""
+    if not (report.values or report.data_notes):
+        return ""
+    text = verdicts.data_json(report)
+    fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
+    parts = [f"## Data\n\n{fence}json\n{text}\n{fence}"]
+    if report.values:
+        rows = "\n".join(map(_value, report.values))
+        parts.append(f"| value | | sources | verdict | stands in |\n|---|---|---|---|---|\n{rows}")
+    if report.data_notes:
+        parts.append("\n".join(f"- {_cell(note)}" for note in report.data_notes))
+    return "\n\n".join(parts)
+
+
+def _value(value: DataValue) -> str:
+    cited = "".join(f"[{n}]" for n in value.citations)
+    verdict = verdicts.VERDICTS[value.verdict]
+    cells = (value.pointer, json.dumps(value.value, ensure_ascii=False), cited, verdict)
+    return f"| {' | '.join(map(_cell, (*cells, value.quote)))} |"
+
+
+def _conflicts(report: Report) -> str:
+    lines = [f"- {line}" for line in verdicts.conflicts(report)]
+    return "\n".join(["## Where sources disagree", "", *lines]) if lines else ""
+
+
 def _verdicts(report: Report) -> str:
     if not report.sentences:
         return ""
     rows = [
-        f"| {schema_values.cell(s.text)} | {', '.join(f'[{n}]' for n in s.citations)} | "
-        f"{verdicts.verdict(s)} | {schema_values.cell(s.reason)} |"
+        f"| {_cell(s.text)} | {', '.join(f'[{n}]' for n in s.citations)} | "
+        f"{verdicts.verdict(s)} | {_cell(s.reason)} |"
         for s in report.sentences
     ]
     head = ["## Sentences", "", "| sentence | sources | verdict | why |", "|---|---|---|---|"]
@@ -60,7 +91,7 @@ def _searches(report: Report) -> str:
     if not report.searches:
         return ""
     rows = [
-        f"| {schema_values.cell(s.query)} | {s.provider} | {s.outcome} | {s.results} | {s.ms} |"
+        f"| {_cell(s.query)} | {s.provider} | {s.outcome} | {s.results} | {s.ms} |"
         for s in report.searches
     ]
     head = [
@@ -81,7 +112,7 @@ def _step(event: Event) -> str:
     said = event.data
     failed = said["data"].get("error") if isinstance(said["data"], dict) else None
     outcome = f" — failed: {failed}" if failed else ""
-    return f"- `{event.place}` {said['name']} `{schema_values.cell(str(said['param']))}`{outcome}"
+    return f"- `{event.place}` {said['name']} `{_cell(str(said['param']))}`{outcome}"
 
 
 def _footer(report: Report) -> str:
@@ -92,3 +123,8 @@ def _footer(report: Report) -> str:
         f"{report.elapsed_s:.1f} s with {usage.model}: {usage.input_tokens} tokens in, "
         f"{usage.output_tokens} out, ${usage.usd:.4f}. Run `{report.run}`."
     )
+
+
+def _cell(text: str) -> str:
+    """Write text on one line that ends neither a cell of a Markdown table nor a code span."""
+    return " ".join(text.split()).replace("|", "\\|").replace("`", "'")

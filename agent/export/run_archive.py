@@ -1,6 +1,6 @@
-"""A whole run in one file: record, pages, report; the same run gives the same bytes.
+"""The archive of a run, opened: checked, and unpacked to a folder that is gone afterwards.
 
-The archive holds one folder, named by the run: `report.json`, `report.html`, `journal.jsonl`,
+It holds one folder, named by the run: `report.json`, `report.html`, `journal.jsonl`,
 `pages.warc.gz`, `blobs/<sha256>`, timestamps (`head.tsr`, `head.ots`) if there are any, and the
 SHA-256 of each in `manifest-sha256.txt`, as `sha256sum` reads it. The comment of the container is
 the SHA-256 of all that stands before it, so that a change anywhere shows, in the container as well
@@ -16,14 +16,10 @@ import tempfile
 import zipfile
 import zlib
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.errors import ArchiveDamaged, UsageError
-from agent.export.report_html import render_html
-from agent.export.run_record import FinishedRun
-from agent.export.web_archive import render_warc
 from agent.journal import RunFolder
 
 if TYPE_CHECKING:
@@ -32,9 +28,7 @@ if TYPE_CHECKING:
     from agent.journal import Runs
 
 
-_DIGEST_CHARS = 64
-_COMMENT = b"sha256:"
-_BLOB = re.compile(r"[0-9a-f]{64}")
+DIGEST_CHARS = 64
 MANIFEST: Final = "manifest-sha256.txt"
 _NAME = re.compile(
     r"(?P<run>[\w-]{1,80})/(manifest-sha256\.txt|report\.json|report\.html|journal\.jsonl|head\.(?:tsr|ots)"
@@ -46,32 +40,6 @@ MOST_FILES: Final = 10_000
 MOST_BYTES: Final = 2 << 30
 """Unpacked: a run reads 24 sources of at most 30 MB; beyond that it is none of ours."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-
-
-def render_zip(folder: Path) -> bytes:
-    """Pack the run."""
-    record = FinishedRun.read(folder)
-    at = datetime.fromisoformat(record.events[0].at).timetuple()[:6]
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, body in _listed(_files(record)):
-            entry = zipfile.ZipInfo(f"{record.report.run}/{name}", at)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o600 << 16
-            entry.create_system = 3  # the same on every system
-            packed.writestr(entry, body)
-        packed.comment = _COMMENT + b"0" * _DIGEST_CHARS
-    body = out.getvalue()[:-_DIGEST_CHARS]
-    return body + _digest(body)
-
-
-def _listed(files: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
-    """Give the files, and the list of their hashes at last."""
-    lines = []
-    for name, body in files:
-        lines.append(f"{hashlib.sha256(body).hexdigest()}  {name}\n")
-        yield name, body
-    yield MANIFEST, "".join(lines).encode()
 
 
 def unlisted(folder: RunFolder) -> Iterator[tuple[str, str]]:
@@ -90,23 +58,10 @@ def unlisted(folder: RunFolder) -> Iterator[tuple[str, str]]:
     yield from ((name, "is missing") for name in sorted(listed.keys() - found.keys()))
 
 
-def _files(record: FinishedRun) -> Iterator[tuple[str, bytes]]:
-    path = record.folder.path
-    yield "report.json", record.folder.report.read_bytes()
-    yield "report.html", render_html(path)
-    yield "journal.jsonl", record.folder.journal.read_bytes()
-    for stamp in record.folder.stamps():
-        yield stamp.name, stamp.read_bytes()
-    yield "pages.warc.gz", render_warc(path)
-    for blob in sorted((path / "blobs").iterdir()):
-        if _BLOB.fullmatch(blob.name):
-            yield f"blobs/{blob.name}", blob.read_bytes()
-
-
 def is_sealed(path: Path) -> bool:
     """Whether an archive is, byte for byte, as it was written."""
     body = path.read_bytes()
-    return body[-_DIGEST_CHARS:] == _digest(body[:-_DIGEST_CHARS])
+    return body[-DIGEST_CHARS:] == digest(body[:-DIGEST_CHARS])
 
 
 @contextmanager
@@ -179,7 +134,8 @@ def _write(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: 
     return written
 
 
-def _digest(body: bytes) -> bytes:
+def digest(body: bytes) -> bytes:
+    """Give the SHA-256 (hex) that closes an archive."""
     return hashlib.sha256(body).hexdigest().encode()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from agent.types import VerdictState
@@ -80,16 +81,14 @@ def _agreement(parts: ConfidenceParts) -> list[str]:
     return ["sources agree"] if parts.sites > 1 else []
 
 
-def terminal(report: Report) -> str:
-    """Write the conflicts as lines for people; empty where sources agree."""
-    lines = [f"  ! {_otherwise(conflict, report)}" for conflict in report.conflicts]
-    return "\n".join(["Sources disagree:", *lines]) if lines else ""
+def conflicts(report: Report) -> list[str]:
+    """Say in a line each where sources disagree."""
+    return [_otherwise(conflict, report) for conflict in report.conflicts]
 
 
-def markdown(report: Report) -> str:
-    """Write the conflicts as a section of Markdown; empty where sources agree."""
-    lines = [f"- {_otherwise(conflict, report)}" for conflict in report.conflicts]
-    return "\n".join(["## Where sources disagree", "", *lines]) if lines else ""
+def data_json(report: Report) -> str:
+    """Write the data of a schema as JSON, two spaces deep."""
+    return json.dumps(report.data, ensure_ascii=False, indent=2)
 
 
 def _otherwise(conflict: Conflict, report: Report) -> str:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.errors import JournalError
-from agent.journal.events import GENESIS, Event
-from agent.journal.reader import read_event
+from agent.journal.events import GENESIS, Event, read_event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.errors import JournalError
-from agent.journal.reader import read_events
+from agent.journal.events import read_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

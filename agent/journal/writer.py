@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import JournalError
-from agent.journal.events import GENESIS, Event
-from agent.journal.reader import read_events
+from agent.journal.events import GENESIS, Event, read_events
 
 if TYPE_CHECKING:
     from agent.journal.runs import RunFolder

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from agent.cli.memory import dream_after
+from agent.cli.ask import dream_after
 from agent.config import options
 from agent.memory import Memory
 from agent.sealing import SealedLog

@@ -1,4 +1,4 @@
-"""Whose memory a command opens: the data folder and the namespace, and opening it."""
+"""What a command opens: the runs of a data folder, the memory of a namespace in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.flags import data_dir_option
-from agent.config import default_data_dir, options, private_folder
+from agent.config import Options, default_data_dir, options, private_folder
+from agent.journal import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,3 +49,8 @@ def opened(place: Place) -> Iterator[Memory]:
     embedder = embedder_of(settings.embeddings, settings.base_url, os.environ, settings.proxy)
     with Memory.open(settings.memory_place, namespace, embeddings=embedder) as store:
         yield store
+
+
+def all_runs(data_dir: Path | None) -> Runs:
+    """Give the runs of the data folder."""
+    return Runs(Options(data_dir=data_dir).data if data_dir else default_data_dir())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from agent.cli.flags import Anywhere, data_dir_option, number_option, require_words
-from agent.cli.place import namespace_option, opened
+from agent.cli.stores import namespace_option, opened
 from agent.cli.terminal import counted, note
 from agent.config import default_data_dir, options
 from agent.errors import CHECK_FAILED, NotFound, UsageError

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from agent.cli.flags import Anywhere
-from agent.cli.place import Place, opened, placed
+from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import note
 from agent.errors import UsageError
 from browser.text import clean

@@ -1,7 +1,8 @@
 """`research memory`: what is remembered, and the person's say over it.
 
-Consolidation (`dream`) is made on request, and by itself when the answer is printed and nobody
-waits; `import` and `export` take a memory as one file of JSON.
+Consolidation (`dream`) is made on request, and by `ask` when the answer is printed; `import` and
+`export` take a memory as one file of JSON; `seal`, `stamp` and `verify` keep the log that
+nobody can change unseen.
 """
 
 from __future__ import annotations
@@ -17,10 +18,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.flags import Anywhere, is_given, number_option, require_words
-from agent.cli.place import Place, opened, placed
+from agent.cli.stamping import (
+    blocks_option,
+    calendars_option,
+    complete_option,
+    require_one,
+    roots_option,
+    tell_missing,
+)
+from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import counted, note
 from agent.config import options
-from agent.errors import NotFound, UsageError
+from agent.errors import CHECK_FAILED, NotFound, UsageError
 from browser.text import clean
 
 if TYPE_CHECKING:
@@ -36,13 +45,6 @@ _GRAPHS = frozenset({".graphml", ".mmd"})
 _kinds = click.option(
     "--kind", "kinds", multiple=True, metavar="KIND", help="fact, outcome, … or a knowledge base."
 )
-
-
-SECONDS = 2.0  # what a person does not mind between the answer and the prompt
-_RUN_ENDED = frozenset({0, 3, 4, 5})
-"""Exit codes of runs that came to an end and may have left something."""
-
-
 _FILE_OR_DASH = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _PARTS = {
     "urchinMemory": ("memory", "memories"),
@@ -257,6 +259,78 @@ def export(place: Place, file: Path, session: str | None) -> None:
     print(f"wrote {file}")
 
 
+@memory.command()
+@click.argument("category")
+@click.argument("content")
+@click.pass_obj
+def seal(place: Place, category: str, content: str) -> None:
+    """Seal a milestone, a decision or an incident: CATEGORY and CONTENT."""
+    from agent.sealing import SealedLog  # noqa: PLC0415 - `--help` needs no database
+
+    require_words(content, "an entry")
+    with opened(place) as store:
+        sealed = SealedLog(store).append(category, content)
+    print(f"sealed as entry {sealed.number}; head {sealed.hash}")
+
+
+@memory.command()
+@click.argument("authority", metavar="[URL]", required=False)
+@calendars_option
+@complete_option
+@click.pass_obj
+def stamp(
+    place: Place,
+    authority: str | None,
+    calendars: tuple[str, ...],
+    complete: bool,  # noqa: FBT001 - click's way
+) -> None:
+    """Have the head stamped with the time: by the authority at URL (RFC 3161), or by calendars.
+
+    Calendars need some hours: --complete takes up then what they promised.
+    """
+    from agent.sealing import SealedLog  # noqa: PLC0415 - `--help` needs no database
+
+    require_one(authority, calendars, complete=complete)
+    proxy = options({}, config=True).proxy
+    with opened(place) as store:
+        if authority:
+            stamped = SealedLog(store).stamp(authority, proxy=proxy)
+            print(clean(f"entry {stamped.number} is stamped by {authority}"))
+        if complete:
+            missing = SealedLog(store).complete(calendars, proxy=proxy)
+            tell_missing(missing)
+            print("still pending" if missing else "the proofs name their blocks")
+        elif calendars:
+            taken, missing = SealedLog(store).anchor(calendars, proxy=proxy)
+            tell_missing(missing)
+            print(f"entry {taken.number} is taken down: its block comes in some hours (--complete)")
+
+
+@memory.command()
+@click.option("--head", metavar="HASH", help="A head that was noted before.")
+@roots_option
+@blocks_option
+@click.pass_obj
+def verify(place: Place, head: str | None, roots: Path | None, blocks: dict[int, bytes]) -> int:
+    """Check that the sealed log is what was sealed, and when; exit 8 where it is not."""
+    from agent.sealing import SealedLog  # noqa: PLC0415 - `--help` needs no database
+
+    with opened(place) as store:
+        check = SealedLog(store).verify(head, roots, blocks)
+    if not check.holds:
+        print(clean(f"does not hold: {check.reason}"))
+        return CHECK_FAILED
+    if not check.entries:
+        note("Nothing is sealed yet.", "`research memory seal` adds an entry.")
+        return 0
+    holding = "entry holds" if check.entries == 1 else "entries hold"
+    print(f"{check.entries} {holding}; head {check.head}")
+    for stamped in check.stamps:
+        since = f" existed at {stamped.stamp}" if stamped.stamp.when else f": {stamped.stamp}"
+        print(clean(f"entry {stamped.number}{since}"))
+    return 0
+
+
 def _by_id(store: Memory, name: str) -> Hit:
     found = store.control.get(int(name)) if name.isdecimal() and len(name) <= _ID_DIGITS else None
     if found is None:
@@ -323,17 +397,6 @@ async def _worded(store: Memory, name: str, settings: Options) -> int:
         if not takes(model, Task.AFTER):
             raise UsageError(f"{model.name} words nothing", hint="Name a language model.")
         return await word_insights(store, model)
-
-
-def dream_after(code: int, settings: Options, *, quiet: bool) -> None:
-    """Consolidate after a run, if it is due; never for a pipe (`-q`), nor in CI."""
-    if quiet or os.environ.get("CI") or not settings.memory or code not in _RUN_ENDED:
-        return
-    from agent.memory import Memory  # noqa: PLC0415 - a run without memory does not load it
-
-    with Memory.open(settings.memory_place, settings.namespace) as memory:
-        if memory.consolidation_due():
-            memory.consolidate(SECONDS)
 
 
 def _told(storage: dict[str, Any]) -> Iterator[str]:

@@ -1,0 +1,64 @@
+"""A whole run in one file: record, pages, report; the same run gives the same bytes.
+
+What the file holds is told in `agent.export.run_archive`, which opens it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import zipfile
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from agent.export.report_html import render_html
+from agent.export.run_archive import DIGEST_CHARS, MANIFEST, digest
+from agent.export.run_record import FinishedRun
+from agent.export.web_archive import render_warc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_COMMENT = b"sha256:"
+_BLOB = re.compile(r"[0-9a-f]{64}")
+
+
+def render_zip(folder: Path) -> bytes:
+    """Pack the run."""
+    record = FinishedRun.read(folder)
+    at = datetime.fromisoformat(record.events[0].at).timetuple()[:6]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, body in _listed(_files(record)):
+            entry = zipfile.ZipInfo(f"{record.report.run}/{name}", at)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o600 << 16
+            entry.create_system = 3  # the same on every system
+            packed.writestr(entry, body)
+        packed.comment = _COMMENT + b"0" * DIGEST_CHARS
+    body = out.getvalue()[:-DIGEST_CHARS]
+    return body + digest(body)
+
+
+def _listed(files: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Give the files, and the list of their hashes at last."""
+    lines = []
+    for name, body in files:
+        lines.append(f"{hashlib.sha256(body).hexdigest()}  {name}\n")
+        yield name, body
+    yield MANIFEST, "".join(lines).encode()
+
+
+def _files(record: FinishedRun) -> Iterator[tuple[str, bytes]]:
+    path = record.folder.path
+    yield "report.json", record.folder.report.read_bytes()
+    yield "report.html", render_html(path)
+    yield "journal.jsonl", record.folder.journal.read_bytes()
+    for stamp in record.folder.stamps():
+        yield stamp.name, stamp.read_bytes()
+    yield "pages.warc.gz", render_warc(path)
+    for blob in sorted((path / "blobs").iterdir()):
+        if _BLOB.fullmatch(blob.name):
+            yield f"blobs/{blob.name}", blob.read_bytes()
