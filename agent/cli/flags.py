@@ -158,7 +158,7 @@ _OUTPUT = (
             "type": _PATH,
             "multiple": True,
             "metavar": "FILE",
-            "help": "Write .md .html .pdf .json .jsonl .bib .ris .csl.json .xml .warc.gz, .zip.",
+            "help": "Write .md .html .pdf .docx .json .jsonl .bib .ris .csl.json .xml .warc.gz …",
         },
     ),
     (

@@ -12,11 +12,14 @@ if TYPE_CHECKING:
 
 FORMATS = {
     ".md": "report_markdown:render_markdown",
+    ".obsidian.md": "report_notes:render_note",
+    ".docx": "report_docx:render_docx",
     ".html": "report_html:render_html",
     ".pdf": "report_pdf:render_pdf",
     ".json": "run_record:render_report",
     ".jsonl": "run_record:render_journal",
     ".bib": "bibliography:render_bibtex",
+    ".biblatex.bib": "bibliography:render_biblatex",
     ".ris": "bibliography:render_ris",
     ".csl.json": "bibliography:render_csl",
     ".xml": "junit:render_junit",

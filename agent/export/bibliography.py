@@ -12,7 +12,7 @@ from agent.export.run_record import FinishedRun
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from agent.types import ReportSource
@@ -176,13 +176,21 @@ _ESCAPES = str.maketrans(
 )
 _IN_URL = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C", " ": "%20"})
 """A URL is taken literally; only what would end its field is written in another way."""
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
 def render_bibtex(folder: Path) -> bytes:
-    """Write the sources as BibTeX."""
-    return "\n".join(
-        _bibtex_entry(found) for found in references(FinishedRun.read(folder))
-    ).encode()
+    """Write the sources as BibTeX, in entries that old styles take: `@misc`."""
+    return _entries(folder, _bibtex_entry)
+
+
+def render_biblatex(folder: Path) -> bytes:
+    """Write the sources for biblatex: `@online`, addresses and dates in fields of their own."""
+    return _entries(folder, _biblatex_entry)
+
+
+def _entries(folder: Path, write: Callable[[Reference], str]) -> bytes:
+    return "\n".join(map(write, references(FinishedRun.read(folder)))).encode()
 
 
 def _bibtex_author(author: Author) -> str:
@@ -192,18 +200,43 @@ def _bibtex_author(author: Author) -> str:
 
 
 def _bibtex_entry(found: Reference) -> str:
+    # Styles of the eighties know neither an address nor the day it was read: both are in words.
+    year = f"{found.published[0]:04d}" if found.published else ""
+    month = _MONTHS[found.published[1] - 1] if found.published[1:] else ""
+    read = f"Accessed {iso(found.accessed)}."
     fields = {
-        "author": " and ".join(_bibtex_author(author) for author in found.authors),
-        # Twice braced: styles leave the capitals as they are.
-        "title": f"{{{found.title.translate(_ESCAPES)}}}",
+        **_named(found),
+        "howpublished": rf"\url{{{found.url.translate(_IN_URL)}}}",
+        "year": year,
+        "month": month,
+        "note": " … ".join((read, *found.notes)).translate(_ESCAPES),
+    }
+    return _entry("misc", found.key, fields)
+
+
+def _biblatex_entry(found: Reference) -> str:
+    fields = {
+        **_named(found),
         "organization": found.site.translate(_ESCAPES),
         "date": iso(found.published),
         "url": found.url.translate(_IN_URL),
         "urldate": iso(found.accessed),
         "annote": " … ".join(found.notes).translate(_ESCAPES),
     }
+    return _entry("online", found.key, fields)
+
+
+def _named(found: Reference) -> dict[str, str]:
+    return {
+        "author": " and ".join(_bibtex_author(author) for author in found.authors),
+        # Twice braced: styles leave the capitals as they are.
+        "title": f"{{{found.title.translate(_ESCAPES)}}}",
+    }
+
+
+def _entry(kind: str, key: str, fields: dict[str, str]) -> str:
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
-    return "\n".join([f"@online{{{found.key},", *lines, "}", ""])
+    return "\n".join([f"@{kind}{{{key},", *lines, "}", ""])
 
 
 def render_ris(folder: Path) -> bytes:

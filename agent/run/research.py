@@ -8,7 +8,8 @@ import threading
 import traceback
 from contextlib import AsyncExitStack
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Unpack
 
 from agent.config import options as options_of
 from agent.config import private_folder
@@ -32,7 +33,7 @@ from agent.run.services import RunServices
 from agent.run.wiring import begin_work
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
     from agent.config import Options
     from agent.journal import Event
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from agent.models import Model
     from agent.planner.work import Work
     from agent.review.judge import Verdicts
+    from agent.run.keywords import Flags
     from agent.run.models import FoundModel
     from agent.types import Report
 
@@ -54,7 +56,7 @@ async def research(
     approve: Callable[[str], Awaitable[bool]] | None = None,
     ask: Callable[[str], Awaitable[str]] | None = None,
     config: bool = False,
-    **flags: Any,
+    **flags: Unpack[Flags],
 ) -> Report:
     """Research a question.
 
@@ -81,22 +83,48 @@ async def research(
     return await execute(sayable, settings, given)
 
 
-def research_sync(question: str, **arguments: Any) -> Report:
-    """Research a question and wait for the report; works inside a running event loop too."""
+def research_sync(
+    question: str,
+    *,
+    model: str | Model | None = None,
+    memory: bool | AnyMemory = True,
+    tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
+    on_event: Callable[[Event], None] | None = None,
+    approve: Callable[[str], Awaitable[bool]] | None = None,
+    ask: Callable[[str], Awaitable[str]] | None = None,
+    config: bool = False,
+    **flags: Unpack[Flags],
+) -> Report:
+    """Research a question and wait for the report, as `research` does.
+
+    It works inside a running event loop too.
+    """
+    run = partial(
+        research,
+        question,
+        model=model,
+        memory=memory,
+        tools=tools,
+        on_event=on_event,
+        approve=approve,
+        ask=ask,
+        config=config,
+        **flags,
+    )
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(research(question, **arguments))
-    return _in_thread(question, arguments)
+        return asyncio.run(run())
+    return _in_thread(run)
 
 
-def _in_thread(question: str, arguments: dict[str, Any]) -> Report:
+def _in_thread(run: Callable[[], Coroutine[Any, Any, Report]]) -> Report:
     """Run in a loop of another thread: the one of the caller is busy with this very call."""
     box: list[Report | BaseException] = []
 
     def work() -> None:
         try:
-            box.append(asyncio.run(research(question, **arguments)))
+            box.append(asyncio.run(run()))
         except BaseException as error:  # noqa: BLE001 - handed to the caller's thread, raised there
             box.append(error)
 

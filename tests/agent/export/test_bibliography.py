@@ -12,6 +12,7 @@ import rispy
 from bibtexparser import middlewares
 from hypothesis import given
 from hypothesis import strategies as st
+from pybtex import PybtexEngine
 from pybtex.database import parse_string
 
 from agent.export import bibliography, export
@@ -64,8 +65,25 @@ def test_ris_is_one_entry_whatever_a_title_says(text):
     assert entry["type_of_reference"] == "ELEC"
 
 
-def test_the_source_of_an_answer_stands_in_bibtex(written, site):
-    library = bibtexparser.parse_string(written("a.bib").decode())
+def test_a_style_of_the_eighties_prints_the_source_with_address_and_day(written, site):
+    formatted = PybtexEngine().format_from_string(
+        written("a.bib").decode(), style="plain", output_backend="plaintext"
+    )
+    assert "Hesk Light" in formatted
+    assert f"{site.url}/hesk-light" in formatted
+    assert "Accessed 20" in formatted
+
+
+def test_old_entries_hold_what_latex_would_take_for_commands():
+    library = bibtexparser.parse_string(bibliography._bibtex_entry(HOSTILE))
+    assert not library.failed_blocks
+    (entry,) = library.entries
+    assert (entry["year"], entry["month"]) == ("2024", "may")
+    assert entry["howpublished"] == r"\url{https://example.org/a_b?x=1&y=%7Bz%7D%20#top}"
+
+
+def test_the_source_of_an_answer_stands_in_biblatex(written, site):
+    library = bibtexparser.parse_string(written("a.biblatex.bib").decode())
     assert not library.failed_blocks
     (entry,) = library.entries
     assert entry.entry_type == "online"
@@ -73,8 +91,8 @@ def test_the_source_of_an_answer_stands_in_bibtex(written, site):
     assert "1829" in entry["annote"]
 
 
-def test_bibtex_holds_what_latex_would_take_for_commands():
-    library = bibtexparser.parse_string(bibliography._bibtex_entry(HOSTILE))
+def test_biblatex_holds_what_latex_would_take_for_commands():
+    library = bibtexparser.parse_string(bibliography._biblatex_entry(HOSTILE))
     assert not library.failed_blocks
     (entry,) = library.entries
     assert entry["date"] == "2024-05"

@@ -7,10 +7,14 @@ import io
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import docx
 import pypdfium2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from mdit_py_plugins.footnote import footnote_plugin
+from ruamel.yaml import YAML
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
@@ -59,10 +63,36 @@ def test_what_xml_cannot_hold_does_not_break_it():
 
 def test_the_pdf_is_the_report_printed(written):
     document = pypdfium2.PdfDocument(written("a.pdf"))
-    text = "".join(document[n].get_textpage().get_text_range() for n in range(len(document)))
+    pages = len(document)
+    text = "".join(document[n].get_textpage().get_text_range() for n in range(pages))
     document.close()
     assert "When was Hesk Light first lit?" in text
     assert "1 November 1829" in text
+    assert f"1 / {pages}" in text  # the page's number
+    assert "WEB_SEARCH" not in text  # steps are for the screen
+
+
+def test_the_word_document_has_answer_links_and_quotes(written, site):
+    document = docx.Document(io.BytesIO(written("a.docx")))
+    text = "\n".join(paragraph.text for paragraph in document.paragraphs)
+    assert document.paragraphs[0].text == "When was Hesk Light first lit?"
+    assert "It was first lit on 1 November 1829. [1]" in text
+    links = [link.address for paragraph in document.paragraphs for link in paragraph.hyperlinks]
+    assert links == [f"{site.url}/hesk-light"]
+    quotes = [p.text for p in document.paragraphs if p.style.name == "Quote"]
+    assert any("1 November 1829" in quote for quote in quotes)
+    assert "Visitors are fond of it. — not verified" in text
+
+
+def test_the_obsidian_note_has_properties_and_a_footnote_for_each_citation(written, site):
+    note = written("a.obsidian.md").decode()
+    _, properties, body = note.split("---\n", 2)
+    values = YAML(typ="safe", pure=True).load(properties)
+    assert values["question"] == "When was Hesk Light first lit?"
+    assert values["sources"] == [f"{site.url}/hesk-light"]
+    html = MarkdownIt().use(footnote_plugin).render(body)
+    assert html.count('class="footnote-item"') == 1
+    assert f'href="{site.url}/hesk-light"' in html
 
 
 def records_of(warc):

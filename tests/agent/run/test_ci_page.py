@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
+import pytest
 from ruamel.yaml import YAML
 
 from agent.config import options
 from agent.run.expectations import read_suite
 
-PAGE = Path(__file__).parents[3] / "docs" / "ci.md"
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "ci.md"
+ACTION = (ROOT / "action.yml").read_text(encoding="utf-8")
 CHECKS, WORKFLOW = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def yaml(text: str) -> Any:
+    return YAML(typ="safe", pure=True).load(text)
 
 
 def test_the_file_of_checks_is_read(tmp_path):
@@ -21,10 +32,40 @@ def test_the_file_of_checks_is_read(tmp_path):
     assert options(suite.options).max_steps == 8
 
 
-def test_the_workflow_calls_the_command_as_it_is(tmp_path):
-    from agent.cli.check import check
+def test_the_workflow_gives_the_action_inputs_that_it_has():
+    steps = yaml(WORKFLOW)["jobs"]["check"]["steps"]
+    (step,) = [step for step in steps if "urchin" in step.get("uses", "")]
+    action = yaml(ACTION)
+    assert set(step["with"]) <= set(action["inputs"])
+    used = set(re.findall(r"steps\.research\.outputs\.(\w+)", WORKFLOW))
+    assert used == set(action["outputs"])
 
-    steps = YAML(typ="safe", pure=True).load(WORKFLOW)["jobs"]["check"]["steps"]
-    (command,) = [step["run"] for step in steps if "research check" in step.get("run", "")]
-    known = {name for option in check.params for name in option.opts}
-    assert set(re.findall(r"--[\w-]+", command)) <= known
+
+@pytest.mark.parametrize(("answer", "code"), [("1 November 1829", 0), ("1 May 1900", 8)])
+def test_the_action_checks_and_shows_its_summary(answer, code, tmp_path, site):
+    (tmp_path / "my checks.yaml").write_text(
+        "checks:\n  - name: first lit\n    question: When was Hesk Light first lit?\n"
+        f"    expect: {{answer: {answer}}}\n"
+    )
+    (step,) = [step for step in yaml(ACTION)["runs"]["steps"] if step.get("name") == "Check"]
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", step["run"]],
+        cwd=tmp_path,
+        env={
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(tmp_path),
+            "RESEARCH_SEARXNG_URL": site.url,
+            "RESEARCH_DATA_DIR": str(tmp_path / "data"),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "page.md"),
+            "FILE": "my checks.yaml",
+            "OPTIONS": f"--search searxng --allow-private {site.url.removeprefix('http://')}",
+            "JUNIT": "junit.xml",
+            "SUMMARY": "summary.md",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert "first lit" in (tmp_path / "page.md").read_text()
+    assert (tmp_path / "junit.xml").is_file()

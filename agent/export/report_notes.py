@@ -1,0 +1,68 @@
+"""A run as a note for Obsidian: properties, footnotes for citations, quotes as callouts."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from agent.export.run_record import FinishedRun
+from agent.export.verdicts import verdict
+from agent.types import VerdictState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agent.types import Report, ReportSource
+
+_CITATION = re.compile(r"\[(\d+)\]")
+
+
+def render_note(folder: Path) -> bytes:
+    """Write the run as a note that links to nothing but its sources."""
+    record = FinishedRun.read(folder)
+    report = record.report
+    parts = [
+        _properties(report, record.events[0].at[:10]),
+        f"# {report.question}",
+        _CITATION.sub(r"[^\1]", report.answer),
+        _doubts(report),
+        "\n".join(map(_footnote, report.sources)),
+        "\n\n".join(_callout(source) for source in report.sources if source.quotes),
+    ]
+    return ("\n\n".join(part for part in parts if part) + "\n").encode("utf-8", "replace")
+
+
+def _properties(report: Report, asked: str) -> str:
+    """Properties as YAML, whose strings may be written as JSON's are."""
+    values = {
+        "question": report.question,
+        "asked": asked,
+        "status": report.status,
+        "confidence": report.confidence,
+        "run": report.run,
+        "sources": [source.url for source in report.sources],
+        "tags": ["research"],
+    }
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
+    return "\n".join(["---", *lines, "---"])
+
+
+def _doubts(report: Report) -> str:
+    doubtful = [s for s in report.sentences if s.verdict is not VerdictState.SUPPORTED]
+    rows = [f"> - {s.text} ({verdict(s)})" for s in doubtful if not s.about_search]
+    return "\n".join(["> [!warning] Not supported", *rows]) if rows else ""
+
+
+def _footnote(source: ReportSource) -> str:
+    return f"[^{source.n}]: [{_plain(source.title or source.url)}](<{source.url}>)"
+
+
+def _callout(source: ReportSource) -> str:
+    quotes = [f"> {_plain(quote)}" for quote in source.quotes]
+    return "\n".join([f"> [!quote]- {source.n}. {_plain(source.title or source.url)}", *quotes])
+
+
+def _plain(text: str) -> str:
+    """One line in which nothing is a link, a tag, a property or markup."""
+    return re.sub(r"([\\\[\]<>*_`#|])", r"\\\1", " ".join(text.split()))
