@@ -55,9 +55,8 @@ async def open_web(
         chain = search_chain(options, environ, http, browsers.render)
         stack.callback(chain.close)
         polite = Polite(http, obey_robots=not options.ignore_robots)
-        reader = Reader(
-            polite, browser=browsers.get, files=_files(options), habits=folder / "habits.json"
-        )
+        local = (*options.file, *([options.corpus] if options.corpus else []))
+        reader = Reader(polite, browser=browsers.get, files=local, habits=folder / "habits.json")
         web = Web(
             egress,
             http,
@@ -214,7 +213,3 @@ def _egress_policy(options: Options) -> EgressPolicy:
             str(error), hint="See --allow, --deny, --allow-private, --proxy."
         ) from error
     return policy
-
-
-def _files(options: Options) -> tuple[Path, ...]:
-    return (*options.file, *([options.corpus] if options.corpus else []))
