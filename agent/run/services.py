@@ -14,7 +14,6 @@ from agent.journal import Journal, Runs, utc_now
 from agent.run.inputs import on_record, person, session_of
 from agent.run.outcome import Ledger
 from agent.run.settings import budget_of, memory_of
-from agent.run.web import open_web
 from agent.tools import Limits, ToolContext
 
 if TYPE_CHECKING:
@@ -133,12 +132,6 @@ class RunServices:
 
                 context.wiki = Wiki(Folder(options.wiki_folder))
         return await context.in_memory_thread(session_of, options, self.folder.id, context.memory)
-
-    async def open_web(self, stack: AsyncExitStack) -> None:
-        """Open the way to the web, unless all that the run needs is on record."""
-        if self.given.past is None or self.given.past.live:
-            opened = open_web(self.options, self.options.data, self.environ)
-            self.context.web = await stack.enter_async_context(opened)
 
     def started(self, model: str, session: str, *, guided: bool = False) -> None:
         """Write the first event."""

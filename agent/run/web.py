@@ -23,7 +23,6 @@ from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
-    from pathlib import Path
 
     from agent.config import Options
     from browser.session import Browser
@@ -37,15 +36,13 @@ PERSONS_CHROME = "chrome"
 
 
 @asynccontextmanager
-async def open_web(
-    options: Options, folder: Path, environ: Mapping[str, str]
-) -> AsyncIterator[Web]:
+async def open_web(options: Options, environ: Mapping[str, str]) -> AsyncIterator[Web]:
     """Open the web of a run; what it started is ended when the block is left.
 
-    `folder` is the data folder, for caches and indexes; `environ` may hold keys of search
-    providers. Raises `UsageError` for a provider or a
-    corpus that cannot be used, `WebOutOfReach` where no Chrome answers to attach to.
+    `environ` may hold keys of search providers. Raises `UsageError` for a provider or a corpus that
+    cannot be used, `WebOutOfReach` where no Chrome answers to attach to.
     """
+    folder = options.data  # for caches and indexes
     async with AsyncExitStack() as stack:
         egress = await stack.enter_async_context(Egress(_egress_policy(options)))
         cache = folder / "pages" / f"{sha256(options.namespace.encode()).hexdigest()[:16]}.db"
