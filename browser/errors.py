@@ -55,6 +55,10 @@ class ConnectFailed(FetchError):
     """Name unknown, connection refused, or TLS failed."""
 
 
+class NameUnknown(ConnectFailed):
+    """There is no such host: asking again will not help."""
+
+
 class TooLarge(FetchError):
     """More bytes than the limit allows, before or after decompression."""
 

@@ -98,7 +98,7 @@ def _browser() -> Checkup:
 async def _network(settings: Options) -> list[Checkup]:
 
     try:
-        async with open_web(settings, settings.data, os.environ) as web:
+        async with open_web(settings, os.environ) as web:
             probes = [_provider(source, web.http) for source in web.chain.providers]
             findings = list(await asyncio.gather(*probes))
     except ResearchError as error:

@@ -19,156 +19,102 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PATH = click.Path(path_type=Path)
-_RUN = (
-    (("--model",), {"metavar": "NAME", "help": "extractive, openai/…, ollama/…, scripted:FILE, …"}),
-    (
-        ("--judge",),
-        {"metavar": "NAME", "help": "Model that judges what code leaves open; entailment:FOLDER."},
+Row = tuple[tuple[str, ...], dict[str, Any]]
+"""The names of an option, and what click is told of it."""
+
+
+def _option(names: str | tuple[str, ...], metavar: str | None, told: str, **settings: Any) -> Row:
+    """Describe an option that takes a value; its environment variable is named with it."""
+    names = (names,) if isinstance(names, str) else names
+    return names, {"metavar": metavar, "help": told, **settings}
+
+
+def _switch(name: str, told: str) -> Row:
+    """Describe an option that is on or off, and None where it is not given."""
+    return (name,), {"is_flag": True, "default": None, "help": told}
+
+
+_RUN: tuple[Row, ...] = (
+    _option("--model", "NAME", "extractive, openai/…, ollama/…, scripted:FILE, …"),
+    _option("--judge", "NAME", "Model that judges what code leaves open; entailment:FOLDER."),
+    _option("--base-url", "URL", "Any OpenAI-compatible endpoint."),
+    _option("--fallback", "NAME", "The next model when the first fails.", multiple=True),
+    _switch(
+        "--native-tools/--text-tools", "Tools as functions or by text tags (told by the provider)."
     ),
-    (("--base-url",), {"metavar": "URL", "help": "Any OpenAI-compatible endpoint."}),
-    (
-        ("--fallback",),
-        {"metavar": "NAME", "multiple": True, "help": "The next model when the first fails."},
+    _switch("--guided/--no-guided", "Rules search and read for the model (for small ones)."),
+    _switch("--vision", "Screenshots to models that see."),
+    _switch("--model-sees/--model-blind", "Whether the model takes pictures (told by its name)."),
+    _option("--context-window", "TOKENS", "What the model takes at once (32000).", type=int),
+    _option("--model-timeout", "SECONDS", "Silence of the model at most (120).", type=float),
+    _switch("--dry-run", "Prompt and likely cost; nothing is sent."),
+    _option(
+        "--depth",
+        None,
+        "How far to go (standard).",
+        type=click.Choice(["quick", "standard", "deep"]),
     ),
-    (
-        ("--native-tools/--text-tools",),
-        {"default": None, "help": "Tools as functions or by text tags (told by the provider)."},
+    _switch("--report", "A report in sections instead of an answer."),
+    _option("--schema", "FILE", "The answer also as JSON of this JSON Schema.", type=_PATH),
+    _option("--search", "A,B,C", "Search providers, in order."),
+    _option("--searxng-url", "URL", "Where a SearXNG is."),
+    _option("--search-url", "NAME=URL", "Where one is reached; {query}: yours.", multiple=True),
+    _option("--site", "DOMAIN", "Search only this site."),
+    _option("--since", "DATE", "Search only what is newer."),
+    _option("--lang", "CODE", "Language of the results."),
+    _option("--region", "CODE", "Region of the results."),
+    _option("--corpus", "DIR", "Local files as the first provider.", type=_PATH),
+    _option("--file", "PATH", "A file as context.", type=_PATH, multiple=True),
+    _switch("--attach", "Use a Chrome that is open."),
+    _option("--cdp", "URL|chrome|msedge", "Which Chrome to attach to."),
+    _switch("--headed", "Show the launched browser."),
+    _option("--storage-state", "FILE", "Cookies and storage to start with.", type=_PATH),
+    _option("--solver", "NAME[=URL]", "Who solves captchas: 2captcha, … (nobody)."),
+    _option("--allow", "HOST", "Reach only these sites.", multiple=True),
+    _option("--deny", "HOST", "Never reach these sites.", multiple=True),
+    _option("--allow-private", "HOST[:PORT]", "A private address that is fine.", multiple=True),
+    _option(
+        "--proxy",
+        "URL",
+        "Proxy behind the guard; HTTPS_PROXY works too.",
+        envvar=["RESEARCH_PROXY", "HTTPS_PROXY", "https_proxy"],
     ),
-    (
-        ("--guided/--no-guided",),
-        {"default": None, "help": "Rules search and read for the model (for small ones)."},
-    ),
-    (("--vision",), {"is_flag": True, "default": None, "help": "Screenshots to models that see."}),
-    (
-        ("--model-sees/--model-blind",),
-        {"default": None, "help": "Whether the model takes pictures (told by its name)."},
-    ),
-    (
-        ("--context-window",),
-        {"type": int, "metavar": "TOKENS", "help": "What the model takes at once (32000)."},
-    ),
-    (
-        ("--model-timeout",),
-        {"type": float, "metavar": "SECONDS", "help": "Silence of the model at most (120)."},
-    ),
-    (
-        ("--dry-run",),
-        {"is_flag": True, "default": None, "help": "Prompt and likely cost; nothing is sent."},
-    ),
-    (
-        ("--depth",),
-        {"type": click.Choice(["quick", "standard", "deep"]), "help": "How far to go (standard)."},
-    ),
-    (
-        ("--report",),
-        {"is_flag": True, "default": None, "help": "A report in sections instead of an answer."},
-    ),
-    (
-        ("--schema",),
-        {"type": _PATH, "metavar": "FILE", "help": "The answer also as JSON of this JSON Schema."},
-    ),
-    (("--search",), {"metavar": "A,B,C", "help": "Search providers, in order."}),
-    (("--searxng-url",), {"metavar": "URL", "help": "Where a SearXNG is."}),
-    (
-        ("--search-url",),
-        {
-            "metavar": "NAME=URL",
-            "multiple": True,
-            "help": "Where one is reached; {query}: yours.",
-        },
-    ),
-    (("--site",), {"metavar": "DOMAIN", "help": "Search only this site."}),
-    (("--since",), {"metavar": "DATE", "help": "Search only what is newer."}),
-    (("--lang",), {"metavar": "CODE", "help": "Language of the results."}),
-    (("--region",), {"metavar": "CODE", "help": "Region of the results."}),
-    (
-        ("--corpus",),
-        {"type": _PATH, "metavar": "DIR", "help": "Local files as the first provider."},
-    ),
-    (
-        ("--file",),
-        {"type": _PATH, "multiple": True, "metavar": "PATH", "help": "A file as context."},
-    ),
-    (("--attach",), {"is_flag": True, "default": None, "help": "Use a Chrome that is open."}),
-    (("--cdp",), {"metavar": "URL|chrome|msedge", "help": "Which Chrome to attach to."}),
-    (("--headed",), {"is_flag": True, "default": None, "help": "Show the launched browser."}),
-    (
-        ("--storage-state",),
-        {"type": _PATH, "metavar": "FILE", "help": "Cookies and storage to start with."},
-    ),
-    (
-        ("--solver",),
-        {"metavar": "NAME[=URL]", "help": "Who solves captchas: 2captcha, … (nobody)."},
-    ),
-    (("--allow",), {"multiple": True, "metavar": "HOST", "help": "Reach only these sites."}),
-    (("--deny",), {"multiple": True, "metavar": "HOST", "help": "Never reach these sites."}),
-    (
-        ("--allow-private",),
-        {"multiple": True, "metavar": "HOST[:PORT]", "help": "A private address that is fine."},
-    ),
-    (
-        ("--proxy",),
-        {
-            "envvar": ["RESEARCH_PROXY", "HTTPS_PROXY", "https_proxy"],
-            "metavar": "URL",
-            "help": "Proxy behind the guard; HTTPS_PROXY works too.",
-        },
-    ),
-    (
-        ("--ignore-robots",),
-        {"is_flag": True, "default": None, "help": "Leave robots.txt aside: for one's own sites."},
-    ),
-    (("--max-steps",), {"type": int, "metavar": "N", "help": "Steps at most (as the depth says)."}),
-    (("--budget",), {"type": float, "metavar": "USD", "help": "Dollars at most."}),
-    (
-        ("--max-tokens",),
-        {"type": int, "metavar": "N", "help": "Tokens at most, in and out, of all model calls."},
-    ),
-    (("--timeout",), {"type": float, "metavar": "SECONDS", "help": "Seconds at most."}),
-    (("--max-sources",), {"type": int, "metavar": "N", "help": "Sources at most (as above)."}),
-    (
+    _switch("--ignore-robots", "Leave robots.txt aside: for one's own sites."),
+    _option("--max-steps", "N", "Steps at most (as the depth says).", type=int),
+    _option("--budget", "USD", "Dollars at most.", type=float),
+    _option("--max-tokens", "N", "Tokens at most, in and out, of all model calls.", type=int),
+    _option("--timeout", "SECONDS", "Seconds at most.", type=float),
+    _option("--max-sources", "N", "Sources at most (as above).", type=int),
+    _option(
         ("-c", "--continue", "continue_run"),
-        {
-            "is_flag": False,
-            "flag_value": "",
-            "metavar": "[RUN]",
-            "help": "Go on with a conversation.",
-        },
+        "[RUN]",
+        "Go on with a conversation.",
+        is_flag=False,
+        flag_value="",
     ),
-    (("--session",), {"metavar": "NAME", "help": "A conversation by name."}),
-    (("--memory/--no-memory",), {"default": None, "help": "Use and keep memories (on)."}),
-    (
-        ("--memory-url",),
-        {"metavar": "URL", "help": "A memory that machines share: postgresql://… (memory.db)."},
-    ),
-    (("--data-dir",), {"type": _PATH, "metavar": "DIR", "help": "Where runs and memory are kept."}),
-    (("--keep-days",), {"type": int, "metavar": "N", "help": "Delete runs older than this."}),
-    (("--namespace",), {"metavar": "NAME", "help": "Whose memories."}),
-    (("--embeddings",), {"metavar": "local|NAME", "help": "A model that helps memory to search."}),
-    (
-        ("--wiki",),
-        {"type": _PATH, "metavar": "DIR", "help": "A wiki that a run may read (`wiki` in DATA)."},
-    ),
-    (("--fresh",), {"is_flag": True, "default": None, "help": "Go round the caches."}),
+    _option("--session", "NAME", "A conversation by name."),
+    _switch("--memory/--no-memory", "Use and keep memories (on)."),
+    _option("--memory-url", "URL", "A memory that machines share: postgresql://… (memory.db)."),
+    _option("--data-dir", "DIR", "Where runs and memory are kept.", type=_PATH),
+    _option("--keep-days", "N", "Delete runs older than this.", type=int),
+    _option("--namespace", "NAME", "Whose memories."),
+    _option("--embeddings", "local|NAME", "A model that helps memory to search."),
+    _option("--wiki", "DIR", "A wiki that a run may read (`wiki` in DATA).", type=_PATH),
+    _switch("--fresh", "Go round the caches."),
 )
-_OUTPUT = (
-    (
-        ("--export",),
-        {
-            "type": _PATH,
-            "multiple": True,
-            "metavar": "FILE",
-            "help": "Write .md .html .pdf .docx .json .jsonl .bib .ris .csl.json .xml .warc.gz …",
-        },
+_OUTPUT: tuple[Row, ...] = (
+    _option(
+        "--export",
+        "FILE",
+        "Write .md .html .pdf .docx .json .jsonl .bib .ris .csl.json .xml .warc.gz …",
+        type=_PATH,
+        multiple=True,
     ),
-    (
-        ("--require-verified",),
-        {"is_flag": True, "default": None, "help": "Exit 4 unless every sentence is supported."},
-    ),
-    (("--json", "as_json"), {"is_flag": True, "help": "One report on stdout."}),
-    (("--events", "as_events"), {"is_flag": True, "help": "One JSON event a line on stdout."}),
-    (("-q", "--quiet"), {"is_flag": True, "help": "No progress."}),
-    (("-v", "--verbose"), {"count": True, "help": "More progress: thoughts and results."}),
+    _switch("--require-verified", "Exit 4 unless every sentence is supported."),
+    _option(("--json", "as_json"), None, "One report on stdout.", is_flag=True),
+    _option(("--events", "as_events"), None, "One JSON event a line on stdout.", is_flag=True),
+    _option(("-q", "--quiet"), None, "No progress.", is_flag=True),
+    _option(("-v", "--verbose"), None, "More progress: thoughts and results.", count=True),
 )
 
 data_dir_option = click.option(
@@ -192,11 +138,11 @@ def output_flags(function: F) -> F:
 
 def question_options() -> list[click.Option]:
     """Give the options of a question, for a help text that loads nothing of what runs one."""
-    rows: Any = (*_RUN, *_OUTPUT)
+    rows = (*_RUN, *_OUTPUT)
     return [click.Option(names, **_with_variable(names, settings)) for names, settings in rows]
 
 
-def _added(function: F, rows: Any) -> F:
+def _added(function: F, rows: tuple[Row, ...]) -> F:
     for names, settings in reversed(rows):
         function = click.option(*names, **_with_variable(names, settings))(function)
     return function

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import re
 import zipfile
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _COMMENT = b"sha256:"
-_BLOB = re.compile(r"[0-9a-f]{64}")
 
 
 def render_zip(folder: Path) -> bytes:
@@ -60,5 +58,5 @@ def _files(record: FinishedRun) -> Iterator[tuple[str, bytes]]:
         yield stamp.name, stamp.read_bytes()
     yield "pages.warc.gz", render_warc(path)
     for blob in sorted((path / "blobs").iterdir()):
-        if _BLOB.fullmatch(blob.name):
+        if len(blob.name) == DIGEST_CHARS and not blob.name.strip("0123456789abcdef"):
             yield f"blobs/{blob.name}", blob.read_bytes()

@@ -81,7 +81,7 @@ def parts(date: str) -> tuple[int, ...]:
 def _key(site: str, published: tuple[int, ...], n: int) -> str:
     """Make a key as people write them, such as `example2024-1`; letters and digits only."""
     name = (registrable_domain(site) or site).split(".")[0]
-    plain = re.sub(r"[^a-z0-9]", "", name.lower()) or "source"
+    plain = "".join(sign for sign in name.lower() if sign.isascii() and sign.isalnum()) or "source"
     return f"{plain}{published[0] if published else ''}-{n}"
 
 
@@ -91,8 +91,7 @@ def _line(text: str) -> str:
 
 _MOST_WORDS: Final = 5  # names of persons have no more; what is longer is a body or a sentence
 _BETWEEN = re.compile(r"\s*(?:;|&|,?\s+\b(?:and|und|et|y|e)\b)\s+|\s*;\s*")
-_COMMAS = re.compile(r"\s*,\s*")
-_BYLINE: Final = re.compile(r"^(?:by|von|par|por|di)\s+", re.IGNORECASE)
+_BYLINES: Final = frozenset({"by", "von", "par", "por", "di"})
 _BODY: Final = re.compile(
     r"""\d|\b(?:agency|archives?|associat\w+|authority|blog|board|bureau|centre|center|city|college
     |commission|committee|community|company|consortium|contributors?|corp\w*|council|department
@@ -106,8 +105,8 @@ _BODY: Final = re.compile(
 _PARTICLES: Final = frozenset(
     "af al da dal de del della den der des di dos du e el la le ten ter van von zu zum zur".split()
 )
-_SUFFIX: Final = re.compile(r"^(?:jr|sr|ii|iii|iv|md|phd|ph\.d|m\.d)\.?$", re.IGNORECASE)
-_TITLES: Final = re.compile(r"^(?:dr|prof|mr|mrs|ms|sir|dame)\.?$", re.IGNORECASE)
+_SUFFIXES: Final = frozenset({"jr", "sr", "ii", "iii", "iv", "md", "phd", "ph.d", "m.d"})
+_TITLES: Final = frozenset({"dr", "prof", "mr", "mrs", "ms", "sir", "dame"})
 _INITIALS: Final = re.compile(r"^(?:[^\W\d_]\.?[ -]?){1,3}$")
 _CAPITAL: Final = re.compile(r"^[^\W\d_a-zß-öø-ÿ]", re.UNICODE)
 _NO_SPACES: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -123,16 +122,26 @@ class Author:
 
 def authors(line: str) -> tuple[Author, ...]:
     """Read the authors that a page names in one line."""
-    names = [_BYLINE.sub("", name).strip() for name in _BETWEEN.split(" ".join(line.split()))]
+    names = [_without_byline(name) for name in _BETWEEN.split(" ".join(line.split()))]
     return tuple(author for name in names if name for author in _several(name))
+
+
+def _without_byline(name: str) -> str:
+    first, _, rest = name.strip().partition(" ")
+    return rest if rest and first.lower() in _BYLINES else name.strip()
+
+
+def _is_one_of(word: str, known: frozenset[str]) -> bool:
+    """Find an abbreviation, with its full stop or without."""
+    return word.lower().removesuffix(".") in known
 
 
 def _several(name: str) -> list[Author]:
     """Read names with commas between them, or one with its family name first."""
-    parts = [part for part in _COMMAS.split(name) if part]
+    parts = [part.strip() for part in name.split(",") if part.strip()]
     if len(parts) < 2 or _BODY.search(name):
         return [_one_author(name)]
-    suffixes = [part for part in parts if _SUFFIX.match(part)]
+    suffixes = [part for part in parts if _is_one_of(part, _SUFFIXES)]
     parts = [part for part in parts if part not in suffixes]
     if len(parts) % 2 == 0 and all(_INITIALS.match(part) for part in parts[1::2]):
         return [Author(*pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
@@ -142,12 +151,12 @@ def _several(name: str) -> list[Author]:
 
 
 def _one_author(name: str) -> Author:
-    words = [word for word in name.split() if not _TITLES.match(word)]
+    words = [word for word in name.split() if not _is_one_of(word, _TITLES)]
     if not 2 <= len(words) <= _MOST_WORDS or _BODY.search(name) or _NO_SPACES.search(name):
         return Author(name)
     if not all(_CAPITAL.match(word) or word.lower() in _PARTICLES for word in words):
         return Author(name)
-    suffix = [words.pop()] if len(words) > 2 and _SUFFIX.match(words[-1]) else []
+    suffix = [words.pop()] if len(words) > 2 and _is_one_of(words[-1], _SUFFIXES) else []
     first = len(words) - 1
     while first > 1 and words[first - 1].lower() in _PARTICLES:
         first -= 1

@@ -30,6 +30,7 @@ from agent.run.outcome import (
     with_what_is_known,
 )
 from agent.run.services import RunServices
+from agent.run.web import open_web
 from agent.run.wiring import begin_work
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from agent.models import Model
     from agent.planner.work import Work
     from agent.review.judge import Verdicts
-    from agent.run.flags import Flags
+    from agent.run.keywords import Flags
     from agent.run.models import FoundModel
     from agent.types import Report
 
@@ -185,7 +186,10 @@ class Run:
         services, options = self._services, self._services.options
         session = await services.open_memory(stack)
         services.started(self._model.name, session, guided=self._model.guided)
-        await services.open_web(stack)
+        past = services.given.past
+        if past is None or past.live:  # else all that the run needs is on record
+            opened = open_web(options, services.environ)
+            services.context.web = await stack.enter_async_context(opened)
         model = await self._model.open(stack, lambda why: services.journal.write("note", text=why))
         builder = ContextBuilder(services.context, session, now_ms)
         work = self._work = begin_work(services, model, builder)

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.evidence import Evidence
-from agent.guard import Redactor, secrets_of
+from agent.guard import Redactor, Secrets, secrets_of
 from agent.journal import Journal, Runs, utc_now
 from agent.run.inputs import on_record, person, session_of
 from agent.run.outcome import Ledger
-from agent.run.settings import budget_of, limits_of, open_memory, private_tokens
-from agent.run.web import open_web
-from agent.tools import ToolContext
+from agent.run.settings import budget_of, memory_of
+from agent.tools import Limits, ToolContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,14 +67,20 @@ class RunServices:
             journal.write(kind, place, **redactor.value(data))
 
         record = past.record(write) if past else write
+        secrets = Secrets(question)  # what stands in the question may leave
+        secrets.add_environment(os.environ)
         evidence = past.source.evidence() if past else Evidence(question)
         context = ToolContext(
             question=question,
             evidence=evidence,
-            limits=limits_of(options),
+            limits=Limits(
+                max_sources=options.max_sources or options.effort.sources,
+                engines=options.effort.engines,
+                translates=options.effort.translates,
+            ),
             record=record,
             keep=journal.folder.keep,
-            secrets=private_tokens(question, os.environ),
+            secrets=secrets,
             redactor=redactor,
             run=journal.folder.id,
             files=options.file,
@@ -117,14 +122,16 @@ class RunServices:
         """Open the memory; gives the conversation that the run belongs to."""
         context, options = self.context, self.options
         stack.callback(context.close)
-        context.memory = await open_memory(stack, context, options, self.environ, self.given.memory)
-        return await context.in_memory_thread(session_of, options, self.folder.id, context.memory)
+        context.memory = self.given.memory if options.memory else None
+        if options.memory and context.memory is None:
+            memory = await context.in_memory_thread(memory_of, options, self.environ)
+            stack.push_async_callback(context.in_memory_thread, memory.close)
+            context.memory = memory
+            if options.wiki_folder.is_dir():
+                from agent.wiki import Folder, Wiki  # noqa: PLC0415 - few runs have one
 
-    async def open_web(self, stack: AsyncExitStack) -> None:
-        """Open the way to the web, unless all that the run needs is on record."""
-        if self.given.past is None or self.given.past.live:
-            opened = open_web(self.options, self.options.data, self.environ)
-            self.context.web = await stack.enter_async_context(opened)
+                context.wiki = Wiki(Folder(options.wiki_folder))
+        return await context.in_memory_thread(session_of, options, self.folder.id, context.memory)
 
     def started(self, model: str, session: str, *, guided: bool = False) -> None:
         """Write the first event."""

@@ -1,23 +1,20 @@
-"""What a run may spend and is told from its beginning: by the person, else by its depth."""
+"""What settings come to: the budget of a run (the person's, else its depth's) and its memory."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING
 
-from agent.guard import Budget, Secrets
+from agent.guard import Budget
 from agent.models import Usage
 from agent.models.prices import priced
 from agent.models.resolve import endpoint_of
-from agent.tools import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from contextlib import AsyncExitStack
 
     from agent.config import Options
-    from agent.memory import AnyMemory, Memory
-    from agent.tools import ToolContext
+    from agent.memory import Memory
 
 
 def budget_of(options: Options, environ: Mapping[str, str]) -> Budget:
@@ -52,41 +49,6 @@ def _highest_price(
         return max(priced(usage, w.model, w.prices).usd for w in priced_ones)
 
     return price
-
-
-def limits_of(options: Options) -> Limits:
-    """Bounds on tools: what the person says, else what the depth does."""
-    effort = options.effort
-    most = options.max_sources or effort.sources
-    return Limits(max_sources=most, engines=effort.engines, translates=effort.translates)
-
-
-def private_tokens(question: str, environ: Mapping[str, str]) -> Secrets:
-    """Know what of the environment must not leave; what stands in the question may."""
-    secrets = Secrets(question)
-    secrets.add_environment(environ)
-    return secrets
-
-
-async def open_memory(
-    stack: AsyncExitStack,
-    context: ToolContext,
-    options: Options,
-    environ: Mapping[str, str],
-    given: AnyMemory | None,
-) -> AnyMemory | None:
-    """Give the memory that a caller brings, or open the one of the settings; None with none."""
-    if not options.memory:
-        return None
-    if given is not None:
-        return given
-    memory = await context.in_memory_thread(memory_of, options, environ)
-    stack.push_async_callback(context.in_memory_thread, memory.close)
-    if options.wiki_folder.is_dir():
-        from agent.wiki import Folder, Wiki  # noqa: PLC0415 - few runs have one
-
-        context.wiki = Wiki(Folder(options.wiki_folder))
-    return memory
 
 
 def memory_of(options: Options, environ: Mapping[str, str]) -> Memory:

@@ -23,7 +23,6 @@ from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
-    from pathlib import Path
 
     from agent.config import Options
     from browser.session import Browser
@@ -37,15 +36,13 @@ PERSONS_CHROME = "chrome"
 
 
 @asynccontextmanager
-async def open_web(
-    options: Options, folder: Path, environ: Mapping[str, str]
-) -> AsyncIterator[Web]:
+async def open_web(options: Options, environ: Mapping[str, str]) -> AsyncIterator[Web]:
     """Open the web of a run; what it started is ended when the block is left.
 
-    `folder` is the data folder, for caches and indexes; `environ` may hold keys of search
-    providers. Raises `UsageError` for a provider or a
-    corpus that cannot be used, `WebOutOfReach` where no Chrome answers to attach to.
+    `environ` may hold keys of search providers. Raises `UsageError` for a provider or a corpus that
+    cannot be used, `WebOutOfReach` where no Chrome answers to attach to.
     """
+    folder = options.data  # for caches and indexes
     async with AsyncExitStack() as stack:
         egress = await stack.enter_async_context(Egress(_egress_policy(options)))
         cache = folder / "pages" / f"{sha256(options.namespace.encode()).hexdigest()[:16]}.db"
@@ -55,9 +52,8 @@ async def open_web(
         chain = search_chain(options, environ, http, browsers.render)
         stack.callback(chain.close)
         polite = Polite(http, obey_robots=not options.ignore_robots)
-        reader = Reader(
-            polite, browser=browsers.get, files=_files(options), habits=folder / "habits.json"
-        )
+        local = (*options.file, *([options.corpus] if options.corpus else []))
+        reader = Reader(polite, browser=browsers.get, files=local, habits=folder / "habits.json")
         web = Web(
             egress,
             http,
@@ -214,7 +210,3 @@ def _egress_policy(options: Options) -> EgressPolicy:
             str(error), hint="See --allow, --deny, --allow-private, --proxy."
         ) from error
     return policy
-
-
-def _files(options: Options) -> tuple[Path, ...]:
-    return (*options.file, *([options.corpus] if options.corpus else []))

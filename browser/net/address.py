@@ -8,10 +8,16 @@ an IPv4 address.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 Address = IPv4Address | IPv6Address
+Resolve = Callable[[str], Awaitable[Sequence[Address]]]
+"""From a host name (ASCII form) to one address at least, the preferred one first.
+
+It raises NameUnknown for a name that has none.
+"""
 
 
 class AddressKind(StrEnum):

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import sys
 import zlib
+from collections.abc import Callable, Iterator
 from io import BytesIO
-from typing import TYPE_CHECKING, Protocol
 
 import brotli  # type: ignore[import-untyped]  # it comes without stubs
 
 from browser.errors import BadResponse, TooLarge
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -31,12 +28,9 @@ _PIECE = 64 * 1024
 _ZSTD_WINDOW_LOG = 23
 
 
-class Decoder(Protocol):
-    """A stream decoder: compressed bytes in, pieces of at most `_PIECE` bytes (or so) out."""
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield what `data` makes readable. Raises one of `_BROKEN`."""
-        ...
+# A stream decoder: compressed bytes in, pieces of at most `_PIECE` bytes (or so) out; it raises
+# one of `_BROKEN`.
+_Decode = Callable[[bytes], Iterator[bytes]]
 
 
 class Body:
@@ -44,7 +38,7 @@ class Body:
 
     def __init__(self, encoding: str, limit: int) -> None:
         """Raises BadResponse for chained encodings."""
-        self._decoder = _decoder(encoding)
+        self._decode = _decoder(encoding)
         self._encoding = encoding
         self._limit = limit
         self._raw = 0
@@ -55,7 +49,7 @@ class Body:
         self._raw += len(data)
         self._check(self._raw)
         try:
-            for piece in self._decoder.feed(data):
+            for piece in self._decode(data):
                 self._check(self._kept.tell() + len(piece))
                 self._kept.write(piece)
         except _BROKEN as error:
@@ -68,11 +62,6 @@ class Body:
     def _check(self, size: int) -> None:
         if size > self._limit:
             raise TooLarge(f"the body is larger than {self._limit:,} bytes")
-
-
-class _Identity:
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        yield data
 
 
 class _Inflate:
@@ -156,19 +145,20 @@ _GZIP = zlib.MAX_WBITS | 16
 _BROKEN = (zlib.error, brotli.error, zstd.ZstdError)
 
 
-def _decoder(encoding: str) -> Decoder:
+def _decoder(encoding: str) -> _Decode:
     names = [name.strip().lower() for name in encoding.split(",")]
     names = [name for name in names if name not in {"", "identity", "none"}]
     if len(names) > 1:
         raise BadResponse(f"chained content encodings are refused: {encoding[:100]}")
     match names:
         case ["gzip" | "x-gzip"]:
-            return _Inflate(_GZIP)
+            return _Inflate(_GZIP).feed
         case ["deflate"]:
-            return _Deflate()
+            return _Deflate().feed
         case ["br"]:
-            return _Brotli()
+            return _Brotli().feed
         case ["zstd"]:
-            return _Zstd()
+            return _Zstd().feed
         case _:
-            return _Identity()  # `utf-8` and other misunderstandings, as browsers take them
+            # `utf-8` and other misunderstandings are taken for none, as browsers do
+            return lambda data: iter([data])

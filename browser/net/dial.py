@@ -12,9 +12,9 @@ import socket
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_address
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from browser.errors import ConnectFailed
+from browser.errors import ConnectFailed, NameUnknown
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -28,18 +28,6 @@ _THREADS = 16
 # Seconds that an answer is kept: one page asks for the same few names dozens of times.
 _KEEP_S = 60.0
 _TIMEOUT_S = 10.0
-
-
-class NameUnknown(ConnectFailed):
-    """There is no such host: asking again will not help."""
-
-
-class Resolve(Protocol):
-    """Answer a host name (ASCII form) with its addresses; raise NameUnknown if it has none."""
-
-    async def __call__(self, host: str) -> Sequence[Address]:
-        """Return at least one address, the preferred one first."""
-        ...
 
 
 class SystemResolver:

@@ -15,11 +15,14 @@ import os
 import socket
 import struct
 import sys
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from browser.net.dial import STREAM_LIMIT, Resolve, SystemResolver
+from browser.net.dial import STREAM_LIMIT, SystemResolver
 from browser.net.guard import EgressPolicy, Guard, Refusal
 from browser.net.proxy import Connector, ProxyConnection, Upstream
+
+if TYPE_CHECKING:
+    from browser.net.address import Resolve
 
 __all__ = ["CHROMIUM_FLAGS", "Egress", "EgressPolicy", "Refusal"]
 

@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TYPE_CHECKING
 
-from browser.errors import Refused
-from browser.net.address import Address, AddressKind, classify
-from browser.net.dial import NameUnknown
+from browser.errors import NameUnknown, Refused
+from browser.net.address import Address, AddressKind, Resolve, classify
 from browser.net.url import WEB_SCHEMES, WEBSOCKET_SCHEMES, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from browser.net.dial import Resolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +154,12 @@ class Refusal:
     host: str
     port: int
     reason: str
+
+
+# How our own client tells the guard's answers from a server's: never passed on from outside.
+VERDICT = "x-egress-verdict"
+REFUSED, UNREACHABLE, UNKNOWN = "403", "502", "503"
+"""The verdicts are the statuses: those of a tunnel are all that its client gets to see."""
 
 
 class Guard:

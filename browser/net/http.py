@@ -17,9 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urldefrag, urlencode
 
-from browser.errors import BadResponse, ConnectFailed, DeadlineExceeded
+from browser.errors import BadResponse, ConnectFailed, DeadlineExceeded, NameUnknown
 from browser.net.decode import ACCEPT_ENCODING, Body
-from browser.net.dial import NameUnknown
 from browser.net.pace import RequestSlots, retry_after
 from browser.net.url import join, netloc, origin, parse
 
@@ -87,13 +86,6 @@ def with_params(url: str, params: Mapping[str, str] | None) -> str:
         return parsed.href if parsed else url
     head = parsed.href.removesuffix(parsed.fragment).rstrip("?&")
     return f"{head}{'&' if parsed.query else '?'}{urlencode(params)}"
-
-
-def encoded(json: object, form: Mapping[str, str] | None) -> tuple[str, bytes]:
-    """Give the content type and the bytes of a form, or else of JSON."""
-    if form is not None:
-        return "application/x-www-form-urlencoded", urlencode(form).encode()
-    return "application/json", jsonlib.dumps(json).encode()
 
 
 MAX_BYTES = 24 * 1024 * 1024
@@ -192,14 +184,13 @@ class HttpClient:
         timeout: float = 20.0,
         retries: int = 2,
         per_host: int = PER_HOST,
-        overall: int = OVERALL,
         cache: Path | None = None,
         fresh: bool = False,
     ) -> None:
         self._egress = egress
         self._timeout = timeout
         self._attempts = retries + 1
-        self._slots = RequestSlots(per_host=per_host, overall=overall)
+        self._slots = RequestSlots(per_host=per_host, overall=OVERALL)
         self._cache = cache
         self._fresh = fresh
         self._caching: CachingTransport | None = None
@@ -244,7 +235,9 @@ class HttpClient:
         max_bytes: int = MAX_BYTES,
     ) -> Response:
         """Send `json` or `form` to `url`, once. Raises as `get` does."""
-        kind, content = encoded(json, form)
+        kind, content = "application/json", jsonlib.dumps(json).encode()
+        if form is not None:
+            kind, content = "application/x-www-form-urlencoded", urlencode(form).encode()
         call = _Call("POST", url, merged({**API_HEADERS, "Content-Type": kind}, headers), content)
         return await self._within(deadline, call, max_bytes)
 
@@ -332,19 +325,15 @@ class HttpClient:
 
     def _open(self) -> Connections:
         """Return the connections; httpx takes 0.1 s to import, so a run without HTTP does not."""
+        from browser.net import transport  # noqa: PLC0415 - see above
+
         if self._connections is None:
-            from browser.net.transport import Connections, EgressTransport  # noqa: PLC0415
-
-            self._connections = Connections(self._cached(EgressTransport(self._egress.proxy_url)))
+            way_out: httpx.AsyncBaseTransport = transport.EgressTransport(self._egress.proxy_url)
+            if self._cache is not None:
+                way_out = transport.CachingTransport(way_out, self._cache, fresh=self._fresh)
+                self._caching = way_out
+            self._connections = transport.Connections(way_out)
         return self._connections
-
-    def _cached(self, way_out: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
-        if self._cache is None:
-            return way_out
-        from browser.net.transport import CachingTransport  # noqa: PLC0415 - only where one is kept
-
-        self._caching = CachingTransport(way_out, self._cache, fresh=self._fresh)
-        return self._caching
 
     def _place(self, url: str) -> str:
         from browser.net.transport import place_of  # noqa: PLC0415 - as above

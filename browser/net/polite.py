@@ -73,13 +73,9 @@ class Robots:
             )
         except BrowserError:
             return _DISALLOW_ALL
-        return _parse(answer)
-
-
-def _parse(answer: Response) -> Protego:
-    if 200 <= answer.status < 300:
-        return Protego.parse(answer.body.decode("utf-8-sig", "replace"))
-    return _ALLOW_ALL if 400 <= answer.status < 500 else _DISALLOW_ALL
+        if answer.ok:
+            return Protego.parse(answer.body.decode("utf-8-sig", "replace"))
+        return _ALLOW_ALL if 400 <= answer.status < 500 else _DISALLOW_ALL
 
 
 class Polite:

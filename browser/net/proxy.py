@@ -16,14 +16,14 @@ from urllib.parse import unquote
 import h11
 from ada_url import URL
 
-from browser.errors import ConnectFailed, Refused
-from browser.net.dial import NameUnknown, Streams, dial
+from browser.errors import ConnectFailed, NameUnknown, Refused
+from browser.net.dial import Streams, dial
+from browser.net.guard import REFUSED, UNKNOWN, UNREACHABLE, VERDICT
 from browser.net.url import DEFAULT_PORTS, Url, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from browser.net.dial import Streams
     from browser.net.guard import Guard
 
 
@@ -166,40 +166,24 @@ class Connector:
         self._guard = guard
         self._upstream = upstream
 
-    async def tunnel(self, host: str, port: int) -> Route:
-        """Connect for raw bytes."""
-        if self._upstream is None or self._guard.is_named(host, port):
-            return await self._direct(host, port)
-        await self._vet(host, port)
-        streams = await self._dial_upstream(self._upstream)
-        authority = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        return Route(await _request_tunnel(streams, authority, self._upstream.headers))
-
-    async def forward(self, host: str, port: int) -> Route:
-        """Connect for plain HTTP requests."""
-        if self._upstream is None or self._guard.is_named(host, port):
-            return await self._direct(host, port)
-        await self._vet(host, port)
-        return Route(await self._dial_upstream(self._upstream), via_proxy=self._upstream.headers)
-
-    async def _direct(self, host: str, port: int) -> Route:
-        return Route(await dial(await self._guard.addresses(host, port), port))
-
-    async def _vet(self, host: str, port: int) -> None:
-        """Classify where a name leads from here, if it can be told from here.
-
-        Behind some proxies no public name resolves: then host rules and literals are all there
-        is to judge by, and the proxy decides.
-        """
+    async def connect(self, host: str, port: int, *, tunnel: bool) -> Route:
+        """Connect for the raw bytes of a tunnel, or else for plain HTTP requests."""
+        upstream = self._upstream
+        if upstream is None or self._guard.is_named(host, port):
+            return Route(await dial(await self._guard.addresses(host, port), port))
+        # Behind some proxies no public name resolves from here: then host rules and literals are
+        # all there is to judge by, and the proxy decides.
         with contextlib.suppress(ConnectFailed):
             await self._guard.addresses(host, port)
-
-    async def _dial_upstream(self, upstream: Upstream) -> Streams:
         try:
-            return await asyncio.open_connection(upstream.host, upstream.port)
+            streams = await asyncio.open_connection(upstream.host, upstream.port)
         except OSError as error:
             where = f"{upstream.host}:{upstream.port}"
             raise ConnectFailed(f"the upstream proxy {where}: {error}") from error
+        if not tunnel:
+            return Route(streams, via_proxy=upstream.headers)
+        authority = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        return Route(await _request_tunnel(streams, authority, upstream.headers))
 
 
 async def _request_tunnel(streams: Streams, authority: str, headers: tuple[Header, ...]) -> Streams:
@@ -214,12 +198,6 @@ async def _request_tunnel(streams: Streams, authority: str, headers: tuple[Heade
     upstream.close()
     said = answer.status_code if isinstance(answer, h11.Response) else "nothing"
     raise ConnectFailed(f"the upstream proxy answered {said} for {authority}")
-
-
-# How our own client tells the guard's answers from a server's: never passed on from outside.
-VERDICT = "x-egress-verdict"
-REFUSED, UNREACHABLE, UNKNOWN = "403", "502", "503"
-"""The verdicts are the statuses: those of a tunnel are all that its client gets to see."""
 
 
 # Interim answers (1xx) before the final one; servers send one or two, floods never end.
@@ -265,7 +243,7 @@ class ProxyConnection:
             return await self._answer(UNREACHABLE, str(failed))
 
     async def _tunnel(self, url: Url) -> bool:
-        route = await self._router.tunnel(url.host, url.port)
+        route = await self._router.connect(url.host, url.port, tunnel=True)
         self._server = Wire(h11.CLIENT, route.streams)
         await self._client.receive()
         await self._client.send(h11.Response(status_code=200, reason=b"Connected", headers=[]))
@@ -298,7 +276,7 @@ class ProxyConnection:
         if self._server and self._route and same and not self._server.reader.at_eof():
             return self._server, self._route[1]
         self._drop_server()
-        route = await self._router.forward(url.host, url.port)
+        route = await self._router.connect(url.host, url.port, tunnel=False)
         self._server, self._route = Wire(h11.CLIENT, route.streams), (url.netloc, route)
         return self._server, route
 

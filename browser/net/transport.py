@@ -22,9 +22,15 @@ from zlib import crc32
 
 import httpx
 
-from browser.errors import BadResponse, BrowserError, ConnectFailed, FetchError, Refused
-from browser.net.dial import NameUnknown
-from browser.net.proxy import REFUSED, UNKNOWN, VERDICT
+from browser.errors import (
+    BadResponse,
+    BrowserError,
+    ConnectFailed,
+    FetchError,
+    NameUnknown,
+    Refused,
+)
+from browser.net.guard import REFUSED, UNKNOWN, VERDICT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

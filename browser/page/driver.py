@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import BrowserGone, ConnectFailed, ElementLeft, PageCrashed, Refused
-from browser.net.proxy import REFUSED, VERDICT
+from browser.net.guard import REFUSED, VERDICT
 from browser.page import injected
 from browser.page.overlays import close_consent
 from browser.page.snapshot import DEFAULT_BUDGET, changes

@@ -7,8 +7,8 @@ from ipaddress import ip_address
 
 import pytest
 
-from browser.errors import ConnectFailed
-from browser.net.dial import NameUnknown, SystemResolver, dial
+from browser.errors import ConnectFailed, NameUnknown
+from browser.net.dial import SystemResolver, dial
 from tests.browser.net.servers import Origin, greet
 
 HERE, NOT_HERE = ip_address("127.0.0.1"), ip_address("127.0.0.2")
