@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.pass_obj
 def seal(place: Place, category: str, content: str) -> None:
     """Seal a milestone, a decision or an incident: CATEGORY and CONTENT."""
-    from agent.sealing import SealedLog  # noqa: PLC0415 - `--help` needs no database
+    from agent.sealing.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
 
     require_words(content, "an entry")
     with opened(place) as store:
@@ -55,7 +55,7 @@ def stamp(
 
     Calendars need some hours: --complete takes up then what they promised.
     """
-    from agent.sealing import SealedLog  # noqa: PLC0415 - `--help` needs no database
+    from agent.sealing.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
 
     require_one(authority, calendars, complete=complete)
     proxy = options({}, config=True).proxy
@@ -80,11 +80,11 @@ def stamp(
 @click.pass_obj
 def verify(place: Place, head: str | None, roots: Path | None, blocks: dict[int, bytes]) -> int:
     """Check that the sealed log is what was sealed, and when; exit 8 where it is not."""
-    from agent.sealing import SealedLog  # noqa: PLC0415 - `--help` needs no database
+    from agent.sealing.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
 
     with opened(place) as store:
         check = SealedLog(store).verify(head, roots, blocks)
-    if not check.holds:
+    if check.reason:
         print(clean(f"does not hold: {check.reason}"))
         return CHECK_FAILED
     if not check.entries:
@@ -92,7 +92,7 @@ def verify(place: Place, head: str | None, roots: Path | None, blocks: dict[int,
         return 0
     holding = "entry holds" if check.entries == 1 else "entries hold"
     print(f"{check.entries} {holding}; head {check.head}")
-    for stamped in check.stamps:
-        since = f" existed at {stamped.stamp}" if stamped.stamp.when else f": {stamped.stamp}"
-        print(clean(f"entry {stamped.number}{since}"))
+    for number, stamped in check.stamps:
+        since = f" existed at {stamped}" if stamped.when else f": {stamped}"
+        print(clean(f"entry {number}{since}"))
     return 0

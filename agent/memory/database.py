@@ -147,7 +147,7 @@ stamps = Table(
     Column("id", BigId, primary_key=True),
     Column("namespace", Integer, nullable=False, index=True),
     Column("hash", String, nullable=False),  # of the entry that was the head then
-    Column("token", LargeBinary, nullable=False),  # the authority's reply, see `agent.timestamp`
+    Column("token", LargeBinary, nullable=False),  # the authority's reply, see `agent.sealing`
 )
 conversations = Table(
     "conversations",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.memory import Memory, ReservedKey
-from agent.sealing import SealedLog
+from agent.sealing.sealed_log import SealedLog
 from agent.wiki.sync import sync
 
 if TYPE_CHECKING:
