@@ -83,8 +83,6 @@ class MemoryDraft:
     at: float | None = None
     source: str | None = None
     origin: Origin = field(default_factory=Origin)
-    confidence: float | None = None
-    expires: float | None = None
     searched: str | None = None
 
 
@@ -104,8 +102,6 @@ def columns(draft: MemoryDraft, now: float) -> dict[str, Any]:
         "state": "active",
         "terms": _terms(draft),
         "traits": _traits(draft.text),
-        "confidence": draft.confidence,
-        "expires": draft.expires,
     }
 
 
