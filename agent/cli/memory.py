@@ -71,7 +71,7 @@ def list_(place: Place, kinds: tuple[str, ...], every: bool, number: int) -> Non
         if kinds or every:
             from agent.memory.kinds import expand  # noqa: PLC0415 - only here
 
-            lines = [_row(hit) for hit in store.control.list(sorted(expand(kinds)) or None, number)]
+            lines = [_row(hit) for hit in store.newest(sorted(expand(kinds)) or None, number)]
         else:
             kept = list(store.remembered().items())[-number:]
             lines = [clean(f"{key}: {value}") for key, value in kept]
@@ -139,7 +139,7 @@ def forget(place: Place, key: str) -> None:
             hit = _by_id(store, key)
             if hit.shared:
                 raise UsageError(f"{key} is shared by all", hint="Add --namespace shared.")
-            store.control.delete([hit.id])
+            store.delete([hit.id])
         print(clean(f"forgot {key}"))
 
 
@@ -164,7 +164,7 @@ def graph(place: Place, output: Path | None) -> None:
     if output is not None and output.suffix not in _GRAPHS:
         raise UsageError(f"cannot write a graph as {output.name!r}", hint="Use .graphml or .mmd.")
     with opened(place) as store:
-        found = store.control.graph()
+        found = store.graph()
     if not found.links:
         note("No memories are linked yet.", "`research memory dream` links those that are alike.")
     if output is not None:
@@ -188,7 +188,7 @@ def delete(ctx: click.Context, yes: bool) -> None:  # noqa: FBT001 - click's way
     if not yes:
         click.confirm(f"Delete everything in {namespace!r} for good?", abort=True, err=True)
     with opened(place) as store:
-        gone = store.control.clear()
+        gone = store.clear()
     if not gone:
         note(f"There was nothing in {namespace!r}.")
     else:
@@ -258,7 +258,7 @@ def export(place: Place, file: Path, session: str | None) -> None:
 
 
 def _by_id(store: Memory, name: str) -> Hit:
-    found = store.control.get(int(name)) if name.isdecimal() and len(name) <= _ID_DIGITS else None
+    found = store.get(int(name)) if name.isdecimal() and len(name) <= _ID_DIGITS else None
     if found is None:
         raise UsageError(
             f"nothing is remembered under {name!r}",
@@ -272,7 +272,7 @@ def _require_known(store: Memory, kinds: tuple[str, ...]) -> None:
     from agent.memory.kinds import BASES, KNOWN  # noqa: PLC0415 - only here
 
     strange = sorted(set(kinds) - KNOWN - BASES.keys())
-    if strange and not store.control.list(strange, 1):
+    if strange and not store.newest(strange, 1):
         hint = f"Choose of {', '.join([*sorted(KNOWN), *BASES])}."
         raise UsageError(f"no memory is of the kind {strange[0]!r}", hint=hint)
 

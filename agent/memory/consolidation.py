@@ -15,10 +15,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from agent.memory import kinds
-from agent.memory.graph import LinkKind, MemoryLink
-from agent.memory.outcomes import content_key, run_before
-from agent.memory.records import MemoryDraft, details
-from agent.memory.types import Consolidated, Origin
+from agent.memory.associations import LinkKind, MemoryLink
+from agent.memory.memory_types import Consolidated, Origin
+from agent.memory.records import RUNS, MemoryDraft, details
+from agent.memory.terms import content_key
 from browser.text import words
 
 if TYPE_CHECKING:
@@ -61,9 +61,8 @@ def due(entries: Entries, now: float) -> bool:
     Asked at the end of a run: whoever asks one question after another is not to wait.
     """
     last, seen = _last(entries)
-    newest = entries.newest()
-    rested = now - max(last, run_before(entries)) >= DUE
-    return rested and newest is not None and newest.id > seen
+    before = (entries.notes.read(RUNS) or {"before": 0.0})["before"]
+    return now - max(last, before) >= DUE and bool(entries.after(seen, 1))
 
 
 def consolidate(
@@ -72,7 +71,7 @@ def consolidate(
     """Consolidate for at most so many seconds; returns what was done."""
     deadline = clock() + seconds
     now, (_, seen) = time.time(), _last(entries)
-    faded = entries.fade(now)
+    faded = entries.links.fade(now, **entries.bounds)
     rows = entries.after(seen, BATCH)
     merged = _merge(entries, rows)
     rest = [row for row in rows if row.id not in merged]

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from agent.jsvalues import well_formed
 from agent.memory.database import conversations, turns
-from agent.memory.types import Session, Turn
+from agent.memory.memory_types import Session, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

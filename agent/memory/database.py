@@ -9,6 +9,7 @@ other.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import tempfile
@@ -40,11 +41,11 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from agent.errors import UsageError
 from agent.jsvalues import well_formed
+from agent.memory.memory_types import MemoryUnavailable
 from agent.memory.term_index import Fts5Index, GinIndex, TermIndex
-from agent.memory.types import MemoryUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sqlalchemy import Dialect
 
@@ -324,6 +325,39 @@ class Store:
         return int(known)
 
 
+class Notes:
+    """The notes of one namespace: JSON values by name."""
+
+    def __init__(self, store: Store, namespace: int) -> None:
+        self._store = store
+        self._namespace = namespace
+
+    def read(self, name: str) -> Any | None:
+        """Read a note, None where there is none."""
+        query = sa.select(state.c.value).where(*self._named(name))
+        with self._store.read() as connection:
+            found = connection.scalar(query)
+        return None if found is None else json.loads(found)
+
+    def write(self, name: str, value: Any) -> None:
+        """Write a note in place of the one of its name."""
+        row = {"namespace": self._namespace, "name": name, "value": json.dumps(value)}
+        with self._store.write() as connection:
+            connection.execute(state.delete().where(*self._named(name)))
+            connection.execute(state.insert(), row)
+
+    def _named(self, name: str) -> tuple[sa.ColumnElement[bool], ...]:
+        return state.c.namespace == self._namespace, state.c.name == name
+
+
+_BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
+
+
+def rows_of(connection: sa.Connection, ids: Iterable[int]) -> dict[int, Any]:
+    """Read memories by id, in whatever state; those that are gone are left out."""
+    return {row.id: row for row in connection.execute(_BY_IDS, {"ids": list(ids)})}
+
+
 _DAMAGED = (
     "The file is damaged, or no memory: move it away and a new one is made; "
     "`sqlite3 FILE .recover` saves what can be."
@@ -347,11 +381,11 @@ def _told(what: str, *also: type[Exception]) -> Iterator[None]:
 
     What only a fault in our own statements brings (a syntax error, a broken rule) stays as it is.
     """
+    told: tuple[type[Exception], ...] = (exc.DatabaseError, *also)
     try:
         yield
-    except (exc.DatabaseError, *also) as error:
-        ours = isinstance(error, exc.DatabaseError) and type(error) not in _NOT_OURS
-        if ours:
+    except told as error:
+        if isinstance(error, exc.DatabaseError) and type(error) not in _NOT_OURS:
             raise
         said = " ".join(str(getattr(error, "orig", None) or error).split())
         hint = next((hint for words, hint in _HINTS.items() if words in said), None)

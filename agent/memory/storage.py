@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from agent import jsvalues
 from agent.memory import kinds
 from agent.memory.layers import MANUAL_MEMORIES, PROFILE_KEYS, SESSION_SUMMARIES
+from agent.memory.memory_types import BadImport, Origin, Turn
 from agent.memory.records import MemoryDraft, pack, unpack
-from agent.memory.types import BadImport, Origin, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from itertools import pairwise
@@ -60,6 +61,21 @@ def index_terms(text: str, empty: Collection[str] = ()) -> list[str]:
     left_out = STOP_WORDS.union(empty) if empty else STOP_WORDS
     found = (BASE.get(word, word) for word in words(text) if word not in left_out)
     return [_ascii(stem(word)) for word in found]
+
+
+def content_key(text: str) -> str:
+    """Name a text by its words: case, punctuation, stop words and citation marks do not count."""
+    return hashlib.sha256(" ".join(index_terms(unmarked(text))).encode()).hexdigest()[:24]
+
+
+def unmarked(text: str) -> str:
+    """Take citation marks such as `[2]` out."""
+    head, *rest = text.split("[")
+    for part in rest:
+        number, bracket, after = part.partition("]")
+        marked = bracket and number.isdecimal()
+        head = head.rstrip() + after if marked else f"{head}[{part}"
+    return head.strip()
 
 
 def memory_terms(text: str) -> list[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from agent.journal import Event
-    from agent.memory import AnyMemory
+    from agent.memory import Memory
     from agent.models import Model
     from agent.types import Report
 
@@ -25,7 +25,7 @@ async def research(
     question: str,
     *,
     model: str | Model | None = None,
-    memory: bool | AnyMemory = True,
+    memory: bool | Memory = True,
     tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
     on_event: Callable[[Event], None] | None = None,
     approve: Callable[[str], Awaitable[bool]] | None = None,

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.context_builder import ContextBuilder
     from agent.journal import Event
-    from agent.memory import AnyMemory, Turn
+    from agent.memory import Memory, Turn
     from agent.model_client import Record
     from agent.models import Model
     from agent.planner import Work
@@ -204,7 +204,7 @@ class JobRunner:
     `name` is that of the memory; without a `model`, or money for it, what wants one stays pending.
     """
 
-    memory: AnyMemory
+    memory: Memory
     in_thread: Callable[..., Awaitable[Any]]
     name: str
     model: Model | None = None

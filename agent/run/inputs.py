@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent.evidence import Evidence
     from agent.journal import Event, Journal
     from agent.loop import Caller
-    from agent.memory import AnyMemory
+    from agent.memory import Memory
     from agent.models import Message, Model
     from agent.run.outcome import Ledger
     from agent.run.record import RunRecord
@@ -40,7 +40,7 @@ class Given:
     """What a caller brings beside the settings; None where the settings decide."""
 
     model: Model | None = None
-    memory: AnyMemory | None = None
+    memory: Memory | None = None
     tools: dict[str, Callable[[str], Awaitable[Any]]] = field(default_factory=dict)
     on_event: Callable[[Event], None] | None = None
     approve: Callable[[str], Awaitable[bool]] | None = None
@@ -103,7 +103,7 @@ class Before:
             self._gathered = True
 
 
-def session_of(options: Options, run: str, memory: AnyMemory | None) -> str:
+def session_of(options: Options, run: str, memory: Memory | None) -> str:
     """Name the conversation: the one asked for, the one continued, or a new one of this run."""
     if options.session:
         return options.session

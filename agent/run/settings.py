@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from agent.config import Options
-    from agent.memory import AnyMemory, Memory
+    from agent.memory import Memory
     from agent.models import Model
     from agent.tools import Registry, ToolContext
 
@@ -98,8 +98,8 @@ async def open_memory(
     context: ToolContext,
     options: Options,
     environ: Mapping[str, str],
-    given: AnyMemory | None,
-) -> AnyMemory | None:
+    given: Memory | None,
+) -> Memory | None:
     """Give the memory that a caller brings, or open the one of the settings; None with none."""
     if not options.memory:
         return None

@@ -157,10 +157,10 @@ def test_two_hundred_runs_over_the_same_pages_leave_no_junk(memory: Memory) -> N
             memory.consolidate(30.0)
             messages, _ = build_messages("q", recalled=memory.layers(forms[0].format(3)).recalled)
             sizes.append(len(messages[-1].content))
-            insights.append(len(memory.control.list(["insight"])))
-    counts = {kind: len(memory.control.list([kind])) for kind in ("fact", "outcome", "playbook")}
+            insights.append(len(memory.newest(["insight"])))
+    counts = {kind: len(memory.newest([kind])) for kind in ("fact", "outcome", "playbook")}
     assert counts == {"fact": 10, "outcome": 10, "playbook": 10}
-    assert len(memory.control.list(["source"])) == 1
+    assert len(memory.newest(["source"])) == 1
     assert max(sizes) - min(sizes) < 60
     assert insights[0] == insights[2]
     block = messages[-1].content
