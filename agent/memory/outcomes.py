@@ -1,6 +1,7 @@
 """What a run leaves in memory, and what of it the next run is given.
 
-Only what a run verified is kept as a fact or an outcome; what it could not answer leaves an error.
+Only what a run verified is kept as a fact or an outcome; a run that failed or found no answer leaves
+an error, one whose answer nobody verified leaves nothing.
 Each finding is written under a key of its content, so that asking the same again renews what is
 known and adds nothing; a later finding takes the place of the one that it contradicts. All of it
 goes back to the web's words in the end, and stays untrusted.
@@ -41,6 +42,7 @@ SEARCHED = 24  # memories that are looked at for a question
 RECALLED = 12  # of them that may fill the context block
 RELEVANT = 0.45  # of the question's words, by weight: less is not about it
 REPEATED = 0.9  # of a text's words that stand elsewhere; the rest is a heading that came along
+_UNANSWERED = frozenset({"failed", "not_found"})
 # Of some kinds a few are enough: one way that worked, some pages to look at first.
 MOST = {kinds.PLAYBOOK: 1, kinds.ERROR: 1, kinds.OUTCOME: 2, kinds.SOURCE: 3}
 
@@ -64,7 +66,9 @@ def record_run(
             facts.setdefault(str(fact.key), fact)
     _retire(entries, report, list(facts.values()))
     drafts = list(facts.values())
-    if verified:
+    if report.status in _UNANSWERED:
+        drafts.append(_error(report))
+    elif verified:
         carrying = {n for sentence in verified for n in sentence.citations}
         read = [s for s in report.sources if s.n in carrying and s.via != "snippet"]
         drafts += [_outcome(report, verified, facts), *(_source(entries, report, s) for s in read)]
@@ -72,8 +76,6 @@ def record_run(
         if len(worked) >= MIN_PLAYBOOK:
             drafts.append(_playbook(report, worked))
         entries.delete([kinds.ERROR], question_key(report.question))
-    else:
-        drafts.append(_error(report))
     ids = entries.put_all(drafts)
     urls = {source.url for source in report.sources}
     served = [row.id for row in entries.by_ids(used) if row.url in urls]
@@ -146,7 +148,7 @@ def _outcome(
 
 def _error(report: Report) -> MemoryDraft:
     """Note how a run failed; words of an answer that nothing carries are not kept."""
-    why = report.error.message[:MESSAGE] if report.error else "no answer was verified"
+    why = report.error.message[:MESSAGE] if report.error else "no answer was found"
     text = f"{report.question} → {report.status}: {why}"
     key = question_key(report.question)
     return _draft(report, kinds.ERROR, key, text, found_by=report.question)
