@@ -9,8 +9,8 @@ from browser.errors import SearchError
 from browser.net.url import parse as parse_url
 from browser.search import build_providers
 from browser.search.chain import Chain
-from browser.search.declared import declared
 from browser.search.engines import keys_from
+from browser.search.provider import declared
 from browser.search.state import SearchCache
 
 if TYPE_CHECKING:
