@@ -14,7 +14,6 @@ from agent.memory.memory_types import (
     MemoryUnavailable,
     Origin,
     ReservedKey,
-    Session,
     Turn,
 )
 
@@ -30,7 +29,6 @@ __all__ = [
     "MemoryUnavailable",
     "Origin",
     "ReservedKey",
-    "Session",
     "Turn",
     "build_messages",
 ]

@@ -61,14 +61,10 @@ class MemoryLink:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The memories that have the most links, and the links among them, the strongest first.
-
-    `total` is how many memories there are, linked or not.
-    """
+    """The memories that have the most links, and the links among them, the strongest first."""
 
     memories: tuple[Hit, ...]
     links: tuple[MemoryLink, ...]
-    total: int
 
     def graphml(self) -> str:
         """Write GraphML, as Gephi, yEd and networkx read it."""

@@ -139,12 +139,6 @@ class Entries:
         """Embed what is new until the time is up; returns how many, 0 where there is no model."""
         return self._by_meaning.catch_up(deadline) if self._by_meaning else 0
 
-    def count(self) -> int:
-        """Count the memories in use."""
-        query = sa.select(sa.func.count()).where(self._own, memories.c.state == "active")
-        with self._store.read() as connection:
-            return connection.scalar(query) or 0
-
     def earlier(self, memory: int) -> list[Any]:
         """List the former values of a memory, oldest first."""
         query = sa.select(history).where(history.c.memory == memory).order_by(history.c.id)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from agent.memory.consolidation import Unworded
-    from agent.memory.memory_types import Consolidated, Hit, Layers, Session
+    from agent.memory.memory_types import Consolidated, Hit, Layers
     from agent.memory.vectors import Embedder
     from agent.types import Report
 
@@ -190,7 +190,7 @@ class Memory:
         with self.store.read() as connection:
             links = self.entries.links.of(connection, sorted(known))
         among = tuple(link for link in links if {link.one, link.other} <= known)
-        return Graph(tuple(memories), among, self.entries.count())
+        return Graph(tuple(memories), among)
 
     def append_turn(self, session: str, role: str, text: str) -> None:
         """Add a message to a conversation, which is opened if it is new."""
@@ -199,10 +199,6 @@ class Memory:
     def turns(self, session: str, limit: int = RECENT_TURNS) -> list[Turn]:
         """List the last messages of a conversation, oldest first."""
         return self.conversations.turns(session, limit)
-
-    def sessions(self) -> list[Session]:
-        """List the conversations, the one last spoken in first."""
-        return self.conversations.list()
 
     def latest_session(self) -> str | None:
         """Name the conversation last spoken in, None if there is none yet."""

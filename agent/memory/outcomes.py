@@ -1,7 +1,7 @@
 """What a run leaves in memory, and what of it the next run is given.
 
-Only what a run verified is kept as a fact or an outcome; a run that failed or found no answer leaves
-an error, one whose answer nobody verified leaves nothing.
+Only what a run verified is kept as a fact or an outcome; a run that failed or found no answer
+leaves an error, one whose answer nobody verified leaves nothing.
 Each finding is written under a key of its content, so that asking the same again renews what is
 known and adds nothing; a later finding takes the place of the one that it contradicts. All of it
 goes back to the web's words in the end, and stays untrusted.

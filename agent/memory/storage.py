@@ -159,7 +159,7 @@ def load_storage(
     entries.put_all(list(_drafts(storage)))
     if _CHAT in storage:
         turns = [Turn(turn["role"], turn["text"]) for turn in storage[_CHAT]]
-        conversations.replace(session, turns)
+        conversations.append(session, turns, anew=True)
     if _CONDENSED in storage:
         conversations.condense(session, storage[_CONDENSED], 0)
 
