@@ -50,6 +50,10 @@ research "…" --search mine --search-url 'mine=https://search.example/api?q={qu
 research "…" --search mine --search-url 'mine=https://search.example/find?q={query}#item=li.hit&url=h3 a&snippet=p.said'
 ```
 
+Yahoo, Ecosia and Qwant are no engines of ours: no saved result page of theirs was at hand, and Qwant's draws itself with scripts.
+Whoever wants one declares it so and checks what comes:
+`--search-url 'yahoo=https://search.yahoo.com/search?p={query}#item=div.algo&url=.compTitle a&title=h3&snippet=.compText'`.
+
 ## Sites that are read as what they are
 
 Matched by the host of the parsed address; software that runs on anyone's host, by what its pages declare. A page that lost

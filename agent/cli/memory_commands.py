@@ -73,7 +73,7 @@ def list_(place: Place, kinds: tuple[str, ...], every: bool, number: int) -> Non
         if kinds or every:
             from agent.memory.kinds import expand  # noqa: PLC0415 - only here
 
-            lines = [_row(hit) for hit in store.control.list(sorted(expand(kinds)) or None, number)]
+            lines = [_row(hit) for hit in store.newest(sorted(expand(kinds)) or None, number)]
         else:
             kept = list(store.remembered().items())[-number:]
             lines = [clean(f"{key}: {value}") for key, value in kept]
@@ -141,7 +141,7 @@ def forget(place: Place, key: str) -> None:
             hit = _by_id(store, key)
             if hit.shared:
                 raise UsageError(f"{key} is shared by all", hint="Add --namespace shared.")
-            store.control.delete([hit.id])
+            store.delete([hit.id])
         print(clean(f"forgot {key}"))
 
 
@@ -166,7 +166,7 @@ def graph(place: Place, output: Path | None) -> None:
     if output is not None and output.suffix not in _GRAPHS:
         raise UsageError(f"cannot write a graph as {output.name!r}", hint="Use .graphml or .mmd.")
     with opened(place) as store:
-        found = store.control.graph()
+        found = store.graph()
     if not found.links:
         note("No memories are linked yet.", "`research memory dream` links those that are alike.")
     if output is not None:
@@ -190,7 +190,7 @@ def delete(ctx: click.Context, yes: bool) -> None:  # noqa: FBT001 - click's way
     if not yes:
         click.confirm(f"Delete everything in {namespace!r} for good?", abort=True, err=True)
     with opened(place) as store:
-        gone = store.control.clear()
+        gone = store.clear()
     if not gone:
         note(f"There was nothing in {namespace!r}.")
     else:
@@ -265,7 +265,7 @@ def export(place: Place, file: Path, session: str | None) -> None:
 @click.pass_obj
 def seal(place: Place, category: str, content: str) -> None:
     """Seal a milestone, a decision or an incident: CATEGORY and CONTENT."""
-    from agent.sealing import SealedLog  # noqa: PLC0415 - `--help` needs no database
+    from agent.sealing.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
 
     require_words(content, "an entry")
     with opened(place) as store:
@@ -288,7 +288,7 @@ def stamp(
 
     Calendars need some hours: --complete takes up then what they promised.
     """
-    from agent.sealing import SealedLog  # noqa: PLC0415 - `--help` needs no database
+    from agent.sealing.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
 
     require_one(authority, calendars, complete=complete)
     proxy = options({}, config=True).proxy
@@ -313,11 +313,11 @@ def stamp(
 @click.pass_obj
 def verify(place: Place, head: str | None, roots: Path | None, blocks: dict[int, bytes]) -> int:
     """Check that the sealed log is what was sealed, and when; exit 8 where it is not."""
-    from agent.sealing import SealedLog  # noqa: PLC0415 - `--help` needs no database
+    from agent.sealing.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
 
     with opened(place) as store:
         check = SealedLog(store).verify(head, roots, blocks)
-    if not check.holds:
+    if check.reason:
         print(clean(f"does not hold: {check.reason}"))
         return CHECK_FAILED
     if not check.entries:
@@ -325,14 +325,14 @@ def verify(place: Place, head: str | None, roots: Path | None, blocks: dict[int,
         return 0
     holding = "entry holds" if check.entries == 1 else "entries hold"
     print(f"{check.entries} {holding}; head {check.head}")
-    for stamped in check.stamps:
-        since = f" existed at {stamped.stamp}" if stamped.stamp.when else f": {stamped.stamp}"
-        print(clean(f"entry {stamped.number}{since}"))
+    for number, stamped in check.stamps:
+        since = f" existed at {stamped}" if stamped.when else f": {stamped}"
+        print(clean(f"entry {number}{since}"))
     return 0
 
 
 def _by_id(store: Memory, name: str) -> Hit:
-    found = store.control.get(int(name)) if name.isdecimal() and len(name) <= _ID_DIGITS else None
+    found = store.get(int(name)) if name.isdecimal() and len(name) <= _ID_DIGITS else None
     if found is None:
         raise UsageError(
             f"nothing is remembered under {name!r}",
@@ -346,7 +346,7 @@ def _require_known(store: Memory, kinds: tuple[str, ...]) -> None:
     from agent.memory.kinds import BASES, KNOWN  # noqa: PLC0415 - only here
 
     strange = sorted(set(kinds) - KNOWN - BASES.keys())
-    if strange and not store.control.list(strange, 1):
+    if strange and not store.newest(strange, 1):
         hint = f"Choose of {', '.join([*sorted(KNOWN), *BASES])}."
         raise UsageError(f"no memory is of the kind {strange[0]!r}", hint=hint)
 

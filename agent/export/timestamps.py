@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from agent.journal.seal import Flaw, check_chain
-from agent.timestamp import TimestampInvalid, calendars, check, rfc3161
+from agent.sealing import TimestampInvalid, check, opentimestamps, timestamping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,9 @@ def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
     Raises `UsageError` where the record does not hold or the extra is missing, `TimestampFailed`.
     """
     head = _head(folder)
-    folder.write_stamp(folder.signature, rfc3161.stamp(bytes.fromhex(head), authority, proxy=proxy))
+    folder.write_stamp(
+        folder.signature, timestamping.stamp(bytes.fromhex(head), authority, proxy=proxy)
+    )
     return head
 
 
@@ -36,9 +38,10 @@ def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) 
     A proof that there is of the same head is kept in the new one. Raises as `seal` does.
     """
     before = folder.proof.read_bytes() if folder.proof.is_file() else b""
-    made = calendars.stamp(bytes.fromhex(_head(folder)), urls, before, proxy=proxy)
-    folder.write_stamp(folder.proof, made.proof)
-    return made.missing
+    digest = bytes.fromhex(_head(folder))
+    proof, missing = opentimestamps.stamp(digest, urls, before, proxy=proxy)
+    folder.write_stamp(folder.proof, proof)
+    return missing
 
 
 def complete(
@@ -48,9 +51,9 @@ def complete(
     if not folder.proof.is_file():
         hint = f"`research runs seal {folder.id} --calendar public` asks calendars for one."
         raise UsageError(f"{folder.id} has no proof of OpenTimestamps", hint=hint)
-    found = calendars.complete(folder.proof.read_bytes(), urls, proxy=proxy)
-    folder.write_stamp(folder.proof, found.proof)
-    return found.missing
+    proof, missing = opentimestamps.complete(folder.proof.read_bytes(), urls, proxy=proxy)
+    folder.write_stamp(folder.proof, proof)
+    return missing
 
 
 def since_when(

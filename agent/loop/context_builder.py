@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from agent.memory import Turn
-    from agent.memory.types import Layers
+    from agent.memory.memory_types import Layers
     from agent.tools import ToolContext
     from agent.types import Observation
     from browser.types import PageContext
@@ -61,7 +61,7 @@ class ContextBuilder:
         return messages
 
     async def _layers(self, question: str) -> Layers:
-        from agent.memory.types import Layers  # noqa: PLC0415 - a bare question needs no layers
+        from agent.memory.memory_types import Layers  # noqa: PLC0415 - a bare question needs no layers
 
         memory = self.context.memory
         if memory is None:

@@ -6,7 +6,7 @@ Importing this package loads no database library; `Memory` does.
 from typing import TYPE_CHECKING, Any
 
 from agent.memory.layers import build_messages
-from agent.memory.types import (
+from agent.memory.memory_types import (
     BadImport,
     Consolidated,
     Hit,
@@ -14,15 +14,13 @@ from agent.memory.types import (
     MemoryUnavailable,
     Origin,
     ReservedKey,
-    Session,
     Turn,
 )
 
 if TYPE_CHECKING:
-    from agent.memory.memory import AnyMemory, Memory
+    from agent.memory.memory_api import Memory
 
 __all__ = [
-    "AnyMemory",
     "BadImport",
     "Consolidated",
     "Hit",
@@ -31,7 +29,6 @@ __all__ = [
     "MemoryUnavailable",
     "Origin",
     "ReservedKey",
-    "Session",
     "Turn",
     "build_messages",
 ]
@@ -39,8 +36,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load `Memory` when it is first asked for: SQLAlchemy takes a tenth of a second."""
-    if name not in {"AnyMemory", "Memory"}:
+    if name != "Memory":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from agent.memory import memory  # noqa: PLC0415 - a run without memory does not load it
+    from agent.memory.memory_api import Memory  # noqa: PLC0415 - a run without memory does not load it
 
-    return getattr(memory, name)
+    return Memory

@@ -12,17 +12,17 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from agent.memory import kinds
-from agent.memory.graph import LinkKind, MemoryLink
-from agent.memory.outcomes import content_key, run_before
-from agent.memory.records import MemoryDraft, details
-from agent.memory.types import Consolidated, Origin
+from agent.memory.associations import LinkKind, MemoryLink
+from agent.memory.memory_types import Consolidated, Origin
+from agent.memory.records import RUNS, MemoryDraft, details
+from agent.memory.terms import content_key
 from browser.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from agent.memory.entries import Entries
 
@@ -47,23 +47,6 @@ _STATE = "dream"
 
 
 @dataclass(frozen=True, slots=True)
-class Insight:
-    """A conclusion, with the ids of the memories that carry it; confidence is 0 to 1."""
-
-    type: Literal["correction", "pattern", "summary"]
-    subject: str
-    text: str
-    confidence: float
-    evidence: tuple[int, ...]
-    trusted: bool
-
-    @property
-    def key(self) -> str:
-        """The key that it is kept under: drawn again, it replaces itself."""
-        return f"{self.type}: {self.subject}"
-
-
-@dataclass(frozen=True, slots=True)
 class Unworded:
     """An insight in the words of a rule, and what the memories say that carry it."""
 
@@ -78,9 +61,8 @@ def due(entries: Entries, now: float) -> bool:
     Asked at the end of a run: whoever asks one question after another is not to wait.
     """
     last, seen = _last(entries)
-    newest = entries.newest()
-    rested = now - max(last, run_before(entries)) >= DUE
-    return rested and newest is not None and newest.id > seen
+    before = (entries.notes.read(RUNS) or {"before": 0.0})["before"]
+    return now - max(last, before) >= DUE and bool(entries.after(seen, 1))
 
 
 def consolidate(
@@ -89,7 +71,7 @@ def consolidate(
     """Consolidate for at most so many seconds; returns what was done."""
     deadline = clock() + seconds
     now, (_, seen) = time.time(), _last(entries)
-    faded = entries.fade(now)
+    faded = entries.links.fade(now, **entries.bounds)
     rows = entries.after(seen, BATCH)
     merged = _merge(entries, rows)
     rest = [row for row in rows if row.id not in merged]
@@ -101,12 +83,12 @@ def consolidate(
         links += _links_of(entries, row)
         reached = row.id
     linked = entries.links.write(links)
-    found = _insights(entries) if clock() < deadline else []
+    found = _insights(entries) if clock() < deadline else 0
     retired = entries.archive(_stale(entries, now))
     if clock() < deadline:
         entries.catch_up(deadline)
     entries.notes.write(_STATE, {"at": now, "seen": reached})
-    return Consolidated(linked, len(merged), len(found), faded, retired)
+    return Consolidated(linked, len(merged), found, faded, retired)
 
 
 def _last(entries: Entries) -> tuple[float, int]:
@@ -150,19 +132,22 @@ def _terms(row: Any) -> frozenset[str]:
     return frozenset(row.terms.split()[1:])  # the first says of what kind it is
 
 
-def _insights(entries: Entries) -> list[Insight]:
-    """Draw insights from what runs left, and write each under its subject."""
+def _insights(entries: Entries) -> int:
+    """Draw insights from what runs left, and write each under its subject; returns how many."""
     rows = entries.all([kinds.OUTCOME, kinds.ERROR, kinds.FACT, kinds.SOURCE], BATCH)
-    drawn = [_insight_of(cluster) for cluster in _clusters([(row, _terms(row)) for row in rows])]
-    insights = [insight for insight in drawn if insight is not None]
     known = {row.key: row for row in entries.all([kinds.INSIGHT])}
-    entries.put_all([_draft(insight, known.get(insight.key)) for insight in insights])
-    for insight in insights:
-        entries.links.write(
-            MemoryLink(one, other, LinkKind.RELATED, 0.5)
-            for one, other in combinations(insight.evidence[:NEAR], 2)
-        )
-    return insights
+    drafts = []
+    for cluster in _clusters([(row, _terms(row)) for row in rows]):
+        draft = _insight_of(cluster, known)
+        if draft is not None:
+            drafts.append(draft)
+            evidence = [row.id for row, _ in cluster[:NEAR]]
+            entries.links.write(
+                MemoryLink(one, other, LinkKind.RELATED, 0.5)
+                for one, other in combinations(evidence, 2)
+            )
+    entries.put_all(drafts)
+    return len(drafts)
 
 
 def _clusters(memories: Sequence[Worded]) -> list[list[Worded]]:
@@ -186,26 +171,37 @@ def _clusters(memories: Sequence[Worded]) -> list[list[Worded]]:
     return [group for group in groups if len(group) > 1]
 
 
-def _insight_of(cluster: Sequence[Worded]) -> Insight | None:
-    """Draw one insight from a cluster, or none; the reference engine's rules and confidence."""
+def _insight_of(cluster: Sequence[Worded], known: Mapping[str, Any]) -> MemoryDraft | None:
+    """Draw one insight from a cluster by the reference engine's rules, or none.
+
+    Drawn again it replaces itself; in a model's words, where it found some for this very evidence.
+    That memories concern a subject tells a run nothing: no search finds it until it says more.
+    """
     rows = [row for row, _ in cluster]
     answered = sum(row.kind == kinds.OUTCOME for row in rows)
     failed = sum(row.kind == kinds.ERROR for row in rows)
     about = _subject(cluster)
-    drawn: tuple[Literal["correction", "pattern", "summary"], str, float]
     if failed >= 2 and failed > answered:
+        type_ = "correction"
         text = f"Questions about {about} were not answered {failed} times: ask differently."
-        drawn = "correction", text, min(0.9, 0.4 + 0.1 * failed)
     elif answered >= 3:
-        text = f"Questions about {about} were answered {answered} times."
-        drawn = "pattern", text, min(0.9, 0.4 + 0.1 * answered)
+        type_, text = "pattern", f"Questions about {about} were answered {answered} times."
     elif len(rows) >= 4:
-        drawn = "summary", f"Several memories concern {about}.", 0.5
+        type_, text = "summary", f"Several memories concern {about}."
     else:
         return None
-    type_, text, confidence = drawn
-    evidence, trusted = tuple(row.id for row in rows), all(row.trusted for row in rows)
-    return Insight(type_, about, text, round(confidence, 2), evidence, trusted)
+    key, value = f"{type_}: {about}", {"type": type_, "evidence": [row.id for row in rows]}
+    before = known.get(key)
+    noted = details(before)
+    worded = bool(noted.get("worded")) and noted["evidence"] == value["evidence"]
+    return MemoryDraft(
+        before.text if before is not None and worded else text,
+        kinds.INSIGHT,
+        key,
+        json.dumps({**value, "worded": True} if worded else value),
+        origin=Origin(trusted=all(row.trusted for row in rows)),
+        searched=None if worded or type_ == "correction" else "",
+    )
 
 
 def _subject(cluster: Sequence[Worded]) -> str:
@@ -215,25 +211,6 @@ def _subject(cluster: Sequence[Worded]) -> str:
     written = [word for row, _ in cluster for word in words(row.text)]
     return ", ".join(
         next((word for word in written if word.startswith(term[:-1])), term) for term, _ in best
-    )
-
-
-def _draft(insight: Insight, before: Any) -> MemoryDraft:
-    """Write an insight down; in a model's words, where it found some for this very evidence.
-
-    That memories concern a subject tells a run nothing: no search finds it until it says more.
-    """
-    value: dict[str, Any] = {"type": insight.type, "evidence": list(insight.evidence)}
-    known = details(before)
-    worded = known.get("worded") and known["evidence"] == value["evidence"]
-    return MemoryDraft(
-        before.text if worded else insight.text,
-        kinds.INSIGHT,
-        insight.key,
-        json.dumps({**value, "worded": True} if worded else value),
-        origin=Origin(trusted=insight.trusted),
-        confidence=insight.confidence,
-        searched=None if worded or insight.type == "correction" else "",
     )
 
 
@@ -265,7 +242,4 @@ def reword(entries: Entries, key: str, text: str) -> None:
         return
     value = json.dumps({**details(row), "worded": True})
     said = " ".join(text.split())[:LENGTH]
-    origin = Origin(trusted=row.trusted)
-    entries.put(
-        MemoryDraft(said, kinds.INSIGHT, key, value, origin=origin, confidence=row.confidence)
-    )
+    entries.put(MemoryDraft(said, kinds.INSIGHT, key, value, origin=Origin(trusted=row.trusted)))

@@ -10,14 +10,12 @@ import sqlalchemy as sa
 
 from agent.jsvalues import well_formed
 from agent.memory.database import conversations, turns
-from agent.memory.types import Session, Turn
+from agent.memory.memory_types import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.memory.database import Store
-
-TITLE_LENGTH = 80
 
 
 class Conversations:
@@ -27,32 +25,17 @@ class Conversations:
         self._store = store
         self._namespace = namespace
 
-    def append(self, session: str, new: Sequence[Turn]) -> None:
-        """Add turns at the end, opening the conversation if it is new."""
-        with self._store.write() as connection:
-            self._append(connection, session, new)
-
-    def replace(self, session: str, new: Sequence[Turn]) -> None:
-        """Put these turns in place of those that a conversation has."""
-        with self._store.write() as connection:
-            number = self._open(connection, session, time.time())
-            connection.execute(turns.delete().where(turns.c.conversation == number))
-            self._append(connection, session, new)
-
-    def _append(self, connection: sa.Connection, session: str, new: Sequence[Turn]) -> None:
+    def append(self, session: str, new: Sequence[Turn], *, anew: bool = False) -> None:
+        """Add turns at the end, opening the conversation if it is new; `anew` drops what it has."""
         now = time.time()
-        number = self._open(connection, session, now)
-        rows = [
-            {
-                "conversation": number,
-                "role": turn.role,
-                "text": well_formed(turn.text),
-                "at": turn.at.timestamp() if turn.at else now,
-            }
-            for turn in new
-        ]
-        if rows:
-            connection.execute(turns.insert(), rows)
+        with self._store.write() as connection:
+            number = self._open(connection, session, now)
+            if anew:
+                connection.execute(turns.delete().where(turns.c.conversation == number))
+            for turn in new:
+                at = turn.at.timestamp() if turn.at else now
+                row = {"conversation": number, "role": turn.role, "at": at}
+                connection.execute(turns.insert(), {**row, "text": well_formed(turn.text)})
 
     def turns(self, session: str, limit: int | None) -> list[Turn]:
         """List the last turns, oldest first; an unknown conversation has none."""
@@ -65,34 +48,8 @@ class Conversations:
         )
         with self._store.read() as connection:
             rows = connection.execute(query).all()
-        return [Turn(row.role, row.text, _time(row.at)) for row in reversed(rows)]
-
-    def list(self) -> list[Session]:
-        """List the conversations, the one last spoken in first."""
-        first = sa.func.min(sa.case((turns.c.role == "user", turns.c.id)))
-        counted = (
-            sa.select(turns.c.conversation, sa.func.count().label("number"), first.label("first"))
-            .group_by(turns.c.conversation)
-            .subquery()
-        )
-        query = (
-            sa.select(conversations, counted.c.number, turns.c.text)
-            .outerjoin(counted, counted.c.conversation == conversations.c.id)
-            .outerjoin(turns, turns.c.id == counted.c.first)
-            .where(conversations.c.namespace == self._namespace)
-            .order_by(conversations.c.updated.desc(), conversations.c.id.desc())
-        )
-        with self._store.read() as connection:
-            rows = connection.execute(query).all()
         return [
-            Session(
-                row.name,
-                (row.text or "")[:TITLE_LENGTH],
-                row.number or 0,
-                _time(row.started),
-                _time(row.updated),
-            )
-            for row in rows
+            Turn(row.role, row.text, datetime.fromtimestamp(row.at, UTC)) for row in reversed(rows)
         ]
 
     def latest(self) -> str | None:
@@ -149,7 +106,3 @@ class Conversations:
         row = {"namespace": self._namespace, "name": session, "started": now, "updated": now}
         new = conversations.insert().returning(conversations.c.id)
         return int(connection.execute(new, row).scalar_one())
-
-
-def _time(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)

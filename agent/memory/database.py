@@ -9,6 +9,7 @@ other.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import tempfile
@@ -40,11 +41,11 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from agent.errors import UsageError
 from agent.jsvalues import well_formed
+from agent.memory.memory_types import MemoryUnavailable
 from agent.memory.term_index import Fts5Index, GinIndex, TermIndex
-from agent.memory.types import MemoryUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sqlalchemy import Dialect
 
@@ -98,11 +99,7 @@ memories = Table(
     Column("url", Words),
     Column("trusted", Boolean, nullable=False),
     Column("state", String, nullable=False),
-    Column("traits", Integer, nullable=False),  # bits: see `retrieval.ranking`
-    Column("confidence", Float),
-    Column("expires", Float),
-    Column("uses", Integer, nullable=False, server_default="0"),
-    Column("used", Float),
+    Column("traits", Integer, nullable=False),  # bits: see `term_index`
 )
 Index("memories_by_kind", memories.c.kind, memories.c.id)
 Index("memories_by_key", memories.c.key, memories.c.kind)
@@ -147,7 +144,7 @@ stamps = Table(
     Column("id", BigId, primary_key=True),
     Column("namespace", Integer, nullable=False, index=True),
     Column("hash", String, nullable=False),  # of the entry that was the head then
-    Column("token", LargeBinary, nullable=False),  # the authority's reply, see `agent.timestamp`
+    Column("token", LargeBinary, nullable=False),  # the authority's reply, see `agent.sealing`
 )
 conversations = Table(
     "conversations",
@@ -182,7 +179,7 @@ codes = Table(
     metadata,
     Column("model", String, primary_key=True),
     Column("memory", BigInteger, primary_key=True, autoincrement=False, index=True),
-    Column("code", LargeBinary, nullable=False),  # one bit a dimension: see `retrieval.nearest`
+    Column("code", LargeBinary, nullable=False),  # one bit a dimension: see `vectors.CodeIndex`
 )
 restated = Table(
     "restated",
@@ -233,7 +230,11 @@ class Store:
     @classmethod
     def open(cls, place: str | os.PathLike[str]) -> Store:
         """Open, and create or migrate where needed; raises `MemoryUnavailable`."""
-        with _told_at_opening(f"cannot open the memory at {_named(os.fspath(place))}"):
+        named = os.fspath(place)
+        if "://" in named:  # without its password
+            with _told("cannot open the memory at its URL", exc.ArgumentError):
+                named = sa.make_url(named).render_as_string(hide_password=True)
+        with _told(f"cannot open the memory at {named}", exc.ArgumentError, OSError):
             store = cls(_engine(os.fspath(place)))
             with ExitStack() as undo:
                 undo.callback(store.close)
@@ -253,12 +254,12 @@ class Store:
         with _told(self._failed), self._turn, self._engine.connect() as connection:
             for statement in _BEGIN_SQLITE if self.sqlite else _BEGIN_POSTGRES:
                 connection.exec_driver_sql(statement)
+            done = False
             try:
                 yield connection
-            except BaseException:
-                connection.exec_driver_sql("ROLLBACK")
-                raise
-            connection.exec_driver_sql("COMMIT")
+                done = True
+            finally:
+                connection.exec_driver_sql("COMMIT" if done else "ROLLBACK")
 
     def namespace(self, name: str) -> int:
         """Find the number of a namespace, a new one if the name is new."""
@@ -269,20 +270,19 @@ class Store:
             return found
         with self.write() as connection:
             known = connection.scalar(_NAMED, {"name": name})
-            return self._new_namespace(connection, name) if known is None else int(known)
+            if known is not None:  # another process was first
+                return int(known)
+            highest = connection.scalar(sa.select(sa.func.max(namespaces.c.id)))
+            number = 0 if highest is None else int(highest) + 1
+            row = {"id": number, "name": name, "last": number << NAMESPACE_SHIFT}
+            connection.execute(namespaces.insert(), row)
+        return number
 
     def known_namespace(self, name: str) -> int | None:
         """Find the number of a namespace; None where nobody opened it yet."""
         with self.read() as connection:
-            found = connection.scalar(_NAMED, {"name": name})
-        return None if found is None else int(found)
-
-    def _new_namespace(self, connection: sa.Connection, name: str) -> int:
-        highest = connection.scalar(sa.select(sa.func.max(namespaces.c.id)))
-        number = 0 if highest is None else int(highest) + 1
-        row = {"id": number, "name": name, "last": number << NAMESPACE_SHIFT}
-        connection.execute(namespaces.insert(), row)
-        return number
+            found: int | None = connection.scalar(_NAMED, {"name": name})
+        return found
 
     def purge(self) -> None:
         """Drop every trace of what was deleted, from the index and from the log."""
@@ -325,14 +325,37 @@ class Store:
         return int(known)
 
 
-def _named(place: str) -> str:
-    """Name a place to people, without its password."""
-    if "://" not in place:
-        return place
-    try:
-        return sa.make_url(place).render_as_string(hide_password=True)
-    except exc.ArgumentError:
-        return "its URL"
+class Notes:
+    """The notes of one namespace: JSON values by name."""
+
+    def __init__(self, store: Store, namespace: int) -> None:
+        self._store = store
+        self._namespace = namespace
+
+    def read(self, name: str) -> Any | None:
+        """Read a note, None where there is none."""
+        query = sa.select(state.c.value).where(*self._named(name))
+        with self._store.read() as connection:
+            found = connection.scalar(query)
+        return None if found is None else json.loads(found)
+
+    def write(self, name: str, value: Any) -> None:
+        """Write a note in place of the one of its name."""
+        row = {"namespace": self._namespace, "name": name, "value": json.dumps(value)}
+        with self._store.write() as connection:
+            connection.execute(state.delete().where(*self._named(name)))
+            connection.execute(state.insert(), row)
+
+    def _named(self, name: str) -> tuple[sa.ColumnElement[bool], ...]:
+        return state.c.namespace == self._namespace, state.c.name == name
+
+
+_BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
+
+
+def rows_of(connection: sa.Connection, ids: Iterable[int]) -> dict[int, Any]:
+    """Read memories by id, in whatever state; those that are gone are left out."""
+    return {row.id: row for row in connection.execute(_BY_IDS, {"ids": list(ids)})}
 
 
 _DAMAGED = (
@@ -349,41 +372,24 @@ _HINTS = {
     "connection": "Is the server running, and RESEARCH_MEMORY_URL right?",
 }
 """What to do, by words of SQLite's and libpq's messages."""
+_NOT_OURS = (exc.DatabaseError, exc.OperationalError, exc.InternalError)
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
-    """Raise `MemoryUnavailable` for what the database or its files cannot do.
+def _told(what: str, *also: type[Exception]) -> Iterator[None]:
+    """Raise `MemoryUnavailable` for what the database, or what is named besides, cannot do.
 
     What only a fault in our own statements brings (a syntax error, a broken rule) stays as it is.
     """
+    told: tuple[type[Exception], ...] = (exc.DatabaseError, *also)
     try:
         yield
-    except (exc.OperationalError, exc.InternalError) as error:
-        raise _unavailable(what, error.orig or error) from error
-    except exc.DatabaseError as error:
-        if type(error) is not exc.DatabaseError:
+    except told as error:
+        if isinstance(error, exc.DatabaseError) and type(error) not in _NOT_OURS:
             raise
-        raise _unavailable(what, error.orig or error) from error
-
-
-@contextmanager
-def _told_at_opening(what: str) -> Iterator[None]:
-    """As `_told`, and raise it for a URL that is none, a file and a driver that is not there."""
-    try:
-        with _told(what):
-            yield
-    except ImportError as error:
-        hint = "pip install 'urchin-research[postgres]'"
-        raise MemoryUnavailable("the driver of Postgres is not installed", hint=hint) from error
-    except (exc.ArgumentError, OSError) as error:
-        raise _unavailable(what, error) from error
-
-
-def _unavailable(what: str, error: BaseException) -> MemoryUnavailable:
-    said = " ".join(str(error).split())
-    hint = next((hint for words, hint in _HINTS.items() if words in said), None)
-    return MemoryUnavailable(f"{what}: {said}", hint=hint)
+        said = " ".join(str(getattr(error, "orig", None) or error).split())
+        hint = next((hint for words, hint in _HINTS.items() if words in said), None)
+        raise MemoryUnavailable(f"{what}: {said}", hint=hint) from error
 
 
 def _engine(place: str) -> sa.Engine:
@@ -395,8 +401,12 @@ def _engine(place: str) -> sa.Engine:
         return _sqlite(url.database or ":memory:")
     if url.get_backend_name() not in {"postgresql", "postgres"}:
         raise MemoryUnavailable(f"no such kind of memory: {url.get_backend_name()}")
-    made = sa.create_engine(url.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
-    return _configured(made, _SETTINGS)
+    url = url.set(drivername="postgresql+psycopg")
+    try:
+        return _configured(sa.create_engine(url, isolation_level="AUTOCOMMIT"), _SETTINGS)
+    except ImportError as error:
+        hint = "pip install 'urchin-research[postgres]'"
+        raise MemoryUnavailable("the driver of Postgres is not installed", hint=hint) from error
 
 
 def _sqlite(database: str) -> sa.Engine:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from agent.errors import UsageError
-from agent.memory.types import EmbeddingFailed
+from agent.memory.memory_types import EmbeddingFailed
 from agent.models.providers import PROVIDERS, endpoint
 from browser.net.transport import certificates
 

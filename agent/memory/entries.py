@@ -6,19 +6,16 @@ changed or deleted by nobody but who opens it.
 
 from __future__ import annotations
 
-import os
-import sqlite3
 import time
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from agent.errors import UsageError
+from agent.memory.associations import STARTS, Links, follow
 from agent.memory.database import (
     NAMESPACE_SHIFT,
+    Notes,
     codes,
     embeddings,
     history,
@@ -26,25 +23,20 @@ from agent.memory.database import (
     memories,
     namespaces,
     restated,
-    seals,
-    stamps,
-    state,
+    rows_of,
 )
-from agent.memory.graph import Graph, Links
-from agent.memory.records import MemoryDraft, Notes, Place, columns, hit_of, meaning, place, rows_of
-from agent.memory.search import STARTS, WordSearch, follow, weighed
+from agent.memory.records import MemoryDraft, Place, columns, hit_of, meaning, place
 from agent.memory.term_index import Range
 from agent.memory.vectors import ByMeaning, digest
+from agent.memory.word_search import WordSearch, weighed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from agent.memory.conversations import Conversations
     from agent.memory.database import Store
-    from agent.memory.types import Hit
+    from agent.memory.memory_types import Hit
     from agent.memory.vectors import Vectors
 
-DRAWN = 300  # memories in a graph; more is no picture
 SHARED = "shared"
 """The name of the namespace that all others read."""
 
@@ -73,7 +65,7 @@ class Entries:
         self.notes = Notes(store, namespace)
         self.vectors = vectors
         first, after = namespace << NAMESPACE_SHIFT, (namespace + 1) << NAMESPACE_SHIFT
-        self._bounds = {"first": first, "last": after - 1}
+        self.bounds = {"first": first, "last": after - 1}
         self._own = memories.c.id.between(first, after - 1)
         bounds = (first, after - 1)
         self._by_meaning = ByMeaning(store, self.notes, bounds, vectors) if vectors else None
@@ -110,12 +102,6 @@ class Entries:
         with self._store.read() as connection:
             return list(reversed(connection.execute(query.limit(newest)).all()))
 
-    def newest(self) -> Any | None:
-        """Find the memory that was written last."""
-        query = sa.select(memories).where(self._own).order_by(memories.c.id.desc()).limit(1)
-        with self._store.read() as connection:
-            return connection.execute(query).first()
-
     def after(self, memory: int, limit: int) -> list[Any]:
         """List memories that were written after one, those that can be found."""
         query = sa.select(memories).where(self._own, memories.c.id > memory)
@@ -135,7 +121,7 @@ class Entries:
 
         So are those of other namespaces.
         """
-        first, last = self._bounds["first"], self._bounds["last"]
+        first, last = self.bounds["first"], self.bounds["last"]
         with self._store.read() as connection:
             rows = rows_of(connection, [id_ for id_ in ids if first <= id_ <= last])
         return [rows[id_] for id_ in ids if id_ in rows and rows[id_].state == "active"]
@@ -149,32 +135,9 @@ class Entries:
             connection.execute(memories.update().where(which), {"state": "archived"})
         return len(rows)
 
-    def fade(self, now: float) -> int:
-        """Let the links of this namespace decay; returns how many are gone."""
-        return self.links.fade(now, **self._bounds)
-
     def catch_up(self, deadline: float) -> int:
         """Embed what is new until the time is up; returns how many, 0 where there is no model."""
         return self._by_meaning.catch_up(deadline) if self._by_meaning else 0
-
-    def clear(self) -> int:
-        """Delete everything for good: memories, what the engine noted, the sealed log."""
-        with self._store.write() as connection:
-            for table in (state, seals, stamps):
-                connection.execute(table.delete().where(table.c.namespace == self._namespace))
-        return self.delete(None)
-
-    def busiest(self, limit: int) -> list[Any]:
-        """List the memories in use that have the most links, the most first."""
-        with self._store.read() as connection:
-            ids = self.links.busiest(connection, **self._bounds, limit=limit)
-        return self.by_ids(ids)
-
-    def count(self) -> int:
-        """Count the memories in use."""
-        query = sa.select(sa.func.count()).where(self._own, memories.c.state == "active")
-        with self._store.read() as connection:
-            return connection.scalar(query) or 0
 
     def earlier(self, memory: int) -> list[Any]:
         """List the former values of a memory, oldest first."""
@@ -185,19 +148,11 @@ class Entries:
     def delete(self, kinds: Sequence[str] | None, key: str | None = None) -> int:
         """Delete for good, with their history; returns how many there were."""
         query = self._of(kinds)
-        return self._delete_all(query if key is None else query.where(memories.c.key == key))
+        return self._delete(query if key is None else query.where(memories.c.key == key))
 
     def delete_ids(self, ids: Sequence[int]) -> int:
         """Delete these for good, with their history; returns how many there were."""
-        return self._delete_all(self._of(None).where(memories.c.id.in_(ids)))
-
-    def _delete_all(self, query: sa.Select[Any]) -> int:
-        with self._store.write() as connection:
-            rows = list(connection.execute(query))
-            self._delete(connection, rows)
-        if rows:
-            self._store.purge()
-        return len(rows)
+        return self._delete(self._of(None).where(memories.c.id.in_(ids)))
 
     def _of(self, kinds: Sequence[str] | None) -> sa.Select[Any]:
         query = sa.select(memories).where(self._own)
@@ -215,7 +170,7 @@ class Entries:
         asked = self._by_meaning.asked(text) if self._by_meaning else None
         query = sa.select(namespaces.c.last).where(namespaces.c.id == self._namespace)
         with self._store.read() as connection:
-            where = Range(self._bounds["first"] + 1, connection.execute(query).scalar_one())
+            where = Range(self.bounds["first"] + 1, connection.execute(query).scalar_one())
             words = WordSearch(connection, self._store.index, where, kinds)
             if self._by_meaning is None or asked is None:
                 scored = words.find(text)
@@ -258,9 +213,10 @@ class Entries:
         """Write memories inside a transaction that is already open."""
         if not drafts:
             return []
-        previous = connection.execute(_BEFORE, self._bounds).first()
+        previous = connection.execute(_BEFORE, self.bounds).first()
         before = Place(*previous) if previous else None
-        last = self._take_ids(connection, len(drafts))
+        wanted = {"namespace": self._namespace, "count": len(drafts)}
+        last = int(connection.execute(_TAKE, wanted).scalar_one())
         now, rows = time.time(), []
         for number, draft in enumerate(drafts, last - len(drafts) + 1):
             before = place(number, draft, now, before)
@@ -268,10 +224,6 @@ class Entries:
         connection.execute(_INSERT, rows)
         self._index(connection, rows)
         return [row["id"] for row in rows]
-
-    def _take_ids(self, connection: sa.Connection, count: int) -> int:
-        wanted = {"namespace": self._namespace, "count": count}
-        return int(connection.execute(_TAKE, wanted).scalar_one())
 
     def _named(self, kinds: Sequence[str], key: str | None) -> sa.Select[Any]:
         named = sa.and_(memories.c.key == key, memories.c.kind.in_(kinds))
@@ -290,28 +242,28 @@ class Entries:
         self._unindex(connection, [row])
         self._index(connection, [{"id": row.id, **new}])
 
-    def _delete(self, connection: sa.Connection, rows: Sequence[Any]) -> None:
-        ids = [row.id for row in rows]
-        self._unindex(connection, rows)
-        self._forget_vectors(connection, rows)
-        connection.execute(history.delete().where(history.c.memory.in_(ids)))
-        linked = sa.or_(links.c.one.in_(ids), links.c.other.in_(ids))
-        connection.execute(links.delete().where(linked))
-        connection.execute(memories.delete().where(memories.c.id.in_(ids)))
-
-    def _forget_vectors(self, connection: sa.Connection, rows: Sequence[Any]) -> None:
-        """Delete what memories became for the sake of their meaning, as they are and as they were.
+    def _delete(self, query: sa.Select[Any]) -> int:
+        """Delete memories, with all that they were and became for the sake of their meaning.
 
         The vectors of pgvector go with the memories.
         """
-        ids, by_id = [row.id for row in rows], {row.id: row for row in rows}
-        former = sa.select(history.c.memory, history.c.text).where(history.c.memory.in_(ids))
-        texts = [(row.id, row.text) for row in rows]
-        texts += [(row.memory, row.text) for row in connection.execute(former)]
-        names = {digest(meaning(by_id[i].kind, by_id[i].key, text)) for i, text in texts}
-        connection.execute(embeddings.delete().where(embeddings.c.digest.in_(names)))
-        for table in (codes, restated):
-            connection.execute(table.delete().where(table.c.memory.in_(ids)))
+        with self._store.write() as connection:
+            rows = list(connection.execute(query))
+            ids, by_id = [row.id for row in rows], {row.id: row for row in rows}
+            self._unindex(connection, rows)
+            former = sa.select(history.c.memory, history.c.text).where(history.c.memory.in_(ids))
+            texts = [(row.id, row.text) for row in rows]
+            texts += [(row.memory, row.text) for row in connection.execute(former)]
+            names = {digest(meaning(by_id[i].kind, by_id[i].key, text)) for i, text in texts}
+            connection.execute(embeddings.delete().where(embeddings.c.digest.in_(names)))
+            for column in (
+                codes.c.memory, restated.c.memory, history.c.memory, links.c.one, links.c.other,
+                memories.c.id,
+            ):  # fmt: skip
+                connection.execute(column.table.delete().where(column.in_(ids)))
+        if rows:
+            self._store.purge()
+        return len(rows)
 
     def _index(self, connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> None:
         found = [(row["id"], row["terms"]) for row in rows if row["terms"]]
@@ -322,56 +274,3 @@ class Entries:
         found = [(row.id, row.terms) for row in rows if row.terms and row.state == "active"]
         if found:
             self._store.index.remove(connection, found)
-
-
-class Control:
-    """What can be done with the memories of one namespace as a whole."""
-
-    def __init__(self, store: Store, entries: Entries, conversations: Conversations) -> None:
-        self._store = store
-        self._entries = entries
-        self._conversations = conversations
-
-    def list(self, kinds: Sequence[str] | None = None, limit: int | None = 100) -> list[Hit]:
-        """List the newest memories, oldest of them first."""
-        return [hit_of(row, 0.0) for row in self._entries.all(kinds, limit)]
-
-    def get(self, memory: int) -> Hit | None:
-        """Read a memory of this namespace, or of the shared one, by its id."""
-        rows = self._entries.by_ids([memory])
-        if rows:
-            return hit_of(rows[0], 0.0)
-        shared = self._entries.other(SHARED)
-        rows = shared.by_ids([memory]) if shared is not None else []
-        return replace(hit_of(rows[0], 0.0), shared=True) if rows else None
-
-    def delete(self, ids: Sequence[int]) -> int:
-        """Delete memories, their history and their links for good; returns how many there were."""
-        return self._entries.delete_ids(ids)
-
-    def clear(self) -> int:
-        """Delete all of this namespace for good, conversations and log too; returns how many."""
-        gone = self._entries.clear() + self._conversations.delete()
-        self._store.purge()
-        return gone
-
-    def graph(self, limit: int = DRAWN) -> Graph:
-        """Gather the memories that have the most links, and the links among them."""
-        memories = [hit_of(row, 0.0) for row in self._entries.busiest(limit)]
-        ids = {hit.id for hit in memories}
-        with self._store.read() as connection:
-            links = self._entries.links.of(connection, sorted(ids))
-        among = tuple(link for link in links if {link.one, link.other} <= ids)
-        return Graph(tuple(memories), among, self._entries.count())
-
-    def backup(self, place: str | os.PathLike[str]) -> None:
-        """Copy the database to a new file while others go on writing; SQLite only."""
-        if not self._store.sqlite:
-            raise UsageError("a Postgres memory is backed up by its server", hint="Use pg_dump.")
-        path = Path(place)
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        os.close(handle)
-        with self._store.read() as connection, closing(sqlite3.connect(path)) as copy:
-            source = connection.connection.driver_connection
-            assert isinstance(source, sqlite3.Connection)
-            source.backup(copy)

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from agent import jsvalues as js
 from agent.memory import kinds
+from agent.memory.memory_types import Untrusted
 from agent.memory.terms import index_terms
-from agent.memory.types import Untrusted
 from agent.types import Message
 from browser.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from agent.memory.types import Hit, Layers, Turn
+    from agent.memory.memory_types import Hit, Layers, Turn
     from browser.types import PageContext
 
 BUDGET = 3_000  # characters, as in the reference curator
@@ -43,28 +43,20 @@ def context_block(
     `frame` makes tags in what the web wrote inert. What a page said long before `now` is marked
     as a claim whose source must be read again.
     """
-    lines = [(hit, _line(hit, now or datetime.now(UTC))) for hit in hits]
-    kept = _fitting(lines)
+    kept: list[tuple[Hit, str]] = []
+    left = BUDGET
+    for hit in hits:
+        line = _line(hit, now or datetime.now(UTC))
+        if len(line) < left:
+            kept.append((hit, line))
+            left -= len(line) + 1
+    kept.sort(key=lambda pair: (pair[0].kind != kinds.INSIGHT, pair[0].at or _EPOCH, pair[0].id))
     own = [line for hit, line in kept if hit.origin.trusted]
     web = [line for hit, line in kept if not hit.origin.trusted]
     if web:
         text = "\n".join(web)
         own.append(f'<web source="memory">\n{frame(text) if frame else text}\n</web>')
     return "\n".join(["", "", HEAD, *own, END]) if own else ""
-
-
-def _fitting(lines: Sequence[tuple[Hit, str]]) -> list[tuple[Hit, str]]:
-    kept: list[tuple[Hit, str]] = []
-    left = BUDGET
-    for hit, line in lines:
-        if len(line) < left:
-            kept.append((hit, line))
-            left -= len(line) + 1
-    return sorted(kept, key=lambda pair: _order(pair[0]))
-
-
-def _order(hit: Hit) -> tuple[bool, datetime, int]:
-    return hit.kind != kinds.INSIGHT, hit.at or _EPOCH, hit.id
 
 
 def _line(hit: Hit, now: datetime) -> str:
@@ -94,6 +86,7 @@ KEYWORD_WEIGHT = 0.5
 SMALL_STORE = 10
 SKILL_SCORE = 50
 SKILL_FLOOR = 15
+SEPARATOR = "\n---\n"
 ACKNOWLEDGEMENT = "Understood — I remember our previous conversations."
 Entries = dict[str, Any]
 
@@ -126,13 +119,21 @@ def build_messages(
     the question, None where there is none: keywords decide then. `frame` makes tags in what
     the web says inert; `recalled` follows the skills. None of the inputs is changed.
     """
-    messages = _earlier(condensed, history)
-    skill_block, active = _skills(skills)
-    current = js.trim(_page(page_context, frame) + _captured(context) + "\n" + question)
-    current += _profile(profile or {})
+    messages: list[Message] = []
+    if condensed:
+        text = f"[Previous conversation history (condensed):\n{condensed}]"
+        messages += [Message("user", text), Message("assistant", ACKNOWLEDGEMENT)]
+    for turn in history[-RECENT_TURNS:]:
+        messages.append(Message("user" if turn.role == "user" else "assistant", turn.text))
+    captured = [f"[{kind}] {value}" for kind, value in context]
+    before = "\n".join(["\nCaptured context:", *captured, ""]) if captured else ""
+    current = js.trim(_page(page_context, frame) + before + "\n" + question)
+    if profile:
+        current += f"\n\n[User profile (permanent):\n{_lines(newest_profile(profile))}]"
     safe = {key: _delimited(value, frame) for key, value in (memories or {}).items()}
     summaries = {key: _delimited(value, frame) for key, value in (sessions or {}).items()}
     current += _remembered(question, safe, summaries, similarity)
+    skill_block, active = _skills(skills)
     current += skill_block + context_block(recalled, frame)
     return [*messages, Message("user", current)], active
 
@@ -148,16 +149,6 @@ def _delimited(value: Any, frame: Callable[[str], str] | None) -> Any:
     return f'<web source="memory">{frame(value) if frame else value}</web>'
 
 
-def _earlier(condensed: str, history: Sequence[Turn]) -> list[Message]:
-    messages: list[Message] = []
-    if condensed:
-        text = f"[Previous conversation history (condensed):\n{condensed}]"
-        messages += [Message("user", text), Message("assistant", ACKNOWLEDGEMENT)]
-    for turn in history[-RECENT_TURNS:]:
-        messages.append(Message("user" if turn.role == "user" else "assistant", turn.text))
-    return messages
-
-
 def _page(page: PageContext | None, frame: Callable[[str], str] | None) -> str:
     if page is None or not page.url:
         return ""
@@ -170,32 +161,31 @@ def _page(page: PageContext | None, frame: Callable[[str], str] | None) -> str:
     return lines
 
 
-def _captured(context: Sequence[tuple[str, str]]) -> str:
-    if not context:
-        return ""
-    return (
-        "\nCaptured context:\n" + "\n".join(f"[{kind}] {value}" for kind, value in context) + "\n"
-    )
-
-
-def _profile(profile: Mapping[str, Any]) -> str:
-    shown = newest_profile(profile)
-    return f"\n\n[User profile (permanent):\n{_lines(shown)}]" if shown else ""
-
-
 def _remembered(
     question: str,
     memories: Mapping[str, Any],
     sessions: Mapping[str, Any],
     similarity: Callable[[str, str], float | None] | None,
 ) -> str:
-    manual = newest_manual(memories)
-    summaries = newest_sessions(sessions)
-    all_of_them = candidates(memories, sessions)
-    if len(all_of_them) <= SHOWN_WITHOUT_FILTER:
-        return _all_sessions(summaries) + _all_manual(manual)
-    found = relevant(question, all_of_them, similarity)
-    return _found_sessions(found, summaries) + _found_manual(found, manual)
+    """Lay out the newest of few summaries and memories; of many those that bear on a question."""
+    manual, summaries = newest_manual(memories), newest_sessions(sessions)
+    every, all_manual = candidates(memories, sessions), ""
+    if manual:
+        all_manual = f"\n\n[Saved memories:\n{_lines(manual)}]"
+    if len(every) <= SHOWN_WITHOUT_FILTER:
+        said = js.join(list(summaries.values())[:SHOWN_SESSIONS], SEPARATOR)
+        return (f"\n\n[Past session summaries:\n{said}]" if summaries else "") + all_manual
+    found = relevant(question, every, similarity)
+    block = ""
+    if summaries:
+        keys = dict.fromkeys([f.key for f in found if f.key in summaries] + list(summaries)[:1])
+        said = js.join([summaries[k] for k in keys if js.truthy(summaries[k])], SEPARATOR)
+        block = f"\n\n[Relevant session summaries ({len(keys)}/{len(summaries)} total):\n{said}]"
+    shown = {f.key: f.value for f in found if f.key in manual}
+    if shown:
+        lines = _lines(shown)
+        return f"{block}\n\n[Relevant memories ({len(shown)}/{len(manual)} total):\n{lines}]"
+    return block + (all_manual if len(manual) <= SMALL_STORE else "")
 
 
 def candidates(memories: Mapping[str, Any], sessions: Mapping[str, Any]) -> Entries:
@@ -209,56 +199,17 @@ def entry_text(key: str, value: Any) -> str:
     return f"{key}: {js.cut(js.to_string(value), RELEVANCE_UNITS)}"
 
 
-def _all_sessions(summaries: Entries) -> str:
-    if not summaries:
-        return ""
-    return f"\n\n[Past session summaries:\n{_summaries(list(summaries.values())[:SHOWN_SESSIONS])}]"
-
-
-def _all_manual(manual: Entries) -> str:
-    return f"\n\n[Saved memories:\n{_lines(manual)}]" if manual else ""
-
-
-def _found_sessions(found: list[_Scored], summaries: Entries) -> str:
-    keys = dict.fromkeys(f.key for f in found if f.key in summaries)
-    keys.update(dict.fromkeys(list(summaries)[:1]))
-    if not keys:
-        return ""
-    shown = [summaries[k] for k in keys if js.truthy(summaries[k])]
-    count = f"({len(keys)}/{len(summaries)} total)"
-    return f"\n\n[Relevant session summaries {count}:\n{_summaries(shown)}]"
-
-
-def _found_manual(found: list[_Scored], manual: Entries) -> str:
-    shown = {f.key: f.value for f in found if f.key in manual}
-    if shown:
-        return f"\n\n[Relevant memories ({len(shown)}/{len(manual)} total):\n{_lines(shown)}]"
-    return _all_manual(manual) if len(manual) <= SMALL_STORE else ""
-
-
-def _summaries(values: list[Any]) -> str:
-    return js.join(values, "\n---\n")
-
-
 def _lines(entries: Mapping[str, Any]) -> str:
     return "\n".join(f"  {key}: {js.to_string(value)}" for key, value in entries.items())
 
 
 def _skills(skills: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
-    shown = [skill for skill in skills if viable(skill)]
-    if not shown:
-        return "", []
-    lines = [
-        f"  • {_field(s, 'name')} [score:{js.to_string(_score(s))}]: {_field(s, 'instruction')}"
-        for s in shown
-    ]
-    return "\n\n[Learned skills (apply these):\n" + "\n".join(lines) + "]", [
-        _field(s, "name") for s in shown
-    ]
-
-
-def _field(skill: Mapping[str, Any], name: str) -> str:
-    return js.to_string(skill.get(name, js.UNDEFINED))
+    lines, names = [], []
+    for skill in filter(viable, skills):
+        name, said = (js.to_string(skill.get(f, js.UNDEFINED)) for f in ("name", "instruction"))
+        lines.append(f"  • {name} [score:{js.to_string(_score(skill))}]: {said}")
+        names.append(name)
+    return "\n".join(["\n\n[Learned skills (apply these):", *lines]) + "]" if lines else "", names
 
 
 def _score(skill: Mapping[str, Any]) -> Any:
@@ -298,17 +249,11 @@ def relevant(
     for key, value in entries.items():
         near = similarity(key, entry_text(key, value)) if similarity else None
         if near is None:
-            near = _overlap(keywords, f"{key}: {js.to_string(value)}")
+            text = f"{key}: {js.to_string(value)}".lower()
+            near = sum(word in text for word in keywords) / (len(keywords) or 1) * KEYWORD_WEIGHT
         scored.append(_Scored(key, value, near))
     best = sorted(scored, key=lambda entry: -entry.score)
     return [entry for entry in best if entry.score > RELEVANCE_FLOOR][:RELEVANT]
-
-
-def _overlap(keywords: list[str], text: str) -> float:
-    if not keywords:
-        return 0.0
-    lowered = text.lower()
-    return sum(word in lowered for word in keywords) / len(keywords) * KEYWORD_WEIGHT
 
 
 _TOKEN = 4  # characters, about
@@ -328,37 +273,25 @@ def preview(layers: Layers, question: str) -> str:
     )
     text = messages[-1].content
     added = sum(len(message.content) for message in messages) - len(question)
-    head = f"{added} characters (about {added // _TOKEN} tokens) come from memory."
     reasons = [
-        *_reasons(layers, question, len(messages) - 1),
-        *([f"skills: {', '.join(skills)}"] if skills else []),
+        f"{len(messages) - 1} earlier messages: this conversation's, the condensed ones first",
+        f"profile: {len(layers.profile)} entries, always shown",
     ]
-    return "\n".join([head, "", text, "", "Why:", *(f"- {reason}" for reason in reasons)])
-
-
-def _reasons(layers: Layers, question: str, earlier: int) -> Iterator[str]:
-    yield f"{earlier} earlier messages: this conversation's, the condensed ones first"
-    yield f"profile: {len(layers.profile)} entries, always shown"
-    yield from _memories({**layers.sessions, **layers.memories}, question)
+    entries = {**layers.sessions, **layers.memories}
+    if len(entries) <= SHOWN_WITHOUT_FILTER:
+        reasons.append(f"memories: all {len(entries)}, since so few are shown whole")
+    else:
+        found = relevant(question, entries)
+        reasons.append(f"memories: {len(found)} of {len(entries)} share words with the question")
+        reasons += [f"[memory] {entry.key}: relevance {entry.score:.2f}" for entry in found]
     if not layers.recalled:
-        yield "of what runs left, nothing bears on the question"
+        reasons.append("of what runs left, nothing bears on the question")
     for hit in layers.recalled:
-        yield f"[{hit.kind}] {hit.id}: {_why(hit, question)}"
-
-
-def _memories(entries: Mapping[str, Any], question: str) -> Iterator[str]:
-    count = len(entries)
-    if count <= SHOWN_WITHOUT_FILTER:
-        yield f"memories: all {count}, since so few are shown whole"
-        return
-    found = relevant(question, entries)
-    yield f"memories: {len(found)} of {count} share words with the question"
-    yield from (f"[memory] {entry.key}: relevance {entry.score:.2f}" for entry in found)
-
-
-def _why(hit: Hit, question: str) -> str:
-    """Name the question's words that a memory has; one that has none came by a link."""
-    own = set(index_terms(f"{hit.key or ''} {hit.text}"))
-    shared = [word for word in words(question) if set(index_terms(word)) & own]
-    reason = f"has {', '.join(dict.fromkeys(shared))}" if shared else "is linked to what has"
-    return f"relevance {hit.score:.2f}; {reason}"
+        own = set(index_terms(f"{hit.key or ''} {hit.text}"))
+        shared = [word for word in words(question) if set(index_terms(word)) & own]
+        why = f"has {', '.join(dict.fromkeys(shared))}" if shared else "is linked to what has"
+        reasons.append(f"[{hit.kind}] {hit.id}: relevance {hit.score:.2f}; {why}")
+    if skills:
+        reasons.append(f"skills: {', '.join(skills)}")
+    head = f"{added} characters (about {added // _TOKEN} tokens) come from memory."
+    return "\n".join([head, "", text, "", "Why:", *(f"- {reason}" for reason in reasons)])

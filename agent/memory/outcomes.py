@@ -1,6 +1,7 @@
 """What a run leaves in memory, and what of it the next run is given.
 
-Only what a run verified is kept as a fact or an outcome; what it could not answer leaves an error.
+Only what a run verified is kept as a fact or an outcome; a run that failed or found no answer
+leaves an error, one whose answer nobody verified leaves nothing.
 Each finding is written under a key of its content, so that asking the same again renews what is
 known and adds nothing; a later finding takes the place of the one that it contradicts. All of it
 goes back to the web's words in the end, and stays untrusted.
@@ -17,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from agent import jsvalues
 from agent.memory import kinds
 from agent.memory.layers import RECENT_TURNS, SHOWN_WITHOUT_FILTER, relevant
-from agent.memory.records import MemoryDraft, details, unpack
-from agent.memory.terms import index_terms
-from agent.memory.types import Layers, Origin, Untrusted
+from agent.memory.memory_types import Layers, Origin, Untrusted
+from agent.memory.records import RUNS, MemoryDraft, details, unpack
+from agent.memory.terms import content_key, index_terms, unmarked
 from agent.types import VerdictState
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from agent.memory.conversations import Conversations
     from agent.memory.entries import Entries
-    from agent.memory.types import Hit
+    from agent.memory.memory_types import Hit
     from agent.types import Report, ReportSource, Sentence
 
 ANSWER = 400  # characters of the answer that an outcome keeps
@@ -41,9 +42,9 @@ SEARCHED = 24  # memories that are looked at for a question
 RECALLED = 12  # of them that may fill the context block
 RELEVANT = 0.45  # of the question's words, by weight: less is not about it
 REPEATED = 0.9  # of a text's words that stand elsewhere; the rest is a heading that came along
+_UNANSWERED = frozenset({"failed", "not_found"})
 # Of some kinds a few are enough: one way that worked, some pages to look at first.
 MOST = {kinds.PLAYBOOK: 1, kinds.ERROR: 1, kinds.OUTCOME: 2, kinds.SOURCE: 3}
-_STATE = "runs"
 
 
 def record_run(
@@ -59,13 +60,15 @@ def record_run(
     verified = [s for s in report.sentences if _is_verified(s) and set(s.citations) & cited.keys()]
     for sentence in verified:
         sources = [cited[n] for n in sentence.citations if n in cited]
-        text = _unmarked(sentence.text)
+        text = unmarked(sentence.text)
         if not text.startswith("|"):  # a table's row tells nothing without its header
             fact = _fact(entries, report, text, sources)
             facts.setdefault(str(fact.key), fact)
     _retire(entries, report, list(facts.values()))
     drafts = list(facts.values())
-    if verified:
+    if report.status in _UNANSWERED:
+        drafts.append(_error(report))
+    elif verified:
         carrying = {n for sentence in verified for n in sentence.citations}
         read = [s for s in report.sources if s.n in carrying and s.via != "snippet"]
         drafts += [_outcome(report, verified, facts), *(_source(entries, report, s) for s in read)]
@@ -73,27 +76,14 @@ def record_run(
         if len(worked) >= MIN_PLAYBOOK:
             drafts.append(_playbook(report, worked))
         entries.delete([kinds.ERROR], question_key(report.question))
-    else:
-        drafts.append(_error(report))
     ids = entries.put_all(drafts)
     urls = {source.url for source in report.sources}
     served = [row.id for row in entries.by_ids(used) if row.url in urls]
     if facts:
         entries.links.reinforce([*ids[: len(facts)], *served])
-    last = (entries.notes.read(_STATE) or {"last": 0.0})["last"]
-    entries.notes.write(_STATE, {"before": last, "last": time.time()})
+    last = (entries.notes.read(RUNS) or {"last": 0.0})["last"]
+    entries.notes.write(RUNS, {"before": last, "last": time.time()})
     return ids
-
-
-def run_before(entries: Entries) -> float:
-    """Tell when the run before the last one ended, in seconds since the epoch; 0 for never."""
-    return float((entries.notes.read(_STATE) or {"before": 0.0})["before"])
-
-
-def content_key(text: str) -> str:
-    """Name a text by its words: case, punctuation, stop words and citation marks do not count."""
-    words = " ".join(index_terms(_unmarked(text)))
-    return hashlib.sha256(words.encode()).hexdigest()[:24]
 
 
 def question_key(question: str) -> str:
@@ -105,20 +95,10 @@ def _is_verified(sentence: Sentence) -> bool:
     return sentence.verdict is VerdictState.SUPPORTED and not sentence.weak
 
 
-def _unmarked(text: str) -> str:
-    """Take citation marks such as `[2]` out."""
-    head, *rest = text.split("[")
-    for part in rest:
-        number, bracket, after = part.partition("]")
-        marked = bracket and number.isdecimal()
-        head = head.rstrip() + after if marked else f"{head}[{part}"
-    return head.strip()
-
-
 def _retire(entries: Entries, report: Report, new: Sequence[MemoryDraft]) -> None:
     """Take out of use what this run contradicts: facts, and the outcomes that rest on them."""
     denied = {
-        content_key(sentence.text): _unmarked(sentence.text)
+        content_key(sentence.text): unmarked(sentence.text)
         for sentence in report.sentences
         if sentence.verdict is VerdictState.CONTRADICTED
     }
@@ -159,7 +139,7 @@ def _parted(text: str) -> tuple[frozenset[str], list[str]]:
 def _outcome(
     report: Report, verified: Sequence[Sentence], facts: dict[str, MemoryDraft]
 ) -> MemoryDraft:
-    answer = " ".join(_unmarked(sentence.text) for sentence in verified)[:ANSWER]
+    answer = " ".join(unmarked(sentence.text) for sentence in verified)[:ANSWER]
     text = f"{report.question} → {report.status}: {answer}"
     found_by, key = f"{report.question} {answer}", question_key(report.question)
     value = {"facts": list(facts)}
@@ -168,7 +148,7 @@ def _outcome(
 
 def _error(report: Report) -> MemoryDraft:
     """Note how a run failed; words of an answer that nothing carries are not kept."""
-    why = report.error.message[:MESSAGE] if report.error else "no answer was verified"
+    why = report.error.message[:MESSAGE] if report.error else "no answer was found"
     text = f"{report.question} → {report.status}: {why}"
     key = question_key(report.question)
     return _draft(report, kinds.ERROR, key, text, found_by=report.question)

@@ -6,21 +6,16 @@ import json
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
-
-import sqlalchemy as sa
+from typing import Any
 
 from agent import jsvalues
-from agent.memory.database import memories, state
 from agent.memory.kinds import ALONE, NAMED, UNSEARCHED
+from agent.memory.memory_types import Hit, Origin, ReservedKey
 from agent.memory.term_index import ASKS, NAMES_TIME
 from agent.memory.terms import has_speaker, index_terms, kind_term, memory_terms, names_time
-from agent.memory.types import Hit, Origin, ReservedKey
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from agent.memory.database import Store
+RUNS = "runs"
+"""The note that says when the last two runs ended."""
 
 
 def pack(value: Any) -> tuple[str, str | None]:
@@ -43,31 +38,6 @@ def unpack(row: Any) -> Any:
     return row.text if row.value is None else json.loads(row.value)
 
 
-class Notes:
-    """The notes of one namespace: JSON values by name."""
-
-    def __init__(self, store: Store, namespace: int) -> None:
-        self._store = store
-        self._namespace = namespace
-
-    def read(self, name: str) -> Any | None:
-        """Read a note, None where there is none."""
-        query = sa.select(state.c.value).where(*self._named(name))
-        with self._store.read() as connection:
-            found = connection.scalar(query)
-        return None if found is None else json.loads(found)
-
-    def write(self, name: str, value: Any) -> None:
-        """Write a note in place of the one of its name."""
-        row = {"namespace": self._namespace, "name": name, "value": json.dumps(value)}
-        with self._store.write() as connection:
-            connection.execute(state.delete().where(*self._named(name)))
-            connection.execute(state.insert(), row)
-
-    def _named(self, name: str) -> tuple[sa.ColumnElement[bool], ...]:
-        return state.c.namespace == self._namespace, state.c.name == name
-
-
 @dataclass(frozen=True, slots=True)
 class MemoryDraft:
     """A memory to be written; `value` is JSON where the value is more than its text.
@@ -83,8 +53,6 @@ class MemoryDraft:
     at: float | None = None
     source: str | None = None
     origin: Origin = field(default_factory=Origin)
-    confidence: float | None = None
-    expires: float | None = None
     searched: str | None = None
 
 
@@ -104,8 +72,6 @@ def columns(draft: MemoryDraft, now: float) -> dict[str, Any]:
         "state": "active",
         "terms": _terms(draft),
         "traits": _traits(draft.text),
-        "confidence": draft.confidence,
-        "expires": draft.expires,
     }
 
 
@@ -181,14 +147,6 @@ def _goes_on(before: Place, here: Place) -> bool:
 def _stem(place: Place) -> str | None:
     match = _TURN_ID.fullmatch(place.source or "")
     return match[1] if match else place.source
-
-
-_BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
-
-
-def rows_of(connection: sa.Connection, ids: Iterable[int]) -> dict[int, Any]:
-    """Read memories by id, in whatever state; those that are gone are left out."""
-    return {row.id: row for row in connection.execute(_BY_IDS, {"ids": list(ids)})}
 
 
 def meaning(kind: str, key: str | None, text: str) -> str:

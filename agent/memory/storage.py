@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from agent import jsvalues
 from agent.memory import kinds
 from agent.memory.layers import MANUAL_MEMORIES, PROFILE_KEYS, SESSION_SUMMARIES
+from agent.memory.memory_types import BadImport, Origin, Turn
 from agent.memory.records import MemoryDraft, pack, unpack
-from agent.memory.types import BadImport, Origin, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,22 +54,22 @@ class Upkeep:
     def count_conversation(self) -> int:
         """Count one more answered question."""
         count = self.conversations_counted() + 1
-        self._put(kinds.INTERNAL, COUNTER, str(count))
+        self._entries.put(_draft(kinds.INTERNAL, COUNTER, str(count)))
         return count
 
     def profile(self) -> dict[str, Any]:
         """What is known of the person."""
-        return {row.key: unpack(row) for row in self._entries.all([kinds.PROFILE])}
+        return _values(self._entries, kinds.PROFILE)
 
     def extend_profile(self, facts: Mapping[str, Any]) -> None:
         """Add facts of the person; what has the same key is replaced."""
-        for key, value in facts.items():
-            self._put(kinds.PROFILE, key, value)
+        self._entries.put_all([_draft(kinds.PROFILE, key, value) for key, value in facts.items()])
 
     def add_summary(self, at_ms: int, text: str, *, trusted: bool) -> None:
         """Keep the summary of a session; the newest twenty stay."""
         origin = Origin(trusted=trusted)
-        self._put(kinds.SUMMARY, f"session_{at_ms}", jsvalues.cut(text, SUMMARY_UNITS), origin)
+        said = jsvalues.cut(text, SUMMARY_UNITS)
+        self._entries.put(_draft(kinds.SUMMARY, f"session_{at_ms}", said, origin))
         keys = sorted((r.key for r in self._entries.all([kinds.SUMMARY])), key=jsvalues.sort_key)
         for key in keys[:-SESSION_SUMMARIES]:
             self._entries.delete([kinds.SUMMARY], key)
@@ -92,8 +92,7 @@ class Upkeep:
 
     def put_skills(self, changed: Sequence[Skill]) -> None:
         """Write skills, each in place of the one of its name; past fifty the oldest goes."""
-        for skill in changed:
-            self._put(kinds.SKILL, str(skill["name"]), skill)
+        self._entries.put_all([_draft(kinds.SKILL, str(skill["name"]), skill) for skill in changed])
         for row in self._entries.all([kinds.SKILL])[:-MAX_SKILLS]:
             self._entries.delete([kinds.SKILL], row.key)
 
@@ -103,19 +102,18 @@ class Upkeep:
 
     def projects(self) -> dict[str, Any]:
         """The plans, by project."""
-        return {row.key: unpack(row) for row in self._entries.all([kinds.PROJECT])}
+        return _values(self._entries, kinds.PROJECT)
 
     def put_project(self, name: str, plan: Mapping[str, Any]) -> None:
         """Write a plan; past ten projects the first goes."""
-        self._put(kinds.PROJECT, name, dict(plan))
+        self._entries.put(_draft(kinds.PROJECT, name, dict(plan)))
         names = list(jsvalues.ordered(self.projects()))
         for key in names[:-MAX_PROJECTS]:
             self._entries.delete([kinds.PROJECT], key)
 
     def saved(self) -> dict[str, Any]:
         """All that is saved under keys: memories, summaries, counters, in that form's order."""
-        which = [kinds.REMEMBERED, kinds.SUMMARY, kinds.INTERNAL]
-        return jsvalues.ordered({row.key: unpack(row) for row in self._entries.all(which)})
+        return jsvalues.ordered(_values(self._entries, *_MEMORY_KINDS))
 
     def trim(self) -> None:
         """Drop what is beyond the bounds of profile and memories, oldest first."""
@@ -123,10 +121,6 @@ class Upkeep:
             keys = list(jsvalues.ordered({row.key: row for row in self._entries.all([kind])}))
             for key in keys[:-most]:
                 self._entries.delete([kind], key)
-
-    def _put(self, kind: str, key: str, value: Any, origin: Origin | None = None) -> None:
-        text, packed = pack(value)
-        self._entries.put(MemoryDraft(text, kind, key, packed, origin=origin or Origin()))
 
 
 def used(skills: Sequence[Skill], shown: Sequence[str], now_ms: int) -> list[Skill]:
@@ -154,6 +148,7 @@ _SHAPES: dict[str, type] = {
     _CONDENSED: str,
 }
 _MEMORY_KINDS = (kinds.REMEMBERED, kinds.SUMMARY, kinds.INTERNAL)
+_JSON_NAMES: dict[type, str] = {dict: "JSON object", list: "JSON list", str: "string"}
 
 
 def load_storage(
@@ -164,7 +159,7 @@ def load_storage(
     entries.put_all(list(_drafts(storage)))
     if _CHAT in storage:
         turns = [Turn(turn["role"], turn["text"]) for turn in storage[_CHAT]]
-        conversations.replace(session, turns)
+        conversations.append(session, turns, anew=True)
     if _CONDENSED in storage:
         conversations.condense(session, storage[_CONDENSED], 0)
 
@@ -173,12 +168,12 @@ def export_storage(
     entries: Entries, conversations: Conversations, session: str | None
 ) -> dict[str, Any]:
     """Give a storage; keys that hold nothing are left out, unless an import had them."""
-    kept = {row.key: unpack(row) for row in entries.all([kinds.STATE])}
+    kept = _values(entries, kinds.STATE)
     parts = {
-        _MEMORY: _mapping(entries, *_MEMORY_KINDS),
-        _PROFILE: _mapping(entries, kinds.PROFILE),
+        _MEMORY: _values(entries, *_MEMORY_KINDS),
+        _PROFILE: _values(entries, kinds.PROFILE),
         _SKILLS: [unpack(row) for row in entries.all([kinds.SKILL])],
-        _PROJECTS: _mapping(entries, kinds.PROJECT),
+        _PROJECTS: _values(entries, kinds.PROJECT),
     }
     if session is not None:
         turns = conversations.turns(session, CHAT_TURNS)
@@ -189,13 +184,15 @@ def export_storage(
 
 def _drafts(storage: Mapping[str, Any]) -> Iterator[MemoryDraft]:
     for key, value in storage.get(_MEMORY, {}).items():
-        yield _draft(_memory_kind(key), key, value)
+        internal = kinds.INTERNAL if key.startswith("_") else kinds.REMEMBERED
+        yield _draft(kinds.SUMMARY if key.startswith("session_") else internal, key, value)
     for key, value in storage.get(_PROFILE, {}).items():
         yield _draft(kinds.PROFILE, key, value)
     for key, value in storage.get(_PROJECTS, {}).items():
         yield _draft(kinds.PROJECT, key, value)
     for number, skill in enumerate(storage.get(_SKILLS, [])):
-        yield _draft(kinds.SKILL, _skill_key(skill, number), skill)
+        name = skill.get("name")
+        yield _draft(kinds.SKILL, name if isinstance(name, str) else f"#{number}", skill)
     for name, value in storage.items():
         if name not in _SHAPES:
             yield _draft(kinds.STATE, name, value)
@@ -203,23 +200,13 @@ def _drafts(storage: Mapping[str, Any]) -> Iterator[MemoryDraft]:
             yield _draft(kinds.STATE, name, _SHAPES[name]())
 
 
-def _draft(kind: str, key: str, value: Any) -> MemoryDraft:
+def _draft(kind: str, key: str, value: Any, origin: Origin | None = None) -> MemoryDraft:
     text, packed = pack(value)
-    return MemoryDraft(text, kind, key, packed)
+    return MemoryDraft(text, kind, key, packed, origin=origin or Origin())
 
 
-def _memory_kind(key: str) -> str:
-    if key.startswith("session_"):
-        return kinds.SUMMARY
-    return kinds.INTERNAL if key.startswith("_") else kinds.REMEMBERED
-
-
-def _skill_key(skill: Mapping[str, Any], number: int) -> str:
-    name = skill.get("name")
-    return name if isinstance(name, str) else f"#{number}"
-
-
-def _mapping(entries: Entries, *which: str) -> dict[str, Any]:
+def _values(entries: Entries, *which: str) -> dict[str, Any]:
+    """Read what is kept under keys, in the order in which it was first written."""
     return {row.key: unpack(row) for row in entries.all(which)}
 
 
@@ -228,15 +215,11 @@ def _check(storage: Mapping[str, Any]) -> None:
         raise BadImport("the import is not a JSON object")
     for name, shape in _SHAPES.items():
         if name in storage and not isinstance(storage[name], shape):
-            raise BadImport(f"{name} is not a {_JSON_NAMES[shape.__name__]}")
+            raise BadImport(f"{name} is not a {_JSON_NAMES[shape]}")
     if not all(isinstance(skill, dict) for skill in storage.get(_SKILLS, [])):
         raise BadImport(f"{_SKILLS} holds something that is not an object")
-    if not all(_is_turn(turn) for turn in storage.get(_CHAT, [])):
+    for turn in storage.get(_CHAT, []):
+        fields = turn if isinstance(turn, dict) else {}
+        if isinstance(fields.get("role"), str) and isinstance(fields.get("text"), str):
+            continue
         raise BadImport(f"{_CHAT} holds something that is not a role and a text")
-
-
-_JSON_NAMES = {"dict": "JSON object", "list": "JSON list", "str": "string"}
-
-
-def _is_turn(turn: Any) -> bool:
-    return isinstance(turn, dict) and all(isinstance(turn.get(k), str) for k in ("role", "text"))

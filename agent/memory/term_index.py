@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -125,10 +124,9 @@ class TermIndex(ABC):
         """Read what the ranking needs of the memories with these ids that are in use."""
         query = (
             "SELECT id, session, at, traits, terms, kind FROM memories "  # noqa: S608
-            f"WHERE {self.by_ids} AND state = 'active' "
-            f"AND (expires IS NULL OR expires > {self.mark})"
+            f"WHERE {self.by_ids} AND state = 'active'"
         )
-        found = self._all(connection, [query], [self.bound(ids), time.time()])
+        found = self._all(connection, [query], [self.bound(ids)])
         return [IndexedTerm(*row) for row in found]
 
     def _all(

@@ -22,16 +22,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import sqlalchemy as sa
 from sqlalchemy import exc
 
-from agent.memory.database import codes, embeddings, memories, restated
-from agent.memory.records import meaning, rows_of
-from agent.memory.search import WINDOW
-from agent.memory.types import EmbeddingFailed
+from agent.memory.database import codes, embeddings, memories, restated, rows_of
+from agent.memory.memory_types import EmbeddingFailed
+from agent.memory.records import meaning
+from agent.memory.word_search import WINDOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from agent.memory.database import Store
-    from agent.memory.records import Notes
+    from agent.memory.database import Notes, Store
     from agent.memory.term_index import Range
 
 Vector = Sequence[float]

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from agent.guard.model_client import Record
     from agent.journal import Event
     from agent.loop.context_builder import ContextBuilder
-    from agent.memory import AnyMemory, Turn
+    from agent.memory import Memory, Turn
     from agent.models import Model
     from agent.planner.work import Work
 
@@ -203,7 +203,7 @@ class JobRunner:
     `name` is that of the memory; without a `model`, or money for it, what wants one stays pending.
     """
 
-    memory: AnyMemory
+    memory: Memory
     in_thread: Callable[..., Awaitable[Any]]
     name: str
     model: Model | None = None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.journal import Event
     from agent.loop.context_builder import ContextBuilder
-    from agent.memory import AnyMemory
+    from agent.memory import Memory
     from agent.models import Model
     from agent.review.schema import Schema
     from agent.run.recorded import Past
@@ -32,7 +32,7 @@ class Given:
     """What a caller brings beside the settings; None where the settings decide."""
 
     model: Model | None = None
-    memory: AnyMemory | None = None
+    memory: Memory | None = None
     tools: dict[str, Callable[[str], Awaitable[Any]]] = field(default_factory=dict)
     on_event: Callable[[Event], None] | None = None
     approve: Callable[[str], Awaitable[bool]] | None = None
@@ -113,7 +113,7 @@ def fields_wanted(options: Options) -> list[tuple[str, str]]:
     return [("also wanted, each value from a page that is read", "; ".join(lines))]
 
 
-def session_of(options: Options, run: str, memory: AnyMemory | None) -> str:
+def session_of(options: Options, run: str, memory: Memory | None) -> str:
     """Name the conversation: the one asked for, the one continued, or a new one of this run."""
     if options.session:
         return options.session

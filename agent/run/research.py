@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.journal import Event
-    from agent.memory import AnyMemory
+    from agent.memory import Memory
     from agent.models import Model
     from agent.planner.work import Work
     from agent.review.judge import Verdicts
@@ -51,7 +51,7 @@ async def research(
     question: str,
     *,
     model: str | Model | None = None,
-    memory: bool | AnyMemory = True,
+    memory: bool | Memory = True,
     tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
     on_event: Callable[[Event], None] | None = None,
     approve: Callable[[str], Awaitable[bool]] | None = None,
@@ -88,7 +88,7 @@ def research_sync(
     question: str,
     *,
     model: str | Model | None = None,
-    memory: bool | AnyMemory = True,
+    memory: bool | Memory = True,
     tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
     on_event: Callable[[Event], None] | None = None,
     approve: Callable[[str], Awaitable[bool]] | None = None,

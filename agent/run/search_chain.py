@@ -8,8 +8,8 @@ from agent.errors import UsageError
 from browser.errors import SearchError
 from browser.search import build_providers
 from browser.search.chain import Chain
-from browser.search.declared import declared
 from browser.search.engines import keys_from
+from browser.search.provider import declared
 from browser.search.state import SearchCache
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.errors import ToolError
     from agent.evidence import Evidence
     from agent.guard import Secrets
-    from agent.memory import AnyMemory
+    from agent.memory import Memory
     from agent.models.embeddings import Embeddings
     from agent.types import ToolCall
     from agent.wiki import Wiki
@@ -160,7 +160,7 @@ class ToolContext:
     mender: CallMender | None = None
     rephraser: QueryRephraser | None = None
     web: Web | None = None
-    memory: AnyMemory | None = None
+    memory: Memory | None = None
     wiki: Wiki | None = None
     embeddings: Embeddings | None = None
     run: str = ""

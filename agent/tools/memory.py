@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from agent import jsvalues as js
 from agent.errors import ToolError
-from agent.memory.types import Origin
+from agent.memory.memory_types import Origin
 from agent.protocol.replies import loose_json, loose_object
 from agent.tools.registry import Params, Risk, Tool, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agent.memory import AnyMemory
+    from agent.memory import Memory
     from agent.tools.context import ToolContext
 
 MATCHES = 10
@@ -109,7 +109,7 @@ def _hundredths(number: float) -> float:
     return math.floor(number * 100 + 0.5) / 100
 
 
-def memory_of(context: ToolContext) -> AnyMemory:
+def memory_of(context: ToolContext) -> Memory:
     """Give the memory of the run; raises `ToolError` where it has none."""
     if context.memory is None:
         raise ToolError("memory is off in this run", hint="Go on without it.")

@@ -14,8 +14,7 @@ from agent.tools.context import PLACE
 from agent.tools.registry import Params, Tool, ToolResult
 from browser.search.chain import ask, joined
 from browser.search.corpus import Corpus
-from browser.search.query import question_language
-from browser.text import content_words
+from browser.text import content_words, question_language
 from browser.types import Outcome, Page, SearchQuery
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pydantic import AliasChoices, Field
 from agent.errors import ToolError
 from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
 from agent.wiki import Relation, get, search
-from agent.wiki.pages import TYPES
+from agent.wiki.wiki_files import TYPES
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext

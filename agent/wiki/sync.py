@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 from agent.jsvalues import well_formed
 from agent.memory import kinds
 from agent.memory.records import MemoryDraft, pack, unpack
-from agent.wiki.pages import Folder
-from agent.wiki.wiki import Wiki
+from agent.wiki.wiki_files import Folder
+from agent.wiki.wiki_index import Wiki
 from browser.text import clean
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Protocol
 
 from browser.search.merge import merge
-from browser.search.query import is_hard, question_language, rewrites
+from browser.search.query import is_hard, rewrites
 from browser.search.search_results import nearest_range
 from browser.search.state import Rests
+from browser.text import question_language
 from browser.types import Outcome, SearchAttempt, SearchPage, SearchQuery, SearchResult
 
 if TYPE_CHECKING:

@@ -135,7 +135,8 @@ def _drop_missing(db: sqlite3.Connection, present: set[str]) -> int:
     known = db.execute("SELECT id, path FROM file").fetchall()
     gone = [number for number, path in known if path not in present]
     for number in gone:
-        with _transaction(db):
+        db.execute("BEGIN IMMEDIATE")
+        with db:  # commits, or rolls back
             _drop(db, number)
     return len(gone)
 
@@ -165,7 +166,8 @@ def _index_file(db: sqlite3.Connection, entry: CorpusFile, extract: Extractor | 
         )
         return
     text = failure or read_text(Path(entry.path), body, extract)
-    with _transaction(db):
+    db.execute("BEGIN IMMEDIATE")
+    with db:  # commits, or rolls back
         again = db.execute("SELECT id FROM file WHERE path = ?", (entry.path,)).fetchone()
         if again is not None:
             _drop(db, again[0])
@@ -209,17 +211,6 @@ def _drop(db: sqlite3.Connection, number: int) -> None:
     first = number << PASSAGE_BITS
     db.execute("DELETE FROM passage WHERE rowid BETWEEN ? AND ?", (first, first + MOST_PASSAGES))
     db.execute("DELETE FROM file WHERE id = ?", (number,))
-
-
-@contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from browser.errors import SearchError
-from browser.search.declared import Declared
-from browser.search.json_engines import JSON_PROVIDERS
+from browser.search.json_engines import JSON_PROVIDERS, Declared
 from browser.search.provider import RenderedProvider, decode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from browser.search.chain import SearchSource
-    from browser.search.declared import Declaration
-    from browser.search.provider import Render, SearchProvider
+    from browser.search.provider import Declaration, Render, SearchProvider
     from browser.types import SearchPage
 
 # Engines that search the whole web, or an encyclopaedia of it, in the default order: those with
@@ -33,7 +31,8 @@ GENERAL = (
 )  # fmt: skip
 # Those that are asked only when they are named: for one kind of source, or a second form.
 NAMED = (
-    "duckduckgo_lite", "arxiv", "openalex", "github", "hackernews", "stackexchange", "reddit",
+    "duckduckgo_lite", "yandex", "arxiv", "openalex", "github", "hackernews", "stackexchange",
+    "reddit",
 )  # fmt: skip
 ENGINES = (*GENERAL, *NAMED)
 # Engines that can also be asked in the real browser, as NAME_browser.

@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from browser.net.http import PAGE_HEADERS
-from browser.search.declared import DeclaredProvider
-from browser.search.json_engines import Fields, JsonProvider
-from browser.search.provider import DAY, SearchProvider, SearchRequest, with_site
+from browser.search.json_engines import JsonProvider
+from browser.search.provider import (
+    DAY,
+    DeclaredProvider,
+    Fields,
+    SearchProvider,
+    SearchRequest,
+    with_site,
+)
 from browser.search.query import keywords
 from browser.search.refusals import error_payload, wall_of
 from browser.search.result_page import Headings, HtmlProvider, Layout
@@ -26,7 +32,7 @@ from browser.types import Outcome, SearchPage, SearchResult
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from browser.search.declared import Declaration
+    from browser.search.provider import Declaration
     from browser.types import SearchQuery
 
 _EPOCH = date(1970, 1, 1)
@@ -291,6 +297,31 @@ class Google(HtmlProvider):
         return SearchRequest(self.endpoint, params=asked, headers=self.headers(query.lang))
 
 
+class Yandex(HtmlProvider):
+    """Cards of `li.serp-item`; a snippet stands there cut and whole, the whole one is taken."""
+
+    name = "yandex"
+    url = "https://yandex.com/search/"
+    verified = True
+    ads = ".serp-adv-item, .ExtendedText-Toggle"
+    nothing = re.compile("По вашему запросу ничего не нашлось")
+    layouts = (
+        Layout(
+            "li.serp-item",
+            "a.OrganicTitle-Link[href]",
+            ".OrganicTitle-LinkText",
+            (".ExtendedText-Full", ".OrganicText"),
+        ),
+    )
+
+    def request(self, query: SearchQuery) -> SearchRequest:
+        """Ask for the page; the first one is number 0."""
+        asked = {"text": with_site(query), "lang": query.lang or ""}
+        asked |= {"p": str(query.page - 1)} if query.page > 1 else {}
+        params = {name: value for name, value in asked.items() if value}
+        return SearchRequest(self.endpoint, params=params, headers=self.headers(query.lang))
+
+
 class SearXNG(JsonProvider, HtmlProvider):
     """A metasearch engine of one's own: JSON where the instance allows it, else its page.
 
@@ -409,6 +440,7 @@ class DeclaredPage(DeclaredProvider, HtmlProvider):
 HTML_PROVIDERS: dict[str, type[SearchProvider]] = {
     provider.name: provider
     for provider in (
-        DuckDuckGo, DuckDuckGoLite, Brave, Mojeek, Startpage, Bing, Google, SearXNG, ArxivSearch,
+        DuckDuckGo, DuckDuckGoLite, Brave, Mojeek, Startpage, Bing, Google, Yandex, SearXNG,
+        ArxivSearch,
     )
 }  # fmt: skip

@@ -7,12 +7,18 @@ and put into the order of `engines.py`.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
-from browser.search.provider import DAY, SearchProvider, SearchRequest, with_site
+from browser.search.provider import (
+    DAY,
+    DeclaredProvider,
+    Fields,
+    SearchProvider,
+    SearchRequest,
+    with_site,
+)
 from browser.search.query import keywords
 from browser.search.refusals import error_payload
 from browser.search.search_results import days_since, nearest_range, since_day, without_marks
@@ -21,6 +27,7 @@ from browser.types import Outcome, SearchPage, SearchResult
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from browser.search.provider import Declaration
     from browser.types import SearchQuery
 
 # Posts and questions are long; their beginning tells what they are about.
@@ -38,16 +45,6 @@ _COUNTRIES = {
     "RU": "russia", "SE": "sweden", "TR": "turkey", "UA": "ukraine", "US": "united states",
     "ZA": "south africa",
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """Dotted paths into a row, e.g. `meta.link`; several, parted by `|`, are tried in order."""
-
-    url: str = "url"
-    title: str = "title"
-    snippet: str = "snippet"
-    published: str = ""
 
 
 class JsonProvider(SearchProvider):
@@ -385,6 +382,17 @@ class RedditSearch(JsonProvider):
             snippet=without_marks(text_at(row, "data.selftext"))[:_SNIPPET],
             published=_moment(dig(row, "data.created_utc")),
         )
+
+
+class Declared(DeclaredProvider, JsonProvider):
+    """A declared engine that answers in JSON."""
+
+    def __init__(
+        self, declaration: Declaration, *, url: str | None = None, key: str | None = None
+    ) -> None:
+        super().__init__(declaration, url=url, key=key)
+        self.rows = declaration.rows
+        self.fields = declaration.fields
 
 
 JSON_PROVIDERS: dict[str, type[JsonProvider]] = {

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from browser.errors import BrowserError, DeadlineExceeded, Refused
+from browser.errors import BrowserError, DeadlineExceeded, Refused, SearchError
 from browser.search.refusals import judge_refusal
 from browser.search.search_results import is_on_site, is_sealed, tidy
 from browser.types import Outcome, SearchPage
@@ -192,6 +192,101 @@ def decode(body: bytes | str) -> str:
 def with_site(query: SearchQuery) -> str:
     """Write the site filter as the operator that nearly all engines know."""
     return f"{query.text} site:{query.site}" if query.site else query.text
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Dotted paths into a row, e.g. `meta.link`; several, parted by `|`, are tried in order."""
+
+    url: str = "url"
+    title: str = "title"
+    snippet: str = "snippet"
+    published: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What the settings say of an engine.
+
+    `url` holds `{query}` and may hold `{page}`, `{offset}`, `{limit}`, `{lang}`, `{region}`,
+    `{since}` and `{key}`; `rows` is the dotted path to the list ('' where the answer is the
+    list), `fields` are dotted paths within a row. An engine that answers with a page has the CSS
+    selector of a result in `item`, and in `fields` selectors within it: `url` of the link, `title`
+    and `snippet` of what holds them. `headers` may hold `{key}` too.
+    """
+
+    name: str
+    url: str
+    rows: str = "results"
+    item: str = ""
+    fields: Fields = field(default_factory=Fields)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if "{query}" not in self.url or urlsplit(self.url).scheme not in ("http", "https"):
+            raise SearchError(
+                f"the URL of search provider {self.name!r} must be http(s) and hold {{query}}",
+                hint="For example https://search.example.org/api?q={query}.",
+            )
+
+
+def declared(name: str, url: str) -> Declaration:
+    """Read a declaration from one line, as settings hold it.
+
+    Behind `#` may stand where the answer has its parts, as in an address:
+    `https://search.example/api?q={query}#rows=data.hits&url=link&title=name&snippet=text`.
+    Raises `SearchError` for a part that is none.
+    """
+    address, _, said = url.partition("#")
+    parts = dict(parse_qsl(said, keep_blank_values=True))
+    unknown = parts.keys() - {"rows", "item", "url", "title", "snippet", "published", "header"}
+    if unknown:
+        raise SearchError(
+            f"search provider {name!r} has no part called {', '.join(sorted(unknown))}",
+            hint="Behind # may stand rows or item, url, title, snippet, published, header.",
+        )
+    places = {key: parts[key] for key in ("url", "title", "snippet", "published") if key in parts}
+    header, colon, value = parts.get("header", "").partition(":")
+    return Declaration(
+        name,
+        address,
+        rows=parts.get("rows", "results"),
+        item=parts.get("item", ""),
+        fields=Fields(**places),
+        headers={header.strip(): value.strip()} if colon else {},
+    )
+
+
+class DeclaredProvider(SearchProvider):
+    """A provider whose address is the template of a declaration."""
+
+    def __init__(
+        self, declaration: Declaration, *, url: str | None = None, key: str | None = None
+    ) -> None:
+        super().__init__(url=declaration.url, key=key)
+        self.name = declaration.name
+        self._headers = declaration.headers
+        if url:
+            given, template = urlsplit(url), urlsplit(declaration.url)
+            self.endpoint = urlunsplit(template._replace(scheme=given.scheme, netloc=given.netloc))
+
+    def request(self, query: SearchQuery) -> SearchRequest:
+        """Fill in the template; what is put in is quoted."""
+        values = {
+            "query": with_site(query),
+            "page": str(query.page),
+            "offset": str((query.page - 1) * query.limit),
+            "limit": str(query.limit),
+            "lang": query.lang or "",
+            "region": query.region or "",
+            "since": query.since or "",
+            "key": self.key,
+        }
+        url = self.endpoint
+        for name, value in values.items():
+            url = url.replace(f"{{{name}}}", quote(value, safe=""))
+        headers = {name: text.replace("{key}", self.key) for name, text in self._headers.items()}
+        return SearchRequest(url, headers=headers)
 
 
 # A page drawn by scripts, in a browser that may have to start first, takes 1-4 s.

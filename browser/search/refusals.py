@@ -31,7 +31,7 @@ _WALLS = re.compile(
     r"""id=["']?(?:challenge-form|challenge-running|cf-challenge|captcha-form|cf-wrapper|px-captcha)\b
     |class=["'](?:[^"']*\s)?(?:anomaly-modal|cf-browser-verification|cf-turnstile|pow-captcha)
     |class=["'](?:[^"']*\s)?(?:captcha_header|b_captcha)\b
-    |/cdn-cgi/challenge-platform/ | /anomaly\.js\?
+    |/cdn-cgi/challenge-platform/ | /anomaly\.js\? | action=["']?/checkcaptcha\?
     |<title[^>]*>[^<]{0,60}(?:Just\ a\ moment|Attention\ Required!|Access\ denied
        |Verifying\ your\ request|Making\ sure\ you|One\ last\ step|\bCaptcha\b)""",
     re.IGNORECASE | re.VERBOSE,

@@ -1,15 +1,19 @@
 """Words, sentences, ranking and hygiene of text: what FIND, READ, the corpus and memory share."""
 
+from browser.text.languages import (
+    foreign_small_words,
+    language_of,
+    question_language,
+    small_words,
+)
 from browser.text.sentences import Span, sentences
 from browser.text.words import (
     BM25,
-    SCRIPTS,
     STOP_WORDS,
     UNSPACED,
     clean,
     content_words,
     count_words,
-    language_of,
     stem,
     synonym_groups,
     words,
@@ -17,15 +21,17 @@ from browser.text.words import (
 
 __all__ = [
     "BM25",
-    "SCRIPTS",
     "STOP_WORDS",
     "UNSPACED",
     "Span",
     "clean",
     "content_words",
     "count_words",
+    "foreign_small_words",
     "language_of",
+    "question_language",
     "sentences",
+    "small_words",
     "stem",
     "synonym_groups",
     "words",

@@ -1,4 +1,4 @@
-"""Words of any script, their stems, BM25 over them, the language they are in, and clean text."""
+"""Words of any script, their stems, BM25 over them, and clean text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import snowballstemmer
 
@@ -99,73 +99,6 @@ def synonym_groups() -> tuple[tuple[str, ...], ...]:
     text = resources.files("browser.text").joinpath("synonyms.txt").read_text("utf-8")
     lines = (line for line in text.splitlines() if line and not line.startswith("#"))
     return tuple(tuple(line.split()) for line in lines)
-
-
-SCRIPTS: Final = tuple(
-    (language, re.compile(f"[{letters}]"))
-    for language, letters in (
-        ("ja", "\u3040-\u30ff"),
-        ("ko", "\uac00-\ud7af"),
-        ("zh", "\u4e00-\u9fff"),
-        ("th", "\u0e00-\u0e7f"),
-        ("el", "\u0370-\u03ff"),
-        ("he", "\u0590-\u05ff"),
-        ("ar", "\u0600-\u06ff"),
-        ("hi", "\u0900-\u097f"),
-    )
-)
-"""Language (ISO 639-1) and what finds a letter of a script that it alone writes, or far the most.
-
-Kana stand before Han, which both use.
-"""
-
-
-# The commonest words of each that are rare in the others.
-_SMALL_WORDS = {
-    "en": "the and of to that is was for with this from have are not which were their",
-    "de": "der die und das ist nicht mit den von ein eine auf sich auch dem für wird sind",
-    "fr": "les des est dans une pour qui que sur pas avec sont cette par aux plus ses",
-    "es": "los las del una por con para que como más pero sus este está ha fue muy",
-    "it": "che della di il per una non sono con del dei alla nel anche più gli è",
-    "pt": "não uma os dos para com mais ao pela foi são também pelo seu das em à",
-    "nl": "het een van dat niet zijn voor met op ook aan werd deze door naar wordt bij",
-    "pl": "nie się jest że oraz dla jak tego przez który była są ale na do od po",
-    "sv": "och att det som är på för inte har med av till den var om kan sig",
-}
-_OWNERS = {
-    word: [language for language, words in _SMALL_WORDS.items() if word in words.split()]
-    for word in " ".join(_SMALL_WORDS.values()).split()
-}
-_UKRAINIAN = frozenset("іїєґІЇЄҐ")
-_CYRILLIC = range(0x0400, 0x0500)
-_UKRAINIAN_SHARE = 0.02
-_LETTERS = re.compile(r"[^\W\d_]+")
-_LOOKED_AT = 4_000
-# Of running text a third is small words; a list of names holds few.
-_SMALL_SHARE = 0.08
-_FEWEST_WORDS = 20
-_SCRIPT_SHARE = 0.1
-
-
-def language_of(text: str) -> str | None:
-    """Name a text's language (ISO 639-1) where it is plain; None for short or mixed ones.
-
-    By its script, else by the small words that running text is full of. Questions are too short
-    for this: `browser.search.query` tells theirs.
-    """
-    sample = text[:_LOOKED_AT]
-    if not sample.isascii():
-        for language, script in SCRIPTS:
-            if len(script.findall(sample)) > _SCRIPT_SHARE * len(sample):
-                return language
-        if sum(ord(letter) in _CYRILLIC for letter in sample) > _SCRIPT_SHARE * len(sample):
-            ukrainian = sum(letter in _UKRAINIAN for letter in sample)  # Russian lacks these
-            return "uk" if ukrainian > _UKRAINIAN_SHARE * len(sample) else "ru"
-    found_words = [word.casefold() for word in _LETTERS.findall(sample)]
-    found = Counter(language for word in found_words for language in _OWNERS.get(word, ()))
-    (first, most), (_, second) = [*found.most_common(2), ("", 0), ("", 0)][:2]
-    fewest = max(_SMALL_SHARE * len(found_words), 1.5 * second)
-    return first if len(found_words) >= _FEWEST_WORDS and most >= fewest else None
 
 
 # Robertson & Zaragoza (2009) give k1 1.2-2.0, b 0.5-0.8 for long documents; passages vary less in

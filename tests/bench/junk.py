@@ -74,7 +74,7 @@ def left(folder: Path, asked: Sequence[str]) -> Left:
     """Consolidate, then look."""
     with Memory.open(folder / "memory.db") as memory:
         memory.consolidate(30.0)
-        held = memory.control.list(limit=None)
+        held = memory.newest(limit=None)
         injected = [context_block(memory.layers(question).recalled) for question in asked]
     facts = [hit.text for hit in held if hit.kind == "fact"]
     return Left(

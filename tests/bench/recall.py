@@ -23,8 +23,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from agent.memory import Memory
-from agent.memory import search as ranking
 from agent.memory import vectors as meaning
+from agent.memory import word_search as ranking
 from agent.memory.embedders import PACKAGE, MiniLm
 
 if TYPE_CHECKING:

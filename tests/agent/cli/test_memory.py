@@ -12,7 +12,7 @@ import pytest
 from agent.cli.ask import dream_after
 from agent.config import options
 from agent.memory import Memory
-from agent.sealing import SealedLog
+from agent.sealing.sealed_log import SealedLog
 from agent.types import Report, ReportSource, Sentence, VerdictState
 from tests.timestamping import NAME, authority
 
@@ -195,5 +195,5 @@ async def test_a_run_remembers_where_the_url_says_and_records_no_password(
     name = uuid4().hex
     report = await ask(QUESTION, model=answering, memory=True, memory_url=postgres, namespace=name)
     with Memory.open(postgres, name) as shared:
-        assert shared.control.list(["outcome", "error"]), "what the run left"
+        assert shared.newest(["outcome", "error"]), "what the run left"
     assert postgres not in "".join(str(event.data) for event in events(report))

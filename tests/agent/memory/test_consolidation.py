@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.background.jobs import word_insights
-from agent.memory.graph import LinkKind, MemoryLink
+from agent.memory.associations import LinkKind, MemoryLink
 from agent.models.scripted import ScriptedModel
 from agent.types import Report, ReportSource, Sentence, VerdictState
 
@@ -53,8 +53,8 @@ def test_forgetting_a_memory_forgets_its_links(memory: Memory) -> None:
 def test_unused_links_fade_and_go(memory: Memory) -> None:
     one, other = memory.add("oak"), memory.add("elm")
     memory.entries.links.write([MemoryLink(one, other, LinkKind.RELATED, 0.2)])
-    assert memory.entries.fade(time.time()) == 0
-    assert memory.entries.fade(time.time() + 60 * 86_400) == 1
+    assert memory.entries.links.fade(time.time(), **memory.entries.bounds) == 0
+    assert memory.entries.links.fade(time.time() + 60 * 86_400, **memory.entries.bounds) == 1
 
 
 def test_duplicates_are_merged_and_the_first_one_stays(memory: Memory) -> None:
@@ -211,6 +211,6 @@ def test_what_somebody_else_wrote_of_our_kinds_is_read_past_and_kept(memory: Mem
     assert "by hand" not in {insight.key for insight in memory.unworded()}
     memory.reword("by hand", "Ask the keeper in the morning")
     memory.consolidate()
-    found = memory.control.get(kept)
+    found = memory.get(kept)
     assert found is not None
     assert found.text == "Ask the keeper before noon"

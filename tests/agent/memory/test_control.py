@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import stat
 from typing import TYPE_CHECKING
 
 import pytest
 
 from agent.memory import Memory, ReservedKey
-from agent.sealing import SealedLog
+from agent.sealing.sealed_log import SealedLog
 from agent.wiki.sync import sync
 
 if TYPE_CHECKING:
@@ -15,22 +14,22 @@ if TYPE_CHECKING:
 
 def test_memories_are_listed_and_read_by_id(memory: Memory) -> None:
     ids = [memory.add(f"entry {number}") for number in range(4)]
-    assert [hit.id for hit in memory.control.list(limit=2)] == ids[2:]
-    hit = memory.control.get(ids[0])
+    assert [hit.id for hit in memory.newest(limit=2)] == ids[2:]
+    hit = memory.get(ids[0])
     assert hit is not None
     assert hit.text == "entry 0"
-    assert memory.control.get(10**9) is None
+    assert memory.get(10**9) is None
 
 
 def test_deleting_by_id_leaves_the_others(memory: Memory) -> None:
     one, other = memory.add("a gannet"), memory.add("a gannet too")
-    assert memory.control.delete([one]) == 1
+    assert memory.delete([one]) == 1
     assert [hit.id for hit in memory.search("gannet")] == [other]
 
 
 def test_an_id_is_never_given_twice(memory: Memory) -> None:
     last = memory.add("gone")
-    memory.control.delete([last])
+    memory.delete([last])
     assert memory.add("new") > last
 
 
@@ -39,29 +38,18 @@ def test_clearing_a_namespace_leaves_other_namespaces(place: str, memory: Memory
     memory.append_turn("talk", "user", "hello")
     with Memory.open(place, namespace="clear-other") as other:
         other.remember("key", "honey")
-        assert memory.control.clear() == 2
-        assert (memory.recall("key"), memory.sessions()) == (None, [])
+        assert memory.clear() == 2
+        assert (memory.recall("key"), memory.latest_session()) == (None, None)
         assert memory.search("marmalade honey") == []
         assert other.recall("key") == "honey"
-        other.control.clear()
-
-
-def test_a_backup_is_taken_while_the_memory_is_open(tmp_path: Path) -> None:
-    with Memory.open(tmp_path / "memory.db") as memory:
-        memory.remember("key", "value")
-        memory.control.backup(tmp_path / "copy.db")
-        memory.remember("key", "later")
-    with Memory.open(tmp_path / "copy.db") as copy:
-        assert copy.recall("key") == "value"
-    assert stat.S_IMODE((tmp_path / "copy.db").stat().st_mode) == 0o600
+        other.clear()
 
 
 def test_a_graph_has_the_links_among_its_memories(memory: Memory) -> None:
     ids = [memory.add(word) for word in ("oak", "elm", "ash")]
     memory.reinforce(ids[:2])
-    graph = memory.control.graph()
+    graph = memory.graph()
     assert {hit.id for hit in graph.memories} == set(ids[:2])
-    assert graph.total == 3
     assert [(link.one, link.other, link.proven) for link in graph.links] == [(*ids[:2], True)]
 
 
@@ -77,7 +65,7 @@ def test_a_cleared_namespace_keeps_neither_notes_nor_seals(memory: Memory, tmp_p
     memory.remember("boat", "Kittiwake")
     SealedLog(memory).append("decision", "We sail")
     sync(memory, tmp_path / "wiki")
-    memory.control.clear()
+    memory.clear()
     assert SealedLog(memory).verify().entries == 0
     assert memory.entries.notes.read("wiki") is None
 
@@ -93,7 +81,7 @@ def test_nothing_of_a_cleared_namespace_is_left_in_any_file(tmp_path: Path) -> N
         memory.upkeep("talk").extend_profile({"street": words[4]})
         stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
         assert all(word.encode() in stored for word in words)
-        memory.control.clear()
+        memory.clear()
         stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
         assert [word for word in words if word.encode() in stored] == []
         assert other.recall("boat") == "Kittiwake"

@@ -14,7 +14,7 @@ from agent.errors import UsageError
 from agent.memory import Memory, build_messages
 from agent.memory.database import embeddings
 from agent.memory.embedders import PACKAGE, EndpointEmbedder, MiniLm, embedder_of
-from agent.memory.types import EmbeddingFailed
+from agent.memory.memory_types import EmbeddingFailed
 from agent.memory.vectors import cosine, digest
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(
         memory.remember("trade", "oven")
         assert memory.search("flour", 1)[0].text == "oven"
         memory.remember("trade", "ferry")
-        memory.control.delete([ship])
+        memory.delete([ship])
         assert [hit.text for hit in memory.search("boat", 1)] == ["ferry"]
         assert all(hit.score < 0.45 for hit in memory.search("boat")), "no claim to bear on it"
 
@@ -203,7 +203,7 @@ def test_what_is_forgotten_leaves_no_code(place: str, embedder: TopicEmbedder) -
     with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
         ids = [memory.add(f"{word} at sea") for word in ("boat", "ferry")]
         memory.search("boat")
-        memory.control.delete(ids[:1])
+        memory.delete(ids[:1])
         with memory.store.read() as connection:
             tables = sa.inspect(connection).get_table_names()
             name = "vectors" if "vectors" in tables else "codes"

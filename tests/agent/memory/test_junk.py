@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agent.memory.layers import context_block
+from agent.memory.memory_types import Hit, Origin
 from agent.memory.outcomes import distinct
-from agent.memory.types import Hit, Origin
 from agent.types import Report, ReportSource, Sentence, VerdictState
 from tests.bench.junk import ROTATION, rounds
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from agent.memory.memory_types import Origin
 from agent.memory.records import SESSION_GAP, MemoryDraft, Place, place
-from agent.memory.types import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

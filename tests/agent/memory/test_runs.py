@@ -88,6 +88,17 @@ def test_only_what_was_verified_comes_back(memory: Memory, verdict: VerdictState
     assert all("weathercock" not in hit.text for hit in hits)
 
 
+def test_an_answer_that_nobody_verified_leaves_nothing(memory: Memory) -> None:
+    said = {"The weathercock is of copper.": VerdictState.UNDECIDED}
+    assert memory.record_run(_judged("r1", said), STEPS) == []
+
+
+def test_passages_of_a_run_that_found_no_answer_are_facts_and_no_outcome(memory: Memory) -> None:
+    said = {"The tower clock was built by Novak.": VerdictState.SUPPORTED}
+    memory.record_run(_judged("r1", said, "not_found"), STEPS)
+    assert {hit.kind for hit in memory.search("tower clock", 20)} == {"fact", "error"}
+
+
 def test_what_is_contradicted_later_is_known_no_more(memory: Memory) -> None:
     said = "The tower clock strikes 156 times a day."
     memory.record_run(_judged("r1", {said: VerdictState.SUPPORTED}))
@@ -157,10 +168,10 @@ def test_two_hundred_runs_over_the_same_pages_leave_no_junk(memory: Memory) -> N
             memory.consolidate(30.0)
             messages, _ = build_messages("q", recalled=memory.layers(forms[0].format(3)).recalled)
             sizes.append(len(messages[-1].content))
-            insights.append(len(memory.control.list(["insight"])))
-    counts = {kind: len(memory.control.list([kind])) for kind in ("fact", "outcome", "playbook")}
+            insights.append(len(memory.newest(["insight"])))
+    counts = {kind: len(memory.newest([kind])) for kind in ("fact", "outcome", "playbook")}
     assert counts == {"fact": 10, "outcome": 10, "playbook": 10}
-    assert len(memory.control.list(["source"])) == 1
+    assert len(memory.newest(["source"])) == 1
     assert max(sizes) - min(sizes) < 60
     assert insights[0] == insights[2]
     block = messages[-1].content

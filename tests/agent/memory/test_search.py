@@ -158,7 +158,7 @@ def test_a_word_in_very_many_memories_still_finds_the_one_meant(memory: Memory) 
 )
 @given(text=st.text(max_size=60), query=st.text(max_size=60))
 def test_no_text_and_no_query_breaks_the_search(memory: Memory, text: str, query: str) -> None:
-    memory.control.clear()
+    memory.clear()
     memory.add(text)
     found = [*memory.search(query), *memory.search(text)]
     assert {hit.text for hit in found} <= {text, text.replace("\x00", "")}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def shared(place: str) -> Iterator[Memory]:
     with Memory.open(place, SHARED) as opened:
         yield opened
-        opened.control.clear()
+        opened.clear()
 
 
 def test_what_is_shared_is_found_from_every_namespace_and_says_so(
@@ -48,11 +48,11 @@ def test_what_is_shared_is_not_changed_from_elsewhere(memory: Memory, shared: Me
     own = memory.remember("boat", "Brackwater")
     memory.reinforce([kept, own])
     assert memory.forget("boat")
-    assert memory.control.delete([kept]) == 0
-    memory.control.clear()
+    assert memory.delete([kept]) == 0
+    memory.clear()
     assert shared.recall("boat") == "Kittiwake"
-    assert shared.control.graph().links == ()
-    found = memory.control.get(kept)
+    assert shared.graph().links == ()
+    found = memory.get(kept)
     assert found is not None
     assert found.shared
 
@@ -60,7 +60,7 @@ def test_what_is_shared_is_not_changed_from_elsewhere(memory: Memory, shared: Me
 def test_a_memory_is_not_read_by_its_id_from_another_namespace(memory: Memory, place: str) -> None:
     secret = memory.add("The key lies under the mat")
     with Memory.open(place, uuid4().hex) as stranger:
-        assert stranger.control.get(secret) is None
+        assert stranger.get(secret) is None
         assert stranger.search("Where is the key?") == []
 
 

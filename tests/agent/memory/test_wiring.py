@@ -40,7 +40,7 @@ async def test_a_run_leaves_facts_and_steps_and_the_next_is_given_them(
     report = await ask(QUESTION, model=answering, memory=True)
     assert report.status == "answered"
     with Memory.open(tmp_path / "data" / "memory.db") as memory:
-        kinds = {hit.kind: hit for hit in memory.control.list()}
+        kinds = {hit.kind: hit for hit in memory.newest()}
         assert {"fact", "outcome", "source"} <= kinds.keys()
         assert kinds["fact"].origin.run == report.run
     again = await ask(QUESTION, model=answering, memory=True)

@@ -45,6 +45,7 @@ def empty_page(engine: str) -> str:
         "mojeek": "<p>No pages found matching that query.</p>",
         "startpage": "<p>There were no results found for that query.</p>",
         "bing": '<ol id="b_results"><li class="b_no">There are no results for that.</li></ol>',
+        "yandex": "<div class=misspell__message>По вашему запросу ничего не нашлось</div>",
         "google": '<div id="search"></div><p>Your search did not match any documents.</p>',
     }
     if engine in said:
@@ -150,6 +151,24 @@ def _startpage(rows: tuple[Row, ...]) -> str:
     return _html(f'<section class="w-gl">{ad}{items}</section>')
 
 
+def _yandex(rows: tuple[Row, ...]) -> str:
+    def item(row: Row, subtitle: str = "") -> str:
+        toggle = '<span class="Link ExtendedText-Toggle">Скрыть</span>'
+        return (
+            '<li class="serp-item serp-item_card"><div class="Organic"><div class="OrganicTitle">'
+            f'<a class="Link OrganicTitle-Link" href="{escape(row.url)}">'
+            f'<h2 class="OrganicTitle-LinkText"><span>{escape(row.title)}</span></h2></a></div>'
+            f'<div class="Organic-Subtitle">{subtitle}<a href="{escape(row.url)}">x › y</a>'
+            '</div><div class="TextContainer OrganicText"><label class="ExtendedText">'
+            f'<span class="ExtendedText-Short">{escape(row.snippet[:9])}... {toggle}</span>'
+            f'<span class="ExtendedText-Full">{_bold(row.snippet)} {toggle}</span></label></div>'
+            "</div></li>"
+        )
+
+    ad = item(Row(AD, "Buy now", "Cheap"), '<span class="label">Реклама</span>')
+    return _html(f'<ul id="search-result">{ad if rows else ""}{"".join(map(item, rows))}</ul>')
+
+
 def _arxiv(rows: tuple[Row, ...]) -> str:
     entries = "".join(
         f"<entry><id>{escape(r.url)}</id><title>{escape(r.title)}</title>"
@@ -213,6 +232,7 @@ _PAGES = {
     "brave": _brave,
     "mojeek": _mojeek,
     "startpage": _startpage,
+    "yandex": _yandex,
     "arxiv": _arxiv,
     "openalex": _openalex,
     "wikipedia": _wikipedia,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.search.chain import ask
-from browser.search.query import is_hard, keywords, names, question_language, rewrites
+from browser.search.query import is_hard, keywords, names, rewrites
+from browser.text import question_language
 from browser.types import Outcome, SearchPage, SearchQuery
 from tests.browser.search.sources import Fixed, failing, hits
 

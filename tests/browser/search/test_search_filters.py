@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from browser.errors import SearchError
-from browser.search.declared import Declared, declared
 from browser.search.engines import load
+from browser.search.json_engines import Declared
+from browser.search.provider import declared
 from browser.types import Outcome, SearchQuery
 
 PLAIN = SearchQuery("tides")

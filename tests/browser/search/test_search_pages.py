@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from browser.search import build_providers, parse_results
-from browser.search.declared import declared
 from browser.search.engines import ENGINES, load
+from browser.search.provider import declared
 from browser.search.search_results import is_on_site, readable, same_page_key, target, without_marks
 from browser.types import Outcome, SearchQuery
 from tests.browser.search.pages import ROWS, results_page
@@ -105,6 +105,7 @@ def test_a_page_that_is_not_understood_is_an_error_not_empty(engine: str) -> Non
         '<title>Just a moment...</title><div id="cf-wrapper"></div>',
         '<form id="captcha-form" action="index"><div class="g-recaptcha"></div></form>',
         '<form id="challenge-form" action="//duckduckgo.com/anomaly.js?sv=html"></form>',
+        '<form method="POST" action="/checkcaptcha?key=1"><input type="submit"></form>',
         "<title>PoW Captcha - Search</title><p>One moment</p>",
         "<p>Our systems have detected unusual traffic from your computer network.</p>",
         "<p>Your network appears to be sending automated queries.</p>",

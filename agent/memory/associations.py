@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from agent.memory.database import Store
-    from agent.memory.types import Hit
+    from agent.memory.memory_types import Hit
 
 HALF_LIFE = 30 * 86_400.0  # seconds in which an unused link loses half its strength
 FAINT = 0.15  # links below are pruned
 REINFORCEMENT = 0.1
 FULL = 0.9  # a link that is stronger grows no more
 FOLLOWED = 0.3  # links below are not followed by a search
+STARTS = 5  # hits whose associations are followed
+PASSED_ON = 0.6  # of a hit's score, to what is linked to it with full strength
 _IDS: sa.BindParameter[int] = sa.bindparam("ids", expanding=True)
 _TOUCHING = (
     sa.select(links)
@@ -59,14 +61,10 @@ class MemoryLink:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The memories that have the most links, and the links among them, the strongest first.
-
-    `total` is how many memories there are, linked or not.
-    """
+    """The memories that have the most links, and the links among them, the strongest first."""
 
     memories: tuple[Hit, ...]
     links: tuple[MemoryLink, ...]
-    total: int
 
     def graphml(self) -> str:
         """Write GraphML, as Gephi, yEd and networkx read it."""
@@ -204,3 +202,16 @@ class Links:
 
 def _pair(one: int, other: int) -> sa.ColumnElement[bool]:
     return sa.and_(links.c.one == one, links.c.other == other)
+
+
+def follow(found: Sequence[tuple[float, int]], links: Sequence[MemoryLink]) -> dict[int, float]:
+    """Score what proven associations lead to from the best hits, and the words did not find."""
+    starts = {id_: score for score, id_ in found[:STARTS]}
+    known = {id_ for _, id_ in found}
+    reached: dict[int, float] = {}
+    for link in links:
+        for near, far in ((link.one, link.other), (link.other, link.one)):
+            if link.proven and link.strength >= FOLLOWED and near in starts and far not in known:
+                score = PASSED_ON * link.strength * starts[near]
+                reached[far] = max(score, reached.get(far, 0.0))
+    return reached

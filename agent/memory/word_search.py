@@ -16,7 +16,6 @@ from collections import Counter, defaultdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from agent.memory.graph import FOLLOWED
 from agent.memory.kinds import OTHER_WEIGHT, WEIGHTS
 from agent.memory.term_index import ASKS, NAMES_TIME, Reach
 from agent.memory.terms import kind_term, parse, speaker_term
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     import sqlalchemy as sa
 
-    from agent.memory.graph import MemoryLink
     from agent.memory.term_index import IndexedTerm, Range, TermIndex
     from agent.memory.terms import Query
 
@@ -57,9 +55,6 @@ FULL_LENGTH = 20
 
 # The reference engine's, in hours; a memory without a word of the question is not new enough.
 RECENCY = ((24, 0.15), (72, 0.05))
-
-STARTS = 5  # hits whose associations are followed
-PASSED_ON = 0.6  # of a hit's score, to what is linked to it with full strength
 
 
 class WordSearch:
@@ -234,16 +229,3 @@ def weighed(score: float, row: IndexedTerm, now: float | None = None) -> float:
     hours = ((time.time() if now is None else now) - row.at) / 3_600
     recency = next((bonus for limit, bonus in RECENCY if 0 <= hours < limit), 0.0)
     return score * WEIGHTS.get(row.kind, OTHER_WEIGHT) + recency * min(1.0, score)
-
-
-def follow(found: Sequence[tuple[float, int]], links: Sequence[MemoryLink]) -> dict[int, float]:
-    """Score what proven associations lead to from the best hits, and the words did not find."""
-    starts = {id_: score for score, id_ in found[:STARTS]}
-    known = {id_ for _, id_ in found}
-    reached: dict[int, float] = {}
-    for link in links:
-        for near, far in ((link.one, link.other), (link.other, link.one)):
-            if link.proven and link.strength >= FOLLOWED and near in starts and far not in known:
-                score = PASSED_ON * link.strength * starts[near]
-                reached[far] = max(score, reached.get(far, 0.0))
-    return reached

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from agent.wiki.pages import (
+from agent.wiki.wiki_files import (
     RELATIONSHIPS,
     TYPES,
     links,
@@ -20,7 +20,7 @@ from agent.wiki.pages import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from agent.wiki.pages import Relation, WikiFiles
+    from agent.wiki.wiki_files import Relation, WikiFiles
 
 REQUIRED = (
     "index.md",

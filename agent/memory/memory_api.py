@@ -1,93 +1,45 @@
-"""Memory as the rest of the program sees it: one object, synchronous, safe to share by threads.
-
-`AnyMemory` is the seam behind which any memory stands: another engine that has its methods can be
-handed to `research(memory=…)`. Database libraries are loaded when a memory is opened.
-"""
+"""Memory as the rest of the program sees it: one object, synchronous, safe to share by threads."""
 
 from __future__ import annotations
 
 import os
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 from agent.jsvalues import well_formed
 from agent.memory import consolidation, outcomes
+from agent.memory.associations import Graph
 from agent.memory.conversations import Conversations
-from agent.memory.database import Store
+from agent.memory.database import Store, seals, stamps, state
 from agent.memory.embedders import embedder_of
-from agent.memory.entries import Control, Entries
+from agent.memory.entries import SHARED, Entries
 from agent.memory.kinds import NOTE, REMEMBERED, expand
-from agent.memory.records import MemoryDraft, check_key, pack, seconds, unpack
+from agent.memory.memory_types import Origin, Turn
+from agent.memory.records import MemoryDraft, check_key, hit_of, pack, seconds, unpack
 from agent.memory.storage import Upkeep, export_storage, load_storage
-from agent.memory.types import Origin, Turn
 from agent.memory.vectors import Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
-    from types import TracebackType
 
     from agent.memory.consolidation import Unworded
-    from agent.memory.types import Consolidated, Hit, Layers, Session
+    from agent.memory.memory_types import Consolidated, Hit, Layers
     from agent.memory.vectors import Embedder
     from agent.types import Report
 
 IMPORTED = "imported"
+DRAWN = 300  # memories in a graph; more is no picture
 RECENT_TURNS = 30
-
-
-class AnyMemory(Protocol):
-    """What a run asks of a memory; all of it synchronous, from one thread at a time."""
-
-    def layers(self, question: str, session: str | None = None) -> Layers:
-        """Gather what a run is given; without a session, history begins anew."""
-        ...
-
-    def search(self, query: str, limit: int = 10, kinds: Sequence[str] | None = None) -> list[Hit]:
-        """Find memories, best first; a score of 1 is about what has every word of the query."""
-        ...
-
-    def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
-        """Give the cosine of a question and each text; nothing where there are no embeddings."""
-        ...
-
-    def remember(self, key: str, value: Any, *, origin: Origin | None = None) -> int:
-        """Save a value under a key; raises `ReservedKey` for keys of the engine."""
-        ...
-
-    def append_turn(self, session: str, role: str, text: str) -> None:
-        """Add a message to a conversation, which is opened if it is new."""
-        ...
-
-    def turns(self, session: str, limit: int = ...) -> list[Turn]:
-        """List the last messages of a conversation, oldest first."""
-        ...
-
-    def latest_session(self) -> str | None:
-        """Name the conversation last spoken in."""
-        ...
-
-    def upkeep(self, session: str) -> Upkeep:
-        """Give what the jobs after an answer change."""
-        ...
-
-    def record_run(
-        self, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
-    ) -> list[int]:
-        """Write what a run leaves; returns ids."""
-        ...
-
-    def close(self) -> None:
-        """Let go of what is held open."""
-        ...
 
 
 class Memory:
     """A namespace of a store. Open with `Memory.open`, close when done, or use `with`.
 
-    `control` is a person's say over it; `store`, `namespace` (its number) and `entries` are for the
-    parts that stand beside memory: the wiki, the sealed log.
+    `store`, `namespace` (its number) and `entries` are for the parts that stand beside memory: the
+    wiki, the sealed log.
     """
 
     def __init__(self, store: Store, namespace: int, vectors: Vectors | None = None) -> None:
@@ -95,7 +47,6 @@ class Memory:
         self.namespace = namespace
         self.entries = Entries(store, namespace, vectors)
         self.conversations = Conversations(store, namespace)
-        self.control = Control(store, self.entries, self.conversations)
 
     @classmethod
     def open(
@@ -125,12 +76,7 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -209,6 +155,43 @@ class Memory:
         vectors = self.entries.vectors
         return {} if vectors is None else vectors.near(question, texts)
 
+    def newest(self, kinds: Sequence[str] | None = None, limit: int | None = 100) -> list[Hit]:
+        """List the newest memories, oldest of them first."""
+        return [hit_of(row, 0.0) for row in self.entries.all(kinds, limit)]
+
+    def get(self, memory: int) -> Hit | None:
+        """Read a memory of this namespace, or of the shared one, by its id."""
+        rows = self.entries.by_ids([memory])
+        if rows:
+            return hit_of(rows[0], 0.0)
+        shared = self.entries.other(SHARED)
+        rows = shared.by_ids([memory]) if shared is not None else []
+        return replace(hit_of(rows[0], 0.0), shared=True) if rows else None
+
+    def delete(self, ids: Sequence[int]) -> int:
+        """Delete memories, their history and their links for good; returns how many there were."""
+        return self.entries.delete_ids(ids)
+
+    def clear(self) -> int:
+        """Delete all of this namespace for good, conversations and log too; returns how many."""
+        with self.store.write() as connection:
+            for table in (state, seals, stamps):
+                connection.execute(table.delete().where(table.c.namespace == self.namespace))
+        gone = self.entries.delete(None) + self.conversations.delete()
+        self.store.purge()
+        return gone
+
+    def graph(self, limit: int = DRAWN) -> Graph:
+        """Gather the memories that have the most links, and the links among them."""
+        with self.store.read() as connection:
+            ids = self.entries.links.busiest(connection, **self.entries.bounds, limit=limit)
+        memories = [hit_of(row, 0.0) for row in self.entries.by_ids(ids)]
+        known = {hit.id for hit in memories}
+        with self.store.read() as connection:
+            links = self.entries.links.of(connection, sorted(known))
+        among = tuple(link for link in links if {link.one, link.other} <= known)
+        return Graph(tuple(memories), among)
+
     def append_turn(self, session: str, role: str, text: str) -> None:
         """Add a message to a conversation, which is opened if it is new."""
         self.conversations.append(session, [Turn(role, text)])
@@ -216,10 +199,6 @@ class Memory:
     def turns(self, session: str, limit: int = RECENT_TURNS) -> list[Turn]:
         """List the last messages of a conversation, oldest first."""
         return self.conversations.turns(session, limit)
-
-    def sessions(self) -> list[Session]:
-        """List the conversations, the one last spoken in first."""
-        return self.conversations.list()
 
     def latest_session(self) -> str | None:
         """Name the conversation last spoken in, None if there is none yet."""

@@ -226,7 +226,6 @@ class PageWindow:
     start: int
     end: int
     total: int
-    truncated: bool
 
 
 def search(
@@ -258,7 +257,7 @@ def get(files: WikiFiles, path: str, start: int = 1, lines: int = LINES) -> Page
     content = "".join(every[first - 1 : first - 1 + max(0, lines)])
     kept = content[:CHARACTERS]
     end = first - 1 + len(kept.splitlines())
-    return PageWindow(name, kept, first, end, len(every), len(kept) < len(content))
+    return PageWindow(name, kept, first, end, len(every))
 
 
 def title_of(path: str, text: str) -> str:

@@ -92,17 +92,6 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """A conversation as `sessions()` lists it; `title` is its first question, `turns` a count."""
-
-    name: str
-    title: str
-    turns: int
-    started: datetime
-    updated: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class Layers:
     """The layers of one run, as `build_messages` takes them.
 

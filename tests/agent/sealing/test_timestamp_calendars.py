@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.timestamp import TimestampFailed, TimestampInvalid, check
-from agent.timestamp.calendars import complete, is_proof, stamp
+from agent.sealing import TimestampFailed, TimestampInvalid, check
+from agent.sealing.opentimestamps import complete, is_proof, stamp
 from tests.calendars import HEIGHT, MINED, Calendar, calendar
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def running() -> Iterator[Calendar]:
 
 
 def test_a_promise_is_said_to_be_pending(running: Calendar) -> None:
-    found = check(stamp(DIGEST, [running.url]).proof, DIGEST)
+    found = check(stamp(DIGEST, [running.url])[0], DIGEST)
     assert (found.when, found.authority) == (None, running.url)
     assert str(found).startswith("pending")
 
@@ -39,11 +39,11 @@ def test_a_calendar_does_not_see_the_digest(running: Calendar) -> None:
 
 
 def test_a_promise_kept_holds_against_the_header_of_its_block(running: Calendar) -> None:
-    promised = stamp(DIGEST, [running.url]).proof
+    promised = stamp(DIGEST, [running.url])[0]
     running.mined = True
     found = complete(promised, [running.url])
-    assert found.missing == ()
-    said = check(found.proof, DIGEST, blocks={HEIGHT: bytes.fromhex(running.header())})
+    assert found[1] == ()
+    said = check(found[0], DIGEST, blocks={HEIGHT: bytes.fromhex(running.header())})
     assert (said.when, said.authority) == (
         datetime.fromtimestamp(MINED, UTC),
         f"Bitcoin block {HEIGHT}",
@@ -51,9 +51,9 @@ def test_a_promise_kept_holds_against_the_header_of_its_block(running: Calendar)
 
 
 def test_a_block_whose_header_is_not_at_hand_is_not_called_checked(running: Calendar) -> None:
-    promised = stamp(DIGEST, [running.url]).proof
+    promised = stamp(DIGEST, [running.url])[0]
     running.mined = True
-    said = check(complete(promised, [running.url]).proof, DIGEST)
+    said = check(complete(promised, [running.url])[0], DIGEST)
     root = bytes.fromhex(running.header())[36:68][::-1].hex()  # as block explorers write it
     assert said.when is None
     assert root in str(said)
@@ -61,36 +61,36 @@ def test_a_block_whose_header_is_not_at_hand_is_not_called_checked(running: Cale
 
 
 def test_a_header_of_another_block_does_not_hold(running: Calendar) -> None:
-    promised = stamp(DIGEST, [running.url]).proof
+    promised = stamp(DIGEST, [running.url])[0]
     running.mined = True
     header = bytearray.fromhex(running.header())
     header[40] ^= 1
     with pytest.raises(TimestampInvalid, match=str(HEIGHT)):
-        check(complete(promised, [running.url]).proof, DIGEST, blocks={HEIGHT: bytes(header)})
+        check(complete(promised, [running.url])[0], DIGEST, blocks={HEIGHT: bytes(header)})
 
 
 def test_a_block_that_is_not_there_yet_is_told_and_nothing_is_lost(running: Calendar) -> None:
-    promised = stamp(DIGEST, [running.url]).proof
+    promised = stamp(DIGEST, [running.url])[0]
     found = complete(promised, [running.url])
-    assert found.proof == promised
-    assert found.missing == (f"{running.url} has no block for it yet",)
+    assert found[0] == promised
+    assert found[1] == (f"{running.url} has no block for it yet",)
 
 
 def test_a_calendar_that_a_proof_names_but_nobody_knows_is_not_asked(running: Calendar) -> None:
-    promised = stamp(DIGEST, [running.url]).proof
+    promised = stamp(DIGEST, [running.url])[0]
     running.mined = True
     found = complete(promised)
-    assert found.proof == promised
-    assert "name it with --calendar" in found.missing[0]
+    assert found[0] == promised
+    assert "name it with --calendar" in found[1][0]
 
 
 def test_a_proof_is_of_one_digest_alone(running: Calendar) -> None:
     with pytest.raises(TimestampInvalid, match="something else"):
-        check(stamp(DIGEST, [running.url]).proof, OTHER)
+        check(stamp(DIGEST, [running.url])[0], OTHER)
 
 
 def test_a_proof_that_was_damaged_does_not_hold(running: Calendar) -> None:
-    proof = stamp(DIGEST, [running.url]).proof
+    proof = stamp(DIGEST, [running.url])[0]
     assert is_proof(proof)
     for bad in (proof[:-1], proof + b"x", proof[:40]):
         with pytest.raises(TimestampInvalid):
@@ -99,17 +99,17 @@ def test_a_proof_that_was_damaged_does_not_hold(running: Calendar) -> None:
 
 def test_one_calendar_that_is_down_leaves_the_promises_of_the_others(running: Calendar) -> None:
     made = stamp(DIGEST, ["http://127.0.0.1:9", running.url])
-    assert check(made.proof, DIGEST).authority == running.url
-    assert len(made.missing) == 1
-    assert "http://127.0.0.1:9" in made.missing[0]
+    assert check(made[0], DIGEST).authority == running.url
+    assert len(made[1]) == 1
+    assert "http://127.0.0.1:9" in made[1][0]
 
 
 def test_a_later_promise_keeps_the_earlier_ones(running: Calendar) -> None:
     with calendar() as second:
-        first = stamp(DIGEST, [running.url]).proof
-        both = check(stamp(DIGEST, [second.url], first).proof, DIGEST)
+        first = stamp(DIGEST, [running.url])[0]
+        both = check(stamp(DIGEST, [second.url], first)[0], DIGEST)
         assert {running.url, second.url} <= set(both.authority.split())
-        of_another = check(stamp(OTHER, [second.url], first).proof, OTHER)
+        of_another = check(stamp(OTHER, [second.url], first)[0], OTHER)
         assert of_another.authority == second.url
 
 

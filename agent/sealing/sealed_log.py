@@ -17,14 +17,15 @@ import sqlalchemy as sa
 
 from agent.errors import UsageError
 from agent.memory.database import seals, stamps
-from agent.timestamp import TimestampInvalid, calendars, check, rfc3161
+from agent.sealing import check, opentimestamps, timestamping
+from agent.sealing.timestamping import TimestampInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from agent.memory import Memory
-    from agent.timestamp import Stamp
+    from agent.sealing.timestamping import Stamp
 
 CATEGORIES = ("milestone", "decision", "incident")
 GENESIS = "0" * 64
@@ -47,26 +48,17 @@ class Seal:
 
 
 @dataclass(frozen=True, slots=True)
-class Stamped:
-    """An entry of the sealed log that was its head when it was stamped.
+class SealCheck:
+    """What checking the sealed log came to; it holds where there is no `reason` that it does not.
 
-    All entries up to this one are older than the stamp's time.
+    `stamps` holds the number of each entry that was stamped, all up to which are older than the
+    stamp's time, and the stamp.
     """
 
-    number: int
-    stamp: Stamp
-
-
-@dataclass(frozen=True, slots=True)
-class SealCheck:
-    """What checking the sealed log came to: `broken` is the first entry that does not hold."""
-
-    holds: bool
     entries: int
     head: str
-    broken: int | None = None
     reason: str = ""
-    stamps: tuple[Stamped, ...] = ()
+    stamps: tuple[tuple[int, Stamp], ...] = ()
 
 
 class SealedLog:
@@ -75,6 +67,7 @@ class SealedLog:
     def __init__(self, memory: Memory) -> None:
         self._store = memory.store
         self._namespace = memory.namespace
+        self._own = sa.select(seals).where(seals.c.namespace == memory.namespace)
 
     def append(self, category: str, content: str) -> Seal:
         """Seal a text; raises `UsageError` for a category that there is not."""
@@ -84,7 +77,7 @@ class SealedLog:
             )
         at = datetime.now(UTC).isoformat(timespec="microseconds")
         with self._store.write() as connection:
-            last = connection.execute(self._own().order_by(seals.c.number.desc()).limit(1)).first()
+            last = connection.execute(self._own.order_by(seals.c.number.desc()).limit(1)).first()
             number, previous = (last.number + 1, last.hash) if last else (1, GENESIS)
             sealed = _hash(number, at, category, content, previous)
             seal = Seal(number, at, category, content, previous, sealed)
@@ -94,17 +87,16 @@ class SealedLog:
     def entries(self) -> list[Seal]:
         """List the log, oldest first."""
         with self._store.read() as connection:
-            rows = connection.execute(self._own().order_by(seals.c.number)).all()
-        names = [field.name for field in fields(Seal)]
-        return [Seal(**{name: getattr(row, name) for name in names}) for row in rows]
+            rows = connection.execute(self._own.order_by(seals.c.number)).all()
+        return [Seal(*(getattr(row, field.name) for field in fields(Seal))) for row in rows]
 
     def stamp(self, authority: str, *, proxy: str | None = None) -> Seal:
         """Have the head stamped by the authority at this URL, which sees nothing but the hash.
 
-        Raises `UsageError` where nothing is sealed yet, and what `agent.timestamp` raises.
+        Raises `UsageError` where nothing is sealed yet, and what `timestamping.stamp` raises.
         """
         last = self._last()
-        self._keep(last, rfc3161.stamp(bytes.fromhex(last.hash), authority, proxy=proxy))
+        self._keep(last, timestamping.stamp(bytes.fromhex(last.hash), authority, proxy=proxy))
         return last
 
     def anchor(
@@ -115,20 +107,20 @@ class SealedLog:
         Gives also which calendars did not, and why. Raises as `stamp` does.
         """
         last = self._last()
-        made = calendars.stamp(bytes.fromhex(last.hash), urls, proxy=proxy)
-        self._keep(last, made.proof)
-        return last, made.missing
+        proof, missing = opentimestamps.stamp(bytes.fromhex(last.hash), urls, proxy=proxy)
+        self._keep(last, proof)
+        return last, missing
 
     def complete(self, urls: Sequence[str] = (), *, proxy: str | None = None) -> tuple[str, ...]:
         """Take the blocks that calendars promised into the proofs; gives what is missing."""
         missing: list[str] = []
         for row in self._stamped():
-            if calendars.is_proof(row.token):
-                found = calendars.complete(row.token, urls, proxy=proxy)
-                missing += found.missing
+            if opentimestamps.is_proof(row.token):
+                proof, left = opentimestamps.complete(row.token, urls, proxy=proxy)
+                missing += left
                 with self._store.write() as connection:
                     change = stamps.update().where(stamps.c.id == row.id)
-                    connection.execute(change, {"token": found.proof})
+                    connection.execute(change, {"token": proof})
         return tuple(missing)
 
     def verify(
@@ -144,32 +136,24 @@ class SealedLog:
         whose headers stand in `blocks` by height.
         """
         log = self.entries()
-        previous = GENESIS
+        previous, found = GENESIS, []
         for number, seal in enumerate(log, 1):
             expected = _hash(number, seal.at, seal.category, seal.content, previous)
             if (seal.number, seal.previous, seal.hash) != (number, previous, expected):
-                reason = f"entry {number} is not what was sealed"
-                return SealCheck(False, len(log), previous, number, reason)
+                return SealCheck(len(log), previous, f"entry {number} is not what was sealed")
             previous = seal.hash
         if head is not None and head not in {GENESIS, *(seal.hash for seal in log)}:
-            return SealCheck(False, len(log), previous, None, "the noted head is not in the log")
-        try:
-            return SealCheck(True, len(log), previous, stamps=self._checked(log, roots, blocks))
-        except TimestampInvalid as error:
-            return SealCheck(False, len(log), previous, None, f"{error}. {error.hint}")
-
-    def _checked(
-        self, log: Sequence[Seal], roots: Path | None, blocks: Mapping[int, bytes] | None
-    ) -> tuple[Stamped, ...]:
-        """Check the stamps, oldest first; raises `TimestampInvalid`."""
+            return SealCheck(len(log), previous, "the noted head is not in the log")
         numbers = {seal.hash: seal.number for seal in log}
-        found = []
         for row in self._stamped():
             if row.hash not in numbers:
-                raise TimestampInvalid("an entry that was stamped is gone", hint="")
-            said = check(row.token, bytes.fromhex(row.hash), roots, blocks)
-            found.append(Stamped(numbers[row.hash], said))
-        return tuple(found)
+                return SealCheck(len(log), previous, "an entry that was stamped is gone")
+            try:
+                said = check(row.token, bytes.fromhex(row.hash), roots, blocks)
+            except TimestampInvalid as error:
+                return SealCheck(len(log), previous, f"{error}. {error.hint}")
+            found.append((numbers[row.hash], said))
+        return SealCheck(len(log), previous, stamps=tuple(found))
 
     def _stamped(self) -> Sequence[Any]:
         query = sa.select(stamps).where(stamps.c.namespace == self._namespace)
@@ -187,9 +171,6 @@ class SealedLog:
         if not log:
             raise UsageError("nothing is sealed yet", hint="`research memory seal` adds an entry.")
         return log[-1]
-
-    def _own(self) -> sa.Select[Any]:
-        return sa.select(seals).where(seals.c.namespace == self._namespace)
 
 
 def _hash(number: int, at: str, category: str, content: str, previous: str) -> str:

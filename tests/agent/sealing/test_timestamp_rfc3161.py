@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.timestamp import TimestampFailed, TimestampInvalid, check
-from agent.timestamp.rfc3161 import stamp
+from agent.sealing import TimestampFailed, TimestampInvalid, check
+from agent.sealing.timestamping import stamp
 from tests.timestamping import NAME, Authority, authority
 
 if TYPE_CHECKING:

@@ -1,0 +1,196 @@
+"""Timestamps by OpenTimestamps: calendars gather digests and put them into a Bitcoin block.
+
+A calendar answers at once with a promise; hours later it can name the block, and `complete` adds
+that to the proof: an `.ots` file, as the tool `ots` takes it. Who has it needs no calendar any
+more, only the header of the block. Calendars see a hash over the digest and a random number.
+"""
+
+from __future__ import annotations
+
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import cache
+from http import HTTPStatus
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from agent.errors import UsageError
+from agent.sealing.timestamping import Stamp, TimestampFailed, TimestampInvalid, ask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+PUBLIC = "public"
+"""Instead of a URL: the calendars that the OpenTimestamps project names."""
+_MAGIC = b"\x00OpenTimestamps\x00"
+_NONCE_BYTES = 16  # as the tool `ots` has it
+_HEADERS = {
+    "Accept": "application/vnd.opentimestamps.v1",
+    "Content-Type": "application/x-www-form-urlencoded",  # as `ots` sends it
+}
+
+
+def is_proof(token: bytes) -> bool:
+    """Tell whether a token is of this kind."""
+    return token.startswith(_MAGIC)
+
+
+def stamp(
+    digest: bytes, calendars: Sequence[str], before: bytes = b"", *, proxy: str | None = None
+) -> tuple[bytes, tuple[str, ...]]:
+    """Have a SHA-256 digest taken down by calendars; gives the proof, and which did not and why.
+
+    `before` is an earlier proof: one of the same digest goes into the new one. Raises
+    `TimestampFailed` where none answers, `UsageError` where the extra is not installed.
+    """
+    ots = _library()
+    proof = _read(before) if before else None
+    if proof is None or proof.file_digest != digest:
+        proof = ots.DetachedTimestampFile(ots.OpSHA256(), ots.Timestamp(digest))
+    # A hash over the digest and a random number tells a calendar nothing.
+    blind = proof.timestamp.ops.add(ots.OpAppend(secrets.token_bytes(_NONCE_BYTES)))
+    node = blind.ops.add(ots.OpSHA256())
+    urls = dict.fromkeys(
+        url for name in calendars for url in (ots.DEFAULT_AGGREGATORS if name == PUBLIC else [name])
+    )
+    missing = _ask_all([(node, url) for url in urls], "POST", proxy)
+    if len(missing) == len(urls):
+        raise TimestampFailed("; ".join(missing))
+    return _written(proof), tuple(missing)
+
+
+def complete(
+    proof: bytes, calendars: Sequence[str] = (), *, proxy: str | None = None
+) -> tuple[bytes, tuple[str, ...]]:
+    """Ask the calendars of a proof for the blocks that they promised; gives it and what misses.
+
+    A proof may name any address: those of the OpenTimestamps project and those in `calendars` are
+    asked, no others. Raises `TimestampInvalid`, and `UsageError` where the extra is not installed.
+    """
+    ots = _library()
+    found = _read(proof)
+    own = {url.rstrip("/") for url in calendars}
+    requests, strange = [], []
+    for node, calendar in [] if _blocks(found) else _promises(found.timestamp):
+        if calendar.rstrip("/") in own or calendar in ots.DEFAULT_CALENDAR_WHITELIST:
+            requests.append((node, calendar))
+        else:
+            strange.append(f"{calendar} is not asked: name it with --calendar if you trust it")
+    missing = (*strange, *_ask_all(requests, "GET", proxy))
+    return _written(found), missing
+
+
+def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
+    """Check that a proof is of this digest and leads to a block, by the headers at hand.
+
+    A block's time is its miner's, right within two hours. Raises `TimestampInvalid`.
+    """
+    ots = _library()
+    found = _read(proof)
+    if found.file_hash_op != ots.OpSHA256() or found.file_digest != digest:
+        told = "the timestamp does not hold: it is of something else"
+        raise TimestampInvalid(told, hint="What was stamped has been changed since.")
+    named = _blocks(found)
+    times = []
+    for height, root in named:
+        if height in blocks:
+            block = ots.CBlockHeader.deserialize(blocks[height])
+            said = ots.BitcoinBlockHeaderAttestation(height)
+            try:
+                times.append((int(said.verify_against_blockheader(root, block)), height))
+            except ots.VerificationError as error:
+                told = f"the timestamp does not hold: Bitcoin block {height} is not where it leads"
+                raise TimestampInvalid(told, hint="Is the header that of the block?") from error
+    if times:
+        when, height = min(times)
+        return Stamp(datetime.fromtimestamp(when, UTC), f"Bitcoin block {height}")
+    if named:
+        height, root = named[0]
+        who = f"Bitcoin block {height}"
+        told = f"{who} vouches for it if its Merkle root is {root[::-1].hex()}"
+        return Stamp(None, who, f"{told}: not checked without its header (--block)")
+    calendars = sorted({calendar for _, calendar in _promises(found.timestamp)})
+    who = " and ".join(calendars) or "nobody known"
+    return Stamp(None, who, f"pending: no Bitcoin block holds it yet, {who} promised one")
+
+
+def _ask_all(requests: Sequence[tuple[Any, str]], method: str, proxy: str | None) -> list[str]:
+    """Ask calendars about nodes, all at once, and add what they reply to the proof.
+
+    POST hands a digest in, GET asks for its block. Gives what went wrong.
+    """
+    missing = []
+    with ThreadPoolExecutor(max(1, len(requests))) as threads:
+        replies = [threads.submit(_ask_one, *request, method, proxy) for request in requests]
+    for reply, (node, _) in zip(replies, requests, strict=True):
+        try:
+            node.merge(reply.result())
+        except TimestampFailed as error:
+            missing.append(str(error))
+    return missing
+
+
+def _ask_one(node: Any, calendar: str, method: str, proxy: str | None) -> Any:
+    """Give what a calendar knows of a node, as a tree to merge; raises `TimestampFailed`."""
+    ots, posts = _library(), method == "POST"
+    path = "digest" if posts else f"timestamp/{node.msg.hex()}"
+    url = f"{calendar.rstrip('/')}/{path}"
+    status, reply = ask(method, url, _HEADERS, node.msg if posts else None, proxy)
+    if status == HTTPStatus.NOT_FOUND and not posts:
+        raise TimestampFailed(f"{calendar} has no block for it yet")
+    if status != HTTPStatus.OK:
+        raise TimestampFailed(f"{calendar} gave no timestamp: HTTP {status}")
+    try:
+        return ots.Timestamp.deserialize(ots.BytesDeserializationContext(reply), node.msg)
+    except (ots.DeserializationError, ValueError) as error:
+        raise TimestampFailed(f"{calendar} sent no timestamp: {error}") from error
+
+
+def _read(token: bytes) -> Any:
+    """Read an `.ots` file; raises `TimestampInvalid`."""
+    ots = _library()
+    try:
+        context = ots.BytesDeserializationContext(token)
+        return ots.DetachedTimestampFile.deserialize(context)
+    except (ots.DeserializationError, ValueError) as error:
+        told = f"the timestamp does not hold: {error}"
+        raise TimestampInvalid(told, hint="It was damaged since it was made.") from error
+
+
+def _written(proof: Any) -> bytes:
+    out = _library().BytesSerializationContext()
+    proof.serialize(out)
+    return bytes(out.getbytes())
+
+
+def _promises(node: Any) -> Iterator[tuple[Any, str]]:
+    """Go through the nodes for which a calendar promised a block, with its URL."""
+    for attestation in node.attestations:
+        if isinstance(attestation, _library().PendingAttestation):
+            yield node, attestation.uri
+    for below in node.ops.values():
+        yield from _promises(below)
+
+
+def _blocks(proof: Any) -> list[tuple[int, bytes]]:
+    """List the Bitcoin blocks that it leads to: height, and the Merkle root there must be."""
+    block = _library().BitcoinBlockHeaderAttestation
+    found = proof.timestamp.all_attestations()
+    return sorted((said.height, message) for message, said in found if isinstance(said, block))
+
+
+@cache
+def _library() -> SimpleNamespace:
+    """Gather what is used of the library `opentimestamps` (extra)."""
+    try:
+        from bitcoin.core import CBlockHeader  # noqa: PLC0415 - an extra
+        from opentimestamps import calendar  # noqa: PLC0415 - an extra
+        from opentimestamps.core import notary, op, serialize, timestamp  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError(
+            "OpenTimestamps is not installed", hint="pip install 'urchin-research[opentimestamps]'"
+        ) from error
+    modules = (calendar, notary, op, serialize, timestamp)
+    names = {name: value for module in modules for name, value in vars(module).items()}
+    return SimpleNamespace(**names, CBlockHeader=CBlockHeader)
