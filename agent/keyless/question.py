@@ -180,7 +180,7 @@ def beyond_quoting(question: Question) -> str:
         return "compare"
     asks = [s for s in question.text.split("?") if s.strip()]
     several = len(asks) > 1 and "?" in question.text[:-1]
-    joined = any(a == "and" and b in _ASKING for a, b in itertools.pairwise(said[1:]))
+    joined = any(a == "and" and b in _ASKING for a, b in itertools.pairwise(said[2:]))
     return "answer two questions at once" if several or joined else ""
 
 
