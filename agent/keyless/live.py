@@ -226,7 +226,9 @@ def _type(
 ) -> Call | None:
     """Search on the page with the question's phrase that was not tried yet, plain words first."""
     typed = set(conversation.asked("TYPE", "text"))
-    phrases = [p for p in _phrases(ranking.question.text) if p not in typed]
+    things = frozenset(ranking.question.terms) - ranking.question.role
+    phrases = [p for p in _phrases(ranking.question.text) if things & set(content_words(p))]
+    phrases = [p for p in phrases if p not in typed]
     field = next((c for c in present if c.role == "searchbox"), None)
     if field is None or not phrases:
         return None

@@ -32,7 +32,7 @@ _NOUNS = {
     AnswerKind.DATE: "year date month day century decade era",
     AnswerKind.NUMBER: (
         "number amount population percentage percent size height length area distance speed weight"
-        " age depth price cost total rate score"
+        " age depth price cost total rate score time"
     ),
     AnswerKind.PERSON: (
         "person man woman people actor actress singer musician author writer poet director producer"
@@ -61,9 +61,9 @@ _HOW_MUCH = _COUNTING | frozenset("old long fast tall high big large deep wide".
 _BEFORE = frozenset("in on at by to from of for with is was".split())
 _LINKING = frozenset("of the de la le du da di del van von der den al el bin and & for".split())
 _OPENERS, _CLOSERS = ('"', "“", "„", "«", "(", "["), ",;:?!"
-_MARKS = "\"'“”„«»‘’()[]{},;:?!."
+MARKS = "\"'“”„«»‘’()[]{},;:?!."
 _AND_WHAT = ("and what about ", "what about ", "how about ", "and ")
-_PRONOUNS = frozenset("it he she they him them".split())
+PRONOUNS = frozenset("it he she they him them".split())
 _OWNING = frozenset("its his their her".split())
 _PAGES = frozenset("page article site tab text document selection passage".split())
 _TASKS = {
@@ -87,7 +87,8 @@ class Question:
 
     `terms` are the stems of its words without stop words, each once, in order; `names` the proper
     names and quotations in it; `name_terms` the stems that belong to a name or are numbers;
-    `focus` the stems of the noun that is asked for ("what *mountain range* …").
+    `focus` the stems of the noun that is asked for ("what *mountain range* …"); `role` those of
+    what a person asked for is or did ("who *designed* …", "who is the *captain* …").
     """
 
     text: str
@@ -96,10 +97,11 @@ class Question:
     name_terms: frozenset[str]
     kind: AnswerKind
     focus: frozenset[str]
+    role: frozenset[str]
 
     def word_of(self, term: str) -> str:
         """The word of the question that a stem came from."""
-        tokens = (token.strip(_MARKS) for token in self.text.split())
+        tokens = (token.strip(MARKS) for token in self.text.split())
         return next((t for t in tokens if term in content_words(t)), term)
 
 
@@ -112,9 +114,9 @@ def analyse(text: str) -> Question:
     inside |= {w for w in words(text) if w.isdigit()}
     telling = [w for w in words(text) if w not in STOP_WORDS | _COUNTING or stem(w) in inside]
     order = [stem(w) for w in telling]
-    kind, focus = _asked_for(text)
-    stems = frozenset(stem(w) for w in focus)
-    return Question(text, tuple(dict.fromkeys(order)), found, inside, kind, stems)
+    kind, focus, role = _asked_for(text)
+    stems = (frozenset(map(stem, focus)), frozenset(map(stem, role)))
+    return Question(text, tuple(dict.fromkeys(order)), found, inside, kind, *stems)
 
 
 def without_urls(text: str) -> tuple[str, tuple[str, ...]]:
@@ -122,7 +124,7 @@ def without_urls(text: str) -> tuple[str, tuple[str, ...]]:
     kept: list[str] = []
     found: list[str] = []
     for token in text.split():
-        bare = token.strip(_MARKS + "<>")
+        bare = token.strip(MARKS + "<>")
         if bare.startswith(("http://", "https://")):
             found.append(bare)
         elif bare.startswith("www."):
@@ -141,17 +143,17 @@ def resolved(text: str, earlier: Sequence[str], title: str) -> str:
     before = next((q for q in map(analyse, reversed(earlier)) if q.names), None)
     opening = next((o for o in _AND_WHAT if text.casefold().startswith(o)), "")
     if opening and before and question.names:
-        return before.text.replace(before.names[0], text[len(opening) :].strip(_MARKS + " "))
+        return before.text.replace(before.names[0], text[len(opening) :].strip(MARKS + " "))
     subject = bare_title(title) or (before.names[0] if before else "")
     if question.names or not subject:
         return text
     tokens = text.split()
     for n, token in enumerate(tokens):
-        word = token.strip(_MARKS).casefold()
-        if word in _PRONOUNS or word in _OWNING:
+        word = token.strip(MARKS).casefold()
+        if word in PRONOUNS or word in _OWNING:
             named = subject + ("'s" if word in _OWNING else "")
             return " ".join(
-                [*tokens[:n], token.replace(token.strip(_MARKS), named), *tokens[n + 1 :]]
+                [*tokens[:n], token.replace(token.strip(MARKS), named), *tokens[n + 1 :]]
             )
     return text
 
@@ -177,7 +179,9 @@ def beyond_quoting(question: Question) -> str:
     if sides or (auxiliary and {"both", "same"} & set(said)):
         return "compare"
     asks = [s for s in question.text.split("?") if s.strip()]
-    return "answer two questions at once" if len(asks) > 1 and "?" in question.text[:-1] else ""
+    several = len(asks) > 1 and "?" in question.text[:-1]
+    joined = any(a == "and" and b in _ASKING for a, b in itertools.pairwise(said[2:]))
+    return "answer two questions at once" if several or joined else ""
 
 
 def names(text: str) -> list[str]:
@@ -185,7 +189,7 @@ def names(text: str) -> list[str]:
     found: list[str] = []
     run: list[str] = []
     for token in [*text.split(), ""]:
-        bare = token.strip(_MARKS).removesuffix("'s").removesuffix("’s")
+        bare = token.strip(MARKS).removesuffix("'s").removesuffix("’s")
         capital = bare[:1].isupper() or (bool(run) and bare[:1].isdigit())
         if token[:1] in _OPENERS or not (capital or (run and bare in _LINKING)):
             found.append(_name(run))
@@ -214,7 +218,7 @@ def bare_title(title: str) -> str:
 
 def keywords(text: str) -> str:
     """The words that carry meaning, in order and as they are written: what a person types."""
-    bare = (token.strip(_MARKS) for token in text.split())
+    bare = (token.strip(MARKS) for token in text.split())
     idle = _ASKING | _COUNTING
     return " ".join(w for w in bare if content_words(w) and w.casefold() not in idle)
 
@@ -235,46 +239,47 @@ def _quoted(text: str) -> Iterator[str]:
         for piece in text.split(opened)[1 :: 2 if opened == closed else 1]:
             said, mark, _ = piece.partition(closed)
             if (mark or opened == closed) and 0 < len(said) <= _LONGEST_QUOTED:
-                yield said.strip(_MARKS + " ")
+                yield said.strip(MARKS + " ")
 
 
 def _lower_start(text: str) -> str:
     """A question's first word is capital whatever it is; a name there is told by not asking."""
-    first = text.partition(" ")[0].strip(_MARKS).casefold()
+    first = text.partition(" ")[0].strip(MARKS).casefold()
     return text[:1].lower() + text[1:] if first in STOP_WORDS else text
 
 
-def _asked_for(text: str) -> tuple[AnswerKind, tuple[str, ...]]:
-    """Give the kind of answer, and the noun that is asked for, at most three words.
+def _asked_for(text: str) -> tuple[AnswerKind, tuple[str, ...], tuple[str, ...]]:
+    """Give the kind of answer, the noun asked for, and a person's role; three words at most each.
 
     The asking word is the first one at the start or behind a preposition, else the last: further
     in, `who`, `which` and `where` mostly open relative clauses.
     """
     tokens = text.split()
-    folded = [token.strip(_MARKS).casefold() for token in tokens]
+    folded = [token.strip(MARKS).casefold() for token in tokens]
     places = [n for n, word in enumerate(folded) if word in _ASKING]
     if not places:
-        return AnswerKind.THING, ()
+        return AnswerKind.THING, (), ()
     leading = [n for n in places if n <= 1 or folded[n - 1] in _BEFORE or tokens[n - 1][-1] == ","]
     strong = [n for n in places if folded[n] in ("what", "how")]
     at = leading[0] if leading and leading[0] <= 1 else (strong or leading or places)[-1]
     asking, following = folded[at], tokens[at + 1 :]
     if asking == "how":
-        much = bool(following) and following[0].strip(_MARKS).casefold() in _HOW_MUCH
-        return (AnswerKind.NUMBER if much else AnswerKind.THING), _noun(following[1:])
+        much = bool(following) and following[0].strip(MARKS).casefold() in _HOW_MUCH
+        return (AnswerKind.NUMBER if much else AnswerKind.THING), _noun(following[1:]), ()
     if asking in _BY_WORD and asking != "whose":
-        return _BY_WORD[asking], ()
+        kind = _BY_WORD[asking]
+        return kind, (), _noun(following) if kind is AnswerKind.PERSON else ()
     focus = _noun(following)
     nouns = [word.removesuffix("s") for word in focus[-1:]] + list(focus)
     known = next((_KIND_OF[noun] for noun in nouns if noun in _KIND_OF), None)
-    return known or _BY_WORD.get(asking, AnswerKind.THING), focus
+    return known or _BY_WORD.get(asking, AnswerKind.THING), focus, ()
 
 
 def _noun(following: Sequence[str]) -> tuple[str, ...]:
     """The noun phrase right after the asking word, or after its "is the": at most three words."""
     phrase: list[str] = []
     for token in following[:_NOUN_WITHIN]:
-        word = token.strip(_MARKS).casefold()
+        word = token.strip(MARKS).casefold()
         if word in STOP_WORDS or (token[:1].isupper() and phrase):
             if phrase:
                 break

@@ -94,6 +94,7 @@ def finished(
     status = _status(checked, result, gave_up=gave_up)
     report = _report(ledger, budget, status)
     report.answer = checked.answer
+    report.sources = list(checked.sources)  # also those of the passages that come closest
     claims = not gave_up and (ledger.researched or evidence.sources)
     if status != "not_found" or claims:
         report.sentences = list(checked.sentences)  # also those that nothing carries

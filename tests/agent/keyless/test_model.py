@@ -150,6 +150,7 @@ async def test_footnote_markers_are_not_quoted(ask, isles) -> None:
         ("List the lighthouses of the isles.", "list"),
         ("Summarise the history of Hesk Light.", "summarise"),
         ("When was Hesk Light first lit? And who designed it?", "two questions"),
+        ("Who designed Hesk Light, and when was it first lit?", "two questions"),
     ],
 )
 async def test_what_takes_more_than_a_quotation_is_refused_with_what_is_near(
@@ -159,7 +160,39 @@ async def test_what_takes_more_than_a_quotation_is_refused_with_what_is_near(
     assert answer.startswith("NOT_FOUND Without a language model")
     assert task in answer
     assert "Closest passages:\n\n- “" in answer
-    assert "¶" not in answer
+    assert re.search(r"” \[S\d+¶\d+\]", answer)
+
+
+async def test_what_a_person_is_or_did_must_be_spoken_of(ask, isles) -> None:
+    refused = await ask(isles, "Who is the warden of Hesk Light?")
+    assert refused.startswith("NOT_FOUND")
+    isles.add("Wardens", "The warden of Hesk Light is Leocadia Finch.")
+    assert "Leocadia Finch" in await ask(isles, "Who is the warden of Hesk Light?")
+
+
+async def test_a_date_beside_the_word_asked_of_is_preferred(ask, isles) -> None:
+    isles.add(
+        "Ilse Marwitz",
+        "Born in Stettin to parents of modest means, Ilse Marwitz left it in 1907.\n\n"
+        "Marwitz was born on 3 May 1889.",
+    )
+    answer = await ask(isles, "When was Ilse Marwitz born?")
+    assert answer.startswith("Marwitz was born on 3 May 1889. [S")
+
+
+async def test_a_second_sentence_is_of_the_same_passage(ask, isles) -> None:
+    isles.add("Selwick basin", "The basin of Selwick was dug in 1840. It was dug by Dunstan Mair.")
+    isles.add("Basins", "Among the basins, that of Selwick was dug out by hand.")
+    answer = await ask(isles, "Who dug the basin of Selwick?")
+    assert len(set(re.findall(r"\[(S\d+¶\d+)\]", answer))) == 1
+    assert "Dunstan Mair" in answer
+
+
+async def test_marks_of_bold_type_are_not_quoted(ask, isles) -> None:
+    isles.add("Selwick basin", "**Selwick.** The basin of Selwick was dug in **1840** by hand.")
+    answer = await ask(isles, "When was the basin of Selwick dug?")
+    assert "dug in 1840 by hand." in answer
+    assert "*" not in answer
 
 
 async def test_a_why_is_answered_by_a_because_alone(ask, isles) -> None:
