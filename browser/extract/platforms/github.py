@@ -7,9 +7,17 @@ import binascii
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from browser.extract.platforms.embedded import decoded, node_date, node_of, statistics, walk
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.site import Platform, attribute, line
+from browser.extract.platforms.site import (
+    Platform,
+    attribute,
+    decoded,
+    line,
+    node_date,
+    node_of,
+    objects_in,
+    statistics,
+)
 from browser.extract.platforms.site_record import Record, counts, fields, listing, number
 
 if TYPE_CHECKING:
@@ -213,7 +221,7 @@ def _comment(page: SitePage, block: Tag) -> Record | None:
 def _file(page: SitePage) -> Record | None:
     """Read a file from the page's state, else from its lines; its path stands in the address."""
     scripts = page.all("script[data-target='react-app.embeddedData']")
-    states = walk([decoded(script.get_text()) for script in scripts])
+    states = objects_in([decoded(script.get_text()) for script in scripts])
     blob: dict[str, Any] = next((n["blob"] for n in states if isinstance(n.get("blob"), dict)), {})
     header = blob.get("headerInfo") or {}
     lines, rich = blob.get("rawLines"), blob.get("richText")

@@ -5,17 +5,18 @@ from __future__ import annotations
 import ctypes
 import re
 import threading
+import time
 from collections import defaultdict
+from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from browser.errors import ExtractError
 from browser.extract.documents.composer import Composer, PartFacts
-from browser.extract.pdf.layout import add_page, key
-from browser.extract.pdf.ocr import Scanner
+from browser.extract.documents.pdf_layout import add_page, key
 from browser.text import clean
 from browser.types import Document
 
@@ -63,7 +64,7 @@ def extract_pdf(body: bytes, url: str, name: str) -> Document:
 
 def _read(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
     outline = _outline(pdf)
-    whole, scanner = Composer(), Scanner()
+    whole, scanner = Composer(), _Scanner()
     pages = (
         _read_page(pdf, n, outline.get(n, {}), whole, scanner)
         for n in range(min(len(pdf), _MOST_PAGES))
@@ -91,7 +92,7 @@ def _read_page(
     number: int,
     titles: Mapping[str, int],
     whole: Composer,
-    scanner: Scanner,
+    scanner: _Scanner,
 ) -> Composer:
     """Read one page by itself; links are gathered for the whole document."""
     composer = Composer()
@@ -208,3 +209,53 @@ def _words(link: object, text: pypdfium2.PdfTextPage) -> str:
     if not pdfium.FPDFLink_GetAnnotRect(link, ctypes.byref(box)):
         return ""
     return str(text.get_text_bounded(box.left, box.bottom, box.right, box.top))
+
+
+# 150 dots an inch: letters of 10 points are 20 pixels high, as the models were trained on.
+_SCALE = 150 / 72
+# A page takes 1 to 5 s on one core; a call that reads a page has 30 s.
+_MOST_SECONDS = 20.0
+# A scan fills its page; a picture on an empty one is a picture.
+_SCAN = 0.5
+_MOST_PIXELS = 20_000_000
+# What is less sure than this is dirt, or a drawing.
+_SUREST_DIRT = 0.5
+
+
+class _Scanner:
+    """Reads pages without text as long as its time lasts; `pages` counts those read."""
+
+    def __init__(self) -> None:
+        self.pages = 0
+        self._until = time.monotonic() + _MOST_SECONDS
+
+    def read(self, page: pypdfium2.PdfPage) -> str:
+        """The lines of a page from top to bottom; nothing without the extra or without time."""
+        engine = _engine()
+        width, height = page.get_size()
+        if engine is None or time.monotonic() > self._until or not _is_scan(page, width * height):
+            return ""
+        scale = min(_SCALE, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
+        found = engine(page.render(scale=scale).to_numpy())
+        lines = zip(found.txts or (), found.scores or (), strict=True)
+        text = "\n".join(line for line, sure in lines if sure > _SUREST_DIRT)
+        self.pages += bool(text)
+        return text
+
+
+def _is_scan(page: pypdfium2.PdfPage, area: float) -> bool:
+    for picture in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE]):
+        left, bottom, right, top = picture.get_bounds()
+        if (right - left) * (top - bottom) >= _SCAN * area:
+            return True
+    return False
+
+
+@cache
+def _engine() -> Any:
+    """The recogniser, made once: 2 s."""
+    try:
+        from rapidocr import RapidOCR  # noqa: PLC0415 - an extra
+    except ImportError:
+        return None
+    return RapidOCR(params={"Global.log_level": "critical"})
