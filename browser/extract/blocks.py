@@ -332,7 +332,9 @@ class _Walker:
     def _add_table(self, node: etree._Element) -> None:
         table = read_table(node, self._cell_text)
         if table.rows:
-            text = table_text(table)
+            text = (
+                _fact_lines(table) if _holds_facts(node) else table_text(table, ruled=table.header)
+            )
             self._append(Block("table", text, table_markdown(table), node, table=table))
 
     def _cell_text(self, cell: etree._Element) -> str:
@@ -403,7 +405,9 @@ def _join(blocks: Sequence[Block], texts: Iterable[str]) -> str:
     parts: list[str] = []
     previous: Block | None = None
     for block, text in zip(blocks, texts, strict=True):
-        if previous is not None:
+        if previous is not None and previous.kind == "term" and block.kind == "detail":
+            parts.append(" " if parts[-1].endswith((":", "?", ".")) else ": ")
+        elif previous is not None:
             parts.append("\n" if _belongs(previous, block) else "\n\n")
         parts.append(text)
         previous = block
@@ -467,10 +471,22 @@ def read_table(node: etree._Element, cell_text: CellText) -> Table:
     )
 
 
-def table_text(table: Table) -> str:
-    """The table as saved text: its caption, then `| a | b |` rows."""
-    lines = [table.caption] if table.caption else []
-    return "\n".join(lines + [_row(row) for row in table.rows])
+def table_text(table: Table, *, ruled: bool = False) -> str:
+    """The table as saved text: its caption, then `| a | b |` rows.
+
+    `ruled` sets a rule below the first: by it a reader knows that it names the columns.
+    """
+    rows = [_row(row) for row in table.rows]
+    rule = [_row(["---"] * len(table.rows[0]))] if ruled and len(rows) > 1 else []
+    return "\n".join([*([table.caption] if table.caption else []), *rows[:1], *rule, *rows[1:]])
+
+
+def _fact_lines(table: Table) -> str:
+    """Rows of a name and a value as `- First lit: 1 November 1829`; what stands alone as a line."""
+    rows = ([cell for cell in row if cell] for row in table.rows)
+    lines = (f"- {cells[0].rstrip(' :')}: {cells[1]}" if len(cells) > 1 else cells[0]
+             for cells in rows)  # fmt: skip
+    return "\n".join([*([table.caption] if table.caption else []), *lines])
 
 
 def table_markdown(table: Table) -> str:
@@ -491,11 +507,18 @@ def _cells(row: etree._Element) -> list[etree._Element]:
 
 
 def _has_header(node: etree._Element) -> bool:
-    first = next(node.iter("tr"), None)
-    if first is None:
-        return False
-    cells = _cells(first)
-    return len(cells) > 1 and all(cell.tag == "th" for cell in cells)
+    """Whether the first row names the columns; its corner may be empty."""
+    cells = next(([*_cells(row)] for row in node.iter("tr")), [])
+    names = [cell for cell in cells if cell.tag == "th"]
+    others = (raw_text(cell).strip() for cell in cells[:1] if cell.tag == "td")
+    return len(names) > 1 and not any(others) and len(names) >= len(cells) - 1
+
+
+def _holds_facts(node: etree._Element) -> bool:
+    """Whether the rows are a name and its value each, but for titles that stand alone."""
+    rows = [[cell.tag for cell in _cells(row)] for row in node.iter("tr")]
+    pairs = rows.count(["th", "td"])
+    return pairs > 1 and all(len(row) < 2 or row == ["th", "td"] for row in rows)
 
 
 def _grid(node: etree._Element, cell_text: CellText) -> list[list[str]]:

@@ -61,6 +61,10 @@ _ALL_LINK = 0.8
 # The lines that name writer and day are no longer.
 _LONGEST_BYLINE = 25
 _LONGEST_LABEL = 2
+# A live blog's cards: at most this share of them is missed, and a row has so many at least.
+_CARDS = frozenset(("article", "section", "div", "li"))
+_FEWEST_CARDS = 4
+_MISSED_CARDS = 0.25
 # A listing has more headings than these.
 _FEWEST_ENTRIES = 3
 _SPOKEN = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
@@ -194,6 +198,8 @@ class _Body:
         self._drop_below(kept, last)
         self._drop_captions(kept)
         self._drop_links(kept)
+        self._add_cards(kept)
+        self._add_facts(kept, last)
         return [block for block, keep in zip(self._blocks, kept, strict=True) if keep]
 
     def _found(self, root: etree._Element, *, precise: bool) -> list[bool]:
@@ -249,6 +255,33 @@ class _Body:
             block = self._blocks[n]
             if block.kind == "heading" and not block.is_linky:
                 kept[n] = kept[n] or kept[n + 1]
+
+    def _add_cards(self, kept: list[bool]) -> None:
+        """Keep the few cards that were missed of a row that is built alike, as of a live blog."""
+        told: dict[etree._Element, bool] = {}
+        for n, block in enumerate(self._blocks):
+            for box in (block.node, *block.node.iterancestors()) if self._says_something(n) else ():
+                told[box] = told.get(box, False) or kept[n]
+        rows: dict[tuple[object, ...], list[etree._Element]] = {}
+        for box in told:
+            if box.tag in _CARDS:
+                rows.setdefault((box.getparent(), box.tag, box.get("class")), []).append(box)
+        missed: set[etree._Element] = set()
+        for row in rows.values():
+            left = [box for box in row if not told[box]]
+            if len(row) >= _FEWEST_CARDS and len(left) <= _MISSED_CARDS * len(row):
+                missed.update(left)
+        for n, block in enumerate(self._blocks) if missed else ():
+            inside = not missed.isdisjoint((block.node, *block.node.iterancestors()))
+            kept[n] = kept[n] or (inside and not block.is_linky)
+
+    def _add_facts(self, kept: list[bool], last: int) -> None:
+        """Keep rows of a name and a value that stand below the body, in one box with it."""
+        homes = {_home(b) for b, k, prose in zip(self._blocks, kept, self._prose, strict=True)
+                 if k and prose}  # fmt: skip
+        for n in range(last + 1, len(kept)):
+            block = self._blocks[n]
+            kept[n] = kept[n] or (is_fact(block) and _home(block) in homes)
 
     def _drop_title(self, kept: list[bool]) -> None:
         for n, block in enumerate(self._blocks):
@@ -320,6 +353,18 @@ def is_caption(block: Block) -> bool:
 def _parent_class(block: Block) -> str:
     parent = block.node.getparent()
     return "" if parent is None else parent.get("class") or ""
+
+
+def is_fact(block: Block) -> bool:
+    """Whether a block is a name with its value: of a list of terms, a table's, or `Age: 200`.
+
+    Of lists only: bare paragraphs of that form are bylines and tags as well, and cost .0020.
+    """
+    if block.is_linky or block.kind != "item":
+        return not block.is_linky and block.kind in {"term", "detail", "table"}
+    name, colon, value = block.text.partition(": ")
+    short = count_words(name) <= _LONGEST_LABEL and count_words(value) <= _LONGEST_BYLINE
+    return bool(colon and value and short)
 
 
 def _is_note(block: Block) -> bool:

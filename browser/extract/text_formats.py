@@ -16,6 +16,8 @@ from lxml import etree
 from browser.errors import ExtractError
 from browser.extract.blocks import render_text, table_markdown, table_text, walk
 from browser.extract.dates import iso_date
+from browser.extract.hidden import strip_hidden
+from browser.extract.links import read_links
 from browser.extract.tree import bounded, parse_html, text_content
 from browser.net.url import join
 from browser.text import clean
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _FRONT_MATTER = re.compile(r"\A---\n(?P<fields>.*?)\n---\n", re.DOTALL)
 _FIELD = re.compile(r"^(\w+):\s*[\"']?(.*?)[\"']?\s*$", re.MULTILINE)
-_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)
-_LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\((https?://[^\s)]+)\)")
 # A first line longer than this is a paragraph, not a title.
 _LONGEST_TITLE = 120
 
@@ -49,22 +49,33 @@ def read_plain(text: str, url: str, name: str) -> Document:
 
 
 def _read_markdown(text: str, url: str, name: str) -> Document:
-    """Read Markdown as it stands; front matter gives title, author, date and language."""
+    """Read Markdown as the page it stands for; front matter gives title, author, date, language.
+
+    The text is free of marks, but for headings, lists and tables; `markdown` is the file's own.
+    """
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - 0.04 s, for Markdown only
+
     unified = clean(text)
     front = _FRONT_MATTER.match(unified)
     fields = {k.lower(): v for k, v in _FIELD.findall(front["fields"])} if front else {}
     body = _blocks(unified[front.end() :] if front else unified)
-    heading = _HEADING.search(body)
+    # Line breaks stay: a line of a poem or of an address is one, and so is `Opened: 1829`.
+    parser = MarkdownIt("commonmark", {"breaks": True}).enable(["table", "strikethrough"])
+    root = parse_html(f"<body>{parser.render(body)}")
+    strip_hidden(root, list(root.iter()))
+    blocks = walk(root, url).blocks
+    heading = next((block.text for block in blocks if block.kind == "heading"), "")
     return Document(
         url=url,
-        title=fields.get("title") or (heading[1] if heading else name),
-        text=body,
+        title=fields.get("title") or heading or name,
+        text=render_text(blocks),
         markdown=body,
         author=fields.get("author") or None,
         published=fields.get("date") or None,
         language=fields.get("lang") or fields.get("language") or None,
         kind="md",
-        links=tuple(Link(match[2], match[1]) for match in _LINK.finditer(body)),
+        links=read_links(root, url),
+        tables=tuple(block.table for block in blocks if block.table),
     )
 
 

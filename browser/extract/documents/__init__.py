@@ -144,7 +144,11 @@ def _through_extra(body: bytes, url: str, name: str, kind: str) -> Document:
         composer.notes.append(f"the attachment {attachment.filename} was not read")
     facts = PartFacts(
         title=found.metadata.title or "", author=found.metadata.author or None,
-        published=iso_date(found.metadata.created or ""),
-        modified=iso_date(found.metadata.modified or ""),
+        published=_day(found.metadata.created), modified=_day(found.metadata.modified),
     )  # fmt: skip
     return composer.document(url, kind, name, facts)
+
+
+def _day(moment: str | None) -> str | None:
+    """A date of the file; nothing where nobody set it, and it is the first that it can hold."""
+    return None if not moment or moment.startswith("1601-01-01") else iso_date(moment)

@@ -79,7 +79,11 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
             link.text = ""  # the way back from a footnote
     for table in root.iter("table"):
         rows = list(table.iter("tr"))
-        if any(len(row) > 1 for row in rows):  # one of a single column lays out paragraphs
+        # One of a single column lays out paragraphs; one of two may be of names and values.
+        widest = max(map(len, rows), default=0)
+        if widest == 2:
+            table.insert(0, etree.Element("caption"))
+        elif widest > 2:
             for cell in rows[0]:
                 cell.tag = "th"
     composer.markup(root)
