@@ -13,7 +13,6 @@ listings and gaps cost there, and stay for pages that the sets do not have.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import logging
 from typing import TYPE_CHECKING
@@ -34,7 +33,6 @@ from browser.types import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import ModuleType
 
     from browser.extract.blocks import Block, Walk
     from browser.extract.metadata import Metadata
@@ -346,13 +344,9 @@ def is_caption(block: Block) -> bool:
     """Whether a line is about a picture, by its element or by what its class calls it (.0014)."""
     if block.kind == "caption" or block.node.tag == "figure":
         return True
-    names = f"{block.node.get('class') or ''} {_parent_class(block)}".lower()
+    boxes = (block.node, block.node.getparent())
+    names = " ".join(box.get("class") or "" for box in boxes if box is not None).lower()
     return "caption" in names or "credit" in names
-
-
-def _parent_class(block: Block) -> str:
-    parent = block.node.getparent()
-    return "" if parent is None else parent.get("class") or ""
 
 
 def is_fact(block: Block) -> bool:
@@ -386,13 +380,8 @@ def _home(block: Block) -> etree._Element | None:
 
 
 def _extract(root: etree._Element, *, precise: bool) -> str:
-    return _extractor().extract(root, favor_precision=precise, include_comments=False) or ""
-
-
-@functools.cache
-def _extractor() -> ModuleType:
     import trafilatura  # noqa: PLC0415 - 0.17 s, for the pages that need it only
 
     # What it finds nothing in is no matter for the terminal: the page is read without it.
-    logging.getLogger("trafilatura").addHandler(logging.NullHandler())
-    return trafilatura
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+    return trafilatura.extract(root, favor_precision=precise, include_comments=False) or ""

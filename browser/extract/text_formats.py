@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from lxml import etree
@@ -26,9 +25,6 @@ from browser.types import Document, Link, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
-_FRONT_MATTER = re.compile(r"\A---\n(?P<fields>.*?)\n---\n", re.DOTALL)
-_FIELD = re.compile(r"^(\w+):\s*[\"']?(.*?)[\"']?\s*$", re.MULTILINE)
 # A first line longer than this is a paragraph, not a title.
 _LONGEST_TITLE = 120
 
@@ -56,9 +52,11 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - 0.04 s, for Markdown only
 
     unified = clean(text)
-    front = _FRONT_MATTER.match(unified)
-    fields = {k.lower(): v for k, v in _FIELD.findall(front["fields"])} if front else {}
-    body = _blocks(unified[front.end() :] if front else unified)
+    front, fence, rest = unified.removeprefix("---\n").partition("\n---\n")
+    has_front = bool(fence) and unified.startswith("---\n")
+    lines = [line.partition(":") for line in front.split("\n")] if has_front else []
+    fields = {key.lower(): value.strip(" \"'") for key, _, value in lines}
+    body = _blocks(rest if has_front else unified)
     # Line breaks stay: a line of a poem or of an address is one, and so is `Opened: 1829`.
     parser = MarkdownIt("commonmark", {"breaks": True}).enable(["table", "strikethrough"])
     root = parse_html(f"<body>{parser.render(body)}")
@@ -80,8 +78,9 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
 
 
 def _blocks(text: str) -> str:
-    lines = "\n".join(line.rstrip() for line in clean(text).split("\n"))
-    return _BLANK_LINES.sub("\n\n", lines).strip("\n")
+    """A text with one blank line between its blocks."""
+    lines = [line.rstrip() for line in clean(text).split("\n")]
+    return "\n\n".join("\n".join(block) for filled, block in groupby(lines, bool) if filled)
 
 
 # Rows beyond this are data to compute with, not to read.

@@ -15,6 +15,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from browser.errors import ExtractError
+from browser.extract.dates import iso_date
 from browser.extract.documents.composer import Composer, PartFacts
 from browser.extract.documents.pdf_layout import add_page, key
 from browser.text import clean
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 # Pdfium is one library with one state: two threads in it crash the process.
 _PDFIUM = threading.Lock()
 _MOST_PAGES = 2_000
-_PDF_DATE = re.compile(
-    r"D:(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?(?:(Z)|([+-]\d{2})'?(\d{2})?)?"
-)
 _EMPTY_TITLES = frozenset(("", "(anonymous)", "untitled", "(unspecified)"))
 # What programs put for a title: the name of the file that was printed.
 _FILE_NAME = re.compile(
@@ -157,14 +155,9 @@ def _said(value: str) -> str | None:
 
 
 def _date(value: str) -> str | None:
-    match = _PDF_DATE.match(value)
-    if match is None:
-        return None
-    year, month, day, hour, minute, second, utc, offset, minutes = match.groups()
-    if hour is None:
-        return f"{year}-{month}-{day}"
-    zone = "+00:00" if utc else f"{offset}:{minutes or '00'}" if offset else ""
-    return f"{year}-{month}-{day}T{hour}:{minute}:{second}{zone}"
+    """A date as PDF writes it (ISO 32000-1, 7.9.4): `D:20240503080000+02'00'`."""
+    said = value.removeprefix("D:").replace("'", "")
+    return iso_date(f"{said[:8]}T{said[8:]}" if said[8:14].isdecimal() else said[:8])
 
 
 def _outline(pdf: pypdfium2.PdfDocument) -> Mapping[int, Mapping[str, int]]:
