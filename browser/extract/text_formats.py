@@ -17,7 +17,7 @@ from browser.extract.blocks import render_text, table_markdown, table_text, walk
 from browser.extract.dates import iso_date
 from browser.extract.hidden import strip_hidden
 from browser.extract.links import read_links
-from browser.extract.tree import bounded, parse_html, text_content
+from browser.extract.tree import bounded, parse_html, parse_page, text_content
 from browser.net.url import join
 from browser.text import clean
 from browser.types import Document, Link, Table
@@ -25,6 +25,10 @@ from browser.types import Document, Link, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Parsing takes 1 to 2 s for so many characters: more than a book has.
+_LONGEST_MARKDOWN = 1_000_000
+# Open brackets cost quadratic time where none is closed; long lists of links have some thousands.
+_MOST_BRACKETS = 10_000
 # A first line longer than this is a paragraph, not a title.
 _LONGEST_TITLE = 120
 
@@ -48,7 +52,11 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
     """Read Markdown as the page it stands for; front matter gives title, author, date, language.
 
     The text is free of marks, but for headings, lists and tables; `markdown` is the file's own.
+    A file longer than a book, or made to burst, is read as plain text and says so.
     """
+    if len(text) > _LONGEST_MARKDOWN or text.count("[") > _MOST_BRACKETS:
+        note = "too long, or too many brackets: its Markdown stands as written"
+        return replace(read_plain(text, url, name), kind="md", notes=(note,))
     from markdown_it import MarkdownIt  # noqa: PLC0415 - 0.04 s, for Markdown only
 
     unified = clean(text)
@@ -58,8 +66,10 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
     fields = {key.lower(): value.strip(" \"'") for key, _, value in lines}
     body = _blocks(rest if has_front else unified)
     # Line breaks stay: a line of a poem or of an address is one, and so is `Opened: 1829`.
-    parser = MarkdownIt("commonmark", {"breaks": True}).enable(["table", "strikethrough"])
-    root = parse_html(f"<body>{parser.render(body)}")
+    parser = MarkdownIt("commonmark", {"breaks": True, "maxNesting": 40}).enable(
+        ["table", "strikethrough"]
+    )
+    root, notes = parse_page(f"<body>{parser.render(body)}")
     strip_hidden(root, list(root.iter()))
     blocks = walk(root, url).blocks
     heading = next((block.text for block in blocks if block.kind == "heading"), "")
@@ -74,6 +84,7 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
         kind="md",
         links=read_links(root, url),
         tables=tuple(block.table for block in blocks if block.table),
+        notes=notes,
     )
 
 

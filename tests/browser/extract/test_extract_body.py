@@ -224,3 +224,9 @@ def test_markdown_is_read_without_its_marks_and_code_keeps_what_looks_like_them(
     assert [(link.url, link.text) for link in document.links] == [
         ("https://a.example/l", "the list")
     ]
+
+
+def test_markdown_that_is_made_to_burst_is_read_as_it_stands_and_says_so() -> None:
+    document = extract_body(b"![" * 50_000, "text/markdown", "https://e.org/light.md")
+    assert (document.kind, len(document.text)) == ("md", 100_000)
+    assert "stands as written" in document.notes[0]
