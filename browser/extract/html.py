@@ -6,7 +6,7 @@ has them. The few steps after it go by the shape of blocks alone, in any languag
 
 Which steps stay was chosen by nested five-fold cross-validation over 274 pages of three sets
 (`tests/bench/article_steps.py`). F1 on folds that no choice saw, by each set's own measure:
-.969 / .9741 / .942, trafilatura's default .951 / .962 / .915, its precision mode .965 / .9744 /
+.9692 / .9747 / .942, trafilatura's default .951 / .962 / .915, its precision mode .965 / .9744 /
 .908. The figure at a constant or step is what F1 over all pages loses without it; those of
 listings and gaps cost there, and stay for pages that the sets do not have.
 """
@@ -59,7 +59,7 @@ _ALL_LINK = 0.8
 # The lines that name writer and day are no longer.
 _LONGEST_BYLINE = 25
 _LONGEST_LABEL = 2
-# A live blog's cards: at most this share of them is missed, and a row has so many at least.
+# A live blog's cards: at most this share of them is missed, and a row has so many at least (.0002).
 _CARDS = frozenset(("article", "section", "div", "li"))
 _FEWEST_CARDS = 4
 _MISSED_CARDS = 0.25
@@ -258,8 +258,10 @@ class _Body:
         """Keep the few cards that were missed of a row that is built alike, as of a live blog."""
         told: dict[etree._Element, bool] = {}
         for n, block in enumerate(self._blocks):
-            for box in (block.node, *block.node.iterancestors()) if self._says_something(n) else ():
-                told[box] = told.get(box, False) or kept[n]
+            box = block.node if self._says_something(n) else None
+            while box is not None and not (box in told and told[box] >= kept[n]):
+                told[box] = kept[n]
+                box = box.getparent()
         rows: dict[tuple[object, ...], list[etree._Element]] = {}
         for box in told:
             if box.tag in _CARDS:

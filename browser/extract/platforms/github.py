@@ -172,10 +172,7 @@ def _repository(page: SitePage) -> Record | None:
 
 def _thread(page: SitePage, kind: str) -> Record | None:
     """Read a conversation: its first post, then comments and reviews as items."""
-    node, first = (
-        node_of(page, "DiscussionForumPosting", "QAPage"),
-        page.first(_BODY),
-    )
+    node, first = (node_of(page, "DiscussionForumPosting", "QAPage"), page.first(_BODY))
     blocks = _blocks(page)
     head = _comment(page, first) if first is not None else blocks.pop(0) if blocks else None
     record = _THREAD.read(page, "github", page.soup)
@@ -207,11 +204,7 @@ def _comment(page: SitePage, block: Tag) -> Record | None:
     record = _COMMENT.read(page, "github", block)
     if page.first(".markdown-body, .comment-body", block) is None:
         return None
-    around = (
-        block,
-        *list(block.parents)[:2],
-        page.first(_ANCHOR, block),
-    )
+    around = (block, *list(block.parents)[:2], page.first(_ANCHOR, block))
     ids = (attribute(node, "id") for node in around if node is not None)
     name = next((n for n in ids if n.startswith(("issuecomment", "discussion_r"))), "")
     kind = "review_comment" if name.startswith("discussion_r") else "comment"

@@ -252,12 +252,6 @@ def node_of(page: SitePage, *kinds: str) -> dict[str, Any]:
     return next((node for node in page.jsonld if wanted & set(node_types(node))), {})
 
 
-def first_node(value: object) -> dict[str, Any]:
-    """The node that a property holds, of several the first; an empty one where it is none."""
-    item = value[0] if isinstance(value, list) and value else value
-    return item if isinstance(item, dict) else {}
-
-
 def statistics(node: dict[str, Any]) -> dict[str, int]:
     """Interaction counters by plain names."""
     values = node.get("interactionStatistic") or []
