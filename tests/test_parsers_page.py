@@ -60,7 +60,7 @@ def test_the_parser_is_short() -> None:
 def test_the_page_is_read_with_who_said_what(folder: Path) -> None:
     script = f"""
 from pathlib import Path
-from browser.extract.body import extract_body
+from browser.extract import extract_body
 document = extract_body(Path("thread.html").read_bytes(), "text/html", {URL!r})
 print(document.title, document.text, document.notes, sep="\\n")
 """
@@ -74,7 +74,7 @@ print(document.title, document.text, document.notes, sep="\\n")
 
 def test_a_page_without_the_markup_is_read_as_a_plain_one_and_says_so(folder: Path) -> None:
     script = f"""
-from browser.extract.body import extract_body
+from browser.extract import extract_body
 print(extract_body(b"<h2>Gone</h2><p>Nothing of it is left here.</p>", "text/html", {URL!r}).notes)
 """
     assert "no harbour-talk record" in said(folder, script)

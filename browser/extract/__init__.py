@@ -1,6 +1,104 @@
-"""Pages and documents into typed data: `extract` for HTML, `extract_body` for whatever came."""
+"""Whatever came over the wire into a Document: `extract` for pages, `extract_body` for the rest."""
 
-from browser.extract.body import extract_body
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote, urlsplit
+
+from browser.errors import ExtractError, TooLarge
+from browser.extract.documents import read_compound, read_zip
+from browser.extract.documents.mail import read_mail, saved_page
+from browser.extract.documents.rtf import read_rtf
 from browser.extract.html import extract
+from browser.extract.sniff import BINARY, sniff
+from browser.extract.text_formats import read_text
+from browser.extract.tree import decode
+from browser.net.url import host
+
+if TYPE_CHECKING:
+    from browser.types import Document
 
 __all__ = ["extract", "extract_body"]
+
+# As much as a body over HTTP may unpack to.
+_LARGEST_UNPACKED = 24 * 1024 * 1024
+
+
+def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document:
+    """Read HTML, PDF, office documents, books, mail, text, data, feeds, or an archive of such.
+
+    `content_type` is the header as it came; the bytes are believed over it. `Document.kind` says
+    what it was. Raises ExtractError for pictures, locked and broken documents, TooLarge
+    for those that unpack to more than anyone reads.
+    """
+    document = _read(body, content_type, url)
+    if "\ufffd" in document.text and "\ufffd".encode() not in body:
+        note = "characters that are broken in it, or in no known encoding, stand as \ufffd"
+        return replace(document, notes=(*document.notes, note))
+    if document.kind != "html" and not (document.text.strip() or document.notes):
+        return replace(document, notes=("no text in it",))
+    return document
+
+
+def _read(body: bytes, content_type: str, url: str, *, packed: bool = False) -> Document:
+    """Read a body; `packed` says that it was within an archive."""
+    kind, name = sniff(body, content_type, url), unquote(PurePosixPath(urlsplit(url).path).name)
+    match kind:
+        case "html":
+            return on_platform(extract(body, url, content_type=content_type), body, url)
+        case "pdf":
+            from browser.extract.documents.pdf import extract_pdf  # noqa: PLC0415 - loads pypdfium2
+
+            return extract_pdf(body, url, name)
+        case "gzip":
+            return extract_body(_unpacked(body), "", url.removesuffix(".gz"))
+        case "zip":
+            return read_zip(body, url, name, None if packed else _read_member)
+        case "ole":
+            return read_compound(body, url, name)
+        case "rtf":
+            return read_rtf(body, url, name)
+        case "mail":
+            page = saved_page(body)
+            return extract(page[0], page[1] or url) if page else read_mail(body, url, name)
+    if kind == BINARY:
+        message = f"{content_type or 'the body'} is no document that can be read"
+        raise ExtractError(message, hint="Pictures, sound and programs are not read.")
+    document = read_text(kind, decode(body, content_type), url, name)
+    return on_platform(document, body, url) if kind == "json" else document
+
+
+def _read_member(body: bytes, name: str) -> Document:
+    return _read(body, "", f"file:///{quote(name)}", packed=True)
+
+
+def _unpacked(body: bytes) -> bytes:
+    """Undo gzip once, as of `sitemap.xml.gz`."""
+    unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    try:
+        content = unpacker.decompress(body, _LARGEST_UNPACKED)
+    except zlib.error as error:
+        raise ExtractError(f"not readable as gzip: {error}") from error
+    if unpacker.unconsumed_tail:
+        raise TooLarge("it unpacks to more than can be read", hint="Try another source.")
+    if content.startswith(b"\x1f\x8b"):
+        raise ExtractError("packed more than once", hint="Try another source.")
+    return content
+
+
+def may_be_platform(url: str) -> bool:
+    """Whether a platform can be there at all: none lives at an address or a bare name."""
+    name = host(url)
+    return "." in name and ":" not in name and not name.rpartition(".")[2].isdigit()
+
+
+def on_platform(document: Document, body: bytes, url: str) -> Document:
+    """Complete a document from the record of its page, where that is one of a known platform."""
+    if not may_be_platform(url):
+        return document
+    from browser.extract.platforms.lookup import with_platform  # noqa: PLC0415 - 0.05 s
+
+    return with_platform(document, body, url)

@@ -10,8 +10,6 @@ from collections import Counter
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from browser.extract.tree import raw_text
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -52,7 +50,8 @@ def draws(hidden: etree._Element) -> bool:
     math = next(hidden.iter("math"), None)
     if parent is None or math is None:
         return False
-    beside = Counter(_signs("".join(raw_text(other) for other in parent if other is not hidden)))
+    others = (other.itertext() for other in parent if other is not hidden)
+    beside = Counter(_signs("".join(str(text) for texts in others for text in texts)))
     return bool(beside) and beside == Counter(_signs(_shown(math)))
 
 

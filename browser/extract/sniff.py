@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import urlsplit
 
-from browser.extract.charset import utf16_of
+from browser.extract.tree import utf16_of
 
 BINARY: Final = "binary"
 

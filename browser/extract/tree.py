@@ -1,15 +1,163 @@
-"""HTML bytes or text into an lxml tree, cut off where a page is larger than anyone reads."""
+"""The bytes of a page into text, and its HTML into an lxml tree.
+
+The encoding is found in the order in which browsers look for it: byte order mark, the header's
+charset, the page's own declaration (HTML standard, "prescan a byte stream"), then by looking at
+the bytes. Labels mean what the WHATWG Encoding standard says they do. A tree is cut off where a
+page is larger than anyone reads.
+"""
 
 from __future__ import annotations
 
+import codecs
 import re
-from itertools import islice
+from typing import AnyStr
 
+import webencodings
 from lxml import etree, html
 
 from browser.errors import ExtractError
-from browser.extract.charset import decode_noted
 from browser.text import clean
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_HEADER = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)""")
+_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
+_META = re.compile(rb"""<meta(?=[\s/])((?:[^>"']|"[^"]*"|'[^']*')*)""", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    rb"""([^\s/>="']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNORECASE
+)
+_HEAD_ENDS = re.compile(rb"</head|<body", re.IGNORECASE)
+# Browsers look at so many bytes whatever they hold, and on to the end of the head.
+_PRESCAN = 1024
+_LONGEST_HEAD = 64 * 1024
+# Encodings that Python knows in a narrower form than browsers use under the same name.
+_WIDER = {
+    "gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs",
+    "x-user-defined": "cp1252", "iso-8859-8-i": "iso-8859-8", "utf-16le": "utf-16-le",
+    "utf-16be": "utf-16-be",
+}  # fmt: skip
+_NAMES = {"cp1252": "windows-1252"}
+# Of markup in UTF-16 this share of every second byte is zero, and hardly any of the others.
+_ZEROS = 0.4
+_STRAY = 0.05
+_FEWEST_PAIRS = 4
+# Of text in a Latin script hardly more than a tenth of the bytes are beyond ASCII.
+_FOREIGN = 0.2
+_LOOKED_AT = 16 * 1024
+
+
+def decode(body: bytes, content_type: str = "") -> str:
+    """Decode a page's bytes; what does not fit becomes U+FFFD. `content_type` is the header."""
+    return decode_noted(body, content_type)[0]
+
+
+def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
+    """Decode a page's bytes, and say in words what was wrong with them; nothing mostly.
+
+    A label of UTF-8 is believed as far as the bytes bear it out: it is every editor's default.
+    """
+    for bom, name in _BOMS:
+        if body.startswith(bom):
+            return _noted(body[len(bom) :].decode(name, "replace"))
+    if wide := utf16_of(body):
+        return _noted(body.decode(wide, "replace"))
+    header = _HEADER.search(content_type)
+    label = (_codec(header[1]) if header else None) or _declared(body)
+    if label and label != "utf-8":
+        return _noted(body.decode(label, "replace"))
+    try:
+        return body.decode("utf-8"), ""
+    except UnicodeDecodeError as error:
+        text, name = _guess(body, error)
+    if label and name != "utf-8":
+        return text, f"it says that it is UTF-8 and is not: read as {_NAMES.get(name, name)}"
+    return _noted(text)
+
+
+def utf16_of(body: bytes) -> str:
+    """The byte order of UTF-16 without a mark: of markup every second byte is zero."""
+    head = body[: _PRESCAN // 2 * 2]
+    even, odd = head[::2], head[1::2]
+    if len(odd) < _FEWEST_PAIRS:
+        return ""
+    if odd.count(0) > _ZEROS * len(odd) and even.count(0) < _STRAY * len(even):
+        return "utf-16-le"
+    if even.count(0) > _ZEROS * len(even) and odd.count(0) < _STRAY * len(odd):
+        return "utf-16-be"
+    return ""
+
+
+def _noted(text: str) -> tuple[str, str]:
+    lost = text.count("\ufffd")
+    return text, f"{lost} characters could not be decoded" if lost else ""
+
+
+def _declared(body: bytes) -> str | None:
+    if found := _XML.search(body[:_PRESCAN]):
+        return _for_ascii(found[1])
+    for match in _META.finditer(_COMMENT.sub(b"", _head(body))):
+        if (label := _meta_label(match[1])) and (name := _for_ascii(label)):
+            return name
+    return None
+
+
+def _head(body: bytes) -> bytes:
+    end = _HEAD_ENDS.search(body, _PRESCAN, _LONGEST_HEAD)
+    return body[: end.start() if end else _PRESCAN]
+
+
+def _meta_label(attributes: bytes) -> bytes | None:
+    """The label of `charset`, or of `content` where `http-equiv` says that it is a content type."""
+    found: dict[bytes, bytes] = {}
+    for name, *values in _ATTRIBUTE.findall(attributes):
+        found.setdefault(name.lower(), next(filter(None, values), b""))
+    if b"charset" in found:
+        return found[b"charset"]
+    if found.get(b"http-equiv", b"").strip().lower() != b"content-type":
+        return None
+    label = _HEADER.search(found.get(b"content", b"").decode("ascii", "replace"))
+    return label[1].encode("ascii", "replace") if label else None
+
+
+def _for_ascii(label: bytes) -> str | None:
+    """The codec of a label that could be read as ASCII: it cannot be UTF-16, whatever it says."""
+    name = _codec(label.decode("ascii", "replace"))
+    return "utf-8" if name and name.startswith("utf-16") else name
+
+
+def _codec(label: str) -> str | None:
+    encoding = webencodings.lookup(label)
+    if encoding is None or encoding.name == "replacement":
+        return None
+    return _WIDER.get(encoding.name, str(encoding.codec_info.name))
+
+
+def _guess(body: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
+    # One torn character at the very end, or a stray byte in a long text, is still UTF-8.
+    valid = body.decode("utf-8", "replace")
+    wrong = valid.count("\ufffd")
+    multibyte = sum(1 for character in valid if character > "\x7f") - wrong
+    if error.start >= len(body) - 3 or multibyte > 10 * wrong:
+        return valid, "utf-8"
+    name = _by_letters(body)
+    return body.decode(name, "replace"), name
+
+
+def _by_letters(body: bytes) -> str:
+    """The likeliest encoding of text in a script of its own; Western European for all others."""
+    text = re.sub(rb"<[^>]*>|[\x00-\x20]+", b" ", body[:_LOOKED_AT])
+    beyond = sum(1 for byte in text if byte > 0x7F)
+    if beyond < _FOREIGN * len(text):
+        return "cp1252"
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - few pages say nothing at all
+
+    best = from_bytes(text).best()
+    return (_codec(best.encoding) or best.encoding) if best else "cp1252"
+
 
 # Elements as trafilatura wants them, without the Python call an element that lxml.html makes.
 _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)
@@ -20,7 +168,6 @@ MOST_TAGS = 150_000
 _MOST_BYTES = 5_000_000
 # Of a page that is cut anyway so many are read, which takes a few seconds at worst.
 _TAGS_OF_CUT = 50_000
-_TAG = re.compile("<")
 
 # Of a <noscript> at least so many characters are an article; a notice that scripts are needed
 # is shorter.
@@ -64,12 +211,15 @@ def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Elemen
     return root, notes
 
 
-def bounded(text: str, most: int = MOST_TAGS) -> str:
+def bounded(markup: AnyStr, most: int = MOST_TAGS) -> AnyStr:
     """Cut markup off where it has more tags than a page anyone reads; all others are whole."""
-    if text.count("<") <= most:
-        return text
-    last = next(islice(_TAG.finditer(text), most, None))
-    return text[: last.start()]
+    sign = "<" if isinstance(markup, str) else b"<"
+    if markup.count(sign) <= most:
+        return markup
+    end = -1
+    for _ in range(most + 1):
+        end = markup.find(sign, end + 1)
+    return markup[:end]
 
 
 def _mend_head(root: etree._Element) -> None:

@@ -22,8 +22,7 @@ from browser.errors import (
     TooLarge,
 )
 from browser.extract import extract_body
-from browser.extract.charset import decode
-from browser.extract.tree import parse_html
+from browser.extract.tree import decode, parse_html
 from browser.net.url import host, join, registrable_domain
 from browser.read.habits import Habits
 from browser.read.pages import needs_browser, page_of_error, page_of_response, read_rendered

@@ -1,4 +1,4 @@
-"""Which steps of `browser.extract.article` pay on pages they were not chosen on.
+"""Which steps of `browser.extract.html` pay on pages they were not chosen on.
 
     python -m tests.bench.article_steps DATA [DATA ...]
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import trafilatura
 
-from browser.extract import article
+from browser.extract import html as reader
 from browser.extract.blocks import render_text, walk
 from browser.extract.hidden import strip_hidden
 from browser.extract.metadata import read_metadata
@@ -37,9 +37,9 @@ TIE = 0.0002
 """F1 that a step must bring on the four folds it is chosen on: half a page of a thousand."""
 
 NEUTRAL: dict[str, tuple[Any, Any]] = {
-    "_widen": (article._Body, lambda _self, _root, kept: kept),
+    "_widen": (reader._Body, lambda _self, _root, kept: kept),
     **{
-        name: (article._Body, lambda _self, _kept, *_rest: None)
+        name: (reader._Body, lambda _self, _kept, *_rest: None)
         for name in (
             "_add_opening", "_add_headings", "_drop_title", "_drop_byline",
             "_drop_below", "_drop_captions", "_drop_links",
@@ -83,7 +83,7 @@ def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
     fold = int(hashlib.sha256(url.encode()).hexdigest(), 16) % FOLDS
     page = Page(fold, truth, walked, (root, elements), meta, modes)
     answers: dict[bool, str] = {}
-    real = article._extract
+    real = reader._extract
 
     def once(tree: Any, *, precise: bool) -> str:
         if precise not in answers:
@@ -97,7 +97,7 @@ def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
 def read(pages: Iterable[Page], steps: frozenset[str]) -> None:
     """Score all pages with these steps alone."""
     kept = {name: getattr(owner, name) for name, (owner, _) in NEUTRAL.items()}
-    real = article._extract
+    real = reader._extract
     try:
         for name, (owner, neutral) in NEUTRAL.items():
             if name not in steps:
@@ -105,11 +105,11 @@ def read(pages: Iterable[Page], steps: frozenset[str]) -> None:
         for page in pages:
             if steps in page.by_steps:
                 continue
-            article._extract = page.modes["once"]  # type: ignore[assignment]
-            blocks = article.content_blocks(page.walked, page.root[0], page.meta)
+            reader._extract = page.modes["once"]  # type: ignore[assignment]
+            blocks = reader.content_blocks(page.walked, page.root[0], page.meta)
             page.by_steps[steps] = page.counts(render_text(blocks))
     finally:
-        article._extract = real
+        reader._extract = real
         for name, (owner, _) in NEUTRAL.items():
             setattr(owner, name, kept[name])
 

@@ -1,1 +1,154 @@
-"""Documents that are packed: Word, Excel, PowerPoint, OpenDocument, EPUB, e-mail."""
+"""Documents that are packed or have parts: told apart by what is in them, and read."""
+
+from __future__ import annotations
+
+import logging
+from posixpath import basename
+from typing import TYPE_CHECKING, Any
+
+from browser.errors import BrowserError, ExtractError
+from browser.extract.dates import iso_date
+from browser.extract.documents.archive import Archive
+from browser.extract.documents.composer import Composer, PartFacts
+from browser.extract.documents.epub import read_epub
+from browser.extract.documents.odf import read_odf
+from browser.extract.documents.sheets import read_xls, read_xlsx
+from browser.extract.documents.slides import read_pptx
+from browser.extract.documents.word import read_docx
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from browser.types import Document
+
+    Reader = Callable[[bytes, str], Document]
+
+_ODF = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
+_MIMETYPE = "application/vnd.oasis.opendocument."
+# The streams of a compound file by which its program knows it.
+_STREAMS = {
+    "EncryptedPackage": "locked", "WordDocument": "doc", "PowerPoint Document": "ppt",
+    "Workbook": "xls", "Book": "xls", "__substg1.0_": "msg",
+}  # fmt: skip
+_SAVE_ANEW = (
+    "Save it as .docx, .xlsx, .pptx, .eml or PDF, then read that"
+    " (LibreOffice: `soffice --headless --convert-to docx FILE`)."
+)
+# Documents of an archive that are read; more are a collection to unpack and search as a folder.
+_MOST_FILES = 100
+# And so many characters of them: three long books.
+_MOST_TEXT = 3_000_000
+_JUNK = ("__MACOSX/", ".")
+
+
+def read_zip(body: bytes, url: str, name: str, read: Reader | None) -> Document:
+    """Read a document that is a zip file, or the documents of an archive.
+
+    `read(body, name)` reads a file of an archive; it is None within one. Raises ExtractError for
+    what is broken, locked or no document, TooLarge for what was made to burst.
+    """
+    archive = Archive(body)
+    kind = archive.read("mimetype").decode("ascii", "replace").strip()
+    if kind == "application/epub+zip" or "META-INF/container.xml" in archive.names:
+        return read_epub(archive, url, name)
+    if kind.startswith(_MIMETYPE):
+        what = kind.removeprefix(_MIMETYPE).partition("-")[0]
+        return read_odf(archive, url, name, _ODF.get(what, "odf"))
+    main = archive.main_part()
+    match main.partition("/")[0]:
+        case "word":
+            return read_docx(archive, main, url, name)
+        case "xl" if main.endswith(".bin"):
+            archive.check_all()
+            return _through_extra(body, url, name, "xlsb")
+        case "xl":
+            return read_xlsx(archive, body, url, name)
+        case "ppt":
+            return read_pptx(archive, main, url, name)
+    return _read_folder(archive, url, name, read)
+
+
+def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> Document:
+    """Read the documents of an archive one after the other; archives within it are left."""
+    if read is None:
+        raise ExtractError("an archive within an archive is not read")
+    composer = Composer()
+    files = [f for f in sorted(archive.names) if not f.endswith("/") and not f.startswith(_JUNK)]
+    count = size = 0
+    for number, file in enumerate(files):
+        if number >= _MOST_FILES or size > _MOST_TEXT:
+            composer.notes.append(f"only the first {number} of {len(files)} files were read")
+            break
+        try:
+            document = read(archive.read(file), basename(file))
+        except BrowserError as error:
+            composer.notes.append(f"{file} was not read: {error}")
+            continue
+        count += 1
+        size += len(document.text)
+        composer.heading(1, file)
+        composer.text(document)
+        composer.notes.extend(f"{file}: {note}" for note in document.notes)
+    if not count:
+        raise ExtractError(
+            "no document in the archive can be read", hint="Unpack it, or try another source."
+        )
+    return composer.document(url, "zip", name, PartFacts(title=name))
+
+
+def read_compound(body: bytes, url: str, name: str) -> Document:
+    """Read .doc, .ppt, .msg (with the extra `documents`) and .xls files.
+
+    Raises ExtractError for those that are locked, broken or of another program.
+    """
+    kind = next((k for s, k in _STREAMS.items() if s.encode("utf-16-le") in body), "")
+    if kind == "locked":
+        raise ExtractError(
+            "the Office file is encrypted", hint="Save it without a password, then read it."
+        )
+    if kind == "xls":
+        return read_xls(body, url, name)
+    if not kind:
+        raise ExtractError("an OLE file of no known kind", hint=_SAVE_ANEW)
+    return _through_extra(body, url, name, kind)
+
+
+def _through_extra(body: bytes, url: str, name: str, kind: str) -> Document:
+    """Read what only a library of the extra `documents` reads; it knows no hidden text."""
+    try:
+        import sharepoint2text  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ExtractError(
+            f"old Office files (.{kind}) need the extra `documents`",
+            hint=f"pip install 'urchin-research[documents]'. {_SAVE_ANEW}",
+        ) from error
+    # It writes a log line for each thing that it does not know.
+    logging.getLogger("sharepoint2text").setLevel(logging.CRITICAL)
+    try:
+        found: Any = next(sharepoint2text.read_bytes(body, extension=kind, ignore_images=True))
+    except (sharepoint2text.ExtractionError, StopIteration) as error:
+        raise ExtractError(f"not readable as .{kind}: {error}") from error
+    composer = Composer(notes=["hidden text in it could not be told from the rest"])
+    if kind == "msg":
+        addresses = [one.get("address") or "" for one in found.properties["msg.to_emails"]]
+        lines = {
+            "From": found.metadata.author, "To": ", ".join(filter(None, addresses)),
+            "Date": found.metadata.created, "Subject": found.metadata.title,
+        }  # fmt: skip
+        composer.paragraph("\n".join(f"{key}: {text}" for key, text in lines.items() if text))
+    for unit in found.units:
+        composer.heading(2, unit.title or "")
+        for block in unit.text.replace("\r", "\n").split("\n\n"):
+            composer.paragraph(block)
+    for attachment in found.attachments:
+        composer.notes.append(f"the attachment {attachment.filename} was not read")
+    facts = PartFacts(
+        title=found.metadata.title or "", author=found.metadata.author or None,
+        published=_day(found.metadata.created), modified=_day(found.metadata.modified),
+    )  # fmt: skip
+    return composer.document(url, kind, name, facts)
+
+
+def _day(moment: str | None) -> str | None:
+    """A date of the file; nothing where nobody set it, and it is the first that it can hold."""
+    return None if not moment or moment.startswith("1601-01-01") else iso_date(moment)

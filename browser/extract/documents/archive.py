@@ -136,19 +136,6 @@ def stream_xml(data: bytes, *tags: str) -> Iterator[etree._Element]:
         raise ExtractError(f"broken XML in it: {error}") from error
 
 
-def cut_markup(data: bytes, most: int) -> tuple[bytes, bool]:
-    """Cut XML off behind so many tags, and tell whether it is still whole.
-
-    What stands before the cut can be parsed: each tag takes some 200 bytes of memory.
-    """
-    if data.count(b"<") <= most:
-        return data, True
-    end = -1
-    for _ in range(most):
-        end = data.find(b"<", end + 1)
-    return data[:end], False
-
-
 def drop(element: etree._Element) -> None:
     """Free an element that was read, and what stood before it."""
     element.clear()

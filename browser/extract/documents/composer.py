@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from browser.extract.blocks import Block, render_markdown, render_text, walk
+from browser.extract.blocks import (
+    Block,
+    render_markdown,
+    render_text,
+    table_markdown,
+    table_text,
+    walk,
+)
 from browser.extract.dates import iso_date
 from browser.extract.hidden import strip_hidden
-from browser.extract.tables import table_markdown, table_text
 from browser.extract.tree import text_content
 from browser.text import clean
 from browser.types import Document, Link, Table

@@ -9,17 +9,13 @@ from email.parser import BytesParser
 from typing import TYPE_CHECKING
 
 from browser.errors import ExtractError
-from browser.extract.charset import decode
 from browser.extract.dates import iso_date
 from browser.extract.documents.composer import Composer, PartFacts
-from browser.extract.html import extract
-from browser.extract.plain import extract_plain
-from browser.extract.tree import parse_html
+from browser.extract.text_formats import read_plain
+from browser.extract.tree import decode, parse_html
 from browser.text import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from browser.types import Document
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
@@ -37,15 +33,12 @@ _DEEPEST = 5
 def read_mail(body: bytes, url: str, name: str) -> Document:
     """Read one message or a folder of them: the headers a reader sees, the text, forwarded mail.
 
-    A page saved as mail is read as that page. Attachments are named in the notes. Raises
-    ExtractError for what is no mail.
+    Attachments are named in the notes. Raises ExtractError for what is no mail.
     """
     if _MBOX_LINE.match(body):
         starts = [match.end() for match in _MBOX_LINE.finditer(body)]
         return _folder(body, starts, url, name)
     message = _parse(body)
-    if page := _saved_page(message, url):
-        return page
     composer = Composer()
     _add(message, composer, _DEEPEST)
     if not composer.blocks:
@@ -90,7 +83,7 @@ def _add(message: EmailMessage, composer: Composer, depth: int) -> None:
 def _add_text(part: EmailMessage, composer: Composer) -> None:
     text = _decoded(part)
     if part.get_content_type() != "text/html":
-        for block in extract_plain(text, "", "").text.split("\n\n"):
+        for block in read_plain(text, "", "").text.split("\n\n"):
             composer.paragraph(block)
         return
     composer.markup(parse_html(text))
@@ -103,18 +96,17 @@ def _decoded(part: EmailMessage) -> str:
     return decode(payload, f"text/plain; charset={charset}") if isinstance(payload, bytes) else ""
 
 
-def _saved_page(message: EmailMessage, url: str) -> Document | None:
+def saved_page(body: bytes) -> tuple[str, str] | None:
+    """The HTML and the address of a page that was saved as mail; None of any other mail."""
+    message = _parse(body)
     if message.get_content_type() != "multipart/related":
         return None
     place = _header(message, "Snapshot-Content-Location") or _header(message, "Content-Location")
-    page = next((part for part in _parts(message) if part.get_content_type() == "text/html"), None)
+    parts = (part for part in message.walk() if isinstance(part, EmailMessage))
+    page = next((part for part in parts if part.get_content_type() == "text/html"), None)
     if page is None or not (place or message.get("From", "").startswith("<Saved by")):
         return None
-    return extract(_decoded(page), place or url)
-
-
-def _parts(message: EmailMessage) -> Iterator[EmailMessage]:
-    return (part for part in message.walk() if isinstance(part, EmailMessage))
+    return _decoded(page), place
 
 
 def _facts(message: EmailMessage) -> PartFacts:

@@ -54,6 +54,9 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
                 sheet.reset_dimensions()  # what the file says of its size is not to be believed
                 shown = (map(_shown_cell, row) for row in sheet.iter_rows())
                 reader.read(sheet.title, shown, visible=sheet.sheet_state == "visible")
+            macros = sum(name.startswith("xl/macrosheets/sheet") for name in archive.names)
+            if macros:
+                reader.composer.notes.append(f"{macros} sheets of Excel 4 macros were not read")
         finally:
             book.close()
     except _BROKEN as error:
@@ -68,12 +71,13 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
     """
     import xlrd  # noqa: PLC0415 - as openpyxl
 
-    reader = _SheetReader()
+    reader, log = _SheetReader(), StringIO()
     try:
         # Ragged rows: a cell in the last row and column does not fill the sheet.
         book = xlrd.open_workbook(
-            file_contents=body, formatting_info=True, ragged_rows=True, logfile=StringIO()
+            file_contents=body, formatting_info=True, ragged_rows=True, logfile=log, verbosity=1
         )
+        reader.composer.notes.extend(_passed_over(log.getvalue()))
         for sheet in book.sheets():
             rows = (map(partial(_old_cell, book), sheet.row(n)) for n in range(sheet.nrows))
             reader.read(sheet.name, rows, visible=sheet.visibility == 0)
@@ -84,6 +88,15 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
             ) from error
         raise ExtractError(f"not readable as a workbook: {error}") from error
     return reader.composer.document(url, "xls", name, PartFacts())
+
+
+def _passed_over(log: str) -> Iterator[str]:
+    """The sheets that xlrd tells in its log to have left: macros of Excel 4, charts, modules."""
+    for line in log.splitlines():
+        _, found, rest = line.partition("Ignoring non-worksheet data named ")
+        name, _, kind = rest.rpartition(" (type ")
+        if found:
+            yield f"the sheet {name} ({kind.partition('= ')[2].rstrip(')')}) was not read"
 
 
 def _old_cell(book: Any, cell: Any) -> str:

@@ -13,12 +13,13 @@ from zipfile import ZipFile
 from lxml import etree
 
 from browser.errors import ExtractError
-from browser.extract.documents.archive import cut_markup, parse_xml
+from browser.extract.documents.archive import parse_xml
 from browser.extract.documents.composer import Composer, core_properties
-from browser.extract.documents.equations import M, tex
-from browser.extract.tree import MOST_TAGS, parse_html
+from browser.extract.tree import MOST_TAGS, bounded, parse_html
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from browser.extract.documents.archive import Archive
     from browser.types import Document
 
@@ -78,7 +79,11 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
             link.text = ""  # the way back from a footnote
     for table in root.iter("table"):
         rows = list(table.iter("tr"))
-        if any(len(row) > 1 for row in rows):  # one of a single column lays out paragraphs
+        # One of a single column lays out paragraphs; one of two may be of names and values.
+        widest = max(map(len, rows), default=0)
+        if widest == 2:
+            table.insert(0, etree.Element("caption"))
+        elif widest > 2:
             for cell in rows[0]:
                 cell.tag = "th"
     composer.markup(root)
@@ -97,8 +102,10 @@ def _rewritten(archive: Archive, main: str, composer: Composer) -> bytes:
     out = BytesIO()
     with ZipFile(out, "w") as packed:
         for part, has_text in parts.items():
-            data, is_whole = cut_markup(archive.read(part), _MOST_TAGS)
-            if not is_whole:
+            data = archive.read(part)
+            whole = len(data)
+            data = bounded(data, _MOST_TAGS)
+            if len(data) < whole:
                 composer.notes.append("only its beginning was read: it is far too long")
             root = parse_xml(data)
             if root is None and part == main:
@@ -115,8 +122,8 @@ def _rewritten(archive: Archive, main: str, composer: Composer) -> bytes:
 def _clean(root: etree._Element, headings: dict[str, int]) -> int:
     """Take out what nobody sees, and what mammoth cannot read; how many pictures went with it."""
     etree.strip_tags(root, etree.Entity)
-    for equation in list(root.iter(f"{M}oMath")):
-        _replace(equation, _run(f"${tex(equation).strip()}$"))
+    for equation in list(root.iter(f"{_M}oMath")):
+        _replace(equation, _run(f"${_tex(equation).strip()}$"))
     for choice in list(root.iter(f"{_MC}AlternateContent")):
         _replace(choice, next(choice.iter(f"{W}txbxContent"), etree.Element(f"{W}r")))
     for drawing in list(root.iter(f"{W}drawing", f"{W}pict")):
@@ -208,3 +215,79 @@ def _set_level(paragraph: etree._Element, headings: dict[str, int]) -> None:
 def _value(element: etree._Element, path: str) -> str:
     child = element.find("/".join(f"{W}{name}" for name in path.split("/")))
     return child.get(f"{W}val", "") if child is not None else ""
+
+
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+# Signs of sums and accents that TeX writes as commands; all other letters stay as they are.
+_SUMS = {"∑": r"\sum", "∏": r"\prod", "∫": r"\int", "∬": r"\iint", "∮": r"\oint", "⋃": r"\bigcup"}
+_ACCENTS = {
+    "\u0302": r"\hat", "\u0303": r"\tilde", "\u0304": r"\bar", "\u0305": r"\overline",
+    "\u0307": r"\dot", "\u0308": r"\ddot", "\u20d7": r"\vec",
+}  # fmt: skip
+
+
+def _tex(element: etree._Element) -> str:
+    """Give an `m:oMath`, or any part of one, as TeX; structures without a form keep their text."""
+    return "".join(_pieces(element))
+
+
+def _pieces(element: etree._Element) -> Iterator[str]:
+    for node in element:
+        if isinstance(node.tag, str) and node.tag.endswith("}t"):
+            yield node.text or ""
+        elif isinstance(node.tag, str) and not node.tag.endswith("Pr"):
+            yield _structure(node)
+
+
+def _structure(node: etree._Element) -> str:  # noqa: PLR0911 - one form a structure
+    match node.tag.removeprefix(_M):
+        case "f":
+            over, under = _part(node, "num"), _part(node, "den")
+            return f"({over})/({under})" if _property(node, "type") == "lin" else _frac(over, under)
+        case "sSup" | "sSub" | "sSubSup" | "sPre":
+            scripts = _script("_", _part(node, "sub")) + _script("^", _part(node, "sup"))
+            base = _part(node, "e")
+            return f"{{}}{scripts}{base}" if node.tag == f"{_M}sPre" else f"{base}{scripts}"
+        case "rad":
+            degree = _part(node, "deg")
+            return rf"\sqrt{f'[{degree}]' if degree else ''}{{{_part(node, 'e')}}}"
+        case "nary":
+            sign = _property(node, "chr", "∫")
+            limits = _script("_", _part(node, "sub")) + _script("^", _part(node, "sup"))
+            return f"{_SUMS.get(sign, sign)}{limits} {_part(node, 'e')}"
+        case "d":
+            inner = _property(node, "sepChr", "|").join(_tex(e) for e in node.findall(f"{_M}e"))
+            return f"{_property(node, 'begChr', '(')}{inner}{_property(node, 'endChr', ')')}"
+        case "func":
+            return f"{_part(node, 'fName')} {_part(node, 'e')}"
+        case "limLow" | "limUpp":
+            mark = "_" if node.tag == f"{_M}limLow" else "^"
+            return _part(node, "e") + _script(mark, _part(node, "lim"))
+        case "acc" | "bar":
+            sign = _property(node, "chr", "\u0302" if node.tag == f"{_M}acc" else "\u0305")
+            return f"{_ACCENTS.get(sign, sign)}{{{_part(node, 'e')}}}"
+        case "m" | "eqArr":
+            rows = node.findall(f"{_M}mr") or node.findall(f"{_M}e")
+            cells = (" & ".join(map(_tex, row.findall(f"{_M}e"))) or _tex(row) for row in rows)
+            body = r" \\ ".join(cells)
+            return rf"\begin{{matrix}}{body}\end{{matrix}}"
+    return _tex(node)
+
+
+def _frac(over: str, under: str) -> str:
+    return rf"\frac{{{over}}}{{{under}}}"
+
+
+def _part(node: etree._Element, name: str) -> str:
+    part = node.find(f"{_M}{name}")
+    return _tex(part).strip() if part is not None else ""
+
+
+def _script(mark: str, text: str) -> str:
+    return f"{mark}{{{text}}}" if len(text) > 1 else f"{mark}{text}" if text else ""
+
+
+def _property(node: etree._Element, name: str, default: str = "") -> str:
+    """The value of a property; one that is there without a value is an empty sign."""
+    found = node.find(f"{_M}{node.tag.removeprefix(_M)}Pr/{_M}{name}")
+    return default if found is None else found.get(f"{_M}val", "")

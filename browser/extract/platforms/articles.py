@@ -5,22 +5,23 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import date_within, iso_date
 from browser.extract.html import extract
 from browser.extract.metadata import names, text_of
-from browser.extract.platforms.declared_sites import is_thing
-from browser.extract.platforms.embedded import (
+from browser.extract.platforms.paths import RecordPaths
+from browser.extract.platforms.site import (
+    Platform,
+    attribute,
     author_of,
     node_date,
     node_of,
+    objects_in,
     statistics,
-    walk,
     words_of,
 )
-from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.site import Platform, attribute
 from browser.extract.platforms.site_record import Record, counts, fields, number
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def _entry(page: SitePage) -> dict[str, Any] | None:
         scripts = (script.text or "" for script in page.tree.iter("script"))
         said = _PRELOADED.search(next((text for text in scripts if "_preloads" in text), ""))
         data = json.loads(json.loads(said[1])) if said else None
-    entries = (node for node in walk([data]) if {"slug", "post_date", "title"} <= node.keys())
+    entries = (node for node in objects_in([data]) if {"slug", "post_date", "title"} <= node.keys())
     slug = page.path[-1] if page.path else ""
     return next((node for node in entries if page.json is not None or node["slug"] == slug), None)
 
@@ -228,3 +229,68 @@ def _post(page: SitePage) -> Record | None:
             free=node.get("isAccessibleForFree"),
         ),
     )  # fmt: skip
+
+
+_KINDS = {
+    "Recipe": "recipe", "Product": "product", "ProductGroup": "product", "Movie": "film",
+    "TVSeries": "series", "TVEpisode": "episode", "VideoGame": "game", "Book": "book",
+    "MusicAlbum": "album", "PodcastEpisode": "episode", "Event": "event", "MusicEvent": "event",
+    "SportsEvent": "event", "Festival": "event", "JobPosting": "job", "Course": "course",
+    "SoftwareApplication": "software", "MobileApplication": "software", "Restaurant": "place",
+    "Hotel": "place", "TouristAttraction": "place", "HowTo": "how_to",
+}  # fmt: skip
+_SPECIFIED = "offers.priceSpecification"
+_THING = RecordPaths(
+    "thing", title="name", text="description", author="author.name || author",
+    published="datePublished || releaseDate", tags="genre || recipeCategory",
+    media="image.url || image",
+    counts={"ratings": "aggregateRating.ratingCount", "reviews": "aggregateRating.reviewCount"},
+    fields={
+        "rating": "aggregateRating.ratingValue", "best_rating": "aggregateRating.bestRating",
+        "price": f"offers.price || {_SPECIFIED}.price || offers.lowPrice",
+        "highest_price": "offers.highPrice",
+        "currency": f"offers.priceCurrency || {_SPECIFIED}.priceCurrency",
+        "availability": "offers.availability -> [^/]+$",
+        "condition": "offers.itemCondition -> [^/]+$",
+        "brand": "brand.name || brand", "director": "director.name", "actors": "actor.name",
+        "creator": "creator.name", "publisher": "publisher.name", "organizer": "organizer.name",
+        "performers": "performer.name", "employer": "hiringOrganization.name",
+        "artist": "byArtist.name", "cuisine": "servesCuisine || recipeCuisine",
+        "ingredients": "* recipeIngredient",
+        "steps": "* recipeInstructions.itemListElement.text || recipeInstructions.text"
+        " || recipeInstructions || step.text",
+        "place": "location.name", "address": "address.streetAddress || address"
+        " || location.address.streetAddress",
+        "town": "address.addressLocality || location.address.addressLocality",
+        "yield": "recipeYield", "total_time": "totalTime", "duration": "duration",
+        "calories": "nutrition.calories", "starts": "startDate", "ends": "endDate",
+        "rated": "contentRating", "isbn": "isbn", "sku": "sku", "gtin": "gtin13 || gtin",
+        "telephone": "telephone", "price_range": "priceRange", "until": "validThrough",
+        "employment": "employmentType", "system": "operatingSystem", "version": "softwareVersion",
+        "seasons": "numberOfSeasons", "episode": "episodeNumber", "pages": "numberOfPages",
+    },
+)  # fmt: skip
+
+
+class Things(Platform):
+    """Recipes, products, films, events and their kin, by their nodes in JSON-LD."""
+
+    name = "schema.org"
+    general = True
+    verified = False
+
+    def claims(self, page: SitePage) -> bool:
+        """Pages that declare such a thing."""
+        return page.json is None and is_thing(page)
+
+    def parse(self, page: SitePage) -> Record | None:
+        """Read the first such thing on the page."""
+        kind, node = next((k, n) for k in _KINDS if (n := node_of(page, k)))
+        record = replace(_THING, kind=_KINDS[kind]).read(page, self.name, node)
+        return replace(record, url=page.canonical, title=unescape(record.title),
+                       text=unescape(record.text)) if record.title else None  # fmt: skip
+
+
+def is_thing(page: SitePage) -> bool:
+    """Whether a page declares a thing that is no article."""
+    return bool(node_of(page, *_KINDS))

@@ -7,9 +7,17 @@ import binascii
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from browser.extract.platforms.embedded import decoded, node_date, node_of, statistics, walk
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.site import Platform, attribute, line
+from browser.extract.platforms.site import (
+    Platform,
+    attribute,
+    decoded,
+    line,
+    node_date,
+    node_of,
+    objects_in,
+    statistics,
+)
 from browser.extract.platforms.site_record import Record, counts, fields, listing, number
 
 if TYPE_CHECKING:
@@ -164,10 +172,7 @@ def _repository(page: SitePage) -> Record | None:
 
 def _thread(page: SitePage, kind: str) -> Record | None:
     """Read a conversation: its first post, then comments and reviews as items."""
-    node, first = (
-        node_of(page, "DiscussionForumPosting", "QAPage"),
-        page.first(_BODY),
-    )
+    node, first = (node_of(page, "DiscussionForumPosting", "QAPage"), page.first(_BODY))
     blocks = _blocks(page)
     head = _comment(page, first) if first is not None else blocks.pop(0) if blocks else None
     record = _THREAD.read(page, "github", page.soup)
@@ -199,11 +204,7 @@ def _comment(page: SitePage, block: Tag) -> Record | None:
     record = _COMMENT.read(page, "github", block)
     if page.first(".markdown-body, .comment-body", block) is None:
         return None
-    around = (
-        block,
-        *list(block.parents)[:2],
-        page.first(_ANCHOR, block),
-    )
+    around = (block, *list(block.parents)[:2], page.first(_ANCHOR, block))
     ids = (attribute(node, "id") for node in around if node is not None)
     name = next((n for n in ids if n.startswith(("issuecomment", "discussion_r"))), "")
     kind = "review_comment" if name.startswith("discussion_r") else "comment"
@@ -213,7 +214,7 @@ def _comment(page: SitePage, block: Tag) -> Record | None:
 def _file(page: SitePage) -> Record | None:
     """Read a file from the page's state, else from its lines; its path stands in the address."""
     scripts = page.all("script[data-target='react-app.embeddedData']")
-    states = walk([decoded(script.get_text()) for script in scripts])
+    states = objects_in([decoded(script.get_text()) for script in scripts])
     blob: dict[str, Any] = next((n["blob"] for n in states if isinstance(n.get("blob"), dict)), {})
     header = blob.get("headerInfo") or {}
     lines, rich = blob.get("rawLines"), blob.get("richText")

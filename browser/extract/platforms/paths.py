@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bs4 import Tag
 
-from browser.extract.platforms.embedded import objects
-from browser.extract.platforms.site import Platform, attribute, line
+from browser.extract.platforms.site import Platform, attribute, line, objects
 from browser.extract.platforms.site_record import Record, counts, date_of, fields, listing
 from browser.net.url import join
 from browser.types import Link

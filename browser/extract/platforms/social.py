@@ -6,15 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from browser.extract.dates import iso_date
-from browser.extract.platforms.embedded import (
+from browser.extract.platforms.paths import RecordPaths
+from browser.extract.platforms.site import (
+    Platform,
+    attribute,
     author_of,
+    line,
     node_date,
     node_of,
     statistics,
     words_of,
 )
-from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.site import Platform, attribute, line
 from browser.extract.platforms.site_record import Record, counts, fields, listing
 from browser.types import Link
 

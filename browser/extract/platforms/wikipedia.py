@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from browser.extract.blocks import render_text, walk
+from browser.extract.blocks import read_table, render_text, walk
 from browser.extract.dates import iso_date
-from browser.extract.platforms.embedded import node_date, node_of
-from browser.extract.platforms.site import Platform, line
+from browser.extract.platforms.site import Platform, line, node_date, node_of
 from browser.extract.platforms.site_record import Record, fields
-from browser.extract.tables import read_table
 from browser.extract.tree import parse_html
 from browser.types import Link
 

@@ -6,17 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from browser.extract.metadata import text_of
-from browser.extract.platforms.embedded import (
+from browser.extract.platforms.paths import RecordPaths
+from browser.extract.platforms.site import (
+    Platform,
     author_of,
     node_date,
     node_of,
     objects,
+    objects_in,
     variable,
-    walk,
     words_of,
 )
-from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.site import Platform
 from browser.extract.platforms.site_record import (
     Record,
     counts,
@@ -168,9 +168,11 @@ def _drawn(page: SitePage, wanted: str) -> Record | None:
 def _listed(page: SitePage) -> Record | None:
     """Read a channel, a playlist or a page of results, by the page's data."""
     data = variable(page, "ytInitialData")
-    found = {node["videoId"]: node for node in walk([data]) if {"videoId", "title"} <= node.keys()}
+    found = {
+        node["videoId"]: node for node in objects_in([data]) if {"videoId", "title"} <= node.keys()
+    }
     items = tuple(record for node in found.values() if (record := _entry(node)).title)
-    about = next((n["channelMetadataRenderer"] for n in walk([data])
+    about = next((n["channelMetadataRenderer"] for n in objects_in([data])
                   if "channelMetadataRenderer" in n), None)  # fmt: skip
     if about is None:
         return listing("youtube", page.url, items, page.text("title").removesuffix(" - YouTube"))
@@ -226,7 +228,7 @@ def _line(text: str, second: int | None) -> Record:
 def _chapters(page: SitePage) -> tuple[Record, ...]:
     """Chapters, by the bar below the video; each once."""
     data = variable(page, "ytInitialData") if page.json is None else None
-    found = [node["chapterRenderer"] for node in walk([data]) if "chapterRenderer" in node]
+    found = [node["chapterRenderer"] for node in objects_in([data]) if "chapterRenderer" in node]
     rows = {(_written(r.get("title")), r.get("timeRangeStartMillis")): None for r in found}
     return tuple(
         Record("youtube", "chapter", title=title, counts=counts(second=(start or 0) // 1000))

@@ -208,3 +208,25 @@ def test_json_values_keep_their_place() -> None:
 )
 def test_dates_become_iso(written: str, iso: str | None) -> None:
     assert iso_date(written) == iso
+
+
+def test_markdown_is_read_without_its_marks_and_code_keeps_what_looks_like_them() -> None:
+    source = (
+        b"# The **Hesk** light\n\n_First_ lit in **1829**, see `log` and [the list](https://a.example/l).\n"
+        b"Opened: 1829\n\n| Name | Year |\n|---|---|\n| Ada | 1829 |\n\n```\nx = **y**\n```\n"
+    )
+    document = extract_body(source, "text/markdown", "https://e.org/light.md")
+    assert document.text == (
+        "# The Hesk light\n\nFirst lit in 1829, see log and the list.\nOpened: 1829\n\n"
+        "| Name | Year |\n| --- | --- |\n| Ada | 1829 |\n\nx = **y**"
+    )
+    assert (document.title, document.markdown) == ("The Hesk light", source.decode().strip())
+    assert [(link.url, link.text) for link in document.links] == [
+        ("https://a.example/l", "the list")
+    ]
+
+
+def test_markdown_that_is_made_to_burst_is_read_as_it_stands_and_says_so() -> None:
+    document = extract_body(b"![" * 50_000, "text/markdown", "https://e.org/light.md")
+    assert (document.kind, len(document.text)) == ("md", 100_000)
+    assert "stands as written" in document.notes[0]

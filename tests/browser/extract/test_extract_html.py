@@ -38,7 +38,7 @@ def test_list_items_are_lines_of_one_block() -> None:
 
 
 def test_terms_and_details_stay_together() -> None:
-    assert text("<dl><dt>Depth<dd>12 m<dt>Width<dd>40 m</dl>") == "Depth\n12 m\n\nWidth\n40 m"
+    assert text("<dl><dt>Depth<dd>12 m<dt>Width<dd>40 m</dl>") == "Depth: 12 m\n\nWidth: 40 m"
 
 
 def test_two_breaks_part_paragraphs_and_one_parts_lines() -> None:
@@ -55,7 +55,7 @@ def test_tables_become_rows_with_spans_filled() -> None:
         "<tr><td>West</table>",
         URL,
     )
-    assert document.text == "Boats\n| Name | Port |\n| Ada | East |\n| Ada | West |"
+    assert document.text == "Boats\n| Name | Port |\n| --- | --- |\n| Ada | East |\n| Ada | West |"
     assert document.tables[0].rows == (("Name", "Port"), ("Ada", "East"), ("Ada", "West"))
     assert document.tables[0].caption == "Boats"
 
@@ -209,13 +209,14 @@ def test_a_box_of_facts_in_an_article_is_read_and_a_box_of_links_is_not() -> Non
         f"<article><aside><table>{facts}</table></aside><p>A tower.</p></article>"
         f"<aside><ul>{links}</ul></aside><aside><table>{facts.replace('Built', 'Page')}</table></aside>"
     )
-    assert page == "| Built | 1829 |\n| Height | 34 m |\n\nA tower."
+    assert page == "- Built: 1829\n- Height: 34 m\n\nA tower."
 
 
 def test_a_table_that_is_sorted_by_buttons_keeps_its_headings() -> None:
     head = "<tr><th><button>Light</button></th><th><button>Tower, m</button></th></tr>"
     row = "<tr><td>Hesk</td><td>34 <button>Buy</button></td></tr>"
-    assert text(f"<table>{head}{row}</table>") == "| Light | Tower, m |\n| Hesk | 34 |"
+    rows = "| Light | Tower, m |\n| --- | --- |\n| Hesk | 34 |"
+    assert text(f"<table>{head}{row}</table>") == rows
 
 
 def test_marks_of_markdown_stand_at_the_words_and_none_around_nothing() -> None:
@@ -226,3 +227,36 @@ def test_marks_of_markdown_stand_at_the_words_and_none_around_nothing() -> None:
     assert markdown.startswith("A **bold** word, a [link](https://e.org/b) and none.")
     assert "## [Title](https://e.org/c)\n\n[Teaser text](https://e.org/c)" in markdown
     assert "**One two** **three**\n\n*Onetwo*" in markdown
+
+
+def test_a_table_of_names_and_values_says_which_is_which() -> None:
+    rows = (
+        "<tr><th colspan=2>Hesk light</th></tr><tr><th>First lit:</th><td>1 November 1829</td></tr>"
+    )
+    rows += "<tr><th>Height</th><td>34 m</td></tr>"
+    assert text(f"<table>{rows}</table>") == (
+        "Hesk light\n- First lit: 1 November 1829\n- Height: 34 m"
+    )
+
+
+BODY = "".join(
+    f"<p>{'The light stands on the point and was lit by its keepers. ' * 3}</p>" for _ in range(4)
+)
+
+
+def test_facts_below_an_article_are_kept_with_their_names() -> None:
+    facts = "<dl><dt>First lit</dt><dd>1 November 1829</dd></dl><ul><li>Height: 34 m</li></ul>"
+    page = text(f"<main><h1>Hesk light</h1>{BODY}{facts}</main>")
+    assert page.endswith("First lit: 1 November 1829\n\n- Height: 34 m")
+
+
+def test_the_last_card_of_a_live_blog_is_kept() -> None:
+    said = ("The harbour is closed.", "Boats wait outside.", "Wind rises to nine.", "Two are in.")
+    cards = [
+        f"<div class=card><h3>1{n}:00</h3><p>{line} {'It goes on and on, as it did before. ' * 9}</p></div>"
+        for n, line in enumerate(said)
+    ]
+    last = "<div class=card><h3>15:00</h3><p>All boats are home.</p></div>"
+    assert text(f"<main><h1>Storm</h1>{''.join(cards)}{last}</main>").endswith(
+        "All boats are home."
+    )

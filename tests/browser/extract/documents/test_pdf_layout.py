@@ -6,8 +6,8 @@ import pytest
 
 from browser.errors import ExtractError
 from browser.extract import extract_body
+from browser.extract.documents import pdf_layout as layout
 from browser.extract.documents.composer import Composer, PartFacts
-from browser.extract.pdf import layout
 from browser.types import Document, Link
 from tests.browser.extract.documents.pdfs import Sheet, build
 

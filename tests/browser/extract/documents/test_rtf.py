@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.extract.body import extract_body
+from browser.extract import extract_body
 
 if TYPE_CHECKING:
     from browser.types import Document

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browser.extract.body import extract_body
+from browser.extract import extract_body
 from tests.browser.extract.platforms.reading import parsed
 
 POST: dict[str, Any] = {

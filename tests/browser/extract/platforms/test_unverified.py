@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from browser.extract.body import extract_body
+from browser.extract import extract_body
 from browser.extract.platforms import parse_platform
 from browser.types import Link
 from tests.browser.extract.platforms.reading import ld, parsed, state

@@ -5,17 +5,19 @@ from __future__ import annotations
 import ctypes
 import re
 import threading
+import time
 from collections import defaultdict
+from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from browser.errors import ExtractError
+from browser.extract.dates import iso_date
 from browser.extract.documents.composer import Composer, PartFacts
-from browser.extract.pdf.layout import add_page, key
-from browser.extract.pdf.ocr import Scanner
+from browser.extract.documents.pdf_layout import add_page, key
 from browser.text import clean
 from browser.types import Document
 
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
 # Pdfium is one library with one state: two threads in it crash the process.
 _PDFIUM = threading.Lock()
 _MOST_PAGES = 2_000
-_PDF_DATE = re.compile(
-    r"D:(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?(?:(Z)|([+-]\d{2})'?(\d{2})?)?"
-)
 _EMPTY_TITLES = frozenset(("", "(anonymous)", "untitled", "(unspecified)"))
 # What programs put for a title: the name of the file that was printed.
 _FILE_NAME = re.compile(
@@ -63,7 +62,7 @@ def extract_pdf(body: bytes, url: str, name: str) -> Document:
 
 def _read(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
     outline = _outline(pdf)
-    whole, scanner = Composer(), Scanner()
+    whole, scanner = Composer(), _Scanner()
     pages = (
         _read_page(pdf, n, outline.get(n, {}), whole, scanner)
         for n in range(min(len(pdf), _MOST_PAGES))
@@ -91,7 +90,7 @@ def _read_page(
     number: int,
     titles: Mapping[str, int],
     whole: Composer,
-    scanner: Scanner,
+    scanner: _Scanner,
 ) -> Composer:
     """Read one page by itself; links are gathered for the whole document."""
     composer = Composer()
@@ -156,14 +155,9 @@ def _said(value: str) -> str | None:
 
 
 def _date(value: str) -> str | None:
-    match = _PDF_DATE.match(value)
-    if match is None:
-        return None
-    year, month, day, hour, minute, second, utc, offset, minutes = match.groups()
-    if hour is None:
-        return f"{year}-{month}-{day}"
-    zone = "+00:00" if utc else f"{offset}:{minutes or '00'}" if offset else ""
-    return f"{year}-{month}-{day}T{hour}:{minute}:{second}{zone}"
+    """A date as PDF writes it (ISO 32000-1, 7.9.4): `D:20240503080000+02'00'`."""
+    said = value.removeprefix("D:").replace("'", "")
+    return iso_date(f"{said[:8]}T{said[8:]}" if said[8:14].isdecimal() else said[:8])
 
 
 def _outline(pdf: pypdfium2.PdfDocument) -> Mapping[int, Mapping[str, int]]:
@@ -208,3 +202,53 @@ def _words(link: object, text: pypdfium2.PdfTextPage) -> str:
     if not pdfium.FPDFLink_GetAnnotRect(link, ctypes.byref(box)):
         return ""
     return str(text.get_text_bounded(box.left, box.bottom, box.right, box.top))
+
+
+# 150 dots an inch: letters of 10 points are 20 pixels high, as the models were trained on.
+_SCALE = 150 / 72
+# A page takes 1 to 5 s on one core; a call that reads a page has 30 s.
+_MOST_SECONDS = 20.0
+# A scan fills its page; a picture on an empty one is a picture.
+_SCAN = 0.5
+_MOST_PIXELS = 20_000_000
+# What is less sure than this is dirt, or a drawing.
+_SUREST_DIRT = 0.5
+
+
+class _Scanner:
+    """Reads pages without text as long as its time lasts; `pages` counts those read."""
+
+    def __init__(self) -> None:
+        self.pages = 0
+        self._until = time.monotonic() + _MOST_SECONDS
+
+    def read(self, page: pypdfium2.PdfPage) -> str:
+        """The lines of a page from top to bottom; nothing without the extra or without time."""
+        engine = _engine()
+        width, height = page.get_size()
+        if engine is None or time.monotonic() > self._until or not _is_scan(page, width * height):
+            return ""
+        scale = min(_SCALE, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
+        found = engine(page.render(scale=scale).to_numpy())
+        lines = zip(found.txts or (), found.scores or (), strict=True)
+        text = "\n".join(line for line, sure in lines if sure > _SUREST_DIRT)
+        self.pages += bool(text)
+        return text
+
+
+def _is_scan(page: pypdfium2.PdfPage, area: float) -> bool:
+    for picture in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE]):
+        left, bottom, right, top = picture.get_bounds()
+        if (right - left) * (top - bottom) >= _SCAN * area:
+            return True
+    return False
+
+
+@cache
+def _engine() -> Any:
+    """The recogniser, made once: 2 s."""
+    try:
+        from rapidocr import RapidOCR  # noqa: PLC0415 - an extra
+    except ImportError:
+        return None
+    return RapidOCR(params={"Global.log_level": "critical"})
