@@ -23,7 +23,7 @@ _RUN = (
     (("--model",), {"metavar": "NAME", "help": "extractive, openai/…, ollama/…, scripted:FILE, …"}),
     (
         ("--judge",),
-        {"metavar": "NAME", "help": "Model that judges what code leaves open; entailment:FOLDER."},
+        {"metavar": "NAME", "help": "Model that judges what code leaves open."},
     ),
     (("--base-url",), {"metavar": "URL", "help": "Any OpenAI-compatible endpoint."}),
     (

@@ -107,21 +107,22 @@ def _case(claim: str, passages: Sequence[Passage]) -> Case:
     return claim, " ".join(passage.id for passage in passages)
 
 
-class _Docket:
-    """Stands in for a judge and notes what it would be asked."""
+class OpenClaims:
+    """Stands in for a judge and notes what it would be asked: claims, and what they cite."""
 
     def __init__(self) -> None:
-        self.claims: dict[str, Sequence[Passage]] = {}
+        self.found: dict[str, Sequence[Passage]] = {}
 
     def __call__(self, claim: str, passages: Sequence[Passage]) -> None:
-        self.claims[claim] = passages
+        """Note a claim; nothing is decided."""
+        self.found[claim] = passages
 
 
 def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
     """Find the sentences that do not stand there literally, with the passages that they cite."""
-    docket = _Docket()
-    check_answer(answer, evidence, docket)
-    return docket.claims
+    claims = OpenClaims()
+    check_answer(answer, evidence, claims)
+    return claims.found
 
 
 async def judge(

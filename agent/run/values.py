@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.evidence import Evidence
     from agent.planner import Work
+    from agent.review import Gate
     from agent.review.schema import Schema
     from agent.review.values_draft import WeighedValues
     from agent.types import Report, ReportSource
@@ -36,14 +37,15 @@ def fields_wanted(options: Options) -> list[tuple[str, str]]:
     return [("also wanted, each value from a page that is read", "; ".join(lines))]
 
 
-async def add_values(
-    report: Report, answer: str, schema: Schema, evidence: Evidence, work: Work
-) -> None:
-    """Fill in the schema after an answer (the model's own text), and put it into the report."""
+async def add_values(report: Report, answer: str, schema: Schema, work: Work, gate: Gate) -> None:
+    """Fill in the schema after an answer (the model's own text), and put it into the report.
+
+    `gate` has the evidence, and the judge of what code leaves open.
+    """
     from agent.review.filling import Filling  # noqa: PLC0415 - few runs have a schema
 
-    filling = Filling(schema, evidence, work.model, work.budget, work.record)
-    with_values(report, await filling.fill(report.question, answer), evidence)
+    filling = Filling(schema, gate.evidence, work.model, work.budget, work.record, gate)
+    with_values(report, await filling.fill(report.question, answer), gate.evidence)
 
 
 def with_values(report: Report, filled: WeighedValues, evidence: Evidence) -> Report:
