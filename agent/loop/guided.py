@@ -42,6 +42,8 @@ COVERED: Final = 0.5
 """Share of the question's words that stand in the passage or its headings: with the names it keeps
 86 % and refuses 88 % of the development questions (names alone 89 % and 83 %); it is what is left
 to refuse by where a question names nothing."""
+LONGEST_REPLY: Final = 500
+"""Tokens: the form takes 150 at most, where it is kept; a model that babbles ends here."""
 NAME: Final = 6
 """Words of a name that is looked up, at most."""
 _CLAUSE = (",", ";", ":", "—", "–")
@@ -86,7 +88,8 @@ class GuidedModel:
             return ModelReply(_REFUSED, model=self.name)
         asked = [Message("user", _request(question, shown))]
         if isinstance(self._inner, Structured):
-            said = await self._inner.reply_as(prompt("guided"), asked, _form(len(shown)))
+            form = _form(len(shown))
+            said = await self._inner.reply_as(prompt("guided"), asked, form, LONGEST_REPLY)
         else:
             said = await self._inner.reply(prompt("guided"), asked)
         named = _named(said.text)

@@ -135,9 +135,9 @@ class Structured(Model, Protocol):
     """A model whose reply can be held to a JSON Schema by the server that runs it."""
 
     async def reply_as(
-        self, system: str, messages: Sequence[Message], schema: dict[str, Any]
+        self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
     ) -> ModelReply:
-        """Answer the last message with an instance of the schema, as far as the server can."""
+        """Answer with an instance of the schema, as far as the server can, in so many tokens."""
         ...
 
 

@@ -93,10 +93,11 @@ class RemoteModel(ABC):
         return await self._tried(self._request(system, messages), Hearing(heard))
 
     async def reply_as(
-        self, system: str, messages: Sequence[Message], schema: dict[str, Any]
+        self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
     ) -> ModelReply:
         """Answer in the form of a JSON Schema where the endpoint can hold the model to it."""
-        return await self._tried(ModelRequest(system, messages, schema=schema), None)
+        asked = ModelRequest(system, messages, schema=schema, max_tokens=longest)
+        return await self._tried(asked, None)
 
     def offer(
         self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
@@ -154,8 +155,9 @@ class RemoteModel(ABC):
     async def _once(self, asked: ModelRequest, heard: Hearing | None) -> ModelReply:
         """Make one try, within the budget of the call that it belongs to."""
         budget = CALL_BUDGET.get()
-        if budget is not None:
-            asked = replace(asked, max_tokens=budget.begin())
+        bounds = [asked.max_tokens, budget.begin() if budget is not None else None]
+        longest = min((bound for bound in bounds if bound is not None), default=None)
+        asked = replace(asked, max_tokens=longest)
         if heard:
             heard.begin()
         try:

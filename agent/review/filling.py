@@ -15,7 +15,7 @@ from agent.models import Message, Task, takes
 from agent.prompts import prompt
 from agent.protocol import inert
 from agent.protocol.replies import loose_object
-from agent.review.judge import OpenClaims
+from agent.review.judge import OpenClaims, cited_passages
 from agent.review.keyless_values import by_rules
 from agent.review.values_draft import ValuesDraft, WeighedValues, weighed
 
@@ -98,11 +98,11 @@ class Filling:
 
     def _passages(self, question: str, answer: str) -> Iterable[Passage]:
         """What the answer cites first, then the best for each field, each once."""
-        found = {each: self.evidence.passage(each) for each in _CITED.findall(answer)}
+        found = {passage.id: passage for passage in cited_passages(answer, self.evidence)}
         for field in self.schema.fields():
             words = f"{field.said} {field.name.replace('*', '')} {question}"
             found.update((p.id, p) for p in self.evidence.search(words, EACH))
-        return [passage for passage in found.values() if passage is not None]
+        return found.values()
 
     def _listed(self, passages: Iterable[Passage]) -> Iterable[str]:
         room = ROOM
