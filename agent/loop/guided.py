@@ -165,16 +165,16 @@ def answer(named: Named, question: str, shown: Sequence[Passage]) -> str:
 def second_hop(named: Named, question: str, shown: Sequence[Passage]) -> str:
     """Write the search for what the model named instead of an answer; empty where that is none.
 
-    It must be a name that stands in a passage on something which the question names too.
+    It must be a new name, and stand in a passage that has one of the question's own.
     """
-    known = set(content_words(question))
+    known, names = set(content_words(question)), missing_values(question, frozenset())
     for name in (named.next, named.answer):
         place = _place(name, named.passage, shown)
         telling = set(content_words(name)) - known
         if place is None or not telling or len(name.split()) > NAME or not name[:1].isupper():
             continue
         leading = place[0]
-        if known & _stems(leading):
+        if len(missing_values(question, _stems(leading))) < len(names):
             query = f"{name} {_open_words(question, leading)}"
             call = json.dumps({"query": query}, ensure_ascii=False)
             return f"{_LOOK_UP}{inert(name)} [{leading.id}]\n<<TOOL:WEB_SEARCH:{call}>>"

@@ -143,7 +143,7 @@ class Structured(Model, Protocol):
 
 @runtime_checkable
 class Guidable(Model, Protocol):
-    """A model that can be relieved of driving the loop: see `agent.keyless.guided`."""
+    """A model that can be relieved of driving the loop: see `agent.loop.guided`."""
 
     def guide(self) -> None:
         """Search and read by rules from now on; the model only names the words that answer."""
