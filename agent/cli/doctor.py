@@ -14,6 +14,7 @@ from agent.cli.flags import run_flags
 from agent.config import Options, options, private_folder
 from agent.errors import ResearchError
 from agent.models import Message
+from agent.models.providers import SMALL, is_small
 from agent.models.resolve import endpoint_of
 from agent.run.models import open_remote_model
 from agent.run.web import open_web
@@ -137,5 +138,8 @@ async def _model(settings: Options) -> Checkup:
             reply = await model.reply("Answer with one word.", [Message("user", "Say ok.")])
     except ResearchError as error:
         return Checkup("model", well=False, seen=str(error), mend=error.hint)
-    abilities = f"{'functions' if where.native else 'text tags'}{', pictures' * where.sees}"
+    guided = is_small(where.model) if settings.guided is None else settings.guided
+    way = f"guided, as models up to {SMALL:g} billion parameters are: it finds, and does not plan"
+    calls = way if guided else "functions" if where.native else "text tags"
+    abilities = f"{calls}{', pictures' * where.sees}"
     return Checkup("model", well=True, seen=f"{reply.model} answers ({abilities})")

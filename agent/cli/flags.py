@@ -36,7 +36,7 @@ def _switch(name: str, told: str) -> Row:
 
 _RUN: tuple[Row, ...] = (
     _option("--model", "NAME", "extractive, openai/…, ollama/…, scripted:FILE, …"),
-    _option("--judge", "NAME", "Model that judges what code leaves open; entailment:FOLDER."),
+    _option("--judge", "NAME", "Model that judges what code leaves open."),
     _option("--base-url", "URL", "Any OpenAI-compatible endpoint."),
     _option("--fallback", "NAME", "The next model when the first fails.", multiple=True),
     _switch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import textwrap
@@ -48,11 +49,19 @@ def print_report(report: Report) -> None:
 
 
 def _data(report: Report) -> str:
-    """The values of a schema as JSON, and what was left out of them."""
-    if not (report.values or report.data_notes):
-        return ""
-    notes = [f"  ? {note}" for note in report.data_notes]
-    return "\n".join([verdicts.data_json(report), *notes])
+    """The values of a schema as a table, and what was left out of them; `--json` has the data."""
+    rows = [
+        (
+            value.pointer.removeprefix("/"),
+            " ".join(str(json.dumps(value.value, ensure_ascii=False)).strip('"').split()),
+            "".join(f"[{n}]" for n in value.citations),
+            verdicts.VERDICTS[value.verdict],
+        )
+        for value in report.values
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    table = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join([*table, *(f"  ? {note}" for note in report.data_notes)])
 
 
 def _for_terminal(text: str) -> str:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.errors import ResearchError
 from agent.guard.window import IMAGE_TOKENS, tokens
-from agent.models.base import REPLY_LIMIT, RESERVE_AGAIN, Streaming, message_kept
+from agent.models.base import CALL_BUDGET, Streaming, message_kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agent.guard import Budget
+    from agent.guard.budget import Budget, Reservation
     from agent.models import Message, Model, ModelReply
 
     Record = Callable[..., object]
@@ -47,23 +47,19 @@ class ModelClient:
         prompt = tokens(self.system) + sum(
             tokens(message.content) + IMAGE_TOKENS * len(message.images) for message in fitted
         )
-        held = [self.budget.reserve(prompt, final=final)]
-
-        def again(billed: bool) -> int | None:  # noqa: FBT001 - a callback's one argument
-            failed = held.pop()
-            if not billed:
-                failed.release()
-            held.append(self.budget.reserve(prompt, final=final))
-            return held[0].longest
-
-        limit, retry = REPLY_LIMIT.set(held[0].longest), RESERVE_AGAIN.set(again)
+        call = _Reserving(self.budget, prompt, final=final)
+        call.begin()
+        token = CALL_BUDGET.set(call)
         try:
-            return await self._asked(place, fitted, whole)
-        finally:
-            REPLY_LIMIT.reset(limit)
-            RESERVE_AGAIN.reset(retry)
-            for reserved in held:
-                reserved.release()
+            reply = await self._asked(place, fitted, whole)
+        except ResearchError:
+            call.end()
+            raise
+        finally:  # a call that is broken off stays counted: it may be billed
+            CALL_BUDGET.reset(token)
+        call.end()
+        self.budget.add(reply.usage)
+        return reply
 
     async def _asked(
         self, place: str, fitted: Sequence[Message], whole: Sequence[Message] | None
@@ -76,7 +72,6 @@ class ModelClient:
             info = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
             self.record("model.failed", place, **info)
             raise
-        self.budget.add(reply.usage)
         self.record(
             "model.reply",
             place,
@@ -112,6 +107,32 @@ class ModelClient:
             messages=new,
         )
         self._sent = len(whole)
+
+
+@dataclass(slots=True)
+class _Reserving:
+    """The `CallBudget` of one call, whose prompt has so many tokens."""
+
+    budget: Budget
+    prompt: int
+    _: KW_ONLY
+    final: bool
+    _held: Reservation | None = field(default=None, init=False)
+
+    def begin(self) -> int | None:
+        if self._held is None:
+            self._held = self.budget.reserve(self.prompt, final=self.final)
+        return self._held.longest
+
+    def failed(self, *, billed: bool) -> None:
+        if not billed:
+            self.end()
+        self._held = None
+
+    def end(self) -> None:
+        if self._held is not None:
+            self._held.release()
+        self._held = None
 
 
 def request_digest(system: str, messages: Sequence[Message]) -> str:

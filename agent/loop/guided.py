@@ -2,16 +2,21 @@
 
 A model of a few billion parameters does not drive a tool loop, but finds the answer in passages
 that are laid before it. It is asked once, with few and short passages; what it names is shown only
-where code finds it there: its words stand in a passage, and so do the question's names and figures.
+where code finds it there: its words stand in a passage, and so do the question's names and figures,
+there or in a passage that leads to it. Where the passages only say who or what is meant, the model
+names that, it is looked up, and the model is asked a second time.
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, Final
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from agent.depth import STANDARD
 from agent.keyless import Researcher
+from agent.keyless.question import AnswerKind, analyse, bare_title, keywords
 from agent.models.base import ModelReply, Structured
 from agent.prompts import SEARCHES, prompt
 from agent.protocol import NOT_FOUND, inert, parse
@@ -37,8 +42,22 @@ COVERED: Final = 0.5
 """Share of the question's words that stand in the passage or its headings: with the names it keeps
 86 % and refuses 88 % of the development questions (names alone 89 % and 83 %); it is what is left
 to refuse by where a question names nothing."""
+LONGEST_REPLY: Final = 500
+"""Tokens: the form takes 150 at most, where it is kept; a model that babbles ends here."""
+NAME: Final = 6
+"""Words of a name that is looked up, at most."""
 _CLAUSE = (",", ";", ":", "—", "–")
 _REFUSED = f"{NOT_FOUND} The passages that were read do not hold the answer."
+_LOOK_UP = "Looking up: "
+"""Begins the turn of a second hop; the name and the id of the passage that names it follow."""
+
+
+class Named(NamedTuple):
+    """What the model named: words that answer, the passage (0 for none), what to look up next."""
+
+    answer: str
+    passage: int
+    next: str
 
 
 class GuidedModel:
@@ -50,27 +69,48 @@ class GuidedModel:
     def __init__(self, inner: Model, effort: Effort = STANDARD) -> None:
         self.name = inner.name
         self._inner = inner
+        self._effort = effort
         self._researcher = Researcher(effort)
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the inner model is told less
-        """Give the next tool calls, or one cited sentence, or a refusal; raises `ModelError`."""
+        """Give the next tool calls, or a cited answer, or a refusal; raises `ModelError`."""
         if messages[-1].content == SEARCHES:  # the model was relieved before it had read anything
             asked_at = max(n for n, message in enumerate(messages) if message.question)
             messages = messages[: asked_at + 1]
-        calls = self._researcher.next_calls(messages)
-        if calls:
+        question = next((m.question for m in reversed(messages) if m.question), "")
+        hop = _hop(messages)
+        calls = self._researcher.next_calls(messages) or []
+        if calls and (hop is None or calls[0].name == "READ"):
             tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
             return ModelReply(tags, model=self.name)
-        question = next((m.question for m in reversed(messages) if m.question), "")
-        shown = _within(self._researcher.best_passages(messages, PASSAGES, SENTENCES))
+        shown = self._shown(messages, question, hop)
         if not shown:
             return ModelReply(_REFUSED, model=self.name)
         asked = [Message("user", _request(question, shown))]
         if isinstance(self._inner, Structured):
-            said = await self._inner.reply_as(prompt("guided"), asked, _form(len(shown)))
+            form = _form(len(shown))
+            said = await self._inner.reply_as(prompt("guided"), asked, form, LONGEST_REPLY)
         else:
             said = await self._inner.reply(prompt("guided"), asked)
-        return ModelReply(answer(said.text, question, shown), said.usage, said.model)
+        named = _named(said.text)
+        text = answer(named, question, shown)
+        steps = sum(bool(message.observations) for message in messages)
+        halfway = text.startswith(NOT_FOUND) or names_no_place(named, question, shown)
+        if halfway and hop is None and steps < self._effort.steps - 2:
+            text = second_hop(named, question, shown) or text
+        return ModelReply(text, said.usage, said.model)
+
+    def _shown(
+        self, messages: Sequence[Message], question: str, hop: tuple[str, Passage] | None
+    ) -> list[Passage]:
+        """The passages to show, as many as there is room for; on a second hop the leading one."""
+        if hop is None:
+            return _within(self._researcher.best_passages(messages, PASSAGES, SENTENCES))
+        name, leading = hop
+        wanted = f"{name} {_open_words(question, leading)}"
+        asked = [replace(m, question=wanted) if m.question == question else m for m in messages]
+        best = self._researcher.best_passages(asked, PASSAGES, SENTENCES)
+        return _within([leading, *(p for p in best if p.id != leading.id)])
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
         """Nothing but the question: it plans by rules, and judges nothing."""
@@ -81,30 +121,119 @@ class GuidedModel:
         await self._inner.aclose()
 
 
-def answer(reply: str, question: str, shown: Sequence[Passage]) -> str:
+def _named(reply: str) -> Named:
+    """Read the model's reply, JSON or plain words."""
+    said = loose_object(reply)
+    plain = "" if "{" in reply else parse(reply).text
+    words = " ".join(str(said.get("answer") or plain).split())
+    if said.get("found") is False or words.startswith(NOT_FOUND):
+        words = ""
+    number = said.get("passage")
+    return Named(words, number if isinstance(number, int) else 0, str(said.get("next") or ""))
+
+
+def answer(named: Named, question: str, shown: Sequence[Passage]) -> str:
     """Turn what the model named into a cited sentence of a passage, or a refusal.
 
-    The number it gives is only a hint: small models miscount. `reply` may be JSON or plain words.
+    What the question names must stand beside it, or in a passage that names the page which it is
+    of: that one is then cited before it. The number is only a hint: small models miscount.
     """
-    named = loose_object(reply)
-    plain = "" if "{" in reply else parse(reply).text
-    said = " ".join(str(named.get("answer") or plain).split())
-    number = named.get("passage")
-    if named.get("found") is False or not said or said.startswith(NOT_FOUND):
+    place = _place(named.answer, named.passage, shown)
+    if place is None:
         return _REFUSED
-    first = shown[number - 1 : number] if isinstance(number, int) and number > 0 else ()
-    for passage in (*first, *shown):
-        place = _find(passage.text, said)
-        if place is not None:
-            near = frozenset(content_words(f"{passage.heading} {passage.text}"))
-            missing = missing_values(question, near)
-            if missing:
-                return f"{NOT_FOUND} No passage that was read speaks of {', '.join(missing)}."
-            asked = set(content_words(question))
-            if len(asked & near) < COVERED * len(asked):
-                return _REFUSED
-            return f"{_excerpt(passage.text, *place)} [{passage.id}]"
-    return _REFUSED
+    passage, start, end = place
+    near = _stems(passage)
+    leading = None
+    missing = missing_values(question, near)
+    if missing:
+        leading = next((p for p in shown if _leads(p, passage, question)), None)
+        if leading is None:
+            return f"{NOT_FOUND} No passage that was read speaks of {', '.join(missing)}."
+        near |= _stems(leading)
+    asked = set(content_words(question))
+    excerpt = _excerpt(passage.text, start, end)
+    dated = analyse(question).kind is not AnswerKind.DATE or any(map(str.isdigit, excerpt))
+    if len(asked & near) < COVERED * len(asked) or not dated:
+        return _REFUSED
+    text = f"{excerpt} [{passage.id}]"
+    if leading is None:
+        return text
+    at = _find(leading.text, bare_title(_page(passage))) or (0, 1)
+    return f"{_excerpt(leading.text, *at)} [{leading.id}] {text}"
+
+
+def second_hop(named: Named, question: str, shown: Sequence[Passage]) -> str:
+    """Write the search for what the model named instead of an answer; empty where that is none.
+
+    It must be a new name, and stand in a passage that has one of the question's own.
+    """
+    known, names = set(content_words(question)), missing_values(question, frozenset())
+    for name in (named.next, named.answer):
+        place = _place(name, named.passage, shown)
+        telling = set(content_words(name)) - known
+        if place is None or not telling or len(name.split()) > NAME or not name[:1].isupper():
+            continue
+        leading = place[0]
+        if len(missing_values(question, _stems(leading))) < len(names):
+            query = f"{name} {_open_words(question, leading)}"
+            call = json.dumps({"query": query}, ensure_ascii=False)
+            return f"{_LOOK_UP}{inert(name)} [{leading.id}]\n<<TOOL:WEB_SEARCH:{call}>>"
+    return ""
+
+
+def names_no_place(named: Named, question: str, shown: Sequence[Passage]) -> bool:
+    """Tell whether a place is asked for ("in what city") beside words that speak of none.
+
+    Then they may only lead to it: so with 7 of 9 development questions of two hops, and with 1 of
+    300 plain ones, whose answer a second look finds again.
+    """
+    asked, place = analyse(question), _place(named.answer, named.passage, shown)
+    wanted = asked.kind is AnswerKind.PLACE and asked.focus
+    return bool(wanted) and place is not None and not asked.focus & _stems(place[0])
+
+
+def _hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
+    """Find the name that was looked up for a second hop, and the passage that led to it."""
+    turns = [m.content for m in messages if m.role == "assistant"]
+    said = next((text for text in reversed(turns) if text.startswith(_LOOK_UP)), "")
+    name, _, cited = said.partition("\n")[0].removeprefix(_LOOK_UP).rpartition(" [")
+    read = ((o.title, p) for m in messages for o in m.observations for p in o.passages)
+    leading = next(((title, p) for title, p in read if p.id == cited.rstrip("]")), None)
+    if not said or leading is None:
+        return None
+    title, passage = leading
+    start, end = _sentences_around(passage.text, *(_find(passage.text, name) or (0, 1)))
+    heading = " › ".join(filter(None, (title, passage.heading)))
+    return name, replace(passage, heading=heading, text=passage.text[start:end])
+
+
+def _leads(leading: Passage, passage: Passage, question: str) -> bool:
+    """Tell whether a passage names the page of another, and has what the other lacks."""
+    title = set(content_words(bare_title(_page(passage))))
+    both = _stems(leading) | _stems(passage)
+    named = bool(title) and title <= set(content_words(leading.text))
+    return leading.id != passage.id and named and not missing_values(question, both)
+
+
+def _open_words(question: str, leading: Passage) -> str:
+    """The question's telling words that a passage does not hold."""
+    near = _stems(leading)
+    return " ".join(w for w in keywords(question).split() if not near.issuperset(content_words(w)))
+
+
+def _place(said: str, number: int, shown: Sequence[Passage]) -> tuple[Passage, int, int] | None:
+    """Find the passage in which words stand, the one of this number first, and where."""
+    first = shown[number - 1 : number] if number > 0 else ()
+    found = ((passage, _find(passage.text, said)) for passage in (*first, *shown))
+    return next(((passage, *span) for passage, span in found if span is not None), None)
+
+
+def _page(passage: Passage) -> str:
+    return passage.heading.partition(" › ")[0]
+
+
+def _stems(passage: Passage) -> frozenset[str]:
+    return frozenset(content_words(f"{passage.heading} {passage.text}"))
 
 
 def missing_values(question: str, near: frozenset[str]) -> list[str]:
@@ -151,6 +280,7 @@ def _form(passages: int) -> dict[str, Any]:
         "found": {"type": "boolean"},
         "passage": {"type": "integer", "minimum": 0, "maximum": passages},
         "answer": {"type": "string", "maxLength": 160},
+        "next": {"type": "string", "maxLength": 80},
     }
     return {
         "type": "object",
@@ -182,8 +312,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
 
 def _excerpt(text: str, start: int, end: int) -> str:
     """Give the sentence around a span, literally; of a long one the clauses nearest to it."""
-    spans = [s for s in sentences(text) if s.end > start and s.start < end]
-    first, last = (spans[0].start, spans[-1].end) if spans else (0, len(text))
+    first, last = _sentences_around(text, start, end)
     whole = text[first:last].split()
     if len(whole) <= LONGEST:
         return " ".join(whole)
@@ -198,3 +327,8 @@ def _excerpt(text: str, start: int, end: int) -> str:
     stop = next((n for n in range(stop, high, -1) if whole[n - 1].endswith(_CLAUSE)), stop)
     kept = " ".join(whole[begin:stop])
     return f"{'…' if begin else ''}{kept.rstrip(',;:')}{'…' if stop < len(whole) else ''}"
+
+
+def _sentences_around(text: str, start: int, end: int) -> tuple[int, int]:
+    spans = [s for s in sentences(text) if s.end > start and s.start < end]
+    return (spans[0].start, spans[-1].end) if spans else (0, len(text))

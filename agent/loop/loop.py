@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from agent.guard import Budget, LimitReached, Repetition, Window
 from agent.guard.model_client import ModelClient, request_digest
 from agent.models import Guidable, Message, Task, takes
-from agent.prompts import CALL, FORM, GO_ON, NUDGE, SEARCHES, WRAP_UP
+from agent.prompts import CALL, FORM, GO_ON, NUDGE, SEARCHES, UNREAD, WRAP_UP
 from agent.protocol import NOT_FOUND, format_results, parse
 from agent.tools.toolset import TOOL_NAMES
 
@@ -138,16 +138,22 @@ class Loop:
 
     def _rests_on_nothing(self, reply: Reply, messages: list[Message]) -> bool:
         """Nudge a model that ends before anything was read; guide one that gives up even then."""
+        observed = [o for message in messages for o in message.observations]
+        unread = bool(observed) and all(o.tool == "WEB_SEARCH" for o in observed)
         if (
             self.guides is None
             or self.place != "0"  # a part's own task may rest on what others found
             or self._nudges >= NUDGES
-            or any(message.observations for message in messages)
+            or (observed and not (unread and _gives_up(reply.text)))
             or not takes(self.model, Task.NUDGE)
         ):
             return False
         note = NUDGE.format(call=CALL)
-        if self._nudges:
+        if unread:
+            if not any(o.results for o in observed):
+                return False
+            self._nudges, note = NUDGES, UNREAD
+        elif self._nudges:
             made_up = _CITATION in reply.text
             gave_up = not reply.text or reply.broken or made_up or _gives_up(reply.text)
             if not gave_up or not isinstance(self.model, Guidable):

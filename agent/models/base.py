@@ -101,14 +101,21 @@ class Native(Model, Protocol):
         ...
 
 
-REPLY_LIMIT: ContextVar[int | None] = ContextVar("REPLY_LIMIT", default=None)
-"""Tokens that the replies asked for from here on may have, each; sent along with the request."""
+class CallBudget(Protocol):
+    """What a call may cost: its highest price is set aside before each try."""
 
-RESERVE_AGAIN: ContextVar[Callable[[bool], int | None] | None] = ContextVar(
-    "RESERVE_AGAIN", default=None
-)
-"""Called before a call is tried again: told whether the try that failed may have been billed, it
-gives the bound on the next reply, or raises what ends the run where that cannot be paid for."""
+    def begin(self) -> int | None:
+        """Set a try's price aside; gives the tokens that its reply may have, None for no bound.
+
+        Raises what ends the run where the try cannot be paid for.
+        """
+
+    def failed(self, *, billed: bool) -> None:
+        """End a try that brought no reply; one that may have been billed stays counted."""
+
+
+CALL_BUDGET: ContextVar[CallBudget | None] = ContextVar("CALL_BUDGET", default=None)
+"""The budget of the call that is being made; each model that is asked begins its own tries."""
 
 Heard = Callable[[str | None], None]
 """Takes what a model says, piece by piece; None says that it begins anew after a failure."""
@@ -128,15 +135,15 @@ class Structured(Model, Protocol):
     """A model whose reply can be held to a JSON Schema by the server that runs it."""
 
     async def reply_as(
-        self, system: str, messages: Sequence[Message], schema: dict[str, Any]
+        self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
     ) -> ModelReply:
-        """Answer the last message with an instance of the schema, as far as the server can."""
+        """Answer with an instance of the schema, as far as the server can, in so many tokens."""
         ...
 
 
 @runtime_checkable
 class Guidable(Model, Protocol):
-    """A model that can be relieved of driving the loop: see `agent.keyless.guided`."""
+    """A model that can be relieved of driving the loop: see `agent.loop.guided`."""
 
     def guide(self) -> None:
         """Search and read by rules from now on; the model only names the words that answer."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agent.types import Image
 
 _STREAM = re.compile(r"stream", re.IGNORECASE)
-_FORM = re.compile(r"response_format|json_schema|schema|grammar", re.IGNORECASE)
+_FORM = re.compile(r"response_format|schema|grammar|sampler", re.IGNORECASE)
 _LIMITS = ("max_tokens", "max_completion_tokens")
 """How the bound on a reply is called: the second is the newer name, which few servers know."""
 _UNSUPPORTED = frozenset({400, 404, 415, 422, 501})
@@ -107,7 +107,8 @@ class OpenAIModel(RemoteModel):
         stream = await self._create({**form, **STREAMED})
         if came_at_once(stream):
             self._streams = False
-            return whole(ChatCompletion.model_validate_json(await stream.response.aread()))
+            # Built as the client builds it: unchecked, since endpoints leave fields out.
+            return whole(ChatCompletion.construct(**json.loads(await stream.response.aread())))
         gathered = OpenAIStream()
         async with stream:
             async for chunk in stream:
@@ -162,7 +163,7 @@ def whole(completion: Any) -> Completion:
     calls = [call.function for call in message.tool_calls or [] if call.type == "function"]
     return Completion(
         message.content or getattr(message, "refusal", None) or "",
-        tuple((call.name or "", call.arguments) for call in calls),
+        tuple((_name(call.name), _arguments(call.arguments)) for call in calls),
         _counted(getattr(completion, "usage", None)),
         completion.model or "",
         reasoning=_reasoning(message),
@@ -211,8 +212,18 @@ class OpenAIStream:
         index = len(self._calls) if call.index is None else call.index
         known = self._calls.setdefault(index, ["", ""])
         if call.function is not None:
-            known[0] = known[0] or call.function.name or ""
-            known[1] += call.function.arguments or ""
+            known[0] = known[0] or _name(call.function.name)
+            known[1] += _arguments(call.function.arguments) if call.function.arguments else ""
+
+
+def _name(given: str | None) -> str:
+    """Some models name a function by its place: `functions.READ`."""
+    return (given or "").removeprefix("functions.")
+
+
+def _arguments(given: Any) -> str:
+    """Some endpoints give the arguments as an object instead of its JSON."""
+    return given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
 
 
 def _reasoning(message: Any) -> str:

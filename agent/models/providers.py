@@ -132,7 +132,7 @@ _SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])")
 
 def is_small(model: str) -> bool:
     """Tell by its name (`qwen2.5:1.5b`) whether a model is too small to drive a tool loop."""
-    sizes = [float(size) for size in _SIZE.findall(model.lower())]
+    sizes = [float(size) for size in _SIZE.findall(model.lower().rpartition("/")[2])]
     return bool(sizes) and max(sizes) <= SMALL
 
 

@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import httpx2
 
-from agent.errors import ModelUnauthorized, ModelUnavailable
-from agent.models.base import REPLY_LIMIT, RESERVE_AGAIN, Hearing, ModelReply, Usage
+from agent.errors import (
+    ModelQuota,
+    ModelUnauthorized,
+    ModelUnavailable,
+    ResearchError,
+    UsageError,
+)
+from agent.models.base import CALL_BUDGET, Hearing, ModelReply, Usage
 from agent.models.failures import BACKOFF, UNREACHED, Transient, retrying
 from agent.models.prices import get_ready, priced
 from agent.protocol import inert
@@ -30,6 +36,8 @@ if TYPE_CHECKING:
 
 HTTP_ERRORS = (httpx.HTTPError, httpx2.HTTPError)
 """What breaks in the middle of a stream: not all clients put it in words of their own."""
+_FREE = (ModelUnauthorized, ModelQuota, UsageError)
+"""Refusals that no provider asks money for."""
 CONNECT_SECONDS = 10.0
 """A provider that takes longer to pick up is down."""
 
@@ -62,7 +70,7 @@ class ModelRequest:
     messages: Sequence[Message]
     tools: Sequence[dict[str, Any]] = ()
     schema: dict[str, Any] | None = None
-    max_tokens: int | None = field(default_factory=REPLY_LIMIT.get)
+    max_tokens: int | None = None
 
 
 class RemoteModel(ABC):
@@ -85,10 +93,11 @@ class RemoteModel(ABC):
         return await self._tried(self._request(system, messages), Hearing(heard))
 
     async def reply_as(
-        self, system: str, messages: Sequence[Message], schema: dict[str, Any]
+        self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
     ) -> ModelReply:
         """Answer in the form of a JSON Schema where the endpoint can hold the model to it."""
-        return await self._tried(ModelRequest(system, messages, schema=schema), None)
+        asked = ModelRequest(system, messages, schema=schema, max_tokens=longest)
+        return await self._tried(asked, None)
 
     def offer(
         self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
@@ -136,22 +145,28 @@ class RemoteModel(ABC):
             raise self._keyless()
         get_ready(self.where.prices)
         try:
-            failed: Transient | None = None
             async for attempt in retrying(self._backoff):
                 with attempt:
-                    again = RESERVE_AGAIN.get()
-                    if failed and again:
-                        asked = replace(asked, max_tokens=again(failed.billed))
-                    if heard:
-                        heard.begin()
-                    try:
-                        return self._whole(await self._ask(asked, heard))
-                    except Transient as error:
-                        failed = error
-                        raise
+                    return await self._once(asked, heard)
         except Transient as error:
             raise error.meaning from error
         raise AssertionError("the last try either gives or raises")
+
+    async def _once(self, asked: ModelRequest, heard: Hearing | None) -> ModelReply:
+        """Make one try, within the budget of the call that it belongs to."""
+        budget = CALL_BUDGET.get()
+        bounds = [asked.max_tokens, budget.begin() if budget is not None else None]
+        longest = min((bound for bound in bounds if bound is not None), default=None)
+        asked = replace(asked, max_tokens=longest)
+        if heard:
+            heard.begin()
+        try:
+            return self._whole(await self._ask(asked, heard))
+        except (Transient, ResearchError) as error:
+            billed = error.billed if isinstance(error, Transient) else not isinstance(error, _FREE)
+            if budget is not None:
+                budget.failed(billed=billed)
+            raise
 
     def _whole(self, said: Completion) -> ModelReply:
         thought = inert(said.reasoning.strip())

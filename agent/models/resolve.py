@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 EXTRACTIVE = "extractive"
 SCRIPTED = "scripted:"
-ENTAILMENT = "entailment:"
-"""A judge, by its folder: `entailment:/path/to/model`."""
 LOCAL = "local:"
 """A language model, by its file: `local:/path/to/model.gguf`."""
 
@@ -38,7 +36,7 @@ def endpoint_of(
     name tells. Raises `UsageError` for a name that nobody has.
     """
     name = name or ("" if base_url else default_model(environ) or EXTRACTIVE)
-    if name == EXTRACTIVE or name.startswith((SCRIPTED, ENTAILMENT)):
+    if name == EXTRACTIVE or name.startswith(SCRIPTED):
         return None
     if name.startswith(LOCAL):
         found = Endpoint(name, name.removeprefix(LOCAL), "", None, api="local")
@@ -54,18 +52,8 @@ def endpoint_of(
     )
 
 
-def model_of_file(name: str) -> Model:
-    """Make a model that stands in a file or folder: a script, or a judge.
-
-    Raises `UsageError` for one that is not there, or not as it should be.
-    """
-    if name.startswith(ENTAILMENT):
-        from agent.models.entailment import EntailmentModel  # noqa: PLC0415 - only where used
-
-        return EntailmentModel(name.removeprefix(ENTAILMENT))
-    from agent.models.scripted import ScriptedModel  # noqa: PLC0415 - only where used
-
-    return ScriptedModel.from_file(name.removeprefix(SCRIPTED))
+_CLASSES = {"openai": "OpenAIModel", "anthropic": "AnthropicModel", "litellm": "LiteLLMModel"}
+"""By protocol, in the module of that name: loaded when needed, each takes half a second or more."""
 
 
 def get_ready(where: Endpoint) -> None:
@@ -84,14 +72,6 @@ def remote_model(where: Endpoint, proxy: str | None) -> Model:
 
     Raises `UsageError` where the library that speaks its protocol is not installed.
     """
-    if where.api == "anthropic":
-        from agent.models.anthropic import AnthropicModel  # noqa: PLC0415 - a second to import
-
-        return AnthropicModel(where, proxy=proxy)
-    if where.api == "litellm":
-        from agent.models.litellm import LiteLLMModel  # noqa: PLC0415 - two seconds to import
-
-        return LiteLLMModel(where, proxy=proxy)
-    from agent.models.openai import OpenAIModel  # noqa: PLC0415 - half a second to import
-
-    return OpenAIModel(where, proxy=proxy)
+    module = import_module(f"agent.models.{where.api}")
+    model: Model = getattr(module, _CLASSES[where.api])(where, proxy=proxy)
+    return model

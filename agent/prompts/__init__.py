@@ -26,6 +26,10 @@ NUDGE = (
     "{call}. Where the request needs no source at all, write the same reply again.]"
 )
 """Said once, to a first reply without a call while nothing was read."""
+UNREAD = (
+    "[Note: pages were found, and none was read. Read the most promising ones before you give up.]"
+)
+"""Said once, to a model that gives up after a search alone."""
 FORM = "[Note: a tool call in that reply cannot be read. Its form is {call}. Write it again.]"
 """Said to a reply whose only call cannot be read."""
 SEARCHES = "[Note: NOT_FOUND before any search is no end: the question itself is searched now.]"

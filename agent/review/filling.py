@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from agent.errors import ReplayDiverged, ResearchError
 from agent.evidence import placed
 from agent.guard.model_client import ModelClient
-from agent.journal.places import VALUES
+from agent.journal.places import JUDGE, VALUES
 from agent.models import Message, Task, takes
 from agent.prompts import prompt
 from agent.protocol import inert
 from agent.protocol.replies import loose_object
+from agent.review.judge import OpenClaims, cited_passages
 from agent.review.keyless_values import by_rules
 from agent.review.values_draft import ValuesDraft, WeighedValues, weighed
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from agent.guard import Budget
     from agent.guard.model_client import Record
     from agent.models import Model
+    from agent.review.gate import Gate
     from agent.review.schema import Schema
     from agent.types import Passage
 
@@ -37,20 +39,24 @@ _CITED = re.compile(r"S\d+¶\d+")
 
 @dataclass(slots=True)
 class Filling:
-    """Fills in a schema from what a run has read; asks the model once, and once more to mend."""
+    """Fills in a schema from what a run has read; asks the model once, and once more to mend.
+
+    `gate` has the judge that decides, in one request, what code leaves open.
+    """
 
     schema: Schema
     evidence: Evidence
     model: Model
     budget: Budget
     record: Record
+    gate: Gate
 
     async def fill(self, question: str, answer: str) -> WeighedValues:
         """Give the values; `answer` is the model's own text, with the ids of passages."""
         if not self.evidence.sources:
             return WeighedValues(notes=["/: nothing was read"])
         if not takes(self.model, Task.VALUES):
-            return self._weigh(by_rules(self.schema, question, self.evidence))
+            return await self._weigh(by_rules(self.schema, question, self.evidence), 1)
         asker = ModelClient(self.model, prompt(VALUES), self.budget, self.record)
         messages = [Message("user", self._request(question, answer))]
         try:
@@ -64,17 +70,21 @@ class Filling:
 
     async def _asked(self, asker: ModelClient, messages: list[Message]) -> WeighedValues:
         reply = (await asker.ask(f"{VALUES}/1", messages)).text
-        first = self._weigh(_draft(reply))
+        first = await self._weigh(_draft(reply), 1)
         if not first.notes:
             return first
         wrong = "\n".join(f"- {inert(note)}" for note in first.notes)
         messages.append(Message("assistant", reply))
         messages.append(Message("user", prompt("values-again").replace("{notes}", wrong)))
-        second = self._weigh(_draft((await asker.ask(f"{VALUES}/2", messages)).text))
+        second = await self._weigh(_draft((await asker.ask(f"{VALUES}/2", messages)).text), 2)
         return second if len(second.values) >= len(first.values) else first
 
-    def _weigh(self, draft: ValuesDraft) -> WeighedValues:
-        return weighed(draft, self.schema, self.evidence)
+    async def _weigh(self, draft: ValuesDraft, time: int) -> WeighedValues:
+        """Weigh a draft by code, then with the judge's verdicts on what that leaves open."""
+        claims = OpenClaims()
+        found = weighed(draft, self.schema, self.evidence, claims)
+        verdicts = await self.gate.decide(claims.found, f"{JUDGE}/{VALUES}/{time}")
+        return weighed(draft, self.schema, self.evidence, verdicts) if claims.found else found
 
     def _request(self, question: str, answer: str) -> str:
         lines = "\n".join(self._listed(self._passages(question, answer)))
@@ -88,11 +98,11 @@ class Filling:
 
     def _passages(self, question: str, answer: str) -> Iterable[Passage]:
         """What the answer cites first, then the best for each field, each once."""
-        found = {each: self.evidence.passage(each) for each in _CITED.findall(answer)}
+        found = {passage.id: passage for passage in cited_passages(answer, self.evidence)}
         for field in self.schema.fields():
             words = f"{field.said} {field.name.replace('*', '')} {question}"
             found.update((p.id, p) for p in self.evidence.search(words, EACH))
-        return [passage for passage in found.values() if passage is not None]
+        return found.values()
 
     def _listed(self, passages: Iterable[Passage]) -> Iterable[str]:
         room = ROOM

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from agent.errors import ModelError, ResearchError
+from agent.errors import ModelError, ReplayDiverged, ResearchError
 from agent.evidence import check_answer
 from agent.guard.model_client import ModelClient
 from agent.journal.places import REVIEW
@@ -18,14 +18,14 @@ from agent.types import VerdictState
 from browser.text import content_words, sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from agent.evidence import Evidence
     from agent.guard import Budget
     from agent.guard.model_client import Record
     from agent.loop import LoopResult
     from agent.models import Model
-    from agent.types import Sentence
+    from agent.types import Passage, Sentence
 
 SAME = 0.6
 """Share of a supported sentence's words in a sentence of the second answer that stands for it."""
@@ -72,21 +72,33 @@ class Gate:
         return again
 
     async def _judge(self, answer: str, place: str) -> None:
-        """Let the judge decide what is open; where that fails it stays open, with a note."""
-        if self.judge is None or not _claims_something(answer, self.evidence):
-            return
-        claims = self.verdicts.without_decided(open_claims(answer, self.evidence))
-        if not claims or not takes(self.judge, Task.JUDGE):
-            return
+        if _claims_something(answer, self.evidence):
+            await self.decide(open_claims(answer, self.evidence), place, answer)
+
+    async def decide(
+        self, claims: Mapping[str, Sequence[Passage]], place: str, answer: str = ""
+    ) -> Verdicts:
+        """Let the judge decide claims in one request; gives all verdicts that there are now.
+
+        Those decided before are not asked again. Where the judge fails they stay open, with a note.
+        """
+        claims = self.verdicts.without_decided(claims)
+        if self.judge is None or not claims or not takes(self.judge, Task.JUDGE):
+            return self.verdicts
         asker = ModelClient(self.judge, judge_system(), self.work.budget, self.record)
         try:
             async with asyncio.timeout(self.work.budget.seconds_left(reserve=False)):
                 decided = await judge(asker, place, claims, self.evidence, answer)
+        except ReplayDiverged:
+            raise
         except (ResearchError, TimeoutError) as error:
             self.record("note", place, text=f"the judge failed: {error or 'timeout'}")
-            return
+            return self.verdicts
+        if not answer:  # claims of their own say nothing of the answer
+            decided.answers = None
         self.verdicts = self.verdicts.joined(decided)
         self.record("judge", place, verdicts=decided.rows())
+        return self.verdicts
 
 
 @dataclass(frozen=True, slots=True)

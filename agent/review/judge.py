@@ -37,6 +37,7 @@ _LINE = re.compile(
 """Number, word, and whatever a model says after it: many give a reason beside the quote."""
 _ANSWERS = re.compile(r"^\W*answer\W+(fully|in part|no)\b", re.IGNORECASE | re.MULTILINE)
 _MARKS = frozenset('"“”')
+_CITED = re.compile(r"S\d+¶\d+")
 
 _STATES = {
     "supported": (VerdictState.SUPPORTED, "the passages say it in other words"),
@@ -107,21 +108,22 @@ def _case(claim: str, passages: Sequence[Passage]) -> Case:
     return claim, " ".join(passage.id for passage in passages)
 
 
-class _Docket:
-    """Stands in for a judge and notes what it would be asked."""
+class OpenClaims:
+    """Stands in for a judge and notes what it would be asked: claims, and what they cite."""
 
     def __init__(self) -> None:
-        self.claims: dict[str, Sequence[Passage]] = {}
+        self.found: dict[str, Sequence[Passage]] = {}
 
     def __call__(self, claim: str, passages: Sequence[Passage]) -> None:
-        self.claims[claim] = passages
+        """Note a claim; nothing is decided."""
+        self.found[claim] = passages
 
 
 def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
     """Find the sentences that do not stand there literally, with the passages that they cite."""
-    docket = _Docket()
-    check_answer(answer, evidence, docket)
-    return docket.claims
+    claims = OpenClaims()
+    check_answer(answer, evidence, claims)
+    return claims.found
 
 
 async def judge(
@@ -149,6 +151,7 @@ def judge_request(
 
     Claims are numbered from 1; those that cite the same sources stand together, so that passages
     are shown once, with what stands before and after them, their headings and the page's title.
+    What the answer's other sentences cite comes last: a second hop is told by the first one's.
     """
     groups: dict[tuple[int, ...], list[str]] = {}
     shown: dict[tuple[int, ...], dict[str, Passage]] = {}
@@ -163,7 +166,18 @@ def judge_request(
         ordered = sorted(shown[sources].values(), key=lambda p: (p.source, p.start))
         lines = "\n".join(placed(passage, evidence) for passage in ordered)
         head.append("\n".join(told) + f"\n<web>\n{inert(lines)}\n</web>")
+    known = {each for passages in shown.values() for each in passages}
+    others = [p for p in cited_passages(answer, evidence) if p.id not in known]
+    if others:
+        lines = "\n".join(placed(passage, evidence) for passage in others)
+        head.append(f"Cited by the answer's other sentences:\n<web>\n{inert(lines)}\n</web>")
     return "\n\n".join(head)
+
+
+def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
+    """Find the passages that a text cites by their ids, each once."""
+    found = map(evidence.passage, dict.fromkeys(_CITED.findall(text)))
+    return [passage for passage in found if passage is not None]
 
 
 def read_verdicts(

@@ -1,13 +1,14 @@
 """From what was filled in to what stays: values that stand in what is cited for them.
 
-Numbers, dates and short texts are looked for in code; of longer texts, and of yes or no, a verdict
-may stay open.
+Numbers, dates and short texts are looked for in code; what does not stand there follows from the
+passages by the word of a judge, or is left out. Of longer texts, and of yes or no, a verdict may
+stay open.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from agent.evidence import facts_of, nearest_quote, verify_claim
@@ -19,7 +20,7 @@ from browser.text import content_words, sentences, words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from agent.evidence import Evidence
+    from agent.evidence import Evidence, Judge
     from agent.review.schema import Schema
     from agent.types import Passage
 
@@ -57,9 +58,14 @@ class WeighedValues:
     notes: list[str] = field(default_factory=list)
 
 
-def weighed(draft: ValuesDraft, schema: Schema, evidence: Evidence) -> WeighedValues:
-    """Keep the values that have evidence; the others become null, or are absent."""
-    sifting = _Sifting(draft, evidence)
+def weighed(
+    draft: ValuesDraft, schema: Schema, evidence: Evidence, judge: Judge | None = None
+) -> WeighedValues:
+    """Keep the values that have evidence; the others become null, or are absent.
+
+    `judge` is asked of each value that does not stand there, as a claim such as `country: Kenya`.
+    """
+    sifting = _Sifting(draft, evidence, judge)
     data = sifting.rebuilt(draft.data, (), ())
     wrong = {where for where, _ in schema.errors(data)}
     for path in sifting.empty:
@@ -76,9 +82,10 @@ class _Sifting:
     `left_out` says where a value stood that has none, and why; `empty` where there is none now.
     """
 
-    def __init__(self, draft: ValuesDraft, evidence: Evidence) -> None:
+    def __init__(self, draft: ValuesDraft, evidence: Evidence, judge: Judge | None) -> None:
         self._draft = draft
         self._evidence = evidence
+        self._judge = judge
         self.values: list[Value] = []
         self.left_out: list[tuple[str, str]] = []
         self.empty: list[Path] = []
@@ -108,7 +115,7 @@ class _Sifting:
         return items
 
     def _value(self, value: Any, old: Path, new: Path) -> Any:
-        verdict, passages = _verdict(old, value, self._draft, self._evidence)
+        verdict, passages = self._checked(value, old)
         if verdict.state in (VerdictState.UNCITED, VerdictState.CONTRADICTED):
             self.left_out.append((pointer(old), verdict.reason))
             self.empty.append(new)
@@ -117,16 +124,27 @@ class _Sifting:
         self.values.append(Value(pointer(new), value, verdict, sources))
         return value
 
-
-def _verdict(
-    path: Path, value: Any, draft: ValuesDraft, evidence: Evidence
-) -> tuple[Verdict, list[Passage]]:
-    named = (draft.citations.get(pointer(path[:end])) for end in range(len(path), -1, -1))
-    ids = next((ids for ids in named if ids), ())
-    passages = [passage for each in ids if (passage := evidence.passage(each)) is not None]
-    said = " ".join(str(part) for part in path if isinstance(part, str))
-    titles = [source.title for p in passages if (source := evidence.source(p.source)) is not None]
-    return _held(value, said, passages, titles), passages
+    def _checked(self, value: Any, path: Path) -> tuple[Verdict, list[Passage]]:
+        """Check a value against the passages cited for it, or for what it is a part of."""
+        cited = (self._draft.citations.get(pointer(path[:end])) for end in range(len(path), -1, -1))
+        ids = next((ids for ids in cited if ids), ())
+        found = map(self._evidence.passage, ids)
+        passages = [passage for passage in found if passage is not None]
+        sources = (self._evidence.source(passage.source) for passage in passages)
+        titles = [source.title for source in sources if source is not None]
+        said = " ".join(str(part) for part in path if isinstance(part, str))
+        verdict = _held(value, said, passages, titles)
+        if verdict.state in (VerdictState.SUPPORTED, VerdictState.UNCITED) or self._judge is None:
+            return verdict, passages
+        told = ("no", "yes")[value] if isinstance(value, bool) else value
+        judged = self._judge(f"{said.replace('_', ' ')}: {told}", passages)
+        if judged is None:
+            return verdict, passages
+        if judged.state is VerdictState.SUPPORTED:
+            quote = judged.quote or nearest_quote(f"{said} {value}", passages)
+            return replace(judged, quote=quote), passages
+        state = VerdictState.CONTRADICTED if _must_stand_there(value) else judged.state
+        return replace(judged, state=state), passages
 
 
 def _remove(data: Any, path: Path) -> None:

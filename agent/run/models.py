@@ -14,14 +14,9 @@ from agent.loop.guided import GuidedModel
 from agent.models import Streaming, sees, takes
 from agent.models.local import serving
 from agent.models.providers import is_small
-from agent.models.resolve import (
-    EXTRACTIVE,
-    endpoint_of,
-    get_ready,
-    model_of_file,
-    remote_model,
-)
+from agent.models.resolve import EXTRACTIVE, SCRIPTED, endpoint_of, get_ready, remote_model
 from agent.models.router import LaterModel
+from agent.models.scripted import ScriptedModel
 from browser.net.egress import Egress, EgressPolicy
 
 if TYPE_CHECKING:
@@ -93,11 +88,13 @@ def find_model(options: Options, brought: Model | None, environ: Mapping[str, st
 
 
 def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
-    """Make a model that needs no endpoint: the keyless one at a depth, a script, or a judge.
+    """Make a model that needs no endpoint: the keyless one at a depth, or a script.
 
-    Raises `UsageError` for one that is not there, or not as it should be.
+    Raises `UsageError` for a script that is not there, or not as it should be.
     """
-    return model_of_file(name) if name and name != EXTRACTIVE else ExtractiveModel(effort)
+    if name and name != EXTRACTIVE:
+        return ScriptedModel.from_file(name.removeprefix(SCRIPTED))
+    return ExtractiveModel(effort)
 
 
 async def open_remote_model(
@@ -161,7 +158,7 @@ async def open_model(
     """Open a model by its name, None the default one; raises `UsageError` for one nobody has."""
     where = endpoint_of(name, base_url, environ, options)
     if where is None:
-        return await asyncio.to_thread(local_model, name)  # some load weights
+        return local_model(name)
     return await open_remote_model(stack, where, options.proxy, options.context_window)
 
 

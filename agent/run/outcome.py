@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agent.journal import Event
     from agent.loop import LoopResult
     from agent.planner.work import Work
+    from agent.review import Gate
     from agent.review.judge import Verdicts
     from agent.review.schema import Schema
     from agent.review.values_draft import WeighedValues
@@ -197,14 +198,15 @@ async def with_what_is_known(result: LoopResult, messages: Sequence[Message]) ->
     return replace(result, text=without_calls(reply.text))
 
 
-async def add_values(
-    report: Report, answer: str, schema: Schema, evidence: Evidence, work: Work
-) -> None:
-    """Fill in the schema after an answer (the model's own text), and put it into the report."""
+async def add_values(report: Report, answer: str, schema: Schema, work: Work, gate: Gate) -> None:
+    """Fill in the schema after an answer (the model's own text), and put it into the report.
+
+    `gate` has the evidence, and the judge of what code leaves open.
+    """
     from agent.review.filling import Filling  # noqa: PLC0415 - few runs have a schema
 
-    filling = Filling(schema, evidence, work.model, work.budget, work.record)
-    with_values(report, await filling.fill(report.question, answer), evidence)
+    filling = Filling(schema, gate.evidence, work.model, work.budget, work.record, gate)
+    with_values(report, await filling.fill(report.question, answer), gate.evidence)
 
 
 def with_values(report: Report, filled: WeighedValues, evidence: Evidence) -> Report:

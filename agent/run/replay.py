@@ -15,7 +15,7 @@ from agent.models import Task
 from agent.models.resolve import EXTRACTIVE
 from agent.planner.work import Work
 from agent.protocol import CallResult
-from agent.review.gate import repaired
+from agent.review.gate import Gate, repaired
 from agent.review.judge import Verdicts
 from agent.review.schema import Schema
 from agent.run.outcome import (
@@ -73,9 +73,11 @@ async def replay(record: RunRecord) -> Report:
         raise
     except ResearchError as error:
         return failed(ledger, evidence, error, budget)
-    report = finished(ledger, evidence, result, budget, Verdicts.of_rows(record.verdicts))
+    verdicts = Verdicts.of_rows(record.verdicts)
+    report = finished(ledger, evidence, result, budget, verdicts)
     if record.schema is not None:
-        await add_values(report, result.text, Schema(record.schema), evidence, work)
+        gate = Gate(work, evidence, _record_nothing, verdicts=verdicts)
+        await add_values(report, result.text, Schema(record.schema), work, gate)
     return report
 
 

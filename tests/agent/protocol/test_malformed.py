@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ from agent.models.scripted import ScriptedModel, ScriptedReply
 from agent.prompts import prompt
 from agent.protocol import parse
 from agent.protocol.native import with_calls
+from tests.agent.models.wire import OpenAIProvider, running
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -199,6 +201,18 @@ async def test_giving_up_before_any_search_searches_the_question(tmp_path: Path)
     assert (report.status, "1829" in report.answer) == ("answered", True)
 
 
+async def test_giving_up_on_pages_that_were_found_but_not_read_is_answered_once(
+    tmp_path: Path,
+) -> None:
+    search, gave_up = '<<TOOL:WEB_SEARCH:{"query":"Hesk lighthouse"}>>', "NOT_FOUND Nothing fits."
+    report = await run(tmp_path, search, gave_up, CALLS["ours"], ANSWER)
+    assert (report.status, "1829" in report.answer) == ("answered", True)
+    again = await run(tmp_path, search, gave_up, gave_up, "never asked for")
+    assert (again.status, again.usage.model_calls) == ("not_found", 3)
+    read = await run(tmp_path, search, CALLS["ours"], gave_up, "never asked for")
+    assert (read.status, read.usage.model_calls) == ("not_found", 3)
+
+
 async def test_what_stands_behind_the_word_of_giving_up_is_not_shown(tmp_path: Path) -> None:
     report = await run(tmp_path, CALLS["ours"], "NOT_FOUND. It was lit in 1831. [S1¶2]")
     assert report.status == "not_found"
@@ -234,3 +248,46 @@ def test_json_that_is_no_call_is_text() -> None:
     text = '```json\n{"name": "Hesk Light", "lit": 1829}\n```'
     assert parse(text).text == text
     assert not parse(text).calls
+
+
+def called(name: str, arguments: object, **more: object) -> dict[str, object]:
+    call = {"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}
+    return {"role": "assistant", "content": None, "tool_calls": [{**call, **more}]}
+
+
+NATIVE: dict[str, dict[str, object]] = {
+    "arguments in words": called("READ", "url: FILE"),
+    "arguments as an object": called("READ", {"url": "FILE"}),
+    "a tag in the content": {"role": "assistant", "content": CALLS["ours"], "tool_calls": []},
+    "a prefix and no id": called("functions.READ", '{"url": "FILE"}', id=None),
+    "nothing but thoughts": {"role": "assistant", "content": None, "reasoning_content": "1830?"},
+}
+
+
+@pytest.mark.parametrize("form", NATIVE)
+async def test_a_native_reply_in_no_form_of_ours_is_read_or_asked_for_again(
+    tmp_path: Path, form: str
+) -> None:
+    file = tmp_path / "hesk.md"
+    file.write_text(PAGE, encoding="utf-8")
+    good = called("READ", '{"url": "FILE"}')
+    replies = [NATIVE[form], good, {"role": "assistant", "content": ANSWER}]
+    if "thoughts" not in form and "words" not in form:
+        replies.remove(good)
+    with running(OpenAIProvider, "/v1") as provider:
+        provider.streams = False
+        for message in replies:
+            told = json.loads(json.dumps(message).replace("FILE", file.as_uri()))
+            provider.sends({"choices": [{"index": 0, "message": told}], "model": "m", "id": "1"})
+        report = await research(
+            "When was the lighthouse of Hesk first lit?",
+            model="m",
+            base_url=provider.url,
+            native_tools=True,
+            corpus=tmp_path,
+            search=["corpus"],
+            memory=False,
+            data_dir=tmp_path / "data",
+        )
+    assert (report.status, "1829" in report.answer) == ("answered", True)
+    assert not any(raw in report.answer for raw in (*RAW, "1830", "url:"))

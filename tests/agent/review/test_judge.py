@@ -61,6 +61,19 @@ async def verdicts(evidence, reply):
     return check_answer(ANSWER, evidence, decided).sentences, model.asked
 
 
+async def test_a_second_hop_is_judged_with_what_the_first_one_cites(evidence):
+    town = Document(url="https://t.test/", title="Town", text="Its mayor lives on the pier.")
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    evidence.add(Page(town.url, town.url, "http", Outcome.OK, at, document=town))
+    answer = "The pier was begun in 1890. [S1¶1] Whoever leads the town has a home there. [S2¶1]"
+    claims = open_claims(answer, evidence)
+    assert list(claims) == ["Whoever leads the town has a home there."]
+    request = judge_request(claims, evidence, answer)
+    own, _, others = request.partition("Cited by the answer's other sentences:")
+    assert "Its mayor lives" in own
+    assert "was begun in 1890" in others
+
+
 async def test_claims_on_the_same_passages_see_them_once(evidence):
     claims = dict.fromkeys(("It took four years.", "It was slow."), evidence.source(1).passages)
     request = judge_request(claims, evidence)

@@ -86,6 +86,30 @@ async def test_values_replay_without_a_model(ask, filling, tmp_path):
     assert again.model_dump(exclude={"elapsed_s"}) == report.model_dump(exclude={"elapsed_s"})
 
 
+LAMP = {"type": "object", "properties": {"lit_by": {"type": ["string", "null"]}}}
+DRAFT = {"data": {"lit_by": "daylight"}, "citations": {"/lit_by": ["S1¶2"]}}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "value"), [("supported", "daylight"), ("not stated", None), ("contradicted", None)]
+)
+async def test_a_value_in_other_words_is_decided_by_the_judge(
+    ask, script, site, tmp_path, verdict, value
+):
+    model = script(
+        f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
+        ANSWER,
+        {"reply": json.dumps(DRAFT), "for": "values"},
+        {"reply": f"1: {verdict}", "for": "judge", "expect": "Claim 1: lit by: daylight\n<web>"},
+        {"reply": json.dumps(DRAFT), "for": "values"},
+    )
+    report = await ask(model=model, schema=LAMP)
+    assert report.data == {"lit_by": value}
+    assert [v.verdict.value for v in report.values] == ["supported"] * bool(value)
+    again = await replay(RunRecord.read(Runs(tmp_path / "data").find(report.run)))
+    assert again.data == report.data
+
+
 async def test_lists_keep_the_items_that_stand_there(ask, filling):
     schema = {"type": "array", "items": {"type": "object", "properties": {"name": {}, "h": {}}}}
     rows = [{"name": "Nowhere", "h": 1234}, {"name": "Hesk Light", "h": 34}]
@@ -204,4 +228,4 @@ def test_the_data_is_printed_after_the_answer(run, web, filling, tmp_path):
     schema = tmp_path / "schema.json"
     schema.write_text(json.dumps(LIGHT))
     done = run("When?", "--model", filling(GOOD), *web, "--schema", str(schema))
-    assert '"height_m": 34' in done.stdout
+    assert "height_m   34              [1]  supported\n" in done.stdout

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agent.guard import Budget
+from agent.models import Usage
+from agent.models.prices import priced
 from tests.agent.models.wire import OpenAIProvider, running
 
 TOKENS_IN, TOKENS_OUT = 600, 200
@@ -44,6 +48,51 @@ async def test_functions_are_counted_with_the_prompt_they_are_sent_with(ask, pro
     assert told[-1] is True
     assert min(left) >= TOKENS_OUT
     assert left[told.index(True)] < 8_000 * 0.8 - 1_500
+
+
+class Dear(OpenAIProvider):
+    """Bills each call at its most: three characters a token, and every token that a reply may have.
+
+    Every third call is cut off behind its bill.
+    """
+
+    usd: float
+
+    def in_form(self, answer, asked):
+        sent = len(str(asked["messages"])) // 3
+        longest = asked["max_tokens"]
+        self.usd += priced(Usage(sent, output_tokens=longest), asked["model"], "openai").usd
+        usage = {"prompt_tokens": sent, "completion_tokens": longest, "total_tokens": 0}
+        whole = super().in_form(replace(answer, body={**answer.body, "usage": usage}), asked)
+        cut = len(self.requests) % 3 == 0
+        return replace(whole, events=(whole.events or [])[:2], breaks=True) if cut else whole
+
+
+@pytest.fixture
+def dear():
+    with running(Dear, "/v1") as endpoint:
+        endpoint.usd = 0.0
+        yield endpoint
+
+
+@pytest.mark.parametrize("budget", [0.004, 0.02, 0.05])
+async def test_a_dear_model_never_costs_more_dollars_than_the_cap(ask, dear, site, budget):
+    says(dear, "Reading on.", site)
+    named = {"model": "openai/gpt-4o-mini", "base_url": dear.url}
+    report = await ask(**named, budget=budget, max_steps=30)
+    assert 0 < dear.usd <= budget
+    assert report.usage.usd <= dear.usd
+    assert {request["model"] for request in dear.requests} == {"gpt-4o-mini"}
+
+
+async def test_a_fallback_is_paid_from_what_the_first_model_left(ask, dear, monkeypatch):
+    """The first model bills each of its tries and never answers."""
+    monkeypatch.setenv("OPENROUTER_BASE_URL", dear.url)
+    dear.says("")
+    named = {"model": "openai/gpt-4o-mini", "base_url": dear.url}
+    report = await ask(**named, fallback=["openrouter/gpt-4o-mini"], budget=0.02, config=True)
+    assert report.error is not None or report.status != "answered"
+    assert 0 < dear.usd <= 0.02
 
 
 def test_a_part_reserves_a_prompt_once():

@@ -1,0 +1,94 @@
+"""Guided mode: rules search and read, a model names the words, code checks them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agent import research
+from agent.guard.window import tokens
+from agent.loop.guided import GuidedModel
+from agent.models.scripted import ScriptedModel, ScriptedReply
+from tests.agent.models.wire import OpenAIProvider, running
+
+PAGES = {
+    "orla": "# Orla Venn\n\nOrla Venn was a weaver who taught at Tarn College from 1931 to 1950.",
+    "tarn": "# Tarn College\n\nTarn College is a school of crafts in Milbrook, founded in 1884.",
+    "loom": "# The Great Loom\n\nThe Great Loom of Orla Venn was first shown at a summer fair.",
+}
+TWO_HOPS = "Orla Venn taught weaving at a college that is located in what city?"
+
+
+def named(answer: str, *, found: bool = True, lead: str = "") -> str:
+    return json.dumps({"found": found, "passage": 1, "answer": answer, "next": lead})
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """Ask a guided model that names what it is told to; its replies used and the report."""
+    for name, text in PAGES.items():
+        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
+
+    async def run(question, *replies, **flags):
+        settings = {"search": ["corpus"], "corpus": tmp_path, "memory": False} | flags
+        inner = ScriptedModel([ScriptedReply(reply) for reply in replies])
+        settings.setdefault("model", GuidedModel(inner))
+        return await research(question, data_dir=tmp_path / "data", **settings)
+
+    return run
+
+
+async def test_the_sentence_in_which_the_named_words_stand_is_the_answer(asked):
+    report = await asked("When did Orla Venn teach at Tarn College?", named("from 1931 to 1950"))
+    assert report.answer.startswith("Orla Venn was a weaver who taught at Tarn College")
+    assert [sentence.verdict for sentence in report.sentences] == ["supported"]
+
+
+@pytest.mark.parametrize(
+    "first", [named("Tarn College"), named("", found=False, lead="Tarn College")]
+)
+async def test_what_only_leads_to_the_answer_is_looked_up_and_asked_for_once_more(asked, first):
+    report = await asked(TWO_HOPS, first, named("Milbrook"))
+    assert "Milbrook" in report.answer
+    assert len(report.sources) == 2
+    assert any(search.query.startswith("Tarn College") for search in report.searches)
+    assert {sentence.verdict for sentence in report.sentences} == {"supported"}
+
+
+async def test_there_is_no_third_call(asked):
+    nothing = named("", found=False, lead="Tarn College")
+    report = await asked(TWO_HOPS, nothing, nothing, named("Milbrook"))
+    assert report.status == "not_found"
+
+
+@pytest.mark.parametrize("lead", ["Nowhere Hall", "a weaver"])
+async def test_only_a_new_name_that_stands_there_is_looked_up(asked, lead):
+    report = await asked(TWO_HOPS, named("", found=False, lead=lead), named("Milbrook"))
+    assert report.status == "not_found"
+    assert not any(search.query.startswith(lead) for search in report.searches)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("When was the Great Loom of Orla Venn first shown?", "a summer fair"),  # no date
+        ("Who taught at Tarn College with Ada Quill?", "Orla Venn"),  # another name
+        ("Where was the Great Loom first shown?", "in the town hall"),  # stands nowhere
+    ],
+)
+async def test_words_that_cannot_be_the_answer_are_refused(asked, question, words):
+    report = await asked(question, named(words), named(words))
+    assert report.status == "not_found"
+
+
+async def test_the_form_is_sent_along_with_a_short_prompt(asked):
+    with running(OpenAIProvider, "/v1") as provider:
+        provider.says(named("Milbrook"))
+        endpoint = {"model": "tiny-1b", "base_url": provider.url}
+        report = await asked("Where is Tarn College, founded in 1884?", **endpoint)
+    [request] = provider.requests
+    assert report.answer.startswith("Tarn College is a school of crafts in Milbrook")
+    form = request["response_format"]["json_schema"]["schema"]
+    assert set(form["required"]) == {"found", "passage", "answer", "next"}
+    assert sum(tokens(message["content"]) for message in request["messages"]) <= 1_500
