@@ -77,8 +77,8 @@ class Tool:
 
     `seconds` is what a call may take where that is not what every call may; one that is not
     `listed` can be called but is not told of, since another does the same and more; one `on_page`
-    is told of with the first page that is opened. A tool without `params` gets the raw parameter;
-    `shape` says which fields it reads from it.
+    is told of with the first page that is opened, and one that `acts` changes it. A tool without
+    `params` gets the raw parameter; `shape` says which fields it reads from it.
     """
 
     name: str
@@ -90,6 +90,7 @@ class Tool:
     seconds: float | None = None
     listed: bool = True
     on_page: bool = False
+    acts: bool = False
     shape: type[Params] | None = None
 
     def read(self, param: str, *, at_all_costs: bool = True) -> Reading:

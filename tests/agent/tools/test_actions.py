@@ -42,6 +42,27 @@ async def test_the_weeks_of_a_calendar_are_no_new_text(ask, script, events):
     assert "| 29 | 30 | 31" not in clicked["web"]
 
 
+async def test_after_a_failed_act_the_later_acts_of_the_reply_are_not_done(ask, script, events):
+    order = (
+        "<button onclick=\"this.textContent = 'Ordered'\">Order</button><p>Berth 12 is free.</p>"
+    )
+    with serve_pages() as pages:
+        model = script(
+            f"<<TOOL:OPEN:{pages.base}{pages.put(order)}>>",
+            '<<TOOL:TYPE:{"ref":"e99","text":"two"}>>\n<<TOOL:CLICK:{"ref":"{{ref:Order}}"}>>\n'
+            "<<TOOL:SNAPSHOT>>\n<<TOOL:READ>>",
+            '<<TOOL:CLICK:{"ref":"{{ref:Order}}"}>>',
+            "NOT_FOUND No.",
+        )
+        report = await ask(model=model, allow_private=[f"127.0.0.1:{pages.port}"])
+    done = [event.data for event in events(report) if event.type == "tool.result"]
+    assert "e99 is not a ref" in done[1]["data"]["error"]
+    assert done[2]["data"]["error"] == "not done: TYPE before it in this reply failed"
+    assert "button: Order]" in done[3]["web"]
+    assert "Berth 12 is free." in done[4]["web"]
+    assert "Ordered" in done[5]["web"]
+
+
 def test_a_text_is_entered_with_the_blanks_at_its_ends():
     asked = TypeParams.model_validate({"ref": " e1 ", "text": "  two\t", "instead": " one "})
     assert (asked.ref, asked.text, asked.instead) == ("e1", "  two\t", " one ")
