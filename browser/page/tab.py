@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -24,7 +26,7 @@ from browser.page.events import Events
 from browser.page.lines import plain
 from browser.page.overlays import answer_challenge, challenge_of
 from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, listed, snapshot_of
-from browser.page.view import look_for, target_of
+from browser.page.view import lines_around, lines_saying, shown_frames, target_of
 from browser.page.waiting import drawing, settle, text_shown, within
 from browser.text import clean
 from browser.types import FindResult
@@ -38,11 +40,13 @@ if TYPE_CHECKING:
 
     from browser.page.content import Stored
     from browser.page.downloads import Downloads, SavedFile
+    from browser.page.lines import PageLine
     from browser.page.user_input import ClickOptions, Point
     from browser.page.view import Target, View
     from browser.types import ActionOutcome, Challenge, Outcome, PageContext, Snapshot
 
 DOWNLOAD_SECONDS = 50.0
+SEEK_SECONDS = 12.0  # for the scrolling of long lists: some thousand rows each second
 FIRST_BYTE_SECONDS = 5.0  # for a server that makes the file when it is asked
 _EFFECT = injected.read_script("effect")
 READ_BACK = 80  # characters of a field that are told where it says something else
@@ -83,20 +87,55 @@ class Tab(PageDriver):
 
         Text that nothing says can be clicked gets a ref too: a page may hide who listens.
         """
-        view, whole = await self.look(), True
-        lines = view.lines
-        async with within(LOOK_SECONDS, "read the page"):
-            if view.cut or view.begun:
-                known = {line.text for line in lines}
-                more, whole = await look_for(self.page, self.frames, text=text)
-                lines = [*lines, *(line for line in more if line.text not in known)]
-                for line in more:
-                    view.refs.update(line.refs)
-            refs = await injected.call(self.page.main_frame, "refsOfText", text)
-        found = find_in(lines, text)
+        lines, whole = await self._lines_saying(text)
+        found, refs = find_in(lines, text), await self._refs_of(text)
+        notes = [] if whole else ["(the page is too large to be searched to its end)"]
+        if not found.found and not refs:
+            lines, note = await self._scroll_to(text)
+            found, refs = (find_in(lines, text) if lines else found), await self._refs_of(text)
+            notes += [note] if note else []
         beside = [f'[{ref} text: {plain(said)}] in "{plain(row)}"' for ref, said, row in refs]
-        short = [] if whole else ["(the page is too large to be searched to its end)"]
-        return FindResult("\n".join([found.text, *beside, *short]), found.found or bool(beside))
+        return FindResult("\n".join([found.text, *beside, *notes]), found.found or bool(beside))
+
+    async def _lines_saying(self, text: str) -> tuple[list[PageLine], bool]:
+        """The page's lines; of a page too large to be walked whole also those that say the text."""
+        view = await self.look()
+        if not view.cut and not view.begun:
+            return view.lines, True
+        known = {line.text for line in view.lines}
+        async with within(LOOK_SECONDS, "read the page"):
+            more, whole = await lines_saying(self.page, self.frames, text)
+        for line in more:
+            view.refs.update(line.refs)
+        return [*view.lines, *(line for line in more if line.text not in known)], whole
+
+    async def _refs_of(self, text: str) -> list[tuple[str, str, str]]:
+        async with within(LOOK_SECONDS, "read the page"):
+            return list(await injected.call(self.page.main_frame, "refsOfText", text))
+
+    async def _scroll_to(self, text: str) -> tuple[list[PageLine], str]:
+        """Scroll lists that draw only what is in view until they say a text.
+
+        Gives the lines of the page then, else none; and a note where not all of a list was seen.
+        """
+        until = time.monotonic() + SEEK_SECONDS
+        async with within(SEEK_SECONDS + LOOK_SECONDS, f"look for {text!r}"), drawing(self.page):
+            for frame in await shown_frames(self.page):
+                state: dict[str, Any] = {"found": True}
+                for again in itertools.count():
+                    left = max(0, int((until - time.monotonic()) * 1000))
+                    asked = {"text": text, "ms": left, "more": bool(again)}
+                    state = await injected.call(frame, "seek", asked)
+                    if not state.get("found"):
+                        break
+                    view = await self.look()
+                    if find_in(view.lines, text).found:
+                        said = "where a row says all its words" if state.get("byWords") else "it"
+                        return view.lines, f"(a list was scrolled to {said})"
+                if state.get("late"):
+                    where = f"(a long list was searched for {SEEK_SECONDS:g} s, and stands at"
+                    return [], f"{where} {state['share']:.0%}: FIND again goes on from there)"
+        return [], ""
 
     async def expand(self, ref: str) -> str:
         """Show what a fold left out, all options of a select, or what stands in or around a ref."""
@@ -106,7 +145,7 @@ class Tab(PageDriver):
         except RefError:
             target = await target_of(self.frames, ref)  # FIND gave it, beyond the snapshot
         async with within(LOOK_SECONDS, "read the page"):
-            lines, _ = await look_for(self.page, self.frames, around=target)
+            lines = await lines_around(self.page, self.frames, target)
         for line in lines:
             view.refs.update(line.refs)
         return listed(lines)
