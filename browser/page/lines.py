@@ -43,6 +43,7 @@ class PageLine:
     hidden: bool = False
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
+    unseen: set[str] = field(default_factory=set)  # refs of what nobody sees
 
     def rendered(self) -> str:
         """The line as it is shown, with its indentation and block mark."""
@@ -145,6 +146,8 @@ def _named(piece: dict[str, Any]) -> str:
 def _control(line: PageLine, piece: dict[str, Any], name: str, base: str) -> str:
     ref, role = piece["r"], piece["k"] or "clickable"
     line.refs[ref] = f"{role} {name}".strip().replace(_KEPT, " ")
+    if piece.get("x") in {"invisible", "off-screen"}:
+        line.unseen.add(ref)
     head = ref if role == "link" else f"{ref} {role}"
     facts = _facts(line, piece, name, base)
     if not name and facts.startswith(" = "):

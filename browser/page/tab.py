@@ -34,7 +34,7 @@ from browser.walls import live_wall
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from playwright.async_api import Download, ElementHandle, Page
 
@@ -52,6 +52,8 @@ _EFFECT = injected.read_script("effect")
 READ_BACK = 80  # characters of a field that are told where it says something else
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
 _OPTIONS = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
+OPTIONS_TOLD = 30
+LIST_SECONDS = 4.0  # of an action's ten, for the scrolling of a list of options
 CLOSE_SECONDS = 1.5
 
 
@@ -283,7 +285,7 @@ class Tab(PageDriver):
                 await user_input.select_text(self.page, target.frame, instead, target.element)
                 await user_input.overtype(self.page, text)
             elif append:
-                await user_input.add(self.page, target, text)
+                await user_input.add(self.page, target, text, before["kind"])
             else:
                 await user_input.fill(self.page, target, text, before["kind"])
             said = await self._typed(target, before, text, whole=not (append or instead))
@@ -502,39 +504,78 @@ class Tab(PageDriver):
 
     async def _to_text(self, text: str) -> None:
         found = self.page.get_by_text(text).first
-        await found.scroll_into_view_if_needed(timeout=user_input.POINTER_MS)
+        try:
+            await found.scroll_into_view_if_needed(timeout=user_input.POINTER_MS)
+        except PlaywrightError as error:
+            said = f"{text!r} does not stand there"
+            raise ActionError(said, hint="FIND looks for it in long lists too.") from error
 
     async def _history(self, way: str) -> None:
         await getattr(self.page, way)(wait_until="domcontentloaded", timeout=ACT_SECONDS * 1000)
 
     async def _choose_shown(self, target: Target, value: str) -> None:
-        """Click the option that reads `value`, opening the list first where it is not shown.
+        """Click the option that reads `value` of a list that the page draws, opened first if need be.
 
-        Raises ActionError, with the options there are, when none or several read so.
+        The list is closed again. Raises ActionError that names the options there are.
         """
-        before = await self.look()
-        found = _reading(before, value, set(before.refs), _OPTIONS)
+        known = _seen(await self.look())
+        folded = await injected.call(target.frame, "foldState", target.element) == "collapsed"
+        options = {} if folded else _options(known)
+        found = _reading(options, value)
         if not found:
             await user_input.click(target)
             await settle(self.page, self.events)
-            after = await self.look()
-            new = set(after.refs) - set(before.refs)
-            # A list without roles is known by what opening it brought.
-            found = _reading(after, value, set(after.refs), _OPTIONS) or _reading(after, value, new)
+            options = _options(_seen(await self.look()), known)
+            found = _reading(options, value)
+        if not found and options and await self._rolled_to(value, next(iter(options))):
+            options = _options(_seen(await self.look()), known)
+            found = _reading(options, value)
+        if len(found) == 1:
+            await user_input.click(await target_of(self.frames, found[0]))
+            await settle(self.page, self.events)
+        await self._fold(target)
         if len(found) != 1:
-            which = f"{len(found)} options read" if found else "no option reads"
-            raise ActionError(f"{which} {value!r}", hint="SNAPSHOT, and CLICK the option.")
-        await user_input.click(await target_of(self.frames, found[0]))
+            which = (
+                f"{len(found)} options read {value!r}" if found else f"no option reads {value!r}"
+            )
+            told = "; ".join([*dict.fromkeys(options.values())][:OPTIONS_TOLD])
+            there = f"there are: {told}" if told else "no list of options opened"
+            raise ActionError(f"{which}; {there}", hint="SELECT one as it reads, or CLICK it.")
+
+    async def _rolled_to(self, value: str, option: str) -> bool:
+        """Scroll a list that draws only some of its options, until one says the value."""
+        target = await target_of(self.frames, option)
+        asked = {"text": value, "ms": LIST_SECONDS * 1000, "more": False, "element": target.element}
+        async with drawing(self.page):
+            state = await injected.call(target.frame, "seek", asked)
+        return bool(state.get("found"))
+
+    async def _fold(self, target: Target) -> None:
+        """Close a list that is still open, as one is in which several can be chosen."""
+        with suppress(PlaywrightError):  # the choice led to another page
+            if await injected.call(target.frame, "foldState", target.element) == "expanded":
+                await self.page.keyboard.press("Escape")
+                await settle(self.page, self.events)
 
 
-def _reading(
-    view: View, value: str, among: set[str], roles: frozenset[str] = frozenset()
-) -> list[str]:
-    """Refs whose name is `value`, else those whose name holds it."""
+def _seen(view: View) -> dict[str, str]:
+    """What can be seen and acted on, role and name by ref."""
+    rows = [(line.unseen, ref, what) for line in view.lines for ref, what in line.refs.items()]
+    return {ref: what for unseen, ref, what in rows if ref not in unseen}
+
+
+def _options(seen: dict[str, str], known: Iterable[str] = ()) -> dict[str, str]:
+    """Names of what can be chosen: options by their role, else all; only new ones if there are."""
+    new = {ref: what.partition(" ") for ref, what in seen.items() if ref not in known}
+    all_of = new or {ref: what.partition(" ") for ref, what in seen.items()}
+    by_role = {ref: name for ref, (role, _, name) in all_of.items() if role in _OPTIONS}
+    chosen = by_role or {ref: name for ref, (_, _, name) in new.items() if known}
+    return {ref: name for ref, name in chosen.items() if name and name[0] != "("}
+
+
+def _reading(options: dict[str, str], value: str) -> list[str]:
+    """Refs of the options whose name is `value`, else of those whose name holds it."""
     wanted = value.casefold().strip()
-    named = [(ref, what.partition(" ")) for ref, what in view.refs.items() if ref in among]
-    names = {
-        ref: name.casefold().strip() for ref, (role, _, name) in named if not roles or role in roles
-    }
+    names = {ref: name.casefold().strip() for ref, name in options.items()}
     exact = [ref for ref, name in names.items() if name == wanted]
     return exact or [ref for ref, name in names.items() if wanted in name]

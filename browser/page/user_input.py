@@ -89,7 +89,9 @@ async def _aim(target: Target, at: Point | None = None) -> dict[str, Any]:
         if aimed.get("left"):
             raise ElementLeft(str(aimed["why"]))
         if not aimed.get("wait") or time.monotonic() > until:
-            raise ActionError(str(aimed["why"]))
+            covered = "covers" in aimed["why"]
+            hint = "Close it, or PRESS Escape, then SNAPSHOT." if covered else None
+            raise ActionError(str(aimed["why"]), hint=hint)
         await asyncio.sleep(RETRY_SECONDS)
 
 
@@ -98,6 +100,9 @@ async def fill(page: Page, target: Target, text: str, kind: str) -> None:
     element = target.element
     if kind == "keys":  # a terminal, a board: it hears keys and shows what it likes
         await add(page, target, text)
+        return
+    if kind == "editor":
+        await _into_editor(page, target, text, "ControlOrMeta+a")
         return
     try:
         if kind in _FILLED_AT_ONCE or len(text) > KEYS_AT_MOST:
@@ -113,11 +118,23 @@ async def fill(page: Page, target: Target, text: str, kind: str) -> None:
         raise _why_not(error) from error
 
 
-async def add(page: Page, target: Target, text: str) -> None:
+async def add(page: Page, target: Target, text: str, kind: str = "") -> None:
     """Type at the end of what stands in a field."""
+    if kind == "editor":
+        await _into_editor(page, target, text, "ControlOrMeta+End")
+        return
     await target.element.focus()
     await injected.call(target.frame, "toTheEnd", target.element)
     await _type(page, text)
+
+
+async def _into_editor(page: Page, target: Target, text: str, first: str) -> None:
+    """Put a text into an editor that draws its text itself, where the keys `first` bring it."""
+    await target.element.focus()
+    await page.keyboard.press(first)
+    handed = {"element": target.element, "text": text}
+    if not text or not await injected.call(target.frame, "paste", handed):
+        await overtype(page, text)
 
 
 async def overtype(page: Page, text: str) -> None:
@@ -265,21 +282,21 @@ async def _kind(target: Target) -> str:
 def _why_not(error: PlaywrightError) -> ActionError:
     if "not attached to the DOM" in error.message:
         return ElementLeft("it left the page")
-    for sign, reason in _REASONS:
+    for sign, reason, hint in _REASONS:
         if sign in error.message:
-            return ActionError(reason)
+            return ActionError(reason, hint=hint)
     return ActionError(first_line(error))
 
 
 _FORM = "the value has not the form that this field takes (2026-03-31, 13:45, #ff0000, 42)"
 _REASONS = (
-    ("element is not enabled", "it is disabled"),
-    ("element is not editable", "it cannot be edited"),
-    ("element is not visible", "it is not visible"),
-    ("element is not stable", "it keeps moving"),
-    ("outside of the viewport", "it is outside of what can be scrolled to"),
-    ("is not an <input>", "it is no field to type into"),
-    ("Malformed value", _FORM),
+    ("element is not enabled", "it is disabled", "See what the page wants before it."),
+    ("element is not editable", "it is readonly", "CLICK it, and choose in what it opens."),
+    ("element is not visible", "it is not visible", "CLICK what shows it first."),
+    ("element is not stable", "it keeps moving", "WAIT for what it brings, and try again."),
+    ("outside of the viewport", "it is outside of what can be scrolled to", None),
+    ("is not an <input>", "it is no field to type into", "CLICK the field and look again."),
+    ("Malformed value", _FORM, "Give it in that form."),
 )
 
 

@@ -130,16 +130,24 @@ const scrollList = async function* (list, wanted, limit) {
   go(began);
 };
 
-let seeking = null;
-const seekLimit = { until: 0 };
-const scrollLists = async function* (wanted) {
-  for (const list of listsThatRoll()) yield* scrollList(list, wanted, seekLimit);
+// A list of options may roll by its own doing, without a bar to roll it by.
+const heldBy = (element) => {
+  for (let at = composedParent(element); at; at = composedParent(at)) {
+    if (at.scrollHeight > 1.2 * at.clientHeight && getComputedStyle(at).overflowY !== 'visible') return at;
+  }
+  return scrollerOf(element);
 };
 
-// Gives { found } each time a row says the text, { late, share } when the time is up; {} at the end.
-const seek = async ({ text, ms, more }) => {
+let seeking = null;
+const seekLimit = { until: 0 };
+const scrollLists = async function* (wanted, element) {
+  for (const list of element ? [heldBy(element)] : listsThatRoll()) yield* scrollList(list, wanted, seekLimit);
+};
+
+// Gives { found } each time a row of a list (all, or the one around an element) says the text, { late, share } when the time is up; {} at the end.
+const seek = async ({ text, ms, more, element }) => {
   const asked = squash(text).toLowerCase();
   seekLimit.until = performance.now() + ms;
-  if (!more || !seeking) seeking = scrollLists({ text: asked, words: asked.split(' ').sort((a, b) => b.length - a.length) });
+  if (!more || !seeking) seeking = scrollLists({ text: asked, words: asked.split(' ').sort((a, b) => b.length - a.length) }, element);
   return (await seeking.next()).value ?? {};
 };
