@@ -173,7 +173,7 @@ def _type_name(annotation: Any) -> str:
     for kind, name in names.items():
         if annotation is kind or kind in getattr(annotation, "__args__", ()):
             return name
-    return "value"
+    return "list" if str(annotation).startswith("list") else "value"
 
 
 _TEXT_PARAM = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser.errors import ActionError, BrowserError, RefError
+from browser.errors import ActionError, BrowserError, DeadlineExceeded, RefError
 from browser.page import injected, user_input
 from browser.page.content import (
     context_of,
@@ -27,7 +27,7 @@ from browser.page.lines import plain
 from browser.page.overlays import answer_challenge, challenge_of
 from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, listed, snapshot_of
 from browser.page.view import lines_around, lines_saying, shown_frames, target_of
-from browser.page.waiting import drawing, settle, text_shown, within
+from browser.page.waiting import drawing, settle, wanted_in, within
 from browser.text import clean
 from browser.types import FindResult
 from browser.walls import live_wall
@@ -53,6 +53,7 @@ READ_BACK = 80  # characters of a field that are told where it says something el
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
 _OPTIONS = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
 OPTIONS_TOLD = 30
+LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
 LIST_SECONDS = 4.0  # of an action's ten, for the scrolling of a list of options
 CLOSE_SECONDS = 1.5
 
@@ -386,24 +387,31 @@ class Tab(PageDriver):
         self,
         ref: str,
         to: str | None = None,
-        by: tuple[float, float] = (0, 0),
+        by: Point = (0, 0),
         *,
         at: Point | None = None,
+        path: Sequence[Point] = (),
         seconds: float = 0,
     ) -> ActionOutcome:
         """Drag an element onto another, or by pixels; it is taken hold of at a point of it.
 
-        It is held for `seconds` first.
+        It is held for `seconds` first. A `path` of points, counted from the element's corner, is
+        drawn from the first to the last, whatever lies there.
         """
 
         async def perform(target: Target) -> None:
-            x, y = start = await user_input.point_of(target, at)
-            end = (x + by[0], y + by[1])
-            if to is not None:
-                end = await user_input.point_of(await target_of(self.frames, to), covered=True)
-            await user_input.drag(self.page, start, end, seconds)
+            x, y = start = await user_input.point_of(target, at or (path[0] if path else None))
+            if path:
+                left, top = x - path[0][0], y - path[0][1]
+                way = [(left + across, top + down) for across, down in path[1:]]
+            elif to is not None:
+                way = [await user_input.point_of(await target_of(self.frames, to), covered=True)]
+            else:
+                way = [(x + by[0], y + by[1])]
+            await user_input.drag(self.page, start, way, seconds)
 
-        return await self.act(f"dragged to {to or by}", perform, ref, moving=True)
+        did = f"drew {len(path)} points on" if path else f"dragged to {to or by}"
+        return await self.act(did, perform, ref, moving=True)
 
     async def highlight(self, text: str, ref: str | None = None) -> ActionOutcome:
         """Select a text with the pointer, in an element or anywhere on the page.
@@ -492,14 +500,22 @@ class Tab(PageDriver):
         """Load the page again."""
         return await self.act_on_page("reloaded", lambda: self._history("reload"))
 
-    async def wait_for(self, text: str, deadline: float = ACT_SECONDS) -> ActionOutcome:
-        """Wait until a text, or a `/pattern/`, is on the page.
+    async def wait_for(self, text: str = "", deadline: float = ACT_SECONDS) -> ActionOutcome:
+        """Wait until a text, or a `/pattern/`, stands on the page as a snapshot shows it.
 
-        Raises DeadlineExceeded when it does not come.
+        Without a text all of the time is waited. Raises DeadlineExceeded when it does not come.
         """
         before = self._view or await self.look()
         async with within(deadline + ACT_SECONDS, f"wait for {text!r}"), drawing(self.page):
-            await text_shown(self.page, text, deadline)
+            if not text:
+                await asyncio.sleep(deadline)
+                return await self._done(f"waited {deadline:g} s", before)
+            wanted, until = wanted_in(text), time.monotonic() + deadline
+            while not wanted((await self.look()).shown):
+                if time.monotonic() > until:
+                    said = f"{text!r} did not come within {deadline:g} s"
+                    raise DeadlineExceeded(said, hint="SNAPSHOT shows what is there.")
+                await asyncio.sleep(LOOK_AGAIN_SECONDS)
         return await self._done(f"waited for {text!r}", before)
 
     async def _to_text(self, text: str) -> None:
@@ -514,7 +530,7 @@ class Tab(PageDriver):
         await getattr(self.page, way)(wait_until="domcontentloaded", timeout=ACT_SECONDS * 1000)
 
     async def _choose_shown(self, target: Target, value: str) -> None:
-        """Click the option that reads `value` of a list that the page draws, opened first if need be.
+        """Click the option that reads `value` in a list that the page draws, open or not.
 
         The list is closed again. Raises ActionError that names the options there are.
         """

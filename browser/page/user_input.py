@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from playwright.async_api import Error as PlaywrightError
@@ -235,27 +236,27 @@ async def hover(page: Page, target: Target, at: Point | None = None) -> None:
     await page.mouse.move(*await point_of(target, at))
 
 
-async def drag(
-    page: Page, start: tuple[float, float], to: tuple[float, float], seconds: float = 0
-) -> None:
-    """Drag from a point of the viewport to another, in steps that handlers see.
+async def drag(page: Page, start: Point, way: Sequence[Point], seconds: float = 0) -> None:
+    """Drag from a point of the viewport along a way of others, in steps that handlers see.
 
     The button is held down for `seconds` before the first, where a page waits for that.
 
-    A page that answers them slowly has its way cut short. The button is let go whatever happens,
-    or the next press would go on dragging.
+    A page that answers them slowly has its way cut short, but for the points named. The button is
+    let go whatever happens, or the next press would go on dragging.
     """
-    (x, y), (left, top) = start, (to[0] - start[0], to[1] - start[1])
-    await page.mouse.move(x, y)
+    await page.mouse.move(*start)
     await page.mouse.down()
     await asyncio.sleep(seconds)
     until = time.monotonic() + DRAG_SECONDS
+    steps = max(2, DRAG_STEPS // len(way))
     try:
-        for step in range(1, DRAG_STEPS):
-            if time.monotonic() < until:
-                await page.mouse.move(x + left * step / DRAG_STEPS, y + top * step / DRAG_STEPS)
-        for _ in range(2):  # the first may still wait in line with the last step
-            await page.mouse.move(*to)
+        for (x, y), (left, top) in pairwise([start, *way]):
+            for step in range(1, steps):
+                if time.monotonic() < until:
+                    share = step / steps
+                    await page.mouse.move(x + (left - x) * share, y + (top - y) * share)
+            await page.mouse.move(left, top)
+        await page.mouse.move(*way[-1])  # the one before may still wait in line with a step
     finally:
         await page.mouse.up()
 
@@ -316,7 +317,7 @@ async def select_text(
         )
     left, top = await _origin(frame)
     start, end = ends["start"], ends["end"]
-    await drag(page, (left + start[0], top + start[1]), (left + end[0], top + end[1]))
+    await drag(page, (left + start[0], top + start[1]), [(left + end[0], top + end[1])])
     await injected.call(frame, "selectText", question)
 
 

@@ -42,6 +42,11 @@ class View:
     ] = ()  # words that came and went since, with the ref they were in
     restyled: tuple[tuple[str, str], ...] = ()  # refs of what looks otherwise since, and how
 
+    @property
+    def shown(self) -> str:
+        """All that a person can see, as a snapshot shows it, a line each."""
+        return "\n".join(line.shown() for line in self.lines)
+
 
 class Frames:
     """Numbers the frames of a tab and keeps their ref counters, so that no ref is given twice."""

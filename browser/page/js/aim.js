@@ -36,12 +36,13 @@ const isWithin = (inner, outer) => {
 };
 
 // What is drawn around a field and for it alone (its value, its arrow) takes the press for it.
-const WRAPPED_AT = 4; // levels
+const WRAPPED_AT = 4, WRAPPED_HIGH = 72; // levels; pixels
 const wrapperOf = (element) => {
-  if (!/^(INPUT|TEXTAREA)$/.test(element.tagName)) return null;
+  if (!isField(element)) return null;
   let wrapper = null;
+  const most = Math.max(WRAPPED_HIGH, 2 * element.offsetHeight);
   for (let at = element.parentElement, level = 0; at && level < WRAPPED_AT; at = at.parentElement, level += 1) {
-    if (at.querySelectorAll(INNER).length > 1 || /^(LABEL|FORM|BODY|TD|LI|P)$/.test(at.tagName)) break;
+    if (at.offsetHeight > most || at.querySelectorAll(INNER).length > 1 || /^(LABEL|FORM|BODY|TD|LI|P)$/.test(at.tagName)) break;
     wrapper = at;
   }
   return wrapper;
@@ -51,7 +52,7 @@ const wrapperOf = (element) => {
 // hidden control; in an item of a tree not on another item in it.
 const lands = (hit, element) => (isWithin(hit, element) && !(element.role === 'treeitem' && hit.closest?.('[role=treeitem]') !== element))
   || hit === element.control || (!!element.labels && [...element.labels].some((label) => isWithin(hit, label)))
-  || isWithin(hit, wrapperOf(element) ?? element);
+  || isWithin(hit, wrapperOf(element));
 
 const tagLine = (element) => {
   const id = element.id ? '#' + element.id : '';

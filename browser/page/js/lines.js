@@ -106,7 +106,8 @@ const holdsAnother = (element, rect) => {
   if (!element.childElementCount) return false;
   if (rect.width < 2 || rect.height < 2) return true;
   const inner = element.querySelectorAll(INNER);
-  return inner.length === 1 && sizeable(inner[0]) && !/^(file)$/.test(inner[0].type) && squash(inner[0].textContent) === squash(element.textContent);
+  if (inner.length !== 1 || !sizeable(inner[0]) || inner[0].type === 'file') return false;
+  return squash(inner[0].textContent) === squash(element.textContent) || isWithin(element, wrapperOf(inner[0]));
 };
 
 // Whether nothing else that can be seen stands between an element and one around it.
@@ -125,7 +126,9 @@ const sizeable = (element) => {
 
 // A box that cannot be seen and fills what is drawn in its place (a switch, a tick) is what the pointer hits.
 const drawnByItsParent = (element) => {
-  if (!/^(checkbox|radio|range)$/.test(element.type) || !sizeable(element)) return false;
+  if (!sizeable(element)) return false;
+  if (element.role === 'combobox') return !!wrapperOf(element);
+  if (!/^(checkbox|radio|range)$/.test(element.type)) return false;
   const own = element.getBoundingClientRect(), outer = element.parentElement?.getBoundingClientRect();
   return !!outer && own.width >= outer.width / 2 && own.height >= outer.height / 2;
 };
@@ -137,7 +140,7 @@ const itemWords = (item) => {
   let length = 0;
   for (const node of textNodes(item)) {
     const owner = node.parentElement?.closest(INNER + ',[role=treeitem],[role=group]');
-    if (owner !== item || !node.data.trim()) continue;
+    if (owner !== item || !/[\p{L}\p{N}]/u.test(node.data)) continue; // an arrow names nothing
     found.push(node);
     if ((length += node.data.length) > ITEM_WORDS) break;
   }

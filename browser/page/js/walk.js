@@ -277,7 +277,8 @@ class Walk {
     if (element.tagName === 'AREA') return ''; // it has no box, its picture has
     const hidden = boxHidden(look, rect);
     if (hidden && !(hidden === 'invisible' && drawnByItsParent(element))) return hidden;
-    return this.covered(element, rect, false, look.roll) ? 'covered' : '';
+    const hit = (role === 'treeitem' && wordsBox(element)[0]) || rect;
+    return this.covered(element, hit, false, look.roll) ? 'covered' : '';
   }
 
   image(element, style, look) {
