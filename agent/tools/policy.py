@@ -15,10 +15,10 @@ from agent.models import Image
 from agent.models.base import images_kept
 from agent.protocol import CallResult
 from agent.protocol.results import to_json
-from agent.tools.context import PATIENCE, PLACE
+from agent.tools.context import NO_BROWSER, PATIENCE, PLACE
 from agent.tools.parameters import ASKED
 from agent.tools.registry import Risk, Tool, ToolResult
-from browser.errors import BrowserError, RefError
+from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFailed, RefError
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
@@ -183,6 +183,8 @@ def _failure(error: Exception) -> ToolResult:
     data: dict[str, Any] = {"error": str(error) or type(error).__name__}
     if isinstance(error, RefError) and error.candidates:
         data["candidates"] = list(error.candidates)
+    if isinstance(error, AttachFailed | BrowserMissing | LaunchFailed):
+        data["outcome"] = NO_BROWSER
     if isinstance(error, BrowserError | ResearchError):
         return ToolResult(data, hint=error.hint)
     return ToolResult(data)

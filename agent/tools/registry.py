@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -166,14 +166,19 @@ def _from_function(name: str, function: Callable[[str], Awaitable[Any]]) -> Tool
 
 
 def _type_name(annotation: Any) -> str:
-    choices = [value for value in getattr(annotation, "__args__", ()) if isinstance(value, str)]
-    if choices:
+    if get_origin(annotation) is list:
+        return "list"
+    parts = _parts(annotation)
+    if choices := [part for part in parts if isinstance(part, str)]:
         return "|".join(choices)
     names = {str: "text", int: "number", float: "number", bool: "true|false"}
-    for kind, name in names.items():
-        if annotation is kind or kind in getattr(annotation, "__args__", ()):
-            return name
-    return "list" if str(annotation).startswith("list") else "value"
+    return next((name for kind, name in names.items() if kind in parts), "value")
+
+
+def _parts(annotation: Any) -> list[Any]:
+    """The plain types, and the choices, that a union or a literal is made of."""
+    inner = getattr(annotation, "__args__", ())
+    return [part for one in inner for part in _parts(one)] if inner else [annotation]
 
 
 _TEXT_PARAM = {

@@ -401,7 +401,7 @@ class Tab(PageDriver):
 
         async def perform(target: Target) -> None:
             x, y = start = await user_input.point_of(target, at or (path[0] if path else None))
-            if path:
+            if len(path) > 1:
                 left, top = x - path[0][0], y - path[0][1]
                 way = [(left + across, top + down) for across, down in path[1:]]
             elif to is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.tools.action_tools import TypeParams
+from browser.session.chrome import OVERRIDES
 from tests.browser.page.pages import serve_pages
 
 CALENDAR = """<!doctype html><title>Stay</title><p>When do you want to come to the island?</p>
@@ -61,6 +62,19 @@ async def test_after_a_failed_act_the_later_acts_of_the_reply_are_not_done(ask, 
     assert "button: Order]" in done[3]["web"]
     assert "Berth 12 is free." in done[4]["web"]
     assert "Ordered" in done[5]["web"]
+
+
+async def test_a_run_that_can_start_no_browser_says_so(ask, script, site, monkeypatch):
+    monkeypatch.setenv(OVERRIDES[0], "/nowhere/chrome")
+    report = await ask(model=script(f"<<TOOL:OPEN:{site.url}/hesk>>", "It was lit in 1871."))
+    assert report.status == "failed"
+    assert report.error.type == "WebOutOfReach"
+    assert report.error.message == "no browser could be started: no browser at /nowhere/chrome"
+    page = f"{site.url}/keepers-log"
+    model = script(f"<<TOOL:READ:{page}>>\n<<TOOL:OPEN:{page}>>", "The glass broke. [S1¶1]")
+    report = await ask(model=model)
+    assert report.status != "answered"
+    assert "no browser could be started" in report.error.message
 
 
 def test_a_text_is_entered_with_the_blanks_at_its_ends():
