@@ -46,10 +46,18 @@ class PageLine:
     values: dict[str, str] = field(default_factory=dict)
     unseen: set[str] = field(default_factory=set)  # refs of what nobody sees
     concealed: list[str] = field(default_factory=list)  # parts of the text that nobody sees
+    covered: list[tuple[str, str]] = field(default_factory=list)  # parts, and how they read bare
 
     def rendered(self) -> str:
         """The line as it is shown, with its indentation and block mark."""
         return " " * min(self.depth, 6) + _MARKS.get(self.kind, "") + self.text
+
+    def uncovered(self) -> str:
+        """The line as it is shown where nothing lies above it."""
+        text = self.rendered()
+        for told, bare in self.covered:
+            text = text.replace(told, bare)
+        return text
 
     def shown(self) -> str:
         """The line without what nobody sees."""
@@ -128,6 +136,8 @@ def _join(line: PageLine, pieces: Sequence[str | dict[str, Any]], base: str) -> 
 
 def _hidden_text(line: PageLine, piece: dict[str, Any]) -> str:
     told = f"({piece['x']}: {plain(piece['t'])})"
+    if piece["x"] == "covered":
+        line.covered.append((told, plain(piece["t"])))
     if piece["x"] in _UNSEEN:
         line.concealed.append(told)
     return told
@@ -164,6 +174,8 @@ def _control(line: PageLine, piece: dict[str, Any], name: str, base: str) -> str
     line.refs[ref] = f"{role} {name}".strip().replace(_KEPT, " ")
     if piece.get("x") in _UNSEEN:
         line.unseen.add(ref)
+    elif piece.get("x"):
+        line.covered.append((f", {piece['x']}", ""))
     head = ref if role == "link" else f"{ref} {role}"
     facts = _facts(line, piece, name, base)
     if not name and facts.startswith(" = "):

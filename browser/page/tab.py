@@ -24,6 +24,7 @@ from browser.page.content import (
 from browser.page.driver import ACT_SECONDS, LOOK_SECONDS, PageDriver
 from browser.page.events import Events
 from browser.page.lines import plain
+from browser.page.listbox import choose_shown
 from browser.page.overlays import answer_challenge, challenge_of
 from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, listed, snapshot_of
 from browser.page.view import lines_around, lines_saying, shown_frames, target_of
@@ -34,7 +35,7 @@ from browser.walls import live_wall
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from playwright.async_api import Download, ElementHandle, Page
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from browser.page.downloads import Downloads, SavedFile
     from browser.page.lines import PageLine
     from browser.page.user_input import ClickOptions, Point
-    from browser.page.view import Target, View
+    from browser.page.view import Target
     from browser.types import ActionOutcome, Challenge, Outcome, PageContext, Snapshot
 
 DOWNLOAD_SECONDS = 50.0
@@ -51,10 +52,7 @@ FIRST_BYTE_SECONDS = 5.0  # for a server that makes the file when it is asked
 _EFFECT = injected.read_script("effect")
 READ_BACK = 80  # characters of a field that are told where it says something else
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
-_OPTIONS = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
-OPTIONS_TOLD = 30
 LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
-LIST_SECONDS = 4.0  # of an action's ten, for the scrolling of a list of options
 CLOSE_SECONDS = 1.5
 
 
@@ -351,9 +349,9 @@ class Tab(PageDriver):
     async def select(self, ref: str, value: str) -> ActionOutcome:
         """Select an option by its text or value, in a native select or an ARIA listbox."""
 
-        async def perform(target: Target) -> None:
-            if not await user_input.choose(target, value):
-                await self._choose_shown(target, value)
+        async def perform(target: Target) -> str:
+            chosen = await user_input.choose(target, value)
+            return "" if chosen else await choose_shown(self, target, value)
 
         return await self.act(f"selected {value!r} in", perform, ref)
 
@@ -528,70 +526,3 @@ class Tab(PageDriver):
 
     async def _history(self, way: str) -> None:
         await getattr(self.page, way)(wait_until="domcontentloaded", timeout=ACT_SECONDS * 1000)
-
-    async def _choose_shown(self, target: Target, value: str) -> None:
-        """Click the option that reads `value` in a list that the page draws, open or not.
-
-        The list is closed again. Raises ActionError that names the options there are.
-        """
-        known = _seen(await self.look())
-        folded = await injected.call(target.frame, "foldState", target.element) == "collapsed"
-        options = {} if folded else _options(known)
-        found = _reading(options, value)
-        if not found:
-            await user_input.click(target)
-            await settle(self.page, self.events)
-            options = _options(_seen(await self.look()), known)
-            found = _reading(options, value)
-        if not found and options and await self._rolled_to(value, next(iter(options))):
-            options = _options(_seen(await self.look()), known)
-            found = _reading(options, value)
-        if len(found) == 1:
-            await user_input.click(await target_of(self.frames, found[0]))
-            await settle(self.page, self.events)
-        await self._fold(target)
-        if len(found) != 1:
-            which = (
-                f"{len(found)} options read {value!r}" if found else f"no option reads {value!r}"
-            )
-            told = "; ".join([*dict.fromkeys(options.values())][:OPTIONS_TOLD])
-            there = f"there are: {told}" if told else "no list of options opened"
-            raise ActionError(f"{which}; {there}", hint="SELECT one as it reads, or CLICK it.")
-
-    async def _rolled_to(self, value: str, option: str) -> bool:
-        """Scroll a list that draws only some of its options, until one says the value."""
-        target = await target_of(self.frames, option)
-        asked = {"text": value, "ms": LIST_SECONDS * 1000, "more": False, "element": target.element}
-        async with drawing(self.page):
-            state = await injected.call(target.frame, "seek", asked)
-        return bool(state.get("found"))
-
-    async def _fold(self, target: Target) -> None:
-        """Close a list that is still open, as one is in which several can be chosen."""
-        with suppress(PlaywrightError):  # the choice led to another page
-            if await injected.call(target.frame, "foldState", target.element) == "expanded":
-                await self.page.keyboard.press("Escape")
-                await settle(self.page, self.events)
-
-
-def _seen(view: View) -> dict[str, str]:
-    """What can be seen and acted on, role and name by ref."""
-    rows = [(line.unseen, ref, what) for line in view.lines for ref, what in line.refs.items()]
-    return {ref: what for unseen, ref, what in rows if ref not in unseen}
-
-
-def _options(seen: dict[str, str], known: Iterable[str] = ()) -> dict[str, str]:
-    """Names of what can be chosen: options by their role, else all; only new ones if there are."""
-    new = {ref: what.partition(" ") for ref, what in seen.items() if ref not in known}
-    all_of = new or {ref: what.partition(" ") for ref, what in seen.items()}
-    by_role = {ref: name for ref, (role, _, name) in all_of.items() if role in _OPTIONS}
-    chosen = by_role or {ref: name for ref, (_, _, name) in new.items() if known}
-    return {ref: name for ref, name in chosen.items() if name and name[0] != "("}
-
-
-def _reading(options: dict[str, str], value: str) -> list[str]:
-    """Refs of the options whose name is `value`, else of those whose name holds it."""
-    wanted = value.casefold().strip()
-    names = {ref: name.casefold().strip() for ref, name in options.items()}
-    exact = [ref for ref, name in names.items() if name == wanted]
-    return exact or [ref for ref, name in names.items() if wanted in name]

@@ -106,8 +106,20 @@ const holdsAnother = (element, rect) => {
   if (!element.childElementCount) return false;
   if (rect.width < 2 || rect.height < 2) return true;
   const inner = element.querySelectorAll(INNER);
-  if (inner.length !== 1 || !sizeable(inner[0]) || inner[0].type === 'file') return false;
-  return squash(inner[0].textContent) === squash(element.textContent) || isWithin(element, wrapperOf(inner[0]));
+  if (!inner.length || inner.length > PARTS_OF_A_FIELD || inner[0].type === 'file') return false;
+  if (inner.length === 1 && sizeable(inner[0]) && squash(inner[0].textContent) === squash(element.textContent)) return true;
+  return wrapsField(element, [...inner].filter((one) => !one.closest('[aria-hidden=true]')));
+};
+
+// A field with its arrow and its cross is one thing: what is drawn around them says no more than its name.
+const PARTS_OF_A_FIELD = 4;
+const wrapsField = (element, inner) => {
+  const [field, ...more] = inner.filter((one) => EDITABLE.has(roleOf(one)));
+  if (!field || more.length || element.offsetHeight > WRAPPED_HIGH || !sizeable(field)) return false;
+  if (isWithin(element, wrapperOf(field))) return true;
+  const name = attributeName(field);
+  const rest = [...inner.map((one) => squash(one.textContent)), name].reduce((text, said) => (said ? text.replaceAll(said, '') : text), squash(element.textContent));
+  return !/[\p{L}\p{N}]/u.test(rest);
 };
 
 // Whether nothing else that can be seen stands between an element and one around it.
