@@ -286,7 +286,7 @@ class Tab(PageDriver):
             elif append:
                 await user_input.add(self.page, target, text, before["kind"])
             else:
-                await user_input.fill(self.page, target, text, before["kind"])
+                await user_input.fill(self.page, target, text, before)
             said = await self._typed(target, before, text, whole=not (append or instead))
             if submit:
                 await self.page.keyboard.press("Enter")
@@ -330,7 +330,7 @@ class Tab(PageDriver):
 
         async def perform(target: Target) -> str:
             before = await user_input.field_of(target)
-            await user_input.fill(self.page, target, "", before["kind"])
+            await user_input.fill(self.page, target, "", before)
             return await self._typed(target, before, "", whole=True)
 
         return await self.act("cleared", perform, ref)

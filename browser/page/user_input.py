@@ -96,9 +96,9 @@ async def _aim(target: Target, at: Point | None = None) -> dict[str, Any]:
         await asyncio.sleep(RETRY_SECONDS)
 
 
-async def fill(page: Page, target: Target, text: str, kind: str) -> None:
-    """Put text into a field of a kind, key by key where it is short, replacing what was there."""
-    element = target.element
+async def fill(page: Page, target: Target, text: str, before: dict[str, Any]) -> None:
+    """Put text into a field, key by key where it is short, in place of what it held `before`."""
+    element, kind = target.element, before["kind"]
     if kind == "keys":  # a terminal, a board: it hears keys and shows what it likes
         await add(page, target, text)
         return
@@ -113,7 +113,8 @@ async def fill(page: Page, target: Target, text: str, kind: str) -> None:
                     _FORM, hint="Give it in that form."
                 )  # it drops what it cannot read
             return
-        await element.fill("", timeout=POINTER_MS)  # it has the focus then
+        # Either way it has the focus then.
+        await (element.focus() if before["bare"] else element.fill("", timeout=POINTER_MS))
         await _type(page, text)
     except PlaywrightError as error:
         raise _why_not(error) from error
@@ -298,6 +299,7 @@ _REASONS = (
     ("outside of the viewport", "it is outside of what can be scrolled to", None),
     ("is not an <input>", "it is no field to type into", "CLICK the field and look again."),
     ("Malformed value", _FORM, "Give it in that form."),
+    ("Timeout ", "the browser did not get to it in time", "SNAPSHOT, and do it again."),
 )
 
 

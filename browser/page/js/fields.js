@@ -50,11 +50,13 @@ const foldState = (element) => {
   return { true: 'expanded', false: 'collapsed' }[said] ?? '';
 };
 
-// A field's kind and what stands in it now: null where that cannot be told (a terminal, a board).
+// A field's kind and what stands in it now: null where that cannot be told (a terminal, a board); `bare` when
+// it is empty and takes what is typed.
 const fieldText = (element) => {
   const readable = isField(element) || element.isContentEditable;
   const text = !readable ? null : isField(element) ? element.value : element.innerText;
-  return { kind: fieldKind(element), text, secret: element.type === 'password', left: !element.isConnected };
+  const bare = text === '' && element.matches(':read-write:enabled');
+  return { kind: fieldKind(element), text, bare, secret: element.type === 'password', left: !element.isConnected };
 };
 
 const focusedElement = () => {
