@@ -304,7 +304,8 @@ class Tab(PageDriver):
         Raises ActionError where the field took nothing of it.
         """
         if before["text"] is None:
-            return ""  # what only hears keys shows what it likes
+            # What only hears keys shows what it likes; an editor keeps its text elsewhere.
+            return "what it shows was not read back" if before["kind"] == "editor" else ""
         await settle(self.page, self.events)
         after: dict[str, Any] = {"text": None}
         with suppress(PlaywrightError, RefError):  # a field that was drawn anew is found again

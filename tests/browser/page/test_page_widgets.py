@@ -90,7 +90,8 @@ async def test_an_editor_that_draws_its_text_takes_a_new_one_as_it_is_written(sh
     tab = await show("""<div id=e role=textbox aria-label=Code tabindex=0>old {}</div><script>let all = false;
         e.onkeydown = (k) => { if (k.ctrlKey && k.key === 'a') all = true; if (k.key === '{') { e.textContent += '{}' } };
         e.onpaste = (p) => { p.preventDefault(); e.textContent = (all ? '' : e.textContent) + p.clipboardData.getData('text/plain'); all = false }</script>""")
-    await tab.type("e1" if "e1" in (await tab.snapshot()).refs else "", "if (x) {\n  y\n}")
+    outcome = await tab.type(ref(await tab.snapshot(), "textbox Code"), "if (x) {\n  y\n}")
+    assert outcome.did.endswith("not read back")
     assert await tab.page.evaluate("e.textContent") == "if (x) {\n  y\n}"
 
 
@@ -108,7 +109,7 @@ async def test_a_path_is_drawn_through_its_points(show):
     tab = await show("""<canvas id=c width=200 height=200 style="border:0"></canvas><script>let down = false, seen = [];
         c.onmousedown = () => { down = true }; c.onmousemove = (e) => { if (down) seen.push([e.offsetX, e.offsetY]) };
         c.onmouseup = () => { down = false; document.title = 'let go' }</script>""")
-    await tab.drag("e1" if (await tab.snapshot()).refs else "", path=[(10, 10), (60, 10), (60, 90)])
+    await tab.drag(ref(await tab.snapshot(), "canvas"), path=[(10, 10), (60, 10), (60, 90)])
     seen = await tab.page.evaluate("seen.map(([x, y]) => x + ',' + y)")
     assert {"60,10", "60,90"} <= set(seen)
     assert await tab.page.title() == "let go"
