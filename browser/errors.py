@@ -42,7 +42,7 @@ class Refused(BrowserError):
 class DeadlineExceeded(BrowserError):
     """A call ran past its deadline."""
 
-    hint = "The page is slow or stuck; try another source."
+    hint = "Try once more, or another source."
 
 
 class FetchError(BrowserError):
@@ -120,7 +120,7 @@ class RefError(SessionError):
 class ActionError(SessionError):
     """The element is there, but the action did not go through."""
 
-    hint = "Look at the SNAPSHOT again; something may cover the element."
+    hint = "Look at the SNAPSHOT again."
 
 
 class ElementLeft(ActionError):

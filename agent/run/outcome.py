@@ -15,6 +15,7 @@ from agent.models import Message
 from agent.models.resolve import EXTRACTIVE
 from agent.prompts import WRAP_UP
 from agent.protocol import NOT_FOUND
+from agent.tools.context import NO_BROWSER
 from agent.types import DataValue, ErrorInfo, Report, SearchLine, Status, UsageTotals, VerdictState
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Ledger:
         self.run = ""
         self.searches: list[SearchLine] = []
         self.usage = UsageTotals()
+        self.no_browser = ""
         self._calls = 0
 
     def note(self, event: Event) -> None:
@@ -59,6 +61,9 @@ class Ledger:
             self.searches.append(SearchLine(**data))
         elif event.type == "tool.call":
             self._calls += 1
+        elif event.type == "tool.result" and isinstance(data["data"], dict):
+            if data["data"].get("outcome") == NO_BROWSER:
+                self.no_browser = str(data["data"]["error"])
         elif event.type == "model.reply":
             if not event.place.startswith(JUDGE):  # which may be another model
                 self.usage.model = data["model"]
@@ -90,10 +95,15 @@ def finished(
     """Report on a run that came to its end, or to one of its limits."""
     if not evidence.sources and ledger.out_of_reach:
         return failed(ledger, evidence, _out_of_reach(ledger), budget)
+    no_browser = WebOutOfReach(f"no browser could be started: {ledger.no_browser}")
+    if ledger.no_browser and not evidence.sources:
+        return failed(ledger, evidence, no_browser, budget)
     text, gave_up = _verdict_word(result.text)
     checked = check_answer(text, evidence, verdicts)
     status = _status(checked, result, gave_up=gave_up)
-    report = _report(ledger, budget, status)
+    lacking = ledger.no_browser and status == "answered"
+    report = _report(ledger, budget, "partial" if lacking else status)
+    report.error = _info(no_browser) if ledger.no_browser else None
     report.answer = checked.answer
     report.sources = list(checked.sources)  # also those of the passages that come closest
     claims = not gave_up and (ledger.researched or evidence.sources)
@@ -116,8 +126,12 @@ def failed(ledger: Ledger, evidence: Evidence, error: ResearchError, budget: Bud
     """Report on a run that an error ended; what was read stays in its record."""
     report = _report(ledger, budget, "failed")
     report.answer = _what_was_tried(ledger, evidence) if evidence.sources else ""
-    report.error = ErrorInfo(type=type(error).__name__, message=str(error), hint=error.hint)
+    report.error = _info(error)
     return report
+
+
+def _info(error: ResearchError) -> ErrorInfo:
+    return ErrorInfo(type=type(error).__name__, message=str(error), hint=error.hint)
 
 
 def exit_code(report: Report, *, require_verified: bool = False) -> int:

@@ -29,6 +29,8 @@ NEW_TEXT_CHARS = 2_000
 """Room for the passages that an action brought; READ gives the rest."""
 MOST_SECONDS = 5
 """A button is held down for at most half of what an action may take."""
+MOST_POINTS = 100
+"""Of a drawn path: each takes some 20 ms of the ten seconds that an action has."""
 LONGEST_WAIT = 45
 """Seconds; a call may take a minute in all."""
 SAID_TWICE = 60
@@ -80,7 +82,7 @@ class SelectParams(Params):
 
 
 class PressParams(Params):
-    """Keys such as `Enter`, `Control+a`."""
+    """Keys such as `Enter`, `Control+a`, pressed one after the other: blanks stand between them."""
 
     keys: str
     ref: str | None = None
@@ -105,13 +107,14 @@ class DragParams(Params):
 
     `x` and `y` say where it is taken hold of; negative ones count from the right and the bottom,
     where windows and fields are resized. `seconds` is how long it is held first, where a page
-    waits for a long press.
+    waits for a long press. `path` are points from the element's corner, drawn one after the other.
     """
 
     ref: str
     to: str | None = None
     dx: float = 0
     dy: float = 0
+    path: list[tuple[float, float]] = Field(default_factory=list, max_length=MOST_POINTS)
     x: float | None = None
     y: float | None = None
     seconds: float = Field(0, ge=0, le=MOST_SECONDS)
@@ -133,9 +136,12 @@ class ScrollParams(Params):
 
 
 class WaitParams(Params):
-    """Waits until the text, or the pattern between two slashes, stands on the page."""
+    """Waits until the text, or the pattern between two slashes, stands on the page.
 
-    text: str = Field(min_length=1)
+    Without a text it waits all of the `seconds`.
+    """
+
+    text: str = ""
     seconds: float = Field(10, gt=0, le=LONGEST_WAIT)
 
 
@@ -251,13 +257,21 @@ ACTING_TOOLS = (
         SelectParams,
         lambda tab, p: tab.select(p.ref, p.value),
     ),
-    _tool("PRESS", "presses keys.", PressParams, lambda tab, p: tab.press(p.keys, p.ref)),
+    _tool(
+        "PRESS",
+        "presses keys, one after the other: `ArrowDown ArrowDown Enter`, `Control+a`.",
+        PressParams,
+        lambda tab, p: tab.press(p.keys, p.ref),
+    ),
     _tool("HOVER", "hovers.", HoverParams, lambda tab, p: tab.hover(p.ref, _offset(p)), Risk.READ),
     _tool(
         "DRAG",
-        "drags an element to another, or by pixels; x -4, y -4 takes it at its lower right corner.",
+        "drags an element to another, or by pixels; x -4, y -4 takes it at its lower right corner. "
+        "path [[9,9],[40,60],…] draws through points of the element.",
         DragParams,
-        lambda tab, p: tab.drag(p.ref, p.to, (p.dx, p.dy), at=_offset(p), seconds=p.seconds),
+        lambda tab, p: tab.drag(
+            p.ref, p.to, (p.dx, p.dy), at=_offset(p), path=p.path, seconds=p.seconds
+        ),
     ),
     _tool(
         "HIGHLIGHT",
@@ -276,7 +290,7 @@ ACTING_TOOLS = (
     _tool("BACK", "goes back.", NoParams, lambda tab, _: tab.back(), Risk.READ),
     _tool(
         "WAIT",
-        "waits for a text, or a /pattern/.",
+        "waits for a text, or a /pattern/, as a snapshot shows it; without text, the seconds.",
         WaitParams,
         lambda tab, p: tab.wait_for(p.text, p.seconds),
         Risk.READ,

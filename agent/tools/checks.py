@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolError
 from agent.tools.registry import Risk, Tool
@@ -73,22 +73,8 @@ async def secrets_stay(context: ToolContext, tool: Tool, arguments: Any) -> None
         )
 
 
-LOOKING: Final = frozenset(
-    {
-        "SNAPSHOT",
-        "FIND",
-        "SCREENSHOT",
-        "PAGE_CONTEXT",
-        "READ",
-        "TABS",
-        "WAIT",
-        "SCROLL",
-        "SOLVE_CAPTCHA",
-    }
-)
-ACTING: Final = frozenset(
-    {"CLICK", "TYPE", "SELECT", "PRESS", "HOVER", "DRAG", "HIGHLIGHT", "BACK", "UPLOAD", "DOWNLOAD"}
-)
+_ALSO_ON_PAGE = frozenset({"READ", "SOLVE_CAPTCHA"})
+"""Beside the tools that are told of with a page."""
 
 
 async def reopened(context: ToolContext, tool: Tool, arguments: Any) -> None:
@@ -104,10 +90,10 @@ async def reopened(context: ToolContext, tool: Tool, arguments: Any) -> None:
         web.left_open = None
         return
     elsewhere: str = getattr(arguments, "url", "")
-    if tool.name not in LOOKING | ACTING or elsewhere:
+    if elsewhere or not (tool.on_page or tool.name in _ALSO_ON_PAGE):
         return
     told = await _opened(context, web, web.left_open)
-    if tool.name in ACTING or getattr(arguments, "ref", None):
+    if tool.acts or getattr(arguments, "ref", None):
         raise ToolError(told, hint="SNAPSHOT shows the page with new refs.")
 
 

@@ -42,6 +42,8 @@ PLACE: ContextVar[str] = ContextVar("place", default="")
 Approve = Callable[[str], Awaitable[bool]]
 Ask = Callable[[str], Awaitable[str]]
 """Question to answer, empty where none came."""
+NO_BROWSER = "no_browser"
+"""Outcome of a call that needed a browser where none could be started."""
 PATIENCE_SECONDS = 600.0
 """Who has not answered, or taken a wall down, after ten minutes is not coming."""
 Record = Callable[..., object]

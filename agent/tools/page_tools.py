@@ -66,9 +66,8 @@ async def open_page(context: ToolContext, params: OpenParams) -> Finish:
         if await taken_down(context, web.tab):
             shown = await look(context, web.tab)
         page, picture = await web.read_tab(), await picture_of(context, web.tab)
-    return lambda: with_picture(
-        _opened_page(context, page, shown.text, refs=len(shown.refs)), picture
-    )
+        happened = web.tab.events.drain()
+    return lambda: with_picture(_opened_page(context, page, shown, happened), picture)
 
 
 async def _arrive(web: Web, url: str, seconds: float) -> None:
@@ -187,8 +186,13 @@ def open_tab(context: ToolContext) -> Tab:
     return tab
 
 
-def _opened_page(context: ToolContext, page: Page, text: str, *, refs: int) -> ToolResult:
-    data: dict[str, Any] = {"url": page.url, "refs": refs}
+def _opened_page(
+    context: ToolContext, page: Page, shown: Snapshot, happened: tuple[str, ...]
+) -> ToolResult:
+    text = shown.text
+    data: dict[str, Any] = {"url": page.url, "refs": len(shown.refs)}
+    if happened:
+        data["events"] = list(happened)
     if page.document is None or not page.document.text.strip():
         return ToolResult(data, text, "page", snapshot=text)
     source = register(context, page)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,10 @@ from agent.models import Image
 from agent.models.base import images_kept
 from agent.protocol import CallResult
 from agent.protocol.results import to_json
-from agent.tools.context import PATIENCE, PLACE
+from agent.tools.context import NO_BROWSER, PATIENCE, PLACE
 from agent.tools.parameters import ASKED
 from agent.tools.registry import Risk, Tool, ToolResult
-from browser.errors import BrowserError, RefError
+from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFailed, RefError
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
@@ -32,29 +33,42 @@ Check = Callable[["ToolContext", Tool, Any], Awaitable[None]]
 class Policy:
     """Runs tool calls: only known tools, only what the checks let through, every one on record.
 
-    A failing call becomes a result with an error and a hint; it never ends the run.
+    A failing call becomes a result with an error and a hint; it never ends the run. Calls on the
+    open page are made one after the other, in the order of the reply; where one that acts on it
+    fails, the later acts of that reply are not done, since they were meant for what it brings.
     """
 
     def __init__(self, tools: Registry, context: ToolContext, checks: tuple[Check, ...]) -> None:
         self._tools = tools
         self._context = context
         self._checks = checks
+        self._page_turn = asyncio.Lock()
+        self._failed_act: dict[str, str] = {}  # place of a step -> what failed in it first
 
     async def run(self, call: ToolCall, place: str) -> Finished:
         """Make a call. The result comes from the function given back, to be asked in tag order."""
-        started = time.monotonic()
-        try:
-            made = await self._made(call, place)
-        # Whatever a tool raises becomes a result, a fault of ours too: a run is never lost to it.
-        except Exception as error:  # noqa: BLE001
-            made = _failure(error)
-        elapsed = int((time.monotonic() - started) * 1000)
+        tool = self._tools.get(call.name)
+        step = place.rpartition("/")[0]
+        async with self._page_turn if _on_open_page(tool, call) else nullcontext():
+            started = time.monotonic()
+            try:
+                made = await self._made(tool, call, place, self._failed_act.get(step))
+            # Whatever a tool raises becomes a result, a fault of ours too: no run is lost to it.
+            except Exception as error:  # noqa: BLE001
+                made = _failure(error)
+                if tool is not None and (tool.acts or tool.name == "OPEN"):
+                    self._failed_act.setdefault(step, tool.name)
+            elapsed = int((time.monotonic() - started) * 1000)
         return lambda: self._finish(call, place, made, elapsed)
 
-    async def _made(self, call: ToolCall, place: str) -> Any:
-        tool = self._tools.get(call.name)
+    async def _made(self, tool: Tool | None, call: ToolCall, place: str, failed: str | None) -> Any:
         if tool is None:
             return ToolResult({"error": f"Unknown tool: {call.name}"})
+        if failed and tool.acts:
+            raise ToolError(
+                f"not done: {failed} before it in this reply failed",
+                hint="See what it says, then act again.",
+            )
         arguments = await self._arguments(tool, call, place)
         for check in self._checks:
             await check(self._context, tool, arguments)
@@ -125,6 +139,13 @@ class Policy:
         return Image("image/jpeg", picture, self._context.keep(picture))
 
 
+def _on_open_page(tool: Tool | None, call: ToolCall) -> bool:
+    """Tell calls that need the page as those before them left it: READ without an address too."""
+    if tool is None:
+        return False
+    return tool.on_page or tool.name == "OPEN" or (tool.name == "READ" and "://" not in call.param)
+
+
 def result_data(
     call: ToolCall, result: CallResult, ms: int = 0, blobs: dict[str, str] | None = None
 ) -> dict[str, Any]:
@@ -162,6 +183,8 @@ def _failure(error: Exception) -> ToolResult:
     data: dict[str, Any] = {"error": str(error) or type(error).__name__}
     if isinstance(error, RefError) and error.candidates:
         data["candidates"] = list(error.candidates)
+    if isinstance(error, AttachFailed | BrowserMissing | LaunchFailed):
+        data["outcome"] = NO_BROWSER
     if isinstance(error, BrowserError | ResearchError):
         return ToolResult(data, hint=error.hint)
     return ToolResult(data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -77,8 +77,8 @@ class Tool:
 
     `seconds` is what a call may take where that is not what every call may; one that is not
     `listed` can be called but is not told of, since another does the same and more; one `on_page`
-    is told of with the first page that is opened. A tool without `params` gets the raw parameter;
-    `shape` says which fields it reads from it.
+    is told of with the first page that is opened, and one that `acts` changes it. A tool without
+    `params` gets the raw parameter; `shape` says which fields it reads from it.
     """
 
     name: str
@@ -90,6 +90,7 @@ class Tool:
     seconds: float | None = None
     listed: bool = True
     on_page: bool = False
+    acts: bool = False
     shape: type[Params] | None = None
 
     def read(self, param: str, *, at_all_costs: bool = True) -> Reading:
@@ -165,14 +166,19 @@ def _from_function(name: str, function: Callable[[str], Awaitable[Any]]) -> Tool
 
 
 def _type_name(annotation: Any) -> str:
-    choices = [value for value in getattr(annotation, "__args__", ()) if isinstance(value, str)]
-    if choices:
+    if get_origin(annotation) is list:
+        return "list"
+    parts = _parts(annotation)
+    if choices := [part for part in parts if isinstance(part, str)]:
         return "|".join(choices)
     names = {str: "text", int: "number", float: "number", bool: "true|false"}
-    for kind, name in names.items():
-        if annotation is kind or kind in getattr(annotation, "__args__", ()):
-            return name
-    return "value"
+    return next((name for kind, name in names.items() if kind in parts), "value")
+
+
+def _parts(annotation: Any) -> list[Any]:
+    """The plain types, and the choices, that a union or a literal is made of."""
+    inner = getattr(annotation, "__args__", ())
+    return [part for one in inner for part in _parts(one)] if inner else [annotation]
 
 
 _TEXT_PARAM = {

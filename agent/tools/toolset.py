@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 
 PAGE_TOOLS: Final = tuple(
-    replace(tool, on_page=True)
-    for tool in (*LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS)
+    replace(tool, on_page=True, acts=acts)
+    for acts, tools in ((False, LOOKING_TOOLS), (True, (*ACTING_TOOLS, *DOWNLOAD_TOOLS)))
+    for tool in tools
     if tool.name != "OPEN"
 )
 """Of use only where a page is open: a run that opens none is not told of them."""

@@ -59,6 +59,7 @@ class PageDriver:
     async def goto(self, url: str, deadline: float = OPEN_SECONDS) -> None:
         """Go to an address; a page still loading when most of the time is up is taken as it is."""
         self._view = None
+        self.events.drain()  # what the page before had to tell
         self.events.begin(None)
         async with within(deadline, f"open {url}"):
             if not await self._committed(url, deadline):

@@ -24,6 +24,7 @@ NAME_SHOWN = 160  # characters of a control's name
 VALUE_SHOWN = 200
 VALUE_HEAD, VALUE_TAIL = 100, 40  # of a longer one
 VALUE_A_LINE = 800
+_UNSEEN = frozenset({"invisible", "off-screen", "turned away"})
 _KEPT = "\0"  # a space of a field's value while a line is put together; cleaned text has none
 # Text of the page that looks like one of our refs could pass for a control.
 _FORGED = re.compile(r"\[(?=(?:f\d+)?[ex]\d+\b)")
@@ -43,10 +44,27 @@ class PageLine:
     hidden: bool = False
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
+    unseen: set[str] = field(default_factory=set)  # refs of what nobody sees
+    concealed: list[str] = field(default_factory=list)  # parts of the text that nobody sees
+    covered: list[tuple[str, str]] = field(default_factory=list)  # parts, and how they read bare
 
     def rendered(self) -> str:
         """The line as it is shown, with its indentation and block mark."""
         return " " * min(self.depth, 6) + _MARKS.get(self.kind, "") + self.text
+
+    def uncovered(self) -> str:
+        """The line as it is shown where nothing lies above it."""
+        text = self.rendered()
+        for told, bare in self.covered:
+            text = text.replace(told, bare)
+        return text
+
+    def shown(self) -> str:
+        """The line without what nobody sees."""
+        text = "" if self.hidden or self.kind == "options" else self.text
+        for told in self.concealed:
+            text = text.replace(told, "")
+        return text.strip()
 
 
 _MARKS = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
@@ -93,7 +111,7 @@ def _join(line: PageLine, pieces: Sequence[str | dict[str, Any]], base: str) -> 
             continue
         gap = piece.get("w") or ""
         if "t" in piece:
-            parts.append(f"{gap}({piece['x']}: {plain(piece['t'])})")
+            parts.append(gap + _hidden_text(line, piece))
         elif "i" in piece:
             image = "" if piece.get("drawn") else "image: "
             parts.append(f"{gap}({image}{plain(piece['i'])})")
@@ -114,6 +132,15 @@ def _join(line: PageLine, pieces: Sequence[str | dict[str, Any]], base: str) -> 
     if cells:
         return f"| {text} |" if text.strip("| ") or line.kind == "board" else ""
     return text
+
+
+def _hidden_text(line: PageLine, piece: dict[str, Any]) -> str:
+    told = f"({piece['x']}: {plain(piece['t'])})"
+    if piece["x"] == "covered":
+        line.covered.append((told, plain(piece["t"])))
+    if piece["x"] in _UNSEEN:
+        line.concealed.append(told)
+    return told
 
 
 def _close(
@@ -145,6 +172,10 @@ def _named(piece: dict[str, Any]) -> str:
 def _control(line: PageLine, piece: dict[str, Any], name: str, base: str) -> str:
     ref, role = piece["r"], piece["k"] or "clickable"
     line.refs[ref] = f"{role} {name}".strip().replace(_KEPT, " ")
+    if piece.get("x") in _UNSEEN:
+        line.unseen.add(ref)
+    elif piece.get("x"):
+        line.covered.append((f", {piece['x']}", ""))
     head = ref if role == "link" else f"{ref} {role}"
     facts = _facts(line, piece, name, base)
     if not name and facts.startswith(" = "):

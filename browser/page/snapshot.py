@@ -289,14 +289,21 @@ def changes(before: View | None, after: View, budget: int, query: str | None) ->
     snapshot, _ = snapshot_of(after, budget, query)
     if before is None or before.url.split("#")[0] != after.url.split("#")[0]:
         return snapshot.text
-    old = [line.rendered() for line in before.lines]
-    new = [line.rendered() for line in after.lines]
+    old = [line.uncovered() for line in before.lines]
+    new = [line.uncovered() for line in after.lines]
     if old == new:
         return "\n".join(f"~ [{ref}] looks otherwise: {how}" for ref, how in after.restyled)
     if len(old) + len(new) > _DIFF_LINES:
         return snapshot.text
-    text = "\n".join(_diff(old, new))
+    text = "\n".join([*_diff(old, new), *_newly_covered(before, after)])
     return text if len(text) <= len(snapshot.text) else snapshot.text
+
+
+def _newly_covered(before: View, after: View) -> list[str]:
+    """A line for all that what opened lies above: each alone would say only that."""
+    were = {line.uncovered() for line in before.lines if line.covered}
+    count = sum(bool(line.covered) and line.uncovered() not in were for line in after.lines)
+    return [f"({count} lines are covered by what opened)"] if count else []
 
 
 def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser.errors import ActionError, BrowserError, RefError
+from browser.errors import ActionError, BrowserError, DeadlineExceeded, RefError
 from browser.page import injected, user_input
 from browser.page.content import (
     context_of,
@@ -22,10 +24,11 @@ from browser.page.content import (
 from browser.page.driver import ACT_SECONDS, LOOK_SECONDS, PageDriver
 from browser.page.events import Events
 from browser.page.lines import plain
+from browser.page.listbox import choose_shown
 from browser.page.overlays import answer_challenge, challenge_of
 from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, listed, snapshot_of
-from browser.page.view import look_for, target_of
-from browser.page.waiting import drawing, settle, text_shown, within
+from browser.page.view import lines_around, lines_saying, shown_frames, target_of
+from browser.page.waiting import drawing, settle, wanted_in, within
 from browser.page.walls import live_wall
 from browser.text import clean
 from browser.types import FindResult
@@ -38,16 +41,18 @@ if TYPE_CHECKING:
 
     from browser.page.content import Stored
     from browser.page.downloads import Downloads, SavedFile
+    from browser.page.lines import PageLine
     from browser.page.user_input import ClickOptions, Point
-    from browser.page.view import Target, View
+    from browser.page.view import Target
     from browser.types import ActionOutcome, Challenge, Outcome, PageContext, Snapshot
 
 DOWNLOAD_SECONDS = 50.0
+SEEK_SECONDS = 12.0  # for the scrolling of long lists: some thousand rows each second
 FIRST_BYTE_SECONDS = 5.0  # for a server that makes the file when it is asked
 _EFFECT = injected.read_script("effect")
 READ_BACK = 80  # characters of a field that are told where it says something else
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
-_OPTIONS = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
+LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
 CLOSE_SECONDS = 1.5
 
 
@@ -83,20 +88,55 @@ class Tab(PageDriver):
 
         Text that nothing says can be clicked gets a ref too: a page may hide who listens.
         """
-        view, whole = await self.look(), True
-        lines = view.lines
-        async with within(LOOK_SECONDS, "read the page"):
-            if view.cut or view.begun:
-                known = {line.text for line in lines}
-                more, whole = await look_for(self.page, self.frames, text=text)
-                lines = [*lines, *(line for line in more if line.text not in known)]
-                for line in more:
-                    view.refs.update(line.refs)
-            refs = await injected.call(self.page.main_frame, "refsOfText", text)
-        found = find_in(lines, text)
+        lines, whole = await self._lines_saying(text)
+        found, refs = find_in(lines, text), await self._refs_of(text)
+        notes = [] if whole else ["(the page is too large to be searched to its end)"]
+        if not found.found and not refs:
+            lines, note = await self._scroll_to(text)
+            found, refs = (find_in(lines, text) if lines else found), await self._refs_of(text)
+            notes += [note] if note else []
         beside = [f'[{ref} text: {plain(said)}] in "{plain(row)}"' for ref, said, row in refs]
-        short = [] if whole else ["(the page is too large to be searched to its end)"]
-        return FindResult("\n".join([found.text, *beside, *short]), found.found or bool(beside))
+        return FindResult("\n".join([found.text, *beside, *notes]), found.found or bool(beside))
+
+    async def _lines_saying(self, text: str) -> tuple[list[PageLine], bool]:
+        """The page's lines; of a page too large to be walked whole also those that say the text."""
+        view = await self.look()
+        if not view.cut and not view.begun:
+            return view.lines, True
+        known = {line.text for line in view.lines}
+        async with within(LOOK_SECONDS, "read the page"):
+            more, whole = await lines_saying(self.page, self.frames, text)
+        for line in more:
+            view.refs.update(line.refs)
+        return [*view.lines, *(line for line in more if line.text not in known)], whole
+
+    async def _refs_of(self, text: str) -> list[tuple[str, str, str]]:
+        async with within(LOOK_SECONDS, "read the page"):
+            return list(await injected.call(self.page.main_frame, "refsOfText", text))
+
+    async def _scroll_to(self, text: str) -> tuple[list[PageLine], str]:
+        """Scroll lists that draw only what is in view until they say a text.
+
+        Gives the lines of the page then, else none; and a note where not all of a list was seen.
+        """
+        until = time.monotonic() + SEEK_SECONDS
+        async with within(SEEK_SECONDS + LOOK_SECONDS, f"look for {text!r}"), drawing(self.page):
+            for frame in await shown_frames(self.page):
+                state: dict[str, Any] = {"found": True}
+                for again in itertools.count():
+                    left = max(0, int((until - time.monotonic()) * 1000))
+                    asked = {"text": text, "ms": left, "more": bool(again)}
+                    state = await injected.call(frame, "seek", asked)
+                    if not state.get("found"):
+                        break
+                    view = await self.look()
+                    if find_in(view.lines, text).found:
+                        said = "where a row says all its words" if state.get("byWords") else "it"
+                        return view.lines, f"(a list was scrolled to {said})"
+                if state.get("late"):
+                    where = f"(a long list was searched for {SEEK_SECONDS:g} s, and stands at"
+                    return [], f"{where} {state['share']:.0%}: FIND again goes on from there)"
+        return [], ""
 
     async def expand(self, ref: str) -> str:
         """Show what a fold left out, all options of a select, or what stands in or around a ref."""
@@ -106,7 +146,7 @@ class Tab(PageDriver):
         except RefError:
             target = await target_of(self.frames, ref)  # FIND gave it, beyond the snapshot
         async with within(LOOK_SECONDS, "read the page"):
-            lines, _ = await look_for(self.page, self.frames, around=target)
+            lines = await lines_around(self.page, self.frames, target)
         for line in lines:
             view.refs.update(line.refs)
         return listed(lines)
@@ -244,9 +284,9 @@ class Tab(PageDriver):
                 await user_input.select_text(self.page, target.frame, instead, target.element)
                 await user_input.overtype(self.page, text)
             elif append:
-                await user_input.add(self.page, target, text)
+                await user_input.add(self.page, target, text, before["kind"])
             else:
-                await user_input.fill(self.page, target, text, before["kind"])
+                await user_input.fill(self.page, target, text, before)
             said = await self._typed(target, before, text, whole=not (append or instead))
             if submit:
                 await self.page.keyboard.press("Enter")
@@ -264,7 +304,8 @@ class Tab(PageDriver):
         Raises ActionError where the field took nothing of it.
         """
         if before["text"] is None:
-            return ""  # what only hears keys shows what it likes
+            # What only hears keys shows what it likes; an editor keeps its text elsewhere.
+            return "what it shows was not read back" if before["kind"] == "editor" else ""
         await settle(self.page, self.events)
         after: dict[str, Any] = {"text": None}
         with suppress(PlaywrightError, RefError):  # a field that was drawn anew is found again
@@ -290,7 +331,7 @@ class Tab(PageDriver):
 
         async def perform(target: Target) -> str:
             before = await user_input.field_of(target)
-            await user_input.fill(self.page, target, "", before["kind"])
+            await user_input.fill(self.page, target, "", before)
             return await self._typed(target, before, "", whole=True)
 
         return await self.act("cleared", perform, ref)
@@ -309,9 +350,9 @@ class Tab(PageDriver):
     async def select(self, ref: str, value: str) -> ActionOutcome:
         """Select an option by its text or value, in a native select or an ARIA listbox."""
 
-        async def perform(target: Target) -> None:
-            if not await user_input.choose(target, value):
-                await self._choose_shown(target, value)
+        async def perform(target: Target) -> str:
+            chosen = await user_input.choose(target, value)
+            return "" if chosen else await choose_shown(self, target, value)
 
         return await self.act(f"selected {value!r} in", perform, ref)
 
@@ -345,24 +386,31 @@ class Tab(PageDriver):
         self,
         ref: str,
         to: str | None = None,
-        by: tuple[float, float] = (0, 0),
+        by: Point = (0, 0),
         *,
         at: Point | None = None,
+        path: Sequence[Point] = (),
         seconds: float = 0,
     ) -> ActionOutcome:
         """Drag an element onto another, or by pixels; it is taken hold of at a point of it.
 
-        It is held for `seconds` first.
+        It is held for `seconds` first. A `path` of points, counted from the element's corner, is
+        drawn from the first to the last, whatever lies there.
         """
 
         async def perform(target: Target) -> None:
-            x, y = start = await user_input.point_of(target, at)
-            end = (x + by[0], y + by[1])
-            if to is not None:
-                end = await user_input.point_of(await target_of(self.frames, to), covered=True)
-            await user_input.drag(self.page, start, end, seconds)
+            x, y = start = await user_input.point_of(target, at or (path[0] if path else None))
+            if len(path) > 1:
+                left, top = x - path[0][0], y - path[0][1]
+                way = [(left + across, top + down) for across, down in path[1:]]
+            elif to is not None:
+                way = [await user_input.point_of(await target_of(self.frames, to), covered=True)]
+            else:
+                way = [(x + by[0], y + by[1])]
+            await user_input.drag(self.page, start, way, seconds)
 
-        return await self.act(f"dragged to {to or by}", perform, ref, moving=True)
+        did = f"drew {len(path)} points on" if path else f"dragged to {to or by}"
+        return await self.act(did, perform, ref, moving=True)
 
     async def highlight(self, text: str, ref: str | None = None) -> ActionOutcome:
         """Select a text with the pointer, in an element or anywhere on the page.
@@ -451,51 +499,31 @@ class Tab(PageDriver):
         """Load the page again."""
         return await self.act_on_page("reloaded", lambda: self._history("reload"))
 
-    async def wait_for(self, text: str, deadline: float = ACT_SECONDS) -> ActionOutcome:
-        """Wait until a text, or a `/pattern/`, is on the page.
+    async def wait_for(self, text: str = "", deadline: float = ACT_SECONDS) -> ActionOutcome:
+        """Wait until a text, or a `/pattern/`, stands on the page as a snapshot shows it.
 
-        Raises DeadlineExceeded when it does not come.
+        Without a text all of the time is waited. Raises DeadlineExceeded when it does not come.
         """
         before = self._view or await self.look()
         async with within(deadline + ACT_SECONDS, f"wait for {text!r}"), drawing(self.page):
-            await text_shown(self.page, text, deadline)
+            if not text:
+                await asyncio.sleep(deadline)
+                return await self._done(f"waited {deadline:g} s", before)
+            wanted, until = wanted_in(text), time.monotonic() + deadline
+            while not wanted((await self.look()).shown):
+                if time.monotonic() > until:
+                    said = f"{text!r} did not come within {deadline:g} s"
+                    raise DeadlineExceeded(said, hint="SNAPSHOT shows what is there.")
+                await asyncio.sleep(LOOK_AGAIN_SECONDS)
         return await self._done(f"waited for {text!r}", before)
 
     async def _to_text(self, text: str) -> None:
         found = self.page.get_by_text(text).first
-        await found.scroll_into_view_if_needed(timeout=user_input.POINTER_MS)
+        try:
+            await found.scroll_into_view_if_needed(timeout=user_input.POINTER_MS)
+        except PlaywrightError as error:
+            said = f"{text!r} does not stand there"
+            raise ActionError(said, hint="FIND looks for it in long lists too.") from error
 
     async def _history(self, way: str) -> None:
         await getattr(self.page, way)(wait_until="domcontentloaded", timeout=ACT_SECONDS * 1000)
-
-    async def _choose_shown(self, target: Target, value: str) -> None:
-        """Click the option that reads `value`, opening the list first where it is not shown.
-
-        Raises ActionError, with the options there are, when none or several read so.
-        """
-        before = await self.look()
-        found = _reading(before, value, set(before.refs), _OPTIONS)
-        if not found:
-            await user_input.click(target)
-            await settle(self.page, self.events)
-            after = await self.look()
-            new = set(after.refs) - set(before.refs)
-            # A list without roles is known by what opening it brought.
-            found = _reading(after, value, set(after.refs), _OPTIONS) or _reading(after, value, new)
-        if len(found) != 1:
-            which = f"{len(found)} options read" if found else "no option reads"
-            raise ActionError(f"{which} {value!r}", hint="SNAPSHOT, and CLICK the option.")
-        await user_input.click(await target_of(self.frames, found[0]))
-
-
-def _reading(
-    view: View, value: str, among: set[str], roles: frozenset[str] = frozenset()
-) -> list[str]:
-    """Refs whose name is `value`, else those whose name holds it."""
-    wanted = value.casefold().strip()
-    named = [(ref, what.partition(" ")) for ref, what in view.refs.items() if ref in among]
-    names = {
-        ref: name.casefold().strip() for ref, (role, _, name) in named if not roles or role in roles
-    }
-    exact = [ref for ref, name in names.items() if name == wanted]
-    return exact or [ref for ref, name in names.items() if wanted in name]

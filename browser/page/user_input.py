@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from playwright.async_api import Error as PlaywrightError
@@ -89,15 +90,20 @@ async def _aim(target: Target, at: Point | None = None) -> dict[str, Any]:
         if aimed.get("left"):
             raise ElementLeft(str(aimed["why"]))
         if not aimed.get("wait") or time.monotonic() > until:
-            raise ActionError(str(aimed["why"]))
+            covered = "covers" in aimed["why"]
+            hint = "Close it, or PRESS Escape, then SNAPSHOT." if covered else None
+            raise ActionError(str(aimed["why"]), hint=hint)
         await asyncio.sleep(RETRY_SECONDS)
 
 
-async def fill(page: Page, target: Target, text: str, kind: str) -> None:
-    """Put text into a field of a kind, key by key where it is short, replacing what was there."""
-    element = target.element
+async def fill(page: Page, target: Target, text: str, before: dict[str, Any]) -> None:
+    """Put text into a field, key by key where it is short, in place of what it held `before`."""
+    element, kind = target.element, before["kind"]
     if kind == "keys":  # a terminal, a board: it hears keys and shows what it likes
         await add(page, target, text)
+        return
+    if kind == "editor":
+        await _into_editor(page, target, text, "ControlOrMeta+a")
         return
     try:
         if kind in _FILLED_AT_ONCE or len(text) > KEYS_AT_MOST:
@@ -107,17 +113,30 @@ async def fill(page: Page, target: Target, text: str, kind: str) -> None:
                     _FORM, hint="Give it in that form."
                 )  # it drops what it cannot read
             return
-        await element.fill("", timeout=POINTER_MS)  # it has the focus then
+        # Either way it has the focus then.
+        await (element.focus() if before["bare"] else element.fill("", timeout=POINTER_MS))
         await _type(page, text)
     except PlaywrightError as error:
         raise _why_not(error) from error
 
 
-async def add(page: Page, target: Target, text: str) -> None:
+async def add(page: Page, target: Target, text: str, kind: str = "") -> None:
     """Type at the end of what stands in a field."""
+    if kind == "editor":
+        await _into_editor(page, target, text, "ControlOrMeta+End")
+        return
     await target.element.focus()
     await injected.call(target.frame, "toTheEnd", target.element)
     await _type(page, text)
+
+
+async def _into_editor(page: Page, target: Target, text: str, first: str) -> None:
+    """Put a text into an editor that draws its text itself, where the keys `first` bring it."""
+    await target.element.focus()
+    await page.keyboard.press(first)
+    handed = {"element": target.element, "text": text}
+    if not text or not await injected.call(target.frame, "paste", handed):
+        await overtype(page, text)
 
 
 async def overtype(page: Page, text: str) -> None:
@@ -218,27 +237,27 @@ async def hover(page: Page, target: Target, at: Point | None = None) -> None:
     await page.mouse.move(*await point_of(target, at))
 
 
-async def drag(
-    page: Page, start: tuple[float, float], to: tuple[float, float], seconds: float = 0
-) -> None:
-    """Drag from a point of the viewport to another, in steps that handlers see.
+async def drag(page: Page, start: Point, way: Sequence[Point], seconds: float = 0) -> None:
+    """Drag from a point of the viewport along a way of others, in steps that handlers see.
 
     The button is held down for `seconds` before the first, where a page waits for that.
 
-    A page that answers them slowly has its way cut short. The button is let go whatever happens,
-    or the next press would go on dragging.
+    A page that answers them slowly has its way cut short, but for the points named. The button is
+    let go whatever happens, or the next press would go on dragging.
     """
-    (x, y), (left, top) = start, (to[0] - start[0], to[1] - start[1])
-    await page.mouse.move(x, y)
+    await page.mouse.move(*start)
     await page.mouse.down()
     await asyncio.sleep(seconds)
     until = time.monotonic() + DRAG_SECONDS
+    steps = max(2, DRAG_STEPS // len(way))
     try:
-        for step in range(1, DRAG_STEPS):
-            if time.monotonic() < until:
-                await page.mouse.move(x + left * step / DRAG_STEPS, y + top * step / DRAG_STEPS)
-        for _ in range(2):  # the first may still wait in line with the last step
-            await page.mouse.move(*to)
+        for (x, y), (left, top) in pairwise([start, *way]):
+            for step in range(1, steps):
+                if time.monotonic() < until:
+                    share = step / steps
+                    await page.mouse.move(x + (left - x) * share, y + (top - y) * share)
+            await page.mouse.move(left, top)
+        await page.mouse.move(*way[-1])  # the one before may still wait in line with a step
     finally:
         await page.mouse.up()
 
@@ -265,21 +284,22 @@ async def _kind(target: Target) -> str:
 def _why_not(error: PlaywrightError) -> ActionError:
     if "not attached to the DOM" in error.message:
         return ElementLeft("it left the page")
-    for sign, reason in _REASONS:
+    for sign, reason, hint in _REASONS:
         if sign in error.message:
-            return ActionError(reason)
+            return ActionError(reason, hint=hint)
     return ActionError(first_line(error))
 
 
 _FORM = "the value has not the form that this field takes (2026-03-31, 13:45, #ff0000, 42)"
 _REASONS = (
-    ("element is not enabled", "it is disabled"),
-    ("element is not editable", "it cannot be edited"),
-    ("element is not visible", "it is not visible"),
-    ("element is not stable", "it keeps moving"),
-    ("outside of the viewport", "it is outside of what can be scrolled to"),
-    ("is not an <input>", "it is no field to type into"),
-    ("Malformed value", _FORM),
+    ("element is not enabled", "it is disabled", "See what the page wants before it."),
+    ("element is not editable", "it is readonly", "CLICK it, and choose in what it opens."),
+    ("element is not visible", "it is not visible", "CLICK what shows it first."),
+    ("element is not stable", "it keeps moving", "WAIT for what it brings, and try again."),
+    ("outside of the viewport", "it is outside of what can be scrolled to", None),
+    ("is not an <input>", "it is no field to type into", "CLICK the field and look again."),
+    ("Malformed value", _FORM, "Give it in that form."),
+    ("Timeout ", "the browser did not get to it in time", "SNAPSHOT, and do it again."),
 )
 
 
@@ -299,7 +319,7 @@ async def select_text(
         )
     left, top = await _origin(frame)
     start, end = ends["start"], ends["end"]
-    await drag(page, (left + start[0], top + start[1]), (left + end[0], top + end[1]))
+    await drag(page, (left + start[0], top + start[1]), [(left + end[0], top + end[1])])
     await injected.call(frame, "selectText", question)
 
 

@@ -42,6 +42,11 @@ class View:
     ] = ()  # words that came and went since, with the ref they were in
     restyled: tuple[tuple[str, str], ...] = ()  # refs of what looks otherwise since, and how
 
+    @property
+    def shown(self) -> str:
+        """All that a person can see, as a snapshot shows it, a line each."""
+        return "\n".join(line.shown() for line in self.lines)
+
 
 class Frames:
     """Numbers the frames of a tab and keeps their ref counters, so that no ref is given twice."""
@@ -86,7 +91,8 @@ async def look(page: Page, frames: Frames) -> View:
     if raw["frames"]:
         await _walk_children(main, frames, inner, depth=1)
     lines = list(_flatten(raw, inner, page.url, ""))
-    view = View(raw["url"], raw["title"], lines, bool(raw.get("cut")), bool(raw.get("below")))
+    cut = any(one.get("cut") for one in (raw, *inner.values()))
+    view = View(raw["url"], raw["title"], lines, cut, bool(raw.get("below")))
     for one in (raw, *inner.values()):
         view.flashed += tuple(one.get("flashed", ()))
         view.gone += tuple((ref, plain(text)) for ref, text in one.get("gone", ()))
@@ -98,19 +104,51 @@ async def look(page: Page, frames: Frames) -> View:
     return view
 
 
-async def look_for(
-    page: Page, frames: Frames, *, text: str = "", around: Target | None = None
-) -> tuple[list[PageLine], bool]:
-    """Lines of a page too large to be walked whole: those that say a text, or stand around a ref.
+async def shown_frames(page: Page) -> list[Frame]:
+    """The main frame, and those inside it that have a place on the page."""
+    inner = page.frames[1 : FRAMES_READ + 1]
+    boxes = await asyncio.gather(*map(_box_of, inner))
+    return [page.main_frame, *(frame for frame, box in zip(inner, boxes, strict=True) if box)]
 
-    Gives them, and whether all of the main frame was searched.
+
+async def _box_of(frame: Frame) -> object:
+    try:
+        async with asyncio.timeout(FRAME_SECONDS):
+            return await (await frame.frame_element()).bounding_box()
+    except (TimeoutError, PlaywrightError):
+        return None
+
+
+async def lines_saying(page: Page, frames: Frames, text: str) -> tuple[list[PageLine], bool]:
+    """Lines that say a text, of a page too large to be walked whole, frames included.
+
+    Gives them, and whether all of the page was searched.
     """
-    frame = around.frame if around else page.main_frame
-    element = around.element if around else None
+
+    async def searched(frame: Frame) -> tuple[list[PageLine], bool]:
+        try:
+            async with asyncio.timeout(FRAME_SECONDS):
+                return await _walk_parts(frame, frames, page.url, text=text)
+        except (TimeoutError, PlaywrightError):
+            return [], False
+
+    parts = await asyncio.gather(*map(searched, await shown_frames(page)))
+    return [line for lines, _ in parts for line in lines], all(whole for _, whole in parts)
+
+
+async def lines_around(page: Page, frames: Frames, target: Target) -> list[PageLine]:
+    """Lines that stand around an element, of a page too large to be walked whole."""
+    lines, _ = await _walk_parts(target.frame, frames, page.url, element=target.element)
+    return lines
+
+
+async def _walk_parts(
+    frame: Frame, frames: Frames, url: str, *, text: str = "", element: ElementHandle | None = None
+) -> tuple[list[PageLine], bool]:
     asked = {**frames.options(frame), "below": False, "text": text, "element": element}
     raw = await injected.call_json(frame, "walkParts", asked)
     frames.counted(frame, raw["count"])
-    lines = list(_flatten(raw, {}, page.url, ""))
+    lines = list(_flatten(raw, {}, url, ""))
     _name_regions(lines)
     return lines, bool(raw["whole"])
 

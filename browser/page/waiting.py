@@ -24,7 +24,7 @@ from browser.errors import (
 from browser.page import injected
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from playwright.async_api import Page
 
@@ -137,51 +137,19 @@ async def _arrive(page: Page, events: Events) -> None:
         events.navigating = False
 
 
-async def text_shown(page: Page, text: str, seconds: float) -> None:
-    """Wait until a text, or a `/pattern/`, can be seen.
+def wanted_in(text: str) -> Callable[[str], bool]:
+    """Make a test of a page's text: it holds a text (in any case), or matches a `/pattern/`.
 
-    Raises DeadlineExceeded when it does not come, ActionError for a pattern that is none.
+    Raises ActionError for a pattern that is none.
     """
-    wanted = _wanted(text)
-    waits = {
-        asyncio.ensure_future(
-            frame.get_by_text(wanted)
-            .filter(visible=True)
-            .first.wait_for(state="attached", timeout=seconds * 1000)
-        )
-        for frame in page.frames
-    }
-    try:
-        async with asyncio.timeout(seconds):
-            await _first_good(waits)
-    except (TimeoutError, PlaywrightError) as error:
-        raise DeadlineExceeded(
-            f"{text!r} did not come within {seconds:g} s", hint="SNAPSHOT shows what is there."
-        ) from error
-
-
-async def _first_good(waits: set[asyncio.Task[None]]) -> None:
-    """Return when one is done; raises its error when all have failed."""
-    try:
-        while waits:
-            done, waits = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            failed = [task.exception() for task in done]
-            if None in failed:
-                return
-            if not waits and failed[0]:
-                raise failed[0]
-    finally:
-        for wait in waits:
-            wait.cancel()
-
-
-def _wanted(text: str) -> str | re.Pattern[str]:
     pattern, slash, flag = text.removeprefix("/").rpartition("/")
     if not (text.startswith("/") and slash and pattern and flag in {"", "i"}):
-        return text
+        needle = " ".join(text.split()).casefold()
+        return lambda shown: needle in " ".join(shown.split()).casefold()
     try:
-        return re.compile(pattern, re.IGNORECASE if flag else 0)
+        wanted = re.compile(pattern, re.IGNORECASE | re.MULTILINE if flag else re.MULTILINE)
     except re.error as error:
         raise ActionError(
             f"{text!r} is no pattern: {error}", hint="Between the slashes is a regular expression."
         ) from error
+    return lambda shown: wanted.search(shown) is not None

@@ -35,9 +35,24 @@ const isWithin = (inner, outer) => {
   return false;
 };
 
-// A click lands rightly on the element, on what is in it, or on the label of a hidden control.
-const lands = (hit, element) => isWithin(hit, element) || hit === element.control ||
-  (!!element.labels && [...element.labels].some((label) => isWithin(hit, label)));
+// What is drawn around a field and for it alone (its value, its arrow) takes the press for it.
+const WRAPPED_AT = 4, WRAPPED_HIGH = 72; // levels; pixels
+const wrapperOf = (element) => {
+  if (!isField(element)) return null;
+  let wrapper = null;
+  const most = Math.max(WRAPPED_HIGH, 2 * element.offsetHeight);
+  for (let at = element.parentElement, level = 0; at && level < WRAPPED_AT; at = at.parentElement, level += 1) {
+    if (at.offsetHeight > most || at.querySelectorAll(INNER).length > 1 || /^(LABEL|FORM|BODY|TD|LI|P)$/.test(at.tagName)) break;
+    wrapper = at;
+  }
+  return wrapper;
+};
+
+// A click lands rightly on the element, on what is in it, on what is drawn for it, or on the label of a
+// hidden control; in an item of a tree not on another item in it.
+const lands = (hit, element) => (isWithin(hit, element) && !(element.role === 'treeitem' && hit.closest?.('[role=treeitem]') !== element))
+  || hit === element.control || (!!element.labels && [...element.labels].some((label) => isWithin(hit, label)))
+  || isWithin(hit, wrapperOf(element));
 
 const tagLine = (element) => {
   const id = element.id ? '#' + element.id : '';
@@ -46,9 +61,20 @@ const tagLine = (element) => {
   return `<${element.tagName.toLowerCase()}${id}${names}>${text ? ` "${text}"` : ''}`;
 };
 
+// Controls that stand for further ones inside them, which say the same: they are hit at their words.
+const spokenFor = new WeakSet();
+const wordsBox = (element) => {
+  const first = element.role === 'treeitem' ? itemWords(element)[0] : [...textNodes(element)].find((node) => node.data.trim());
+  if (!first) return [];
+  const range = document.createRange();
+  range.selectNode(first);
+  return [range.getBoundingClientRect()];
+};
+
 // Points of a box to try: a link broken over two lines has nothing in its middle.
 const pointsOf = (element) => {
-  const boxes = [element.getBoundingClientRect(), ...[...element.getClientRects()].slice(0, 4)];
+  const words = spokenFor.has(element) || element.role === 'treeitem' ? wordsBox(element) : [];
+  const boxes = [...words, element.getBoundingClientRect(), ...[...element.getClientRects()].slice(0, 4)];
   return boxes.filter((box) => box.width > 0 && box.height > 0)
     .map((box) => ({ x: box.left + box.width / 2, y: box.top + box.height / 2 }));
 };

@@ -124,7 +124,7 @@ const addLeaves = (owner, targets) => {
 
 const LABELLED_HIDDEN = (label) => {
   const control = label.control;
-  if (!control || !/^(checkbox|radio|file)$/.test(control.type ?? '')) return false;
+  if (!control || !/^(checkbox|radio|file)$/.test(control.type ?? '') || drawnByItsParent(control)) return false;
   const box = control.getBoundingClientRect();
   const style = getComputedStyle(control);
   return box.width < 2 || box.height < 2 || style.opacity === '0' || style.visibility === 'hidden' || style.display === 'none';
@@ -140,7 +140,7 @@ const listensItself = (element) => {
 // '' or why the element can be acted on: 'widget', 'listener', 'pointer'.
 const actionable = (element, role, style, parentCursor, delegated) => {
   if (WIDGETS.has(role)) return 'widget';
-  if (element.tagName === 'LABEL') return LABELLED_HIDDEN(element) || listensItself(element) ? 'listener' : '';
+  if (element.tagName === 'LABEL') return LABELLED_HIDDEN(element) || (listensItself(element) && !(element.control && drawnByItsParent(element.control))) ? 'listener' : '';
   if (isRoot(element) || lists.has(element)) return '';
   if (listensItself(element) || delegated.has(element) || pressAttribute(element)) return 'listener';
   if (element.draggable && element.tagName !== 'IMG' && element.tagName !== 'A') return 'listener';

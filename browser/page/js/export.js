@@ -20,8 +20,8 @@ watchNewTabs();
 const library = {
   walk: (options) => asJSON(walk(options)),
   walkParts: (options) => asJSON(walkParts(options)),
-  fieldKind, fieldText, focusOf, toTheEnd, isOn, optionIndex, kept, missed,
-  take, arm, aim, quietIn, context, html, consent, wall, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, suspects, adopt, drawMarks, unmark, register,
+  fieldKind, fieldText, foldState, paste, focusOf, toTheEnd, isOn, optionIndex, kept, missed,
+  take, arm, aim, quietIn, context, html, consent, wall, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, seek, suspects, adopt, drawMarks, unmark, register,
   note: () => lastNote,
 };
 library.frameNumber = frameNumber;

@@ -3,6 +3,7 @@ const fieldKind = (element) => {
   if (element.tagName === 'INPUT') return element.type;
   if (element.isContentEditable) return 'rich';
   const given = element.hasAttribute('tabindex') && !/^(TEXTAREA|SELECT|BUTTON|A)$/.test(element.tagName);
+  if (given && element.getAttribute('role') === 'textbox') return 'editor'; // it draws its text itself
   return given ? 'keys' : element.tagName.toLowerCase();
 };
 
@@ -35,11 +36,27 @@ const optionIndex = ({ element, wanted }) => {
   return -1;
 };
 
-// A field's kind and what stands in it now: null where that cannot be told (a terminal, a board).
+// Hands a text to an editor as pasted, so that it adds no brackets and no indentation of its own; false
+// where it does not listen for that.
+const paste = ({ element, text }) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text/plain', text);
+  return !element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true, composed: true }));
+};
+
+// Whether a list that is drawn (a combobox, a select of a framework) is open: '' where it does not say.
+const foldState = (element) => {
+  const said = (element.closest('[aria-expanded]') ?? element.querySelector('[aria-expanded]'))?.getAttribute('aria-expanded');
+  return { true: 'expanded', false: 'collapsed' }[said] ?? '';
+};
+
+// A field's kind and what stands in it now: null where that cannot be told (a terminal, a board); `bare` when
+// it is empty and takes what is typed.
 const fieldText = (element) => {
   const readable = isField(element) || element.isContentEditable;
   const text = !readable ? null : isField(element) ? element.value : element.innerText;
-  return { kind: fieldKind(element), text, secret: element.type === 'password', left: !element.isConnected };
+  const bare = text === '' && element.matches(':read-write:enabled');
+  return { kind: fieldKind(element), text, bare, secret: element.type === 'password', left: !element.isConnected };
 };
 
 const focusedElement = () => {

@@ -42,7 +42,7 @@ const PARTS = 'a[href],button,input,select,textarea';
 const listensForHover = (element) => hovering.has(element) || !!element.onmouseenter || !!element.onmouseover
   || reactProps(element).some((name) => /^on(Mouse|Pointer)(Enter|Over)$/.test(name));
 const hoverable = (element) => {
-  if (isRoot(element) || !listensForHover(element)) return false;
+  if (isRoot(element) || /^T[DHR]$/.test(element.tagName) || !listensForHover(element)) return false; // a grid lights up its cells
   if ([...element.querySelectorAll('*')].slice(0, INNER_LIMIT).some(keptBack)) return true;
   return !element.querySelector(PARTS) && shortText(element, HOVERED_WORDS + 1).length <= HOVERED_WORDS;
 };

@@ -98,12 +98,65 @@ const NAME_COMPARED = 40;
 const VALUE_LIMIT = 20000; // characters of a field's value
 const BOXES = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
 
+const INNER = 'a[href],button,input:not([type=hidden]),select,textarea,[contenteditable=""],[contenteditable=true],'
+  + ['button', 'link', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton', 'textbox', 'searchbox', 'combobox'].map((role) => `[role=${role}]`).join();
+
 // Who has no place of its own, or only repeats the one control in it, is pressed through that.
 const holdsAnother = (element, rect) => {
   if (!element.childElementCount) return false;
   if (rect.width < 2 || rect.height < 2) return true;
-  const inner = element.querySelectorAll('a[href],button');
-  return inner.length === 1 && element.childElementCount === 1 && squash(inner[0].textContent) === squash(element.textContent);
+  const inner = element.querySelectorAll(INNER);
+  if (!inner.length || inner.length > PARTS_OF_A_FIELD || inner[0].type === 'file') return false;
+  if (inner.length === 1 && sizeable(inner[0]) && squash(inner[0].textContent) === squash(element.textContent)) return true;
+  return wrapsField(element, [...inner].filter((one) => !one.closest('[aria-hidden=true]')));
+};
+
+// A field with its arrow and its cross is one thing: what is drawn around them says no more than its name.
+const PARTS_OF_A_FIELD = 4;
+const wrapsField = (element, inner) => {
+  const [field, ...more] = inner.filter((one) => EDITABLE.has(roleOf(one)));
+  if (!field || more.length || element.offsetHeight > WRAPPED_HIGH || !sizeable(field)) return false;
+  if (isWithin(element, wrapperOf(field))) return true;
+  const name = attributeName(field);
+  const rest = [...inner.map((one) => squash(one.textContent)), name].reduce((text, said) => (said ? text.replaceAll(said, '') : text), squash(element.textContent));
+  return !/[\p{L}\p{N}]/u.test(rest);
+};
+
+// Whether nothing else that can be seen stands between an element and one around it.
+const aloneIn = (element, outer) => {
+  let at = element;
+  const alone = (one) => [...one.parentElement.children].every((other) => other === one || other.ariaHidden === 'true' || !other.getClientRects().length);
+  while (at.parentElement && at !== outer && alone(at)) at = at.parentElement;
+  return at === outer;
+};
+
+const STANDS_FROM = 8; // pixels; what is smaller is there for readers of the screen alone
+const sizeable = (element) => {
+  const { width, height } = element.getBoundingClientRect();
+  return width >= STANDS_FROM && height >= STANDS_FROM;
+};
+
+// A box that cannot be seen and fills what is drawn in its place (a switch, a tick) is what the pointer hits.
+const drawnByItsParent = (element) => {
+  if (!sizeable(element)) return false;
+  if (element.role === 'combobox') return !!wrapperOf(element);
+  if (!/^(checkbox|radio|range)$/.test(element.type)) return false;
+  const own = element.getBoundingClientRect(), outer = element.parentElement?.getBoundingClientRect();
+  return !!outer && own.width >= outer.width / 2 && own.height >= outer.height / 2;
+};
+
+// The words of an item of a tree without those of the items in it, and of the controls beside them.
+const ITEM_WORDS = 200;
+const itemWords = (item) => {
+  const found = [];
+  let length = 0;
+  for (const node of textNodes(item)) {
+    const owner = node.parentElement?.closest(INNER + ',[role=treeitem],[role=group]');
+    if (owner !== item || !/[\p{L}\p{N}]/u.test(node.data)) continue; // an arrow names nothing
+    found.push(node);
+    if ((length += node.data.length) > ITEM_WORDS) break;
+  }
+  return found;
 };
 
 const isHeard = (shape, svg, delegated) => {

@@ -96,6 +96,9 @@ const FORMATS = 'b,strong,i,em,u,s,font,a[href],h1,h2,h3,li,span[style]'; // typ
 // What a page that knows no roles calls the one of its things that is chosen.
 const CHOSEN = /(?:^|\s)(?:sel|current|highlighted|on)(?=\s|$)|(?:^|[\s_-])(?:selected|active|chosen|marked|picked|checked)(?=\s|$)/;
 
+// How a field of dates and times wants what is typed.
+const FORMS = { date: 'YYYY-MM-DD', datetime: 'YYYY-MM-DDThh:mm', month: 'YYYY-MM', week: 'YYYY-Www', time: 'hh:mm' };
+
 const statesOf = (element, role) => {
   const states = element.tagName === 'LABEL' && element.control?.checked ? ['checked'] : [];
   const aria = (name) => element.getAttribute('aria-' + name)?.toLowerCase();
@@ -118,6 +121,9 @@ const statesOf = (element, role) => {
   if (!role && CHOSEN.test(element.className)) states.push('selected');
   if (element.isContentEditable && element.querySelector(FORMATS)) states.push('formatted');
   if (element.tagName === 'TEXTAREA' && (element.style.width || element.style.height)) states.push(`${element.offsetWidth}×${element.offsetHeight} pixels`);
+  const hint = squash(element.placeholder);
+  if (hint && !element.value && hint !== attributeName(element)) states.push(`placeholder: ${hint.slice(0, 60)}`);
+  if (FORMS[role] && !element.value && element.tagName === 'INPUT') states.push(`as ${FORMS[role]}`);
   if (element.getRootNode().activeElement === element) states.push('focused');
   return states;
 };

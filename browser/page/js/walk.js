@@ -2,6 +2,7 @@
 const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'META', 'LINK', 'TITLE', 'BASE', 'PARAM', 'SOURCE', 'TRACK', 'DATALIST',
   'title', 'desc', 'defs', 'symbol', 'clipPath', 'metadata', 'style', 'script']);
 const TEXT_NODE_LIMIT = 150000; // characters; the rest of a longer one is left out and marked with …
+const BLANK = /^[\u200b-\u200f\u2060\ufeff\s]+$/; // keeps a line open, and says nothing
 const CONTROLS_WITHOUT_CONTENT = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'CANVAS', 'VIDEO', 'AUDIO', 'IFRAME', 'FRAME', 'METER', 'PROGRESS', 'OBJECT', 'EMBED']);
 
 class Walk {
@@ -17,7 +18,8 @@ class Walk {
     this.frames = [];
     this.shown = [];
     this.groups = 0;
-    this.names = [];
+    this.opened = []; // controls that the walk is in, with their text
+    this.said = new WeakSet(); // text that stands in a control's name already
     this.cut = false;
     this.refsBefore = refCount;
     this.below = options.below; // leave out what was scrolled past, of a page too large to be walked whole
@@ -60,9 +62,10 @@ class Walk {
   }
 
   text({ node, parent, style, look }) {
+    if (this.said.has(node)) return;
     const raw = node.data.length > TEXT_NODE_LIMIT ? node.data.slice(0, TEXT_NODE_LIMIT) + '…' : node.data;
     const text = squash(raw);
-    if (!text) {
+    if (!text || BLANK.test(text)) {
       if (raw) this.lines.space = true;
       return;
     }
@@ -70,6 +73,7 @@ class Walk {
     this.range.selectNode(node);
     const rect = this.range.getBoundingClientRect();
     let hidden = textHidden(style, look, rect);
+    if (hidden === 'invisible' && parent.closest('[aria-hidden=true]')) return; // it is there for nobody
     if (hidden === 'invisible' && rect.width === 0 && rect.height === 0 && !this.range.getClientRects().length) return;
     if (!hidden && this.covered(parent, rect, !look.turns, look.roll)) hidden = look.turns ? 'turned away' : 'covered';
     if (/^\s/.test(raw)) this.lines.space = true;
@@ -177,23 +181,33 @@ class Walk {
     if (!piece) return false;
     this.shown.push({ element, ref: piece.r, piece, name: this.named, ground: style.backgroundColor, ink: style.color });
     this.lines.piece(piece);
-    if (piece.open) leave.push(() => this.lines.close(piece.r));
+    if (piece.open) {
+      this.opened.push({ element, text: this.said400 });
+      leave.push(() => {
+        this.opened.pop();
+        this.lines.close(piece.r);
+      });
+    }
     return CONTROLS_WITHOUT_CONTENT.has(tag) || (!piece.open && piece.n !== undefined && piece.whole);
   }
 
   describePiece(element, role, why, style, look, rect) {
-    if (why !== 'widget' && holdsAnother(element, rect)) return null;
-    const piece = { r: register(element), k: role || ({ widget: '', hover: 'hoverable' }[why] ?? 'clickable') };
+    if (why !== 'widget' && this.repeats(element, rect)) return null;
+    const stands = element.tagName === 'LABEL' && LABELLED_HIDDEN(element) ? element.control.type : '';
+    const piece = { r: register(element), k: role || stands || ({ widget: '', hover: 'hoverable' }[why] ?? 'clickable') };
     const value = valueOf(element, role);
     const states = statesOf(element, role);
     if (value) piece.v = value.slice(0, VALUE_LIMIT);
     if (states.length) piece.s = states;
     const hidden = this.controlHidden(element, role, look, rect);
+    if (hidden === 'invisible' && element.tabIndex < 0 && element.closest('[aria-hidden=true]')) return null;
     if (hidden) piece.x = hidden;
     if (role === 'link') piece.u = shortLink(element);
     if (element.tagName === 'SELECT') piece.o = optionTexts(element);
     const name = attributeName(element);
     const text = CONTROLS_WITHOUT_CONTENT.has(element.tagName) ? '' : shortText(element, 400);
+    this.said400 = text;
+    if (role === 'treeitem' && !name) return this.treeItem(element, piece);
     this.named = (name || text).slice(0, NAME_COMPARED);
     if (!text || takesText(element, role)) {
       piece.n = name || spare(element) || this.imageName(element);
@@ -205,6 +219,28 @@ class Walk {
     if (name && !text.includes(name) && name.length <= 80) piece.l = name;
     piece.open = true;
     return piece;
+  }
+
+  // An item of a tree is named by its own words, wherever they stand in it.
+  treeItem(element, piece) {
+    const nodes = itemWords(element);
+    nodes.forEach((node) => this.said.add(node));
+    piece.n = squash(nodes.map((node) => node.data).join(' ')) || shortText(element, NAME_COMPARED);
+    this.named = piece.n.slice(0, NAME_COMPARED);
+    return piece;
+  }
+
+  // What only wraps a control, or says the same as the control around it, is no further one.
+  repeats(element, rect) {
+    if (holdsAnother(element, rect)) return true;
+    const outer = this.opened.at(-1);
+    const text = element.childElementCount || outer ? shortText(element, 400) : '';
+    if (text && outer?.text === text && aloneIn(element, outer.element)) {
+      spokenFor.add(outer.element);
+      return true;
+    }
+    const item = element.closest('[role=treeitem]');
+    return !!item && !!text && itemWords(item).length > 0 && text === squash(itemWords(item).map((node) => node.data).join(' '));
   }
 
   board(element, style, look) {
@@ -240,8 +276,9 @@ class Walk {
   controlHidden(element, role, look, rect) {
     if (element.tagName === 'AREA') return ''; // it has no box, its picture has
     const hidden = boxHidden(look, rect);
-    if (hidden) return hidden;
-    return this.covered(element, rect, false, look.roll) ? 'covered' : '';
+    if (hidden && !(hidden === 'invisible' && drawnByItsParent(element))) return hidden;
+    const hit = (role === 'treeitem' && wordsBox(element)[0]) || rect;
+    return this.covered(element, hit, false, look.roll) ? 'covered' : '';
   }
 
   image(element, style, look) {

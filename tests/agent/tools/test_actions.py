@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.tools.action_tools import TypeParams
+from browser.session.chrome import OVERRIDES
 from tests.browser.page.pages import serve_pages
 
 CALENDAR = """<!doctype html><title>Stay</title><p>When do you want to come to the island?</p>
@@ -40,6 +41,40 @@ async def test_the_weeks_of_a_calendar_are_no_new_text(ask, script, events):
     [_, clicked] = [event.data for event in events(report) if event.type == "tool.result"]
     assert "clickable: 31]" in clicked["web"]
     assert "| 29 | 30 | 31" not in clicked["web"]
+
+
+async def test_after_a_failed_act_the_later_acts_of_the_reply_are_not_done(ask, script, events):
+    order = (
+        "<button onclick=\"this.textContent = 'Ordered'\">Order</button><p>Berth 12 is free.</p>"
+    )
+    with serve_pages() as pages:
+        model = script(
+            f"<<TOOL:OPEN:{pages.base}{pages.put(order)}>>",
+            '<<TOOL:TYPE:{"ref":"e99","text":"two"}>>\n<<TOOL:CLICK:{"ref":"{{ref:Order}}"}>>\n'
+            "<<TOOL:SNAPSHOT>>\n<<TOOL:READ>>",
+            '<<TOOL:CLICK:{"ref":"{{ref:Order}}"}>>',
+            "NOT_FOUND No.",
+        )
+        report = await ask(model=model, allow_private=[f"127.0.0.1:{pages.port}"])
+    done = [event.data for event in events(report) if event.type == "tool.result"]
+    assert "e99 is not a ref" in done[1]["data"]["error"]
+    assert done[2]["data"]["error"] == "not done: TYPE before it in this reply failed"
+    assert "button: Order]" in done[3]["web"]
+    assert "Berth 12 is free." in done[4]["web"]
+    assert "Ordered" in done[5]["web"]
+
+
+async def test_a_run_that_can_start_no_browser_says_so(ask, script, site, monkeypatch):
+    monkeypatch.setenv(OVERRIDES[0], "/nowhere/chrome")
+    report = await ask(model=script(f"<<TOOL:OPEN:{site.url}/hesk>>", "It was lit in 1871."))
+    assert report.status == "failed"
+    assert report.error.type == "WebOutOfReach"
+    assert report.error.message == "no browser could be started: no browser at /nowhere/chrome"
+    page = f"{site.url}/keepers-log"
+    model = script(f"<<TOOL:READ:{page}>>\n<<TOOL:OPEN:{page}>>", "The glass broke. [S1¶1]")
+    report = await ask(model=model)
+    assert report.status != "answered"
+    assert "no browser could be started" in report.error.message
 
 
 def test_a_text_is_entered_with_the_blanks_at_its_ends():

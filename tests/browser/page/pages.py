@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from browser.types import Snapshot
+
 
 @dataclass
 class Pages:
@@ -78,9 +80,9 @@ def patience() -> float:
     return max(1.0, 1.5 * os.getloadavg()[0] / (os.cpu_count() or 1)) if os.name == "posix" else 2.0
 
 
-def ref(snapshot_or_refs: object, what: str) -> str:
+def ref(shown: Snapshot | dict[str, str], what: str) -> str:
     """Find the ref whose role and name begin so."""
-    refs: dict[str, str] = getattr(snapshot_or_refs, "refs", snapshot_or_refs)  # type: ignore[assignment]
+    refs = shown if isinstance(shown, dict) else shown.refs
     found = [r for r, name in refs.items() if name.startswith(what)]
     assert found, f"{what!r} is not among {refs}"
     return found[0]

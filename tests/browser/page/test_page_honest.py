@@ -145,3 +145,36 @@ async def test_what_no_line_says_is_not_found(show):
     assert not missing.found
     assert "nothing here says 'Edit 1999'" in missing.text
     assert (await tab.find("ferry nine")).found
+
+
+DRAWN_IN_PART = """<div id=list style="height:300px;overflow:auto;position:relative"><div style="height:60000px"></div></div>
+<script>const draw = () => { const first = Math.floor(list.scrollTop / 30);
+  list.querySelectorAll('p').forEach(p => p.remove());
+  for (let n = first; n < Math.min(2000, first + 12); n++) list.insertAdjacentHTML('beforeend',
+    `<p style="position:absolute;margin:0;top:${n * 30}px">Berth <b>${n}</b> <button onclick="document.title='let ${n}'">Let</button></p>`) };
+list.onscroll = () => setTimeout(draw, 5); draw()</script>"""
+
+
+async def test_a_list_that_draws_only_what_is_in_view_is_scrolled_to_a_text(show):
+    tab = await show(f"<h1>Berths</h1>{DRAWN_IN_PART}")
+    found = await tab.find("Berth 1234")
+    assert found.found
+    row = next(line for line in found.text.splitlines() if line.startswith("Berth 1234 "))
+    await tab.click(row.partition("[")[2].partition(" ")[0])
+    assert await tab.page.title() == "let 1234"
+
+
+async def test_a_list_searched_in_vain_is_put_back(show):
+    tab = await show(
+        f"<h1>Berths</h1>{DRAWN_IN_PART.replace('60000', '6000').replace('2000', '200')}"
+    )
+    await tab.page.evaluate("list.scrollTop = 900")
+    assert not (await tab.find("Berth 1234")).found
+    assert await tab.page.evaluate("list.scrollTop") == 900
+
+
+async def test_frames_of_a_page_that_is_cut_are_searched_too(show):
+    tab = await show(
+        f"<table>{ROWS}</table><iframe srcdoc='<p>The pilot answers on channel 71.</p>'></iframe>"
+    )
+    assert (await tab.find("channel 71")).found

@@ -238,7 +238,7 @@ async def test_labels_of_hidden_radios_are_told_by_value_place_and_state(show):
     )
     tab = await show(f"""<style>input{{display:none}}label{{width:20px;height:20px;background:gold}}</style>
         <div style="display:flex;flex-direction:row-reverse">{stars}</div>""")
-    outcome = await tab.click(ref(await tab.snapshot(), "clickable (r=2 "))
+    outcome = await tab.click(ref(await tab.snapshot(), "radio (r=2 "))
     assert "3 of 4" in outcome.changes
     assert "checked" in outcome.changes
     assert await tab.page.is_checked("#r2")

@@ -1,0 +1,94 @@
+"""Choosing an option of a list that the page draws: a combobox, a listbox, a framework's select."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser.errors import ActionError
+from browser.page import injected, user_input
+from browser.page.view import target_of
+from browser.page.waiting import drawing, settle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from browser.page.driver import PageDriver
+    from browser.page.view import Target, View
+
+OPTIONS_TOLD = 30
+LIST_SECONDS = 4.0  # of an action's ten, for the scrolling of a list of options
+_OPTIONS = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
+
+
+async def choose_shown(driver: PageDriver, target: Target, value: str) -> str:
+    """Click the option that reads `value` in a list that the page draws, open or not.
+
+    The list is closed again. Gives a line where another element got the press; raises
+    ActionError that names the options there are.
+    """
+    known = _seen(await driver.look())
+    folded = await injected.call(target.frame, "foldState", target.element) == "collapsed"
+    options = {} if folded else _options(known)
+    found = _reading(options, value)
+    if not found:
+        await user_input.click(target)
+        await settle(driver.page, driver.events)
+        options = _options(_seen(await driver.look()), known)
+        found = _reading(options, value)
+    if not found and options and await _rolled_to(driver, value, next(iter(options))):
+        options = _options(_seen(await driver.look()), known)
+        found = _reading(options, value)
+    missed = ""
+    if len(found) == 1:
+        missed = await user_input.click(await target_of(driver.frames, found[0]))
+        await settle(driver.page, driver.events)
+    await _fold(driver, target)
+    if len(found) != 1:
+        which = f"{len(found)} options read {value!r}" if found else f"no option reads {value!r}"
+        told = "; ".join([*dict.fromkeys(options.values())][:OPTIONS_TOLD])
+        there = f"there are: {told}" if told else "no list of options opened"
+        raise ActionError(f"{which}; {there}", hint="SELECT one as it reads, or CLICK it.")
+    return missed
+
+
+async def _rolled_to(driver: PageDriver, value: str, option: str) -> bool:
+    """Scroll a list that draws only some of its options, until one says the value."""
+    target = await target_of(driver.frames, option)
+    asked = {"text": value, "ms": LIST_SECONDS * 1000, "more": False, "element": target.element}
+    async with drawing(driver.page):
+        state = await injected.call(target.frame, "seek", asked)
+    return bool(state.get("found"))
+
+
+async def _fold(driver: PageDriver, target: Target) -> None:
+    """Close a list that is still open, as one is in which several can be chosen."""
+    with suppress(PlaywrightError):  # the choice led to another page
+        if await injected.call(target.frame, "foldState", target.element) == "expanded":
+            await driver.page.keyboard.press("Escape")
+            await settle(driver.page, driver.events)
+
+
+def _seen(view: View) -> dict[str, str]:
+    """What can be seen and acted on, role and name by ref."""
+    rows = [(line.unseen, ref, what) for line in view.lines for ref, what in line.refs.items()]
+    return {ref: what for unseen, ref, what in rows if ref not in unseen}
+
+
+def _options(seen: dict[str, str], known: Iterable[str] = ()) -> dict[str, str]:
+    """Names of what can be chosen: options by their role, else all; only new ones if there are."""
+    new = {ref: what.partition(" ") for ref, what in seen.items() if ref not in known}
+    all_of = new or {ref: what.partition(" ") for ref, what in seen.items()}
+    by_role = {ref: name for ref, (role, _, name) in all_of.items() if role in _OPTIONS}
+    chosen = by_role or {ref: name for ref, (_, _, name) in new.items() if known}
+    return {ref: name for ref, name in chosen.items() if name and name[0] != "("}
+
+
+def _reading(options: dict[str, str], value: str) -> list[str]:
+    """Refs of the options whose name is `value`, else of those whose name holds it."""
+    wanted = value.casefold().strip()
+    names = {ref: name.casefold().strip() for ref, name in options.items()}
+    exact = [ref for ref, name in names.items() if name == wanted]
+    return exact or [ref for ref, name in names.items() if wanted in name]

@@ -1,0 +1,121 @@
+"""Widgets that libraries draw: one thing each, with its name and state, worked by general means."""
+
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
+from __future__ import annotations
+
+import pytest
+
+from browser.errors import ActionError, DeadlineExceeded
+from tests.browser.page.pages import ref
+
+TREE = """<ul role=tree><li role=treeitem aria-expanded=true tabindex=-1 onclick="document.title += '/fruits'">
+<div style="cursor:pointer"><i onclick="document.title='arrow'" title=arrow>&#9656;</i><span style="cursor:pointer">Fruits</span></div>
+<ul role=group><li role=treeitem tabindex=-1 onclick="event.stopPropagation(); document.title='apple'"><div style="cursor:pointer"><span>Apple</span></div></li>
+<li role=treeitem tabindex=-1><div>Pear</div></li><li role=treeitem tabindex=-1><div>Plum</div></li></ul></li></ul>"""
+
+
+async def test_items_of_a_tree_have_their_own_names_and_are_hit_at_them(show):
+    tab = await show(TREE)
+    shown = await tab.snapshot()
+    assert "treeitem: Fruits, expanded]" in shown.text
+    assert shown.text.count("Apple") == 1
+    await tab.click(ref(shown, "treeitem Fruits"))
+    assert await tab.page.title() == "Test/fruits"
+    await tab.click(ref(shown, "treeitem Apple"))
+    assert await tab.page.title() == "apple"
+
+
+async def test_a_tick_drawn_over_its_box_is_one_checkbox(show):
+    tab = await show("""<table><tr><td><span class=box style="position:relative;display:inline-block;width:18px;height:18px;cursor:pointer">
+        <input type=checkbox aria-label="Row 1" style="position:absolute;inset:0;opacity:0;width:100%;height:100%;margin:0">
+        <span style="display:block;width:16px;height:16px;border:1px solid"></span></span><td>Ann</table>""")
+    shown = await tab.snapshot()
+    assert shown.text == "| [e1 checkbox: Row 1] | Ann |"
+    assert "checkbox: Row 1, checked" in (await tab.check("e1")).changes
+
+
+async def test_what_wraps_a_field_alone_is_no_further_thing(show):
+    tab = await show("""<div onclick="q.focus()" style="cursor:pointer;padding:9px"><div onclick=1 style="position:relative">
+        <span style="position:absolute;inset:0">Pick</span><input id=q aria-label=City placeholder="Any city"></div></div>""")
+    shown = await tab.snapshot()
+    assert "[e1 textbox: City, placeholder: Any city]" in shown.text
+    assert list(shown.refs) == ["e1"]
+    assert "focused" in (await tab.click("e1")).changes  # through what lies on it
+
+
+async def test_wrappers_that_say_the_same_are_one_thing(show):
+    tab = await show(
+        """<div onclick="document.title='a'" style="width:600px"><div onclick=1><b onclick="document.title += 'b'">Berth</b></div></div>"""
+    )
+    shown = await tab.snapshot()
+    assert shown.text == "[e1 clickable: Berth]"
+    await tab.click("e1")
+    assert await tab.page.title() == "a"
+
+
+async def test_a_date_field_shows_its_form(show):
+    tab = await show("<input type=date aria-label=Arrival>")
+    assert (await tab.snapshot()).text == "[e1 date: Arrival, as YYYY-MM-DD]"
+
+
+# Options that are drawn are divs; those with roles are hidden ones for screen readers.
+COMBOBOX = """<div role=combobox aria-label=City aria-expanded=false tabindex=0 id=c style="width:200px;border:1px solid" onclick="open_()">none</div>
+<p role=treeitem>Lima</p><div id=pop hidden style="position:absolute;width:200px"><div id=list style="height:100px;overflow:hidden"></div></div>
+<script>const names = Array.from({length: 60}, (_, n) => 'Harbour ' + n); let top_ = 0;
+const draw = () => { const first = Math.floor(list.scrollTop / 20); list.innerHTML = '<div style="height:1200px;position:relative">' + names.slice(first, first + 6).map((name, n) =>
+  `<div onclick="choose('${name}')" style="cursor:pointer;position:absolute;top:${(first + n) * 20}px;height:20px"><div>${name}</div></div>`).join('') + '</div>' };
+const open_ = () => { pop.hidden = false; c.ariaExpanded = 'true'; draw() };
+const close_ = () => { pop.hidden = true; c.ariaExpanded = 'false' };
+const choose = (name) => { c.textContent = name; KEEP || close_() };
+list.onscroll = draw; document.onkeydown = (e) => e.key === 'Escape' && close_();</script>"""
+
+
+@pytest.mark.parametrize("keep", ["true", "false"], ids=["stays open", "closes itself"])
+async def test_an_option_of_a_drawn_list_is_chosen_and_the_list_closed(show, keep):
+    tab = await show(COMBOBOX.replace("KEEP", keep))
+    outcome = await tab.select(ref(await tab.snapshot(), "combobox City"), "Harbour 47")
+    assert outcome.did.startswith("selected 'Harbour 47' in [e1] combobox City")
+    assert await tab.page.evaluate("[c.textContent, pop.hidden]") == ["Harbour 47", True]
+
+
+async def test_a_missing_option_is_told_with_those_there_are_and_the_list_closed(show):
+    tab = await show(COMBOBOX.replace("KEEP", "false"))
+    with pytest.raises(ActionError, match="there are: Harbour 0; Harbour 1; "):
+        await tab.select(ref(await tab.snapshot(), "combobox City"), "Lima")
+    assert await tab.page.evaluate("[c.textContent, pop.hidden]") == ["none", True]
+
+
+async def test_an_editor_that_draws_its_text_takes_a_new_one_as_it_is_written(show):
+    tab = await show("""<div id=e role=textbox aria-label=Code tabindex=0>old {}</div><script>let all = false;
+        e.onkeydown = (k) => { if (k.ctrlKey && k.key === 'a') all = true; if (k.key === '{') { e.textContent += '{}' } };
+        e.onpaste = (p) => { p.preventDefault(); e.textContent = (all ? '' : e.textContent) + p.clipboardData.getData('text/plain'); all = false }</script>""")
+    outcome = await tab.type(ref(await tab.snapshot(), "textbox Code"), "if (x) {\n  y\n}")
+    assert outcome.did.endswith("not read back")
+    assert await tab.page.evaluate("e.textContent") == "if (x) {\n  y\n}"
+
+
+async def test_waiting_reads_the_page_as_a_snapshot_shows_it(show):
+    tab = await show("""<p id=p>State: <b>open</b> <span style="opacity:0">closed</span></p><button>Go</button>
+        <script>setTimeout(() => { p.querySelector('b').textContent = 'sent' }, 400)</script>""")
+    await tab.wait_for(r"/State: (sent|lost)$/", deadline=8)
+    await tab.wait_for("button: go", deadline=1)
+    with pytest.raises(DeadlineExceeded):
+        await tab.wait_for("closed", deadline=0.3)
+    assert (await tab.wait_for("", deadline=0.2)).did == "waited 0.2 s"
+
+
+async def test_a_path_is_drawn_through_its_points(show):
+    tab = await show("""<canvas id=c width=200 height=200 style="border:0"></canvas><script>let down = false, seen = [];
+        c.onmousedown = () => { down = true }; c.onmousemove = (e) => { if (down) seen.push([e.offsetX, e.offsetY]) };
+        c.onmouseup = () => { down = false; document.title = 'let go' }</script>""")
+    await tab.drag(ref(await tab.snapshot(), "canvas"), path=[(10, 10), (60, 10), (60, 90)])
+    seen = await tab.page.evaluate("seen.map(([x, y]) => x + ',' + y)")
+    assert {"60,10", "60,90"} <= set(seen)
+    assert await tab.page.title() == "let go"
+
+
+async def test_scrolling_to_a_text_that_is_not_there_says_so(show):
+    tab = await show("<p>One</p>")
+    with pytest.raises(ActionError, match="'Two' does not stand there"):
+        await tab.scroll(to="Two")
