@@ -188,8 +188,106 @@ const KINDS = {
     add(list);
     return () => sent === wanted;
   },
+  shapes({ shapes, wanted }) {
+    const ns = "http://www.w3.org/2000/svg", sheet = document.createElementNS(ns, "svg");
+    sheet.setAttribute("width", 420);
+    for (const [n, [kind, colour]] of shapes.entries()) {
+      const shape = document.createElementNS(ns, kind), at = { circle: { cx: 40 + n * 80, cy: 60, r: 25 }, rect: { x: 15 + n * 80, y: 35, width: 50, height: 50 } }[kind];
+      for (const [name, value] of Object.entries({ ...at, fill: colour })) shape.setAttribute(name, value);
+      shape.addEventListener("click", () => { sent = [kind, colour]; });
+      sheet.append(shape);
+    }
+    add(sheet);
+    return () => same(sent, wanted);
+  },
+  spot({ wanted }) {
+    const canvas = make("canvas", "", "border: 1px solid", { width: 240, height: 160, ariaLabel: "Plan" }), pen = canvas.getContext("2d");
+    pen.fillRect(wanted[0] - 4, wanted[1] - 4, 8, 8);
+    canvas.onclick = (e) => { sent = [e.offsetX, e.offsetY]; };
+    add(canvas);
+    return () => sent && Math.hypot(sent[0] - wanted[0], sent[1] - wanted[1]) < 7;
+  },
+  terminal({ wanted }) {
+    let line = "";
+    const screen = make("pre", "> ", "background: black; color: lime; width: 400px; height: 120px");
+    onkeydown = (e) => {
+      if (e.key === "Enter") { sent = line; line = ""; } else if (e.key === "Backspace") line = line.slice(0, -1); else if (e.key.length === 1) line += e.key;
+      screen.textContent = `> ${line}`;
+    };
+    add(screen);
+    return () => sent === wanted;
+  },
+  highlight({ sentences, wanted }) {
+    add(make("p", sentences.join(" ")));
+    submit(() => getSelection().toString().trim());
+    $("button").onmousedown = (e) => e.preventDefault();
+    return () => sent === wanted;
+  },
+  editor({ words, wanted }) {
+    const text = make("div", words.join(" "), "border: 1px solid; padding: 6px; width: 300px", { contentEditable: "true", ariaLabel: "Letter" });
+    for (const act of ["Bold", "Italic"]) add(make("span", act, "cursor: pointer; padding: 4px", { onmousedown: (e) => { e.preventDefault(); document.execCommand(act.toLowerCase()); } }));
+    add(text);
+    return () => all("b, strong").map((e) => e.textContent).join() === wanted && !$("i, em");
+  },
+  terms({ lines }) {
+    const pane = make("div", "", "height: 90px; width: 260px; overflow: auto; border: 1px solid", { ariaLabel: "Terms", tabIndex: 0, role: "region" });
+    for (const line of lines) pane.append(make("p", line));
+    const agree = make("button", "Agree", "", { disabled: true, onclick: () => { sent = "agreed"; } });
+    pane.onscroll = () => { if (pane.scrollTop + pane.clientHeight > pane.scrollHeight - 4) agree.disabled = false; };
+    add(pane, agree);
+    return () => sent === "agreed";
+  },
+  hold({ names, wanted }) {
+    let since = 0;
+    for (const name of names) add(make("div", name, box, { onpointerdown: () => { since = Date.now(); }, onpointerup: () => { if (Date.now() - since > 900) sent = name; } }));
+    return () => sent === wanted;
+  },
+  several({ names, wanted }) {
+    const chosen = new Set();
+    for (const name of names) add(make("div", name, box, { className: "row", onclick: (e) => {
+      if (!e.ctrlKey) chosen.clear();
+      chosen.add(name);
+      all(".row").forEach((r) => { r.style.background = chosen.has(r.textContent) ? "gold" : ""; });
+    } }));
+    submit(() => [...chosen].sort());
+    return () => same(sent, wanted);
+  },
+  context({ names, wanted }) {
+    for (const name of names) add(make("div", name, box, { oncontextmenu: (e) => {
+      e.preventDefault();
+      const menu = make("div", "", `position: fixed; left: ${e.clientX}px; top: ${e.clientY}px; background: white; border: 1px solid`);
+      for (const act of ["Open", "Rename", "Delete"]) menu.append(make("div", act, "cursor: pointer; padding: 4px", { onclick: () => { sent = [act, name]; menu.remove(); } }));
+      document.body.append(menu);
+    } }));
+    return () => same(sent, wanted);
+  },
+  rename({ names, wanted }) {
+    for (const name of names) {
+      const line = make("div", name, box, { className: "row" });
+      line.ondblclick = () => {
+        const field = make("input", "", "", { value: line.textContent });
+        field.onkeydown = (e) => { if (e.key === "Enter") line.textContent = field.value; };
+        line.replaceChildren(field);
+        field.focus();
+      };
+      add(line);
+    }
+    return () => same(all(".row").map((e) => e.textContent), wanted);
+  },
 
   // Dragging and drawing.
+  circle({ centre, radius }) {
+    const sheet = make("div", "", "width: 300px; height: 220px; border: 1px solid", { ariaLabel: "Sheet", role: "img" });
+    let points = null;
+    sheet.onmousedown = () => { points = []; };
+    sheet.onmousemove = (e) => { points?.push([e.offsetX, e.offsetY]); };
+    sheet.onmouseup = () => { sent = points; points = null; };
+    add(sheet);
+    return () => {
+      const turns = (sent ?? []).map(([x, y]) => [Math.hypot(x - centre[0], y - centre[1]), Math.floor(Math.atan2(y - centre[1], x - centre[0]) / (Math.PI / 4))]);
+      return turns.length > 7 && turns.every(([far]) => Math.abs(far - radius) < 12) && new Set(turns.map(([, part]) => part)).size >= 8;
+    };
+  },
   sort({ names, wanted }) {
     const list = make("div", "", "position: relative");
     for (const name of names) {

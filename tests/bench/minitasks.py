@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import random
 import sys
 from collections.abc import Callable
@@ -216,6 +217,90 @@ def keys(chance: random.Random) -> Small:
     return Small(f"Choose {names[place]} by the keys.", told, ((press(pressed, "Choices"),),))
 
 
+def shapes(chance: random.Random) -> Small:
+    drawn = chance.sample([(kind, c) for kind in ("circle", "rect") for c in COLOURS], 5)
+    kind, colour = drawn[chance.randrange(5)]
+    name = "circle" if kind == "circle" else "square"
+    told = {"shapes": drawn, "wanted": [kind, colour]}
+    return Small(f"Click the {colour} {name}.", told, ((click(f"{name} {colour}"),),))
+
+
+def spot(chance: random.Random) -> Small:
+    x, y = chance.randint(20, 220), chance.randint(20, 140)
+    reply = (click(At("Plan"), x=x, y=y),)
+    return Small(f"Click ({x}, {y}) of the plan.", {"wanted": [x, y]}, (reply,))
+
+
+def terminal(chance: random.Random) -> Small:
+    command = f"rm {chance.choice(WORDS)}"
+    keys_of = " ".join("Space" if letter == " " else letter for letter in command)
+    reply = (press(f"{keys_of} Enter"),)
+    return Small(f"Enter {command!r} into the terminal.", {"wanted": command}, (reply,))
+
+
+def highlight(chance: random.Random) -> Small:
+    lines = [
+        f"The {a} is under the {b}." for a, b in zip(chance.sample(WORDS, 3), PEOPLE, strict=False)
+    ]
+    reply = (Call("HIGHLIGHT", {"text": lines[1]}), click("Submit"))
+    told = {"sentences": lines, "wanted": lines[1]}
+    return Small(f"Highlight {lines[1]!r}, and submit.", told, (reply,))
+
+
+def editor(chance: random.Random) -> Small:
+    words = chance.sample(WORDS, 5)
+    reply = (Call("HIGHLIGHT", {"text": words[2], "ref": At("Letter")}), click("Bold"))
+    return Small(f"Make {words[2]} bold.", {"words": words, "wanted": words[2]}, (reply,))
+
+
+def terms(chance: random.Random) -> Small:
+    lines = [f"{n}. Of {' and '.join(chance.sample(WORDS, 2))}." for n in range(1, 13)]
+    scrolled = Call("SCROLL", {"ref": At("Terms"), "to": "bottom"})
+    return Small(
+        "Read the terms to their end, and agree.",
+        {"lines": lines},
+        ((scrolled,), (click("Agree"),)),
+    )
+
+
+def hold(chance: random.Random) -> Small:
+    names = chance.sample(WORDS, 3)
+    told = {"names": names, "wanted": names[1]}
+    return Small(f"Press {names[1]} for a second.", told, ((click(names[1], seconds=1.5),),))
+
+
+def several(chance: random.Random) -> Small:
+    names = chance.sample(WORDS, 5)
+    first, second = names[1], names[3]
+    told = {"names": names, "wanted": sorted([first, second])}
+    reply = (click(first), click(second, hold="Control"), click("Submit"))
+    return Small(f"Choose {first} and {second}, and submit.", told, (reply,))
+
+
+def context(chance: random.Random) -> Small:
+    names, act = chance.sample(WORDS, 4), chance.choice(["Open", "Rename", "Delete"])
+    replies = ((click(names[2], button="right"),), (click(act),))
+    return Small(
+        f"{act} {names[2]}, by its menu.", {"names": names, "wanted": [act, names[2]]}, replies
+    )
+
+
+def rename(chance: random.Random) -> Small:
+    *names, new = chance.sample(WORDS, 4)
+    replies = ((click(names[1], count=2),), (enter(At("", "textbox"), new, submit=True),))
+    told = {"names": names, "wanted": [names[0], new, names[2]]}
+    return Small(f"Rename {names[1]} to {new}.", told, replies)
+
+
+def circle(chance: random.Random) -> Small:
+    x, y, radius = chance.randint(120, 180), chance.randint(100, 120), chance.randint(50, 80)
+    turns = [math.tau * n / 24 for n in range(25)]
+    points = [(round(x + radius * math.cos(t)), round(y + radius * math.sin(t))) for t in turns]
+    drawn = drag(At("Sheet"), x=points[0][0], y=points[0][1], path=points[1:])
+    text = f"Draw a circle round ({x}, {y}), {radius} pixels wide from its middle."
+    return Small(text, {"centre": [x, y], "radius": radius}, ((drawn,),))
+
+
 def sort(chance: random.Random) -> Small:
     names = chance.sample(WORDS, 4)
     wanted = [names[1], names[2], names[0], names[3]]
@@ -304,9 +389,10 @@ Kind = Callable[[random.Random], Small]
 PLAIN: tuple[Kind, ...] = (
     *(checkboxes, radio, date, select, tabs, sections, login, shades, dialog, inbox),
     *(posts, spinner, autocomplete, search, tree, copy, flights, menu, patience, keys),
+    *(shapes, spot, terminal, highlight, editor, terms, hold, several, context, rename),
 )
 DRAGGING: tuple[Kind, ...] = (
-    *(sort, into, board, slider, resize, line, rectangle, pan, marquee, tiles, dial),
+    *(circle, sort, into, board, slider, resize, line, rectangle, pan, marquee, tiles, dial),
 )
 DRAWN = {"line": "draw", "rectangle": "draw"}
 """Kinds that share a page."""

@@ -207,14 +207,14 @@ def _controls(line: str, number: int) -> Iterator[Shown]:
             end += 1
         inside = line[opening.end() : end - 1 if not depth else end]
         if not opening.group().endswith(" "):  # `[e3: a link]`
-            yield Shown(opening[1], "link", _bare(inside.lstrip(":")), number, opening.start())
+            yield Shown(opening[1], "link", bare(inside.lstrip(":")), number, opening.start())
             continue
         head = _HEAD.match(inside)
         role, name = (head[1], inside[head.end() :]) if head else (inside, "")
-        yield Shown(opening[1], role.strip(), _bare(name), number, opening.start())
+        yield Shown(opening[1], role.strip(), bare(name), number, opening.start())
 
 
-def _bare(name: str) -> str:
+def bare(name: str) -> str:
     """A control's name without the refs of those inside it."""
     return " ".join(re.sub(r"\[(?:f\d+)*[a-z]\d+( \w+)?:?|\]", " ", name).split()).casefold()
 
@@ -306,9 +306,11 @@ class Player:
 
     def _ref(self, what: At) -> str:
         for any_role in (False, True) if what.role and what.words else (False,):
-            for observed in self._seen:
-                if found := observed.best(what, any_role=any_role):
-                    return found.ref
+            found = [c for seen in self._seen if (c := seen.best(what, any_role=any_role))]
+            if found:  # newest first; the very words before others that hold them
+                return min(
+                    found, key=lambda c: (_fit(c.name, what.words.casefold()) or (1,))[0] > 0
+                ).ref
         raise NotShown(what)
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser.session import Browser
+from tests.bench.player import bare
 from tests.bench.shelf import Targets, html_of, served
 
 if TYPE_CHECKING:
@@ -69,13 +70,14 @@ async def how_near(tab: Tab, one: Sought) -> str:
     found = await tab.find(one.find)
     if wanted in _plain(found.text):
         return "one FIND away"
-    literally = (await tab.find(one.sought)).found
-    print(f"  not found ({'as it stands it is' if literally else 'nor as it stands'}): {one}")
+    shown = wanted in _plain(await tab.page.evaluate("document.body.innerText"))
+    print(f"  not found, and {'shown' if shown else 'not shown'} by the page: {one}")
     return "not found"
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.replace("\xad", "").casefold().split())
+    """Text without refs, soft hyphens, capitals and the breaks between lines."""
+    return bare(text.replace("\xad", ""))
 
 
 async def measure(base: str, pages: Sequence[tuple[Path, list[Sought]]]) -> Counter[str]:

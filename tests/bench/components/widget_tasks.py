@@ -99,7 +99,7 @@ AGGRID = (
     Task(
         "Sort by price, the cheapest first.",
         ((click(At("Price", "columnheader|clickable|button")),),),
-        "first().price === 5000",
+        "grid.getColumnState().find((c) => c.colId === 'price').sort === 'asc'",
     ),
     Task(
         "Choose the row of C-820.",

@@ -17,4 +17,3 @@ window.grid = createGrid(app, {
   getRowId: ({ data }) => data.id,
 });
 window.price = (id) => Number(grid.getRowNode(id).data.price);
-window.first = () => grid.getDisplayedRowAtIndex(0).data;
