@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +39,8 @@ TRUTH_MS = 1_500
 """What a page may take until its own state is as it should be, after the last act."""
 TAIL = 1_800
 """Characters of the last observation that a failure shows."""
+FINDS = 4
+"""Times that a FIND which stopped half-way is asked to go on."""
 NEAR = 4
 """Lines within which a text counts as standing beside a control."""
 _OPENING = re.compile(r"\[((?:f\d+)*[a-z]\d+)\b ?")
@@ -255,7 +258,9 @@ class Player:
         self._judge = judge
         self._left = list(task.replies)
         self._seen: list[Observed] = []
-        self._looked_for = ""
+        self._looks: Counter[At] = Counter()
+        self._found = ""
+        self._snapped: set[At] = set()
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Open the page, say the script line by line, then ask the page how it went."""
@@ -266,9 +271,9 @@ class Player:
             try:
                 said = "\n".join(map(self._written, self._left[0]))
             except NotShown as missing:
-                if words := self._to_find(missing.args[0]):
+                if looking := self._look_for(missing.args[0]):
                     self.played.replies += 1
-                    return ModelReply(_tag("FIND", {"text": words}))
+                    return ModelReply(looking)
                 self.played.lost = str(missing.args[0])
             else:
                 del self._left[0]
@@ -280,10 +285,21 @@ class Player:
     async def aclose(self) -> None:
         return
 
-    def _to_find(self, missing: At) -> str:
-        """What to FIND for a control that is not in sight, once for each."""
-        asked, self._looked_for = self._looked_for, missing.words
-        return "" if asked == missing.words else missing.words
+    def _look_for(self, missing: At) -> str:
+        """How to look for a control that is not in sight: FIND it, then SNAPSHOT; "" at last.
+
+        A FIND that says that it can go on is asked again.
+        """
+        self._looks[missing] += 1
+        text = missing.near or missing.words
+        goes_on = "FIND again" in self.played.last and self._looks[missing] <= FINDS
+        if text and (goes_on or text != self._found):
+            self._found = text
+            return _tag("FIND", {"text": text})
+        if missing in self._snapped:
+            return ""
+        self._snapped.add(missing)
+        return _tag("SNAPSHOT", {})
 
     def _read(self, text: str) -> None:
         self._seen.insert(0, Observed.of(text))
@@ -298,6 +314,8 @@ class Player:
                 self.played.faults += [e for e in said.get("events", ()) if "but " in e]
 
     def _written(self, call: Call) -> str:
+        if call.tool == "FIND":
+            self._found = call.fields["text"]
         fields = {
             name: self._ref(value) if isinstance(value, At) else value
             for name, value in call.fields.items()
