@@ -76,8 +76,9 @@ async def how_near(tab: Tab, one: Sought) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text without refs, soft hyphens, capitals and the breaks between lines."""
-    return bare(text.replace("\xad", ""))
+    """Text without refs, where links go, soft hyphens, capitals and the breaks between lines."""
+    first, *others = text.replace("\xad", "").split(" → ")
+    return bare(" ".join([first, *(other[other.find("]") :] for other in others)]))
 
 
 async def measure(base: str, pages: Sequence[tuple[Path, list[Sought]]]) -> Counter[str]:

@@ -1,7 +1,7 @@
 """Component libraries from npm, pinned, in a cache outside the project; their pages on loopback.
 
-`package.json` beside this file names the versions; the cache is a folder of its digest, so that a
-change of either the versions or the pages never meets what was made for another.
+`package.json` beside this file names the versions, 620 MB in all; the cache is a folder of its
+digest, so that a change of the versions or the pages never meets what was made for another.
 """
 
 from __future__ import annotations
