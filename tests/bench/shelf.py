@@ -28,6 +28,11 @@ def _html_in(folders: list[Path] | tuple[Path, ...]) -> list[Path]:
     return [path for path in found if path.name.endswith((".html", ".html.gz"))]
 
 
+def html_of(page: Path) -> bytes:
+    """The HTML of a saved page, unpacked."""
+    return gzip.decompress(page.read_bytes()) if page.suffix == ".gz" else page.read_bytes()
+
+
 @contextmanager
 def served(pages: list[Path]) -> Iterator[str]:
     """Serve pages by their number in the list; gives the address before the number."""
@@ -52,8 +57,7 @@ class _Shelf(BaseHTTPRequestHandler):
         if not number.isdigit():
             self.send_error(404)
             return
-        path = self.shown[int(number)]
-        body = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        body = html_of(self.shown[int(number)])
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
