@@ -107,6 +107,14 @@ _RUN = (
         {"multiple": True, "metavar": "HOST[:PORT]", "help": "A private address that is fine."},
     ),
     (
+        ("--share",),
+        {
+            "multiple": True,
+            "metavar": "file|corpus|memory|page",
+            "help": "What may leave in searches and forms, though it is private.",
+        },
+    ),
+    (
         ("--proxy",),
         {
             "envvar": ["RESEARCH_PROXY", "HTTPS_PROXY", "https_proxy"],

@@ -349,6 +349,12 @@ class Control:
         """Delete memories, their history and their links for good; returns how many there were."""
         return self._entries.delete_ids(ids)
 
+    def trust(self, memory: int) -> None:
+        """Take a memory for the person's own word, whoever wrote it."""
+        with self._store.write() as connection:
+            changed = memories.update().where(memories.c.id == memory)
+            connection.execute(changed, {"trusted": True})
+
     def clear(self) -> int:
         """Delete all of this namespace for good, conversations and log too; returns how many."""
         gone = self._entries.clear() + self._conversations.delete()

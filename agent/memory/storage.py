@@ -117,6 +117,11 @@ class Upkeep:
         which = [kinds.REMEMBERED, kinds.SUMMARY, kinds.INTERNAL]
         return jsvalues.ordered({row.key: unpack(row) for row in self._entries.all(which)})
 
+    def trusts(self, key: str) -> bool:
+        """Tell whether a person's own word is saved under a key."""
+        row = self._entries.get([kinds.REMEMBERED], key)
+        return row is not None and bool(row.trusted)
+
     def trim(self) -> None:
         """Drop what is beyond the bounds of profile and memories, oldest first."""
         for kind, most in ((kinds.PROFILE, PROFILE_KEYS), (kinds.REMEMBERED, MANUAL_MEMORIES)):

@@ -28,7 +28,7 @@ async def research(
     memory: bool | AnyMemory = True,
     tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
     on_event: Callable[[Event], None] | None = None,
-    approve: Callable[[str], Awaitable[bool]] | None = None,
+    approve: Callable[[str], Awaitable[bool | str]] | None = None,
     ask: Callable[[str], Awaitable[str]] | None = None,
     config: bool = False,
     **flags: Any,

@@ -7,6 +7,7 @@ import os
 import traceback
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agent.config import private_folder
@@ -20,7 +21,7 @@ from agent.run.models import find_model
 from agent.run.outcome import FINAL, INTERRUPT, failed, finished, with_what_is_known
 from agent.run.services import RunServices
 from agent.run.values import add_values, schema_of
-from agent.run.wiring import begin_work
+from agent.run.wiring import begin_work, was_public
 
 if TYPE_CHECKING:
     from agent.config import Options
@@ -82,7 +83,9 @@ class Run:
         services.started(self._model.name, session, guided=self._model.guided)
         await services.open_web(stack)
         model = await self._model.open(stack, lambda why: services.journal.write("note", text=why))
-        builder = ContextBuilder(services.context, session, now_ms)
+        builder = ContextBuilder(
+            services.context, session, now_ms, was_public=partial(was_public, options.data)
+        )
         work = self._work = begin_work(services, model, builder)
         judge = await self._model.open_judge(stack) or work.model
         gate = Gate(work, services.evidence, services.record, judge)

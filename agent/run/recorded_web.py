@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import options
 from agent.errors import ToolError
-from agent.guard import Secrets
 from agent.journal import Journal, utc_now
 from agent.journal.places import MAIN
 from agent.protocol import CallResult
@@ -138,7 +137,6 @@ class _Pages:
             limits=Limits(),
             record=_nothing,
             keep=record.folder.keep,
-            secrets=Secrets(record.question),
         )
 
     def shown(self, call: ToolCall) -> CallResult | None:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.evidence import Evidence
-from agent.guard import Redactor, secrets_of
+from agent.guard import Outgoing, Provenance, Redactor, secrets_of
 from agent.journal import Journal, Runs, utc_now
 from agent.run.inputs import on_record, person, session_of
 from agent.run.outcome import Ledger
-from agent.run.settings import budget_of, limits_of, open_memory, private_tokens
+from agent.run.settings import budget_of, limits_of, logged_in_sites, open_memory
 from agent.run.web import open_web
 from agent.tools import ToolContext
 
@@ -75,7 +75,15 @@ class RunServices:
             limits=limits_of(options),
             record=record,
             keep=journal.folder.keep,
-            secrets=private_tokens(question, os.environ),
+            outgoing=Outgoing(
+                Provenance(
+                    question,
+                    frozenset(options.share),
+                    attached=bool(options.attach or options.cdp),
+                    sites=logged_in_sites(options),
+                    heard=lambda kind, site: record("context.read", origin=kind.value, site=site),
+                )
+            ),
             redactor=redactor,
             run=journal.folder.id,
             files=options.file,

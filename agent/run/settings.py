@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import TYPE_CHECKING
 
-from agent.guard import Budget, Secrets
+from agent.errors import UsageError
+from agent.guard import Budget
 from agent.models import Usage, natively
 from agent.models.prices import priced
 from agent.models.resolve import endpoint_of
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.tools import Limits
 from agent.tools.registry import tool_specs
+from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,6 +24,23 @@ if TYPE_CHECKING:
     from agent.memory import AnyMemory, Memory
     from agent.models import Model
     from agent.tools import Registry, ToolContext
+
+
+def logged_in_sites(options: Options) -> set[str]:
+    """Name the sites that the browser begins with a login for, by cookies and storage it is given.
+
+    Raises `UsageError` where the state cannot be read.
+    """
+    if options.storage_state is None:
+        return set()
+    try:
+        state = json.loads(options.storage_state.read_text(encoding="utf-8"))
+        hosts = [cookie["domain"].lstrip(".") for cookie in state.get("cookies", ())]
+        urls = [row["origin"] for row in state.get("origins", ())]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        hint = "Playwright's storage_state writes such a file."
+        raise UsageError(f"cannot read {options.storage_state}: {error}", hint=hint) from error
+    return {registrable_domain(name) for name in (*hosts, *map(host, urls))} - {""}
 
 
 def budget_of(options: Options, environ: Mapping[str, str]) -> Budget:
@@ -84,13 +104,6 @@ def _guides(options: Options, context: ToolContext) -> list[str]:
     page = context.web is not None and context.web.page is not None
     cited = page or bool(options.file)
     return [*([BROWSING] if page else []), *([CITING] if cited else [])]
-
-
-def private_tokens(question: str, environ: Mapping[str, str]) -> Secrets:
-    """Know what of the environment must not leave; what stands in the question may."""
-    secrets = Secrets(question)
-    secrets.add_environment(environ)
-    return secrets
 
 
 async def open_memory(

@@ -6,14 +6,17 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agent.errors import ResearchError
+from agent.guard import Kind
 from agent.guard.window import tokens
+from agent.journal import Runs, read_events
 from agent.models import natively, sees
 from agent.planner import Work
 from agent.review import SectionGate
 from agent.run.inputs import Before
 from agent.run.models import RedactingModel
 from agent.run.settings import instructed
-from agent.run.subtasks import Branches, LeftOpen
+from agent.run.subtasks import Branches, LeftOpen, ObservedCalls
 from agent.tools import Registry
 from agent.tools.mending import Mender
 from agent.tools.registry import tool_specs
@@ -21,6 +24,8 @@ from agent.tools.rephrasing import Rephraser
 from agent.tools.toolset import tools_for
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent.loop import Caller
     from agent.loop.context_builder import ContextBuilder
     from agent.models import Message, Model
@@ -38,6 +43,7 @@ def begin_work(services: RunServices, model: Model, builder: ContextBuilder) -> 
         offered = [*tool_specs(registry), *tool_specs(registry, on_page=True)]
         services.budget.overhead = tokens(json.dumps(offered))
     model, calls = _with_record(services, model, registry)
+    calls = ObservedCalls(calls, context.read, context.files)
     context.mender = Mender(model, services.budget, services.record)
     context.rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
     return Work(
@@ -52,6 +58,23 @@ def begin_work(services: RunServices, model: Model, builder: ContextBuilder) -> 
         guided=True,
         context_window=options.context_window,
         objections=SectionGate(services.evidence, services.record),
+    )
+
+
+_PUBLIC = frozenset({Kind.WEB, Kind.MEMORY, Kind.TURNS})
+
+
+def was_public(data: Path, run: str) -> bool:
+    """Tell of an earlier run that its facts are public: it read no file, folder or person's page.
+
+    False where its record is gone, or of a version that did not note what was read.
+    """
+    try:
+        events = list(read_events(Runs(data).find(run).journal))
+    except ResearchError:
+        return False
+    return {e.data["origin"] for e in events if e.type == "context.read"} <= _PUBLIC and any(
+        e.type == "context.read" for e in events
     )
 
 
@@ -74,6 +97,9 @@ def _opening(services: RunServices, builder: ContextBuilder) -> Begin:
     async def begin(question: str, place: str) -> list[Message]:
         known = past.opening(place) if past else None
         if known is not None:
+            for message in known:
+                if message.content != services.question:  # whose words it holds is not on record
+                    services.context.read.add(message.content, Kind.TOOL)
             return known
         await before.put_into(builder)
         said = await builder(question, place)

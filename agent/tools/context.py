@@ -10,8 +10,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from agent.guard import Outgoing, Provenance
 from agent.guard.redact import Redactor
 from browser.read.pages import read_rendered
+from browser.search.corpus import Corpus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from agent.errors import ToolError
     from agent.evidence import Evidence
-    from agent.guard import Secrets
     from agent.memory import AnyMemory
     from agent.models.embeddings import Embeddings
     from agent.types import ToolCall
@@ -39,7 +40,8 @@ PATIENCE: ContextVar[asyncio.Timeout] = ContextVar("patience")
 """The time that the call under way has."""
 PLACE: ContextVar[str] = ContextVar("place", default="")
 """Where the call under way stands in the run; what it asks of a model is recorded by it."""
-Approve = Callable[[str], Awaitable[bool]]
+Approve = Callable[[str], Awaitable[bool | str]]
+"""What is to be done, to the person's word: no, yes, or `site` for all of it on this site."""
 Ask = Callable[[str], Awaitable[str]]
 """Question to answer, empty where none came."""
 PATIENCE_SECONDS = 600.0
@@ -105,6 +107,11 @@ class Web:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
+    def only_local(self) -> bool:
+        """Whether no search leaves the machine: all that is searched is the person's folder."""
+        return all(isinstance(provider, Corpus) for provider in self.chain.providers)
+
+    @property
     def takes_walls_down(self) -> bool:
         """Whether a person or a solver can take down a captcha in the browser."""
         return self.in_sight or self.solver is not None
@@ -147,7 +154,8 @@ class ToolContext:
     `record(kind, place, **data)` writes a journal event, `keep(bytes)` keeps bytes with the run;
     `approve(what)` asks the person for a yes, `person` is who can be asked what was meant: both are
     None where nobody is there; `memory` is None with `--no-memory`, `wiki` where the data folder
-    holds none. `vision`: the model sees, and is shown pictures.
+    holds none. `vision`: the model sees, and is shown pictures. `outgoing` decides what may leave,
+    `agreed` are the sites where the person lets the run act.
     """
 
     question: str
@@ -155,7 +163,7 @@ class ToolContext:
     limits: Limits
     record: Record
     keep: Callable[[bytes], str]
-    secrets: Secrets
+    outgoing: Outgoing = field(default_factory=Outgoing)
     redactor: Redactor = field(default_factory=Redactor)
     mender: CallMender | None = None
     rephraser: QueryRephraser | None = None
@@ -168,9 +176,15 @@ class ToolContext:
     approve: Approve | None = None
     vision: bool = False
     person: Person | None = None
+    agreed: set[str] = field(default_factory=set)
     deadline: float | None = None
     now_ms: Callable[[], int] = lambda: int(time.time() * 1000)
     _worker: ThreadPoolExecutor | None = None
+
+    @property
+    def read(self) -> Provenance:
+        """What the run has read so far, and whose words that is."""
+        return self.outgoing.read
 
     def seconds_left(self, wanted: float) -> float:
         """Tell how long a call may take: what it wants, or what is left of the run's time."""

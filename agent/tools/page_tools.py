@@ -93,7 +93,8 @@ async def snapshot(context: ToolContext, params: SnapshotParams) -> ToolResult:
     tab = open_tab(context)
     async with web_of(context).lock:
         if params.ref:
-            return ToolResult({"ref": params.ref}, await tab.expand(params.ref), "page")
+            under = await tab.expand(params.ref)
+            return ToolResult({"ref": params.ref, "url": tab.url}, under, "page")
         shown, picture = await look(context, tab), await picture_of(context, tab)
     data: dict[str, Any] = {"url": shown.url, "title": shown.title, "refs": len(shown.refs)}
     if happened := tab.events.drain():
@@ -106,7 +107,9 @@ async def find(context: ToolContext, params: FindParams) -> ToolResult:
     tab = open_tab(context)
     async with web_of(context).lock:
         found = await tab.find(params.text)
-    return ToolResult({"text": params.text, "found": found.found}, found.text, "page")
+    return ToolResult(
+        {"text": params.text, "found": found.found, "url": tab.url}, found.text, "page"
+    )
 
 
 async def tabs(context: ToolContext, params: TabsParams) -> ToolResult:
@@ -278,7 +281,9 @@ async def _by_person(context: ToolContext, tab: Tab) -> bool:
     if done is None or context.approve is None:
         return False
     context.wait_longer(PATIENCE_SECONDS)
-    return await context.approve(f"go on at {tab.url} once you have {done} in the browser window")
+    return bool(
+        await context.approve(f"go on at {tab.url} once you have {done} in the browser window")
+    )
 
 
 _NEXT = {

@@ -118,12 +118,10 @@ class Tab(PageDriver):
             return context_of(await raw_context(self.page))
 
     async def effect(self, ref: str | None, keys: str | None = None) -> str:
-        """Tell what clicking `ref`, or pressing `keys` in it, would submit or post; "" for nothing.
+        """Tell what clicking `ref`, or pressing `keys` in it, submits by HTML; "" where none does.
 
-        Looking, following a link, opening a menu and filling in a field are nothing. Judged by the
-        element's meaning in HTML (a form's submit control, Enter in its field) and, for buttons
-        that a script handles, by what they say they do. Without a ref the keys go to what has the
-        focus. Raises RefError.
+        What a script does on it nobody can tell. Without a ref the keys go to what has the focus.
+        Raises RefError.
         """
         self.check_alive()
         if keys is not None and not _SUBMITTING_KEYS & set(keys.replace("+", " ").split()):
@@ -137,6 +135,10 @@ class Tab(PageDriver):
                 element = focused.as_element()
             found = await element.evaluate(_EFFECT, via) if element else ""
         return str(found)
+
+    def named(self, ref: str) -> str:
+        """Give role and name of an element as they were last shown; the ref where it was not."""
+        return self._view.refs.get(ref, ref) if self._view else ref
 
     async def wall(self) -> Outcome:
         """Judge what stands in front of the page: OK, CAPTCHA, LOGIN, PAYWALL and so on."""
