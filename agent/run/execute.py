@@ -19,9 +19,9 @@ from agent.review import Gate
 from agent.run.background import BackgroundJobs, keep_failure, keep_turns, now_ms
 from agent.run.models import find_model
 from agent.run.outcome import FINAL, INTERRUPT, failed, finished, with_what_is_known
-from agent.run.services import RunServices
+from agent.run.services import RunServices, was_public
 from agent.run.values import add_values, schema_of
-from agent.run.wiring import begin_work, was_public
+from agent.run.wiring import begin_work
 
 if TYPE_CHECKING:
     from agent.config import Options

@@ -8,9 +8,10 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agent.errors import ResearchError
 from agent.evidence import Evidence
-from agent.guard import Outgoing, Provenance, Redactor, secrets_of
-from agent.journal import Journal, Runs, utc_now
+from agent.guard import Kind, Outgoing, Provenance, Redactor, secrets_of
+from agent.journal import Journal, Runs, read_events, utc_now
 from agent.run.inputs import on_record, person, session_of
 from agent.run.outcome import Ledger
 from agent.run.settings import budget_of, limits_of, logged_in_sites, open_memory
@@ -20,6 +21,7 @@ from agent.tools import ToolContext
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AsyncExitStack
+    from pathlib import Path
 
     from agent.config import Options
     from agent.guard import Budget
@@ -148,3 +150,20 @@ class RunServices:
             options=self.options.model_dump(mode="json"),
             python=sys.version.split()[0],
         )
+
+
+_PUBLIC = frozenset({Kind.WEB, Kind.MEMORY, Kind.TURNS})
+
+
+def was_public(data: Path, run: str) -> bool:
+    """Tell of an earlier run that its facts are public: it read no file, folder or person's page.
+
+    False where its record is gone, or of a version that did not note what was read.
+    """
+    try:
+        events = list(read_events(Runs(data).find(run).journal))
+    except ResearchError:
+        return False
+    return {e.data["origin"] for e in events if e.type == "context.read"} <= _PUBLIC and any(
+        e.type == "context.read" for e in events
+    )

@@ -6,10 +6,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent.errors import ResearchError
 from agent.guard import Kind
 from agent.guard.window import tokens
-from agent.journal import Runs, read_events
 from agent.models import natively, sees
 from agent.planner import Work
 from agent.review import SectionGate
@@ -24,8 +22,6 @@ from agent.tools.rephrasing import Rephraser
 from agent.tools.toolset import tools_for
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from agent.loop import Caller
     from agent.loop.context_builder import ContextBuilder
     from agent.models import Message, Model
@@ -58,23 +54,6 @@ def begin_work(services: RunServices, model: Model, builder: ContextBuilder) -> 
         guided=True,
         context_window=options.context_window,
         objections=SectionGate(services.evidence, services.record),
-    )
-
-
-_PUBLIC = frozenset({Kind.WEB, Kind.MEMORY, Kind.TURNS})
-
-
-def was_public(data: Path, run: str) -> bool:
-    """Tell of an earlier run that its facts are public: it read no file, folder or person's page.
-
-    False where its record is gone, or of a version that did not note what was read.
-    """
-    try:
-        events = list(read_events(Runs(data).find(run).journal))
-    except ResearchError:
-        return False
-    return {e.data["origin"] for e in events if e.type == "context.read"} <= _PUBLIC and any(
-        e.type == "context.read" for e in events
     )
 
 
