@@ -123,6 +123,8 @@ class Provenance:
         `quoted` is what memory keeps of somebody else's words.
         """
         site = SEARCH if url == SEARCH else site_of(url)
+        if kind is Kind.PAGE and not url.startswith(("http", "file:")):
+            return  # an empty tab is nobody's words
         self.quoted = self.quoted or quoted
         if kind is not Kind.PERSON and (kind, site) not in self.read:
             self.read.add((kind, site))

@@ -177,6 +177,7 @@ class ToolContext:
     vision: bool = False
     person: Person | None = None
     agreed: set[str] = field(default_factory=set)
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     deadline: float | None = None
     now_ms: Callable[[], int] = lambda: int(time.time() * 1000)
     _worker: ThreadPoolExecutor | None = None

@@ -46,16 +46,17 @@ def refused(
 
 async def needs_yes(context: ToolContext, tool: str, effect: str, site: str = "") -> None:
     """Ask for a person's yes, unless it was given for the site. Raises `ToolError` without it."""
-    if site and site in context.agreed:
-        return
-    if context.approve is None:
-        why = f"it {effect}: that needs a person's yes, and nobody can be asked here"
-        raise refused(context, tool, why, "Go on without it, or run in a terminal.")
-    said = await context.approve(effect)
-    if not said:
-        raise refused(context, tool, f"the person said no: it {effect}")
-    if said == "site" and site:
-        context.agreed.add(site)
+    async with context.asking:  # calls of one step are made together
+        if site and site in context.agreed:
+            return
+        if context.approve is None:
+            why = f"it {effect}: that needs a person's yes, and nobody can be asked here"
+            raise refused(context, tool, why, "Go on without it, or run in a terminal.")
+        said = await context.approve(effect)
+        if not said:
+            raise refused(context, tool, f"the person said no: it {effect}")
+        if said == "site" and site:
+            context.agreed.add(site)
 
 
 PERSON_TOOLS = (
