@@ -69,6 +69,7 @@ async def open_web(
             reader,
             browsers.get,
             Crawler(reader, polite),
+            None if options.attach or options.cdp else polite,
             search_defaults(options),
             in_sight=bool(options.headed or options.attach or options.cdp),
             fresh=options.fresh,

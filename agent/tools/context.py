@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent.wiki import Wiki
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
+    from browser.net.polite import Polite
     from browser.page.content import Items
     from browser.read import Reader
     from browser.read.crawl import Crawler
@@ -94,6 +95,7 @@ class Web:
     reader: Reader
     start_browser: Callable[[], Awaitable[Browser]]
     crawler: Crawler | None = None
+    polite: Polite | None = None
     search_defaults: dict[str, Any] = field(default_factory=dict)
     attached: bool = False
     in_sight: bool = False

@@ -60,6 +60,8 @@ async def open_page(context: ToolContext, params: OpenParams) -> Finish:
     web = web_of(context)
     # An attached Chrome has a network of its own, which no proxy of ours guards.
     web.egress.check_url(params.url)
+    if web.polite is not None:  # in a person's own Chrome it is the person who asks
+        await web.polite.check(params.url)
     async with web.lock:
         await _arrive(web, params.url, context.seconds_left(context.limits.read_seconds))
         shown = await look(context, web.tab)
