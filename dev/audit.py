@@ -1,7 +1,7 @@
 """Look for known holes in what is installed, and for secrets in what is committed.
 
-The first asks the vulnerability database by pip-audit, and is left out with a word where it cannot be
-reached; the second reads the files that git knows for the forms that providers give their keys.
+The first asks the vulnerability database by pip-audit, and is left out with a word where it cannot
+be reached; the second reads the files that git knows for the forms that providers give their keys.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ COMMANDS = {
     "feedback": ("run_commands", "Say whether a run was good: up or down."),
     "memory": ("memories", "What is remembered: list, search, preview, forget, graph and more."),
     "skills": ("skills", "What was learned: instructions that runs are given; list, show, rm."),
+    "secret": ("secret", "Passwords that runs type by name, each on its site: set, list, rm."),
     "wiki": ("wiki", "What is known as Markdown pages: sync, lint, show, search."),
     "chrome": ("chrome", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),

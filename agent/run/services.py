@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agent.errors import ResearchError
 from agent.evidence import Evidence
 from agent.guard import Kind, Outgoing, Provenance, Redactor, secrets_of
+from agent.guard.secret_store import SecretStore
 from agent.journal import Journal, Runs, read_events, utc_now
 from agent.run.inputs import on_record, person, session_of
 from agent.run.outcome import Ledger
@@ -87,6 +88,7 @@ class RunServices:
                 )
             ),
             redactor=redactor,
+            secrets=SecretStore(options.data),
             run=journal.folder.id,
             files=options.file,
             approve=on_record(given.approve, write),

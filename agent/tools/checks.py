@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ToolError
 from agent.guard.provenance import SEARCH, literal, site_of
+from agent.guard.secret_store import named_in
 from agent.tools.person import needs_yes, refused
 from agent.tools.registry import Risk, Tool
 from browser.errors import BrowserError
@@ -31,7 +32,7 @@ _CODES = ("Key", "Digit", "Numpad")
 
 _TEXT_OF: Final[dict[str, Callable[[Any], str]]] = {
     "CRAWL": lambda asked: asked.query,
-    "TYPE": lambda asked: asked.text,
+    "TYPE": lambda asked: "" if named_in(asked.text) else asked.text,
     "SELECT": lambda asked: asked.value,
     "PRESS": lambda asked: _pressed(asked.keys),
     "UPLOAD": lambda asked: _file_name(asked.path),

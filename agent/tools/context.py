@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from agent.errors import ToolError
     from agent.evidence import Evidence
+    from agent.guard.secret_store import SecretStore
     from agent.memory import AnyMemory
     from agent.models.embeddings import Embeddings
     from agent.types import ToolCall
@@ -178,6 +179,7 @@ class ToolContext:
     approve: Approve | None = None
     vision: bool = False
     person: Person | None = None
+    secrets: SecretStore | None = None
     agreed: set[str] = field(default_factory=set)
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     deadline: float | None = None

@@ -324,6 +324,7 @@ CHARS_PER_TOKEN = 4
 def register(context: ToolContext, page: Page) -> Source:
     """Make a page a source of the run (again, if it is one already), and keep what was fetched."""
     known = len(context.evidence.sources)
+    page = _kept_without_secrets(page, context.redactor)
     source = context.evidence.add(page)
     if page.document is not None:
         persons = page.via == "browser" and context.read.is_persons(page.url)
@@ -349,6 +350,16 @@ def register(context: ToolContext, page: Page) -> Source:
             headers=list(page.headers),
         )
     return source
+
+
+def _kept_without_secrets(page: Page, redactor: Redactor) -> Page:
+    """Give a page as it may be kept: of one that shows a secret back, the text without it."""
+    said, document = redactor.text, page.document
+    body = page.body.decode("utf-8", "replace")
+    if document is None or said(body + document.text) == body + document.text:
+        return page
+    told = replace(document, text=said(document.text), title=said(document.title))
+    return replace(page, body=b"", document=told)
 
 
 def register_results(

@@ -258,6 +258,31 @@ class Tab(PageDriver):
             "typed and submitted" if submit else "typed into", perform, ref, dialog
         )
 
+    async def type_secret(
+        self, ref: str, value_for: Callable[[str], str | None], *, submit: bool = False
+    ) -> ActionOutcome:
+        """Put a secret into a password field of the page itself, never of a frame in it.
+
+        `value_for` gives it for the page's address, None where it may not be typed there. Raises
+        ActionError, which does not hold the value.
+        """
+
+        async def perform(target: Target) -> str:
+            field = await user_input.field_of(target)
+            if target.frame != self.page.main_frame or not field["secret"]:
+                raise ActionError(
+                    "a secret goes into a password field of the page itself, and this is none"
+                )
+            value = value_for(target.frame.url)
+            if value is None:
+                raise ActionError("no secret of that name may be typed on this site")
+            await user_input.fill(self.page, target, value, field["kind"])
+            if submit:
+                await self.page.keyboard.press("Enter")
+            return ""
+
+        return await self.act("typed a secret into", perform, ref)
+
     async def _typed(
         self, target: Target, before: dict[str, Any], text: str, *, whole: bool
     ) -> str:

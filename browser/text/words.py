@@ -95,7 +95,7 @@ def clean(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Spell what `clean` would remove as JSON does (`\u202e`): a JSON text stays the same value."""
+    r"""Spell what `clean` would remove as JSON does (`\u202e`): a JSON text keeps its value."""
     return _INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
