@@ -10,7 +10,7 @@ import os
 import tomllib
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -26,7 +26,19 @@ MAX_STEPS = 200
 CONTEXT_WINDOW = 32_000
 """Tokens that every model of use takes at once."""
 ENV_PREFIX = "RESEARCH_"
-_LISTS = ("search", "fallback", "file", "allow", "deny", "allow_private", "export", "search_url")
+Shared = Literal["file", "corpus", "memory", "page"]
+"""What a person can let a run send where it likes."""
+_LISTS = (
+    "search",
+    "fallback",
+    "share",
+    "file",
+    "allow",
+    "deny",
+    "allow_private",
+    "export",
+    "search_url",
+)
 
 
 class Options(BaseModel):
@@ -65,6 +77,7 @@ class Options(BaseModel):
     allow_private: tuple[str, ...] = ()
     proxy: str | None = None
     ignore_robots: bool = False
+    share: tuple[Shared, ...] = ()
     max_steps: int | None = Field(None, ge=1, le=MAX_STEPS)
     budget: float | None = Field(None, gt=0)
     max_tokens: int | None = Field(None, ge=1_000)

@@ -13,13 +13,14 @@ case "${1:-}" in
     exec "$bin/research" ask -- "$Q" ;;
   test) exec "$bin/python" -m pytest -n 2 --dist loadfile ;;
   check)
-    # All six speak, so that one round of mending is enough.
+    # All speak, so that one round of mending is enough.
     status=0
     "$bin/ruff" format --check . || status=1
     "$bin/ruff" check . || status=1
     "$bin/mypy" || status=1
     "$bin/lint-imports" || status=1
     "$bin/python" dev/javascript/check.py || status=1
+    "$bin/python" dev/audit.py || status=1
     NO_MKDOCS_2_WARNING=1 "$bin/mkdocs" build --quiet --site-dir "$venv/site" || status=1
     exit "$status" ;;
   soak) exec "$bin/python" -m tests.bench.kills 300 ;;

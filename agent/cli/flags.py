@@ -74,6 +74,12 @@ _RUN: tuple[Row, ...] = (
     _option("--deny", "HOST", "Never reach these sites.", multiple=True),
     _option("--allow-private", "HOST[:PORT]", "A private address that is fine.", multiple=True),
     _option(
+        "--share",
+        "file|corpus|memory|page",
+        "What may leave in searches and forms, though it is private.",
+        multiple=True,
+    ),
+    _option(
         "--proxy",
         "URL",
         "Proxy behind the guard; HTTPS_PROXY works too.",

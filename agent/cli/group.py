@@ -33,6 +33,7 @@ COMMANDS = {
         "skill_commands",
         "Instructions that were learned, for runs: list, show, rm.",
     ),
+    "secret": ("secret", "Passwords that runs type by name, each on its site: set, list, rm."),
     "wiki": ("wiki_commands", "What is known as Markdown pages: sync, lint, show, search."),
     "chrome": ("chrome_command", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),

@@ -146,6 +146,19 @@ def forget(place: Place, key: str) -> None:
 
 
 @memory.command()
+@click.argument("key", metavar="ID")
+@click.pass_obj
+def trust(place: Place, key: str) -> None:
+    """Take the memory ID for your own word: runs are no longer shown it as a quotation."""
+    with opened(place) as store:
+        hit = _by_id(store, key)
+        if hit.shared:
+            raise UsageError(f"{key} is shared by all", hint="Add --namespace shared.")
+        store.trust(hit.id)
+        print(clean(f"trusted {' '.join(hit.text.split())[:_LINE]}"))
+
+
+@memory.command()
 @click.argument("question")
 @click.option("--session", metavar="NAME", help="As if asked in this conversation.")
 @click.pass_obj

@@ -36,6 +36,7 @@ def list_(place: Place, as_json: bool) -> None:  # noqa: FBT001 - click's way
     for skill in known:
         said = " ".join(str(skill.get("instruction", "")).split())
         used, source = skill.get("usageCount") or 0, skill.get("source", "")
+        source = source if skill.get("trusted", True) else "quoted"
         head = f"{skill.get('score', 50):>3}  {used:>3}×  {source:<6}  {skill['name']}"
         print(clean(f"{head}: {said if len(said) <= _LINE else said[:_LINE] + '…'}"))
 
@@ -50,6 +51,20 @@ def show(place: Place, name: str) -> None:
         raise _unknown(name)
     for key, value in found.items():
         print(clean(f"{key}: {value}"))
+
+
+@skills.command()
+@click.argument("name")
+@click.pass_obj
+def trust(place: Place, name: str) -> None:
+    """Take the skill NAME for your own instruction: runs are told to apply it from now on."""
+    with opened(place) as memory:
+        upkeep = memory.upkeep("")
+        found = next((skill for skill in upkeep.skills() if skill["name"] == name), None)
+        if found is None:
+            raise _unknown(name)
+        upkeep.put_skills([{key: value for key, value in found.items() if key != "trusted"}])
+        print(clean(f"trusted {name}: {found.get('instruction', '')}"))
 
 
 @skills.command()

@@ -48,9 +48,12 @@ def approver() -> Approve | None:
     if not _at_a_terminal():
         return None
 
-    async def approve(effect: str) -> bool:
-        said = await _read_line(f"\nThe agent wants to do this: {clean(effect)}. Allow? [y/N] ")
-        return said.strip().lower() in ("y", "yes")
+    async def approve(effect: str) -> bool | str:
+        asked = (
+            f"\nThe agent wants to do this: {clean(effect)}.\nAllow? [y/N, s: all on this site] "
+        )
+        said = (await _read_line(asked)).strip().lower()
+        return "site" if said in ("s", "site") else said in ("y", "yes")
 
     return approve
 

@@ -13,6 +13,7 @@ from agent.export.markup import cite, cited, inline, prose, with_uncited
 from agent.export.run_record import FinishedRun, seconds_between, to_the_minute
 from agent.export.verdicts import VERDICTS, how_it_came
 from agent.journal.places import MAIN
+from browser.text import clean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,9 +65,8 @@ def render_html(folder: Path) -> bytes:
     ]
     body = "\n".join(part for part in parts if part)
     title, footer = escape(record.report.question), _footer(record)
-    return _PAGE.format(title=title, style=style, body=body, footer=footer).encode(
-        "utf-8", "replace"
-    )
+    page = _PAGE.format(title=title, style=style, body=body, footer=footer)
+    return clean(page).encode("utf-8", "replace")
 
 
 def _head(report: Report) -> str:

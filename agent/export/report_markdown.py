@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.export import verdicts
 from agent.export.run_record import FinishedRun
+from browser.text import clean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,9 @@ def render_markdown(folder: Path) -> bytes:
         _footer(record.report),
     ]
     text = "\n\n".join(part for part in parts if part) + "\n"
-    return text.encode("utf-8", "replace")
+    # Of what pages and models say nothing is markup: only our own links have a `<`.
+    pieces = (piece.replace("<", "&lt;") for piece in clean(text).split("](<"))
+    return "](<".join(pieces).encode("utf-8", "replace")
 
 
 def _data(report: Report) -> str:

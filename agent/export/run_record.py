@@ -10,6 +10,7 @@ from agent.errors import UsageError
 from agent.evidence.store import result_text
 from agent.journal import RunFolder, read_events
 from agent.types import Report
+from browser.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,10 +74,16 @@ def seconds_between(earlier: str, later: str) -> float:
 
 
 def render_report(folder: Path) -> bytes:
-    """Give the report as JSON, as it was written."""
-    return (folder / "report.json").read_bytes()
+    """Give the report as JSON, the same values."""
+    return _visible(folder / "report.json")
 
 
 def render_journal(folder: Path) -> bytes:
-    """Give the journal as JSON Lines, as it was written."""
-    return (folder / "journal.jsonl").read_bytes()
+    """Give the journal as JSON Lines, the same values."""
+    return _visible(folder / "journal.jsonl")
+
+
+def _visible(path: Path) -> bytes:
+    """Spell out what a terminal or an editor would obey or hide."""
+    text = path.read_bytes().decode("utf-8", "surrogateescape")
+    return escaped(text).encode("utf-8", "surrogateescape")

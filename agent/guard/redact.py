@@ -42,6 +42,13 @@ class Redactor:
             {form for secret in secrets for form in spellings(secret)}, key=len, reverse=True
         )
 
+    def add(self, secret: str) -> None:
+        """Know one more secret, however short."""
+        forms = {*self._spellings, secret, *spellings(secret)}
+        self._spellings = sorted(forms, key=len, reverse=True)
+        for derived in ("_pattern", "_longest", "_beginnings"):
+            self.__dict__.pop(derived, None)
+
     def text(self, text: str) -> str:
         """Give a text without secrets."""
         # Looking for each is faster by far than looking for any, and there is hardly ever one.

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from agent.guard import Kind
 from agent.journal.places import MAIN
 from agent.models import Message
 from agent.protocol import inert
+from agent.tools.observed import observe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +28,8 @@ class ContextBuilder:
     `captured` are (type, text) pairs for the model to read, `observed` the same files and page as
     data. `history` takes the place of the conversation's own turns; `shown` are the skills that the
     main loop was given. `now_ms` is the clock, in milliseconds; without `recall` the block of what
-    earlier runs left is not added.
+    earlier runs left is not added. `was_public` tells of a run by its id that it read nothing
+    private.
     """
 
     context: ToolContext
@@ -37,6 +40,7 @@ class ContextBuilder:
     observed: tuple[Observation, ...] = ()
     history: Sequence[Turn] | None = None
     recall: bool = True
+    was_public: Callable[[str], bool] = lambda _run: False
     shown: tuple[str, ...] = field(default=(), init=False)
     layers: Layers | None = field(default=None, init=False)
 
@@ -48,6 +52,7 @@ class ContextBuilder:
         layers = await self._layers(question)
         messages, shown = await self._built(question, layers)
         messages[-1] = replace(messages[-1], observations=self.observed, question=question)
+        self._note_origins(layers, messages)
         if memory is not None and shown:
             from agent.memory.storage import used  # noqa: PLC0415 - loads SQLAlchemy
 
@@ -67,9 +72,7 @@ class ContextBuilder:
         if memory is None:
             return Layers()
         await self.context.in_memory_thread(memory.upkeep(self.session).trim)
-        layers = await self.context.in_memory_thread(memory.layers, question, self.session)
-        self.context.secrets.add_text(_private_text(layers))
-        return layers
+        return await self.context.in_memory_thread(memory.layers, question, self.session)
 
     async def _built(self, question: str, layers: Layers) -> tuple[list[Message], list[str]]:
         from agent.memory import build_messages  # noqa: PLC0415 - as above
@@ -90,6 +93,39 @@ class ContextBuilder:
             frame=inert,
         )
 
+    def _note_origins(self, layers: Layers, messages: list[Message]) -> None:
+        """Tell the run's provenance whose words the messages are, of those entries that they show.
+
+        An entry is private also where the web wrote it, since it may have been written in a run
+        that had read something private, unless it is a fact of a page that a run found by itself.
+        """
+        from agent import jsvalues  # noqa: PLC0415 - a bare question needs none of it
+        from agent.memory.memory_types import Untrusted  # noqa: PLC0415 - as above
+
+        read, shown = self.context.read, "\n".join(m.content for m in messages)
+        layered = (layers.profile, layers.memories, layers.sessions)
+        for key, value in (item for layer in layered for item in layer.items()):
+            text = jsvalues.to_string(value)
+            if text in shown:
+                read.add(f"{key}: {text}", Kind.MEMORY, quoted=isinstance(value, Untrusted))
+        for skill in layers.skills:
+            quoted = not skill.get("trusted", True)
+            read.add(f"{skill.get('name')}: {skill.get('instruction')}", Kind.MEMORY, quoted=quoted)
+        for hit in layers.recalled if self.recall else ():
+            public = hit.origin.url and hit.origin.run and self.was_public(hit.origin.run)
+            kind, url = (Kind.WEB, hit.origin.url or "") if public else (Kind.MEMORY, "")
+            read.add(f"{hit.key or ''} {hit.text}", kind, url, quoted=not hit.origin.trusted)
+        for turn in layers.history if self.history is None else self.history:
+            read.add(turn.text, Kind.TURNS)
+        if layers.condensed:
+            read.add(layers.condensed, Kind.TURNS)
+        if self.page is not None:
+            seen = self.page
+            read.add(f"{seen.title}\n{seen.selection}\n{seen.visible_text}", Kind.PAGE, seen.url)
+        files = frozenset(path.resolve().as_uri() for path in self.context.files)
+        for observation in self.observed:
+            observe(read, observation, files)
+
     async def _near(self, question: str, layers: Layers) -> dict[str, float]:
         """Measure entries by embeddings, where the run has them and has to choose."""
         from agent.memory.layers import SHOWN_WITHOUT_FILTER, candidates, entry_text  # noqa: PLC0415
@@ -98,9 +134,3 @@ class ContextBuilder:
         if len(entries) <= SHOWN_WITHOUT_FILTER:
             return {}
         return await self.context.near(question, [entry_text(k, v) for k, v in entries.items()])
-
-
-def _private_text(layers: Layers) -> str:
-    entries = [*layers.profile.items(), *layers.memories.items()]
-    lines = [f"{key}: {value}" for key, value in entries]
-    return "\n".join([*lines, *map(str, layers.sessions.values()), layers.condensed])

@@ -12,7 +12,7 @@ from agent.jsvalues import well_formed
 from agent.memory import consolidation, outcomes
 from agent.memory.associations import Graph
 from agent.memory.conversations import Conversations
-from agent.memory.database import Store, seals, stamps, state
+from agent.memory.database import Store, memories, seals, stamps, state
 from agent.memory.embedders import embedder_of
 from agent.memory.entries import SHARED, Entries
 from agent.memory.kinds import NOTE, REMEMBERED, expand
@@ -171,6 +171,13 @@ class Memory:
     def delete(self, ids: Sequence[int]) -> int:
         """Delete memories, their history and their links for good; returns how many there were."""
         return self.entries.delete_ids(ids)
+
+    def trust(self, memory: int) -> None:
+        """Take a memory of this namespace for the person's own word, whoever wrote it."""
+        found = [row.id for row in self.entries.by_ids([memory])]
+        changed = memories.update().where(memories.c.id.in_(found))
+        with self.store.write() as connection:
+            connection.execute(changed, {"trusted": True})
 
     def clear(self) -> int:
         """Delete all of this namespace for good, conversations and log too; returns how many."""

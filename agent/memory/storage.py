@@ -115,6 +115,11 @@ class Upkeep:
         """All that is saved under keys: memories, summaries, counters, in that form's order."""
         return jsvalues.ordered(_values(self._entries, *_MEMORY_KINDS))
 
+    def trusts(self, key: str) -> bool:
+        """Tell whether a person's own word is saved under a key."""
+        row = self._entries.get([kinds.REMEMBERED], key)
+        return row is not None and bool(row.trusted)
+
     def trim(self) -> None:
         """Drop what is beyond the bounds of profile and memories, oldest first."""
         for kind, most in ((kinds.PROFILE, PROFILE_KEYS), (kinds.REMEMBERED, MANUAL_MEMORIES)):

@@ -22,6 +22,7 @@ from agent.background.jobs import place as job_place
 from agent.errors import JournalError, UsageError
 from agent.guard import Budget, Redactor, secrets_of
 from agent.guard.model_client import ModelClient
+from agent.guard.provenance import UNTRUSTED
 from agent.journal import Journal, RunFolder, Runs
 from agent.journal.places import MAIN
 from agent.models import Message, Task, takes
@@ -168,7 +169,11 @@ class PendingJobs:
             session=str(record.started.get("session") or record.folder.id),
             steps=steps_of(events),
             shown=tuple(given[0]) if given else (),
-            tainted=any(event.type in _WEB_EVENTS for event in events),
+            tainted=any(
+                event.type in _WEB_EVENTS
+                or (event.type == "context.read" and event.data["origin"] in UNTRUSTED)
+                for event in events
+            ),
             at_ms=int(datetime.fromisoformat(end.at).timestamp() * 1000),
             progress=Progress.of(behind),
         )

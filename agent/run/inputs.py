@@ -35,7 +35,7 @@ class Given:
     memory: Memory | None = None
     tools: dict[str, Callable[[str], Awaitable[Any]]] = field(default_factory=dict)
     on_event: Callable[[Event], None] | None = None
-    approve: Callable[[str], Awaitable[bool]] | None = None
+    approve: Callable[[str], Awaitable[bool | str]] | None = None
     ask: Callable[[str], Awaitable[str]] | None = None
     config: bool = False
     past: Past | None = None
@@ -155,7 +155,6 @@ async def _files(options: Options, context: ToolContext) -> list[_Given]:
         page = await context.web.reader.read(path.resolve().as_uri())
         if page.document is None:
             raise UsageError(f"cannot read the file {path}: {page.reason}")
-        context.secrets.add_text(page.document.text)
         source = register(context, page)
         block, shown = passages_block(context, source, query=context.question)
         head = f"{path.name} is {source.name}, {len(shown)} of {len(source.passages)} passages:"

@@ -47,6 +47,7 @@ class Flags(TypedDict, total=False):
     allow: _Names | None
     deny: _Names | None
     allow_private: _Names | None
+    share: _Names | None
     proxy: str | None
     ignore_robots: bool | None
     max_steps: int | None

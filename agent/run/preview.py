@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.evidence import Evidence
-from agent.guard import Secrets
 from agent.guard.window import tokens
 from agent.journal.writer import utc_now
 from agent.models.base import Usage
@@ -51,7 +50,7 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> Prev
     """Look ahead; nothing is sent. Raises `UsageError` for a model that nobody has."""
     where = endpoint_of(options.model, options.base_url, environ, options)
     name = where.name if where else options.model or EXTRACTIVE
-    context = ToolContext(question, Evidence(), Limits(), _nowhere, _kept, Secrets(question))
+    context = ToolContext(question, Evidence(), Limits(), _nowhere, _kept)
     tools, native = Registry(tools_for(context)), where is not None and where.native
     today = utc_now().date().isoformat()
     system = system_prompt(tools, native=native, depth=options.depth, today=today)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ToolError
-from agent.guard import Secrets
 from agent.journal import Journal, utc_now
 from agent.journal.places import MAIN
 from agent.protocol import CallResult
@@ -153,7 +152,6 @@ class _Pages:
             limits=Limits(),
             record=_nothing,
             keep=record.folder.keep,
-            secrets=Secrets(record.question),
         )
 
     def shown(self, call: ToolCall) -> CallResult | None:

@@ -29,7 +29,7 @@ from agent.run.outcome import (
     finished,
     with_what_is_known,
 )
-from agent.run.services import RunServices
+from agent.run.services import RunServices, was_public
 from agent.run.web import open_web
 from agent.run.wiring import begin_work
 
@@ -54,7 +54,7 @@ async def research(
     memory: bool | Memory = True,
     tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
     on_event: Callable[[Event], None] | None = None,
-    approve: Callable[[str], Awaitable[bool]] | None = None,
+    approve: Callable[[str], Awaitable[bool | str]] | None = None,
     ask: Callable[[str], Awaitable[str]] | None = None,
     config: bool = False,
     **flags: Unpack[Flags],
@@ -91,7 +91,7 @@ def research_sync(
     memory: bool | Memory = True,
     tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
     on_event: Callable[[Event], None] | None = None,
-    approve: Callable[[str], Awaitable[bool]] | None = None,
+    approve: Callable[[str], Awaitable[bool | str]] | None = None,
     ask: Callable[[str], Awaitable[str]] | None = None,
     config: bool = False,
     **flags: Unpack[Flags],
@@ -191,7 +191,9 @@ class Run:
             opened = open_web(options, services.environ)
             services.context.web = await stack.enter_async_context(opened)
         model = await self._model.open(stack, lambda why: services.journal.write("note", text=why))
-        builder = ContextBuilder(services.context, session, now_ms)
+        builder = ContextBuilder(
+            services.context, session, now_ms, was_public=partial(was_public, options.data)
+        )
         work = self._work = begin_work(services, model, builder)
         judge = await self._model.open_judge(stack) or work.model
         gate = Gate(work, services.evidence, services.record, judge)

@@ -8,17 +8,20 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agent.errors import ResearchError
 from agent.evidence import Evidence
-from agent.guard import Redactor, Secrets, secrets_of
-from agent.journal import Journal, Runs, utc_now
+from agent.guard import Kind, Outgoing, Provenance, Redactor, secrets_of
+from agent.guard.secret_store import SecretStore
+from agent.journal import Journal, Runs, read_events, utc_now
 from agent.run.inputs import on_record, person, session_of
 from agent.run.outcome import Ledger
-from agent.run.settings import budget_of, memory_of
+from agent.run.settings import budget_of, logged_in_sites, memory_of
 from agent.tools import Limits, ToolContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AsyncExitStack
+    from pathlib import Path
 
     from agent.config import Options
     from agent.guard import Budget
@@ -67,8 +70,6 @@ class RunServices:
             journal.write(kind, place, **redactor.value(data))
 
         record = past.record(write) if past else write
-        secrets = Secrets(question)  # what stands in the question may leave
-        secrets.add_environment(os.environ)
         evidence = past.source.evidence() if past else Evidence(question)
         context = ToolContext(
             question=question,
@@ -80,8 +81,17 @@ class RunServices:
             ),
             record=record,
             keep=journal.folder.keep,
-            secrets=secrets,
+            outgoing=Outgoing(
+                Provenance(
+                    question,
+                    frozenset(options.share),
+                    attached=bool(options.attach or options.cdp),
+                    sites=logged_in_sites(options),
+                    heard=lambda kind, site: record("context.read", origin=kind.value, site=site),
+                )
+            ),
             redactor=redactor,
+            secrets=SecretStore(options.data),
             run=journal.folder.id,
             files=options.file,
             approve=on_record(given.approve, write),
@@ -147,3 +157,20 @@ class RunServices:
             options=self.options.model_dump(mode="json"),
             python=sys.version.split()[0],
         )
+
+
+_PUBLIC = frozenset({Kind.WEB, Kind.MEMORY, Kind.TURNS})
+
+
+def was_public(data: Path, run: str) -> bool:
+    """Tell of an earlier run that its facts are public: it read no file, folder or person's page.
+
+    False where its record is gone, or of a version that did not note what was read.
+    """
+    try:
+        events = list(read_events(Runs(data).find(run).journal))
+    except ResearchError:
+        return False
+    return {e.data["origin"] for e in events if e.type == "context.read"} <= _PUBLIC and any(
+        e.type == "context.read" for e in events
+    )

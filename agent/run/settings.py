@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import TYPE_CHECKING
 
+from agent.errors import UsageError
 from agent.guard import Budget
 from agent.models import Usage
 from agent.models.prices import priced
 from agent.models.resolve import endpoint_of
+from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from agent.config import Options
     from agent.memory import Memory
+
+
+def logged_in_sites(options: Options) -> set[str]:
+    """Name the sites that the browser begins with a login for, by cookies and storage it is given.
+
+    Raises `UsageError` where the state cannot be read.
+    """
+    if options.storage_state is None:
+        return set()
+    try:
+        state = json.loads(options.storage_state.read_text(encoding="utf-8"))
+        hosts = [cookie["domain"].lstrip(".") for cookie in state.get("cookies", ())]
+        urls = [row["origin"] for row in state.get("origins", ())]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        hint = "Playwright's storage_state writes such a file."
+        raise UsageError(f"cannot read {options.storage_state}: {error}", hint=hint) from error
+    return {registrable_domain(name) for name in (*hosts, *map(host, urls))} - {""}
 
 
 def budget_of(options: Options, environ: Mapping[str, str]) -> Budget:

@@ -61,6 +61,7 @@ async def open_web(options: Options, environ: Mapping[str, str]) -> AsyncIterato
             reader,
             browsers.get,
             Crawler(reader, polite),
+            None if options.attach or options.cdp else polite,
             search_defaults(options),
             in_sight=bool(options.headed or options.attach or options.cdp),
             fresh=options.fresh,
@@ -180,7 +181,19 @@ async def _as_page(context: PageContext, browser: Browser) -> Page:
         reason="the tab before the person",
     )
     html = await browser.visible_html(context.url)
-    return await asyncio.to_thread(_with_platform, page, html) if html else page
+    return await asyncio.to_thread(_with_html, page, html) if html else page
+
+
+def _with_html(page: Page, html: str) -> Page:
+    """Add what the text does not say: where the page's links go, and what it is on its platform."""
+    from lxml.html import document_fromstring  # noqa: PLC0415 - only with an attached browser
+
+    from browser.extract.links import read_links  # noqa: PLC0415 - as above
+
+    if page.document is not None:
+        links = read_links(document_fromstring(html), page.url)
+        page = replace(page, document=replace(page.document, links=links))
+    return _with_platform(page, html)
 
 
 def _with_platform(page: Page, html: str) -> Page:

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agent.guard import Kind
 from agent.guard.window import tokens
 from agent.models import natively, sees
 from agent.planner.work import Work
@@ -13,7 +14,7 @@ from agent.prompts import BROWSING, CITING, system_prompt
 from agent.review import SectionGate
 from agent.run.inputs import Before
 from agent.run.models import RedactingModel
-from agent.run.subtasks import Branches, LeftOpen
+from agent.run.subtasks import Branches, LeftOpen, ObservedCalls
 from agent.tools import Registry
 from agent.tools.mending import Mender
 from agent.tools.registry import tool_specs
@@ -40,6 +41,7 @@ def begin_work(services: RunServices, model: Model, builder: ContextBuilder) -> 
         offered = [*tool_specs(registry), *tool_specs(registry, on_page=True)]
         services.budget.overhead = tokens(json.dumps(offered))
     model, calls = _with_record(services, model, registry)
+    calls = ObservedCalls(calls, context.read, context.files)
     context.mender = Mender(model, services.budget, services.record)
     context.rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
     return Work(
@@ -76,6 +78,9 @@ def _opening(services: RunServices, builder: ContextBuilder) -> Begin:
     async def begin(question: str, place: str) -> list[Message]:
         known = past.opening(place) if past else None
         if known is not None:
+            for message in known:
+                if message.content != services.question:  # whose words it holds is not on record
+                    services.context.read.add(message.content, Kind.TOOL)
             return known
         await before.put_into(builder)
         said = await builder(question, place)

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from agent.errors import ToolError
+from agent.guard.secret_store import named_in
 from agent.tools.page_tools import look, open_tab, picture_of, taken_down, with_picture
 from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
 from agent.tools.web_tools import listed, register, web_of
+from browser.net.url import host, registrable_domain
 from browser.types import ActionOutcome
 
 if TYPE_CHECKING:
@@ -179,6 +181,28 @@ async def upload(context: ToolContext, params: UploadParams) -> Finish:
     return await acting(lambda tab, p: tab.upload(p.ref, [given[p.path]]))(context, params)
 
 
+async def type_text(context: ToolContext, params: TypeParams) -> Finish:
+    """Type a text, or a stored secret by its name, after which the run is logged in there."""
+    name = named_in(params.text)
+    if not name or context.secrets is None:
+        act: Act = lambda tab, p: tab.type(  # noqa: E731 - one of two ways
+            p.ref, p.text, submit=p.submit, append=p.append, instead=p.instead
+        )
+        return await acting(act)(context, params)
+    store = context.secrets
+
+    def value_for(url: str) -> str | None:
+        value = store.value(name, url)
+        if value is not None:
+            context.redactor.add(value)
+            context.read.sites.add(registrable_domain(host(url)))
+        return value
+
+    return await acting(lambda tab, p: tab.type_secret(p.ref, value_for, submit=p.submit))(
+        context, params
+    )
+
+
 def _acted(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResult:
     data: dict[str, Any] = {"did": outcome.did, "url": page.url}
     if outcome.events:
@@ -245,11 +269,14 @@ ACTING_TOOLS = (
             dialog=p.dialog,
         ),
     ),
-    _tool(
+    Tool(
         "TYPE",
-        "types into a field, replacing what is in it, or the part named by instead.",
+        "types into a field, replacing what is in it, or the part named by instead; "
+        "<secret>NAME</secret> types a password that the person stored.",
         TypeParams,
-        lambda tab, p: tab.type(p.ref, p.text, submit=p.submit, append=p.append, instead=p.instead),
+        type_text,
+        Risk.EXTERNAL,
+        capped=False,
     ),
     _tool(
         "SELECT",

@@ -2,75 +2,172 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ToolError
+from agent.guard.provenance import SEARCH, literal, site_of
+from agent.guard.secret_store import named_in
+from agent.tools.person import needs_yes, refused
 from agent.tools.registry import Risk, Tool
 from browser.errors import BrowserError
+from browser.net.url import parse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from agent.tools.context import LeftPage, ToolContext, Web
-    from agent.tools.registry import Tool
     from browser.page.tab import Tab
 
-
-_LEAVING = frozenset(
-    {"WEB_SEARCH", "READ", "FETCH_URL", "CRAWL", "OPEN", "TYPE", "SELECT", "PRESS"}
+_SILENT_KEYS = frozenset(
+    "enter numpadenter return tab escape backspace delete insert arrowup arrowdown arrowleft "
+    "arrowright home end pageup pagedown alt control meta shift f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 "
+    "f12".split()
 )
-"""Tools whose arguments reach a server."""
+"""Keys that write nothing."""
+_COMMANDS = frozenset({"a", "c", "v", "x", "y", "z"})
+"""Letters that write nothing with Control or Meta: to select, copy, paste, undo."""
+_CODES = ("Key", "Digit", "Numpad")
+"""What keyboard codes of letters and digits begin with: `KeyD` writes a d."""
 
 
-async def attached_needs_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """In a person's own Chrome, submitting, uploading and posting need that person's yes.
+_TEXT_OF: Final[dict[str, Callable[[Any], str]]] = {
+    "CRAWL": lambda asked: asked.query,
+    "TYPE": lambda asked: "" if named_in(asked.text) else asked.text,
+    "SELECT": lambda asked: asked.value,
+    "PRESS": lambda asked: _pressed(asked.keys),
+    "UPLOAD": lambda asked: _file_name(asked.path),
+}
+"""The text of a call that a site is given, beside an address."""
 
-    Raises `ToolError` where the person says no, or where nobody can be asked.
+
+async def only_free_words_leave(context: ToolContext, tool: Tool, arguments: Any) -> None:
+    """No text leaves that holds a word which may not go there; the person can let it.
+
+    Raises `ToolError`, which names the word and says why it stays.
     """
-    web = context.web
-    if web is None or not web.attached or tool.risk is not Risk.EXTERNAL or web.tab is None:
-        return
-    effect = await _effect(web.tab, tool.name, arguments)
-    if not effect:
-        return
-    if context.approve is None:
-        context.record("policy.refused", name=tool.name, effect=effect)
-        raise ToolError(
-            f"{tool.name} {effect}: that needs a person's yes, and nobody can be asked here",
-            hint="Go on without it, or run in a terminal.",
-        )
-    if not await context.approve(effect):
-        context.record("policy.refused", name=tool.name, effect=effect)
-        raise ToolError(f"the person said no: {tool.name} {effect}", hint="Go on without it.")
+    keys = tool.name == "PRESS" or getattr(arguments, "append", False)
+    for text, site in _leaving(context, tool, arguments):
+        if context.redactor.text(text) != text:
+            raise refused(context, tool.name, "it holds a secret of the environment")
+        outgoing = context.outgoing
+        if site is None:
+            why = outgoing.refusal_of_address(text)
+        else:
+            why = (outgoing.refusal_of_keys if keys else outgoing.refusal)(text, site)
+        if not why:
+            continue
+        effect = f"send “{text}” to {site or site_of(text) or 'a tool'}, where {why}"
+        if context.approve is None:
+            raise refused(
+                context,
+                tool.name,
+                why,
+                "Use words of the question and of public pages, or an address as it stands there. "
+                "The person can allow more with --share file|corpus|memory|page.",
+            )
+        if not await context.approve(effect):
+            raise refused(
+                context, tool.name, f"the person said no: {why}", "Do it without that word."
+            )
+        outgoing.allow(text)
 
 
-async def _effect(tab: Tab, name: str, arguments: Any) -> str:
-    """Say what an action would do to the world; empty where it only looks or fills in."""
-    if name == "UPLOAD":
-        return f"uploads {arguments.path}"
-    if name == "CLICK":
-        return await tab.effect(arguments.ref)
-    if name == "PRESS":
-        return await tab.effect(arguments.ref, arguments.keys)
-    if name == "TYPE" and arguments.submit:
-        return await tab.effect(arguments.ref, "Enter")
-    return ""
+def _leaving(context: ToolContext, tool: Tool, arguments: Any) -> Iterator[tuple[str, str | None]]:
+    """Give the texts of a call that leave, with the site they go to; None for an address."""
+    url = getattr(arguments, "url", "")
+    if url and not url.startswith("file:"):
+        yield url, None
+    tab = context.web.tab if context.web else None
+    here = site_of(tab.url) if tab is not None else ""
+    if tool.name == "WEB_SEARCH" and not (context.web and context.web.only_local):
+        yield " ".join(filter(None, (arguments.query, arguments.since, arguments.lang))), SEARCH
+        if arguments.site:
+            yield arguments.site, SEARCH
+    elif tool.name in ("CLICK", "HOVER", "DRAG"):
+        said = arguments.model_dump(exclude_none=True, exclude_defaults=True)
+        pixels = [f"{said[name]:g}" for name in ("x", "y", "dx", "dy", "seconds") if name in said]
+        dialog = said.get("dialog", "")
+        yield " ".join([*pixels, dialog if dialog not in ("accept", "dismiss") else ""]), here
+    elif tool.params is None and tool.risk is Risk.EXTERNAL:  # a caller's own function
+        yield arguments, ""
+    elif tool.name in _TEXT_OF:
+        yield _TEXT_OF[tool.name](arguments), site_of(url) or here
 
 
-async def secrets_stay(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """No private token leaves in an address, a query or a form field.
+def _file_name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
 
-    Raises `ToolError`, which does not repeat the token.
+
+def _pressed(keys: str) -> str:
+    """Give what pressing keys one after the other writes; what is no letter parts words."""
+    written = []
+    for named in keys.split() or ["Space"]:
+        *held, key = named.split("+") if len(named) > 1 else [named]
+        for code in _CODES:
+            key = key.removeprefix(code) or key
+        command = bool(held) and held != ["Shift"] and key.casefold() in _COMMANDS
+        silent = command or key.casefold() in _SILENT_KEYS
+        written.append(" " if silent or key == "Space" else key)
+    return "".join(written)
+
+
+ACTS: Final = frozenset(
+    "CLICK TYPE SELECT PRESS HOVER DRAG HIGHLIGHT UPLOAD DOWNLOAD SOLVE_CAPTCHA".split()
+)
+"""What is more than reading: any of it may change something, whatever the page calls it."""
+
+
+async def acts_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:
+    """Where a person is logged in, only reading is free; all else needs their yes.
+
+    A file goes only where the person wants it: to a site that their question names, or with a yes.
     """
-    if tool.name not in _LEAVING:
+    web, read = context.web, context.read
+    if web is None:
         return
-    values = arguments.model_dump(exclude_none=True).values()
-    leak = context.secrets.leaks(" ".join(map(str, values)))
-    if leak is not None:
-        context.record("policy.refused", name=tool.name, effect="would send a private token away")
-        raise ToolError(
-            f"{tool.name} would send something private away: it stands in memory, a file or the "
-            "environment, and not in the question",
-            hint="Do it without the private value.",
-        )
+    logged_in = read.attached or bool(read.sites)
+    if tool.name == "OPEN" and logged_in and read.is_persons(arguments.url):
+        if not _is_persons_link(context, arguments.url):
+            effect = f"opens {arguments.url} with the logins of this browser"
+            await needs_yes(context, tool.name, effect, site_of(arguments.url))
+        return
+    if tool.name not in ACTS or web.tab is None:
+        return
+    site = site_of(web.tab.url)
+    if tool.name == "UPLOAD" and not (site and site in context.question.casefold()):
+        await needs_yes(context, tool.name, f"hands {arguments.path} over to {site or web.tab.url}")
+    elif logged_in:
+        effect = f"{await _described(web.tab, tool.name, arguments)}, at {web.tab.url}"
+        await needs_yes(context, tool.name, effect, site)
+
+
+def _is_persons_link(context: ToolContext, url: str) -> bool:
+    """Whether the person, or a page of theirs on its own site, names an address; or its root."""
+    if literal(url) in context.read.persons_links:
+        return True
+    parsed = parse(url)
+    named = parsed is not None and parsed.host in context.question.casefold()
+    return bool(named and parsed and parsed.host and parsed.path == "/" and not parsed.query)
+
+
+async def _described(tab: Tab, name: str, arguments: Any) -> str:
+    """Say what an action does, in words that a person can decide by."""
+    said = arguments.model_dump(exclude_none=True, exclude_defaults=True)
+    ref = said.pop("ref", None)
+    what = " ".join(f"{key}={value!r}" for key, value in said.items())
+    does = await tab.effect(ref, said.get("keys")) if name in ("CLICK", "PRESS") else ""
+    return " ".join(filter(None, (f"does {name}", tab.named(ref) if ref else "", what, does)))
+
+
+BELIEFS: Final = frozenset({"FORGET_SKILL", "SET_GOAL", "UPDATE_GOAL"})
+
+
+async def beliefs_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:
+    """What steers later runs is changed only by the person once somebody else was read."""
+    if tool.name in BELIEFS and context.read.untrusted:
+        said = arguments.model_dump(exclude_none=True, exclude_defaults=True)
+        told = ", ".join(f"{key} {value!r}" for key, value in said.items())
+        await needs_yes(context, tool.name, f"changes what later runs go by ({told})")
 
 
 _ALSO_ON_PAGE = frozenset({"READ", "SOLVE_CAPTCHA"})
@@ -117,4 +214,4 @@ async def _opened(context: ToolContext, web: Web, left: LeftPage) -> str:
     return told
 
 
-CHECKS = (secrets_stay, reopened, attached_needs_a_yes)
+CHECKS = (only_free_words_leave, reopened, acts_need_a_yes, beliefs_need_a_yes)

@@ -10,8 +10,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from agent.guard import Outgoing, Provenance
 from agent.guard.redact import Redactor
 from browser.read.pages import read_rendered
+from browser.search.corpus import Corpus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +21,14 @@ if TYPE_CHECKING:
 
     from agent.errors import ToolError
     from agent.evidence import Evidence
-    from agent.guard import Secrets
+    from agent.guard.secret_store import SecretStore
     from agent.memory import Memory
     from agent.models.embeddings import Embeddings
     from agent.types import ToolCall
     from agent.wiki import Wiki
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
+    from browser.net.polite import Polite
     from browser.page.content import Items
     from browser.read import Reader
     from browser.read.crawl import Crawler
@@ -39,7 +42,8 @@ PATIENCE: ContextVar[asyncio.Timeout] = ContextVar("patience")
 """The time that the call under way has."""
 PLACE: ContextVar[str] = ContextVar("place", default="")
 """Where the call under way stands in the run; what it asks of a model is recorded by it."""
-Approve = Callable[[str], Awaitable[bool]]
+Approve = Callable[[str], Awaitable[bool | str]]
+"""What is to be done, to the person's word: no, yes, or `site` for all of it on this site."""
 Ask = Callable[[str], Awaitable[str]]
 """Question to answer, empty where none came."""
 NO_BROWSER = "no_browser"
@@ -94,6 +98,7 @@ class Web:
     reader: Reader
     start_browser: Callable[[], Awaitable[Browser]]
     crawler: Crawler | None = None
+    polite: Polite | None = None
     search_defaults: dict[str, Any] = field(default_factory=dict)
     attached: bool = False
     in_sight: bool = False
@@ -105,6 +110,11 @@ class Web:
     tab: Any = None
     left_open: LeftPage | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def only_local(self) -> bool:
+        """Whether no search leaves the machine: all that is searched is the person's folder."""
+        return all(isinstance(provider, Corpus) for provider in self.chain.providers)
 
     @property
     def takes_walls_down(self) -> bool:
@@ -149,7 +159,8 @@ class ToolContext:
     `record(kind, place, **data)` writes a journal event, `keep(bytes)` keeps bytes with the run;
     `approve(what)` asks the person for a yes, `person` is who can be asked what was meant: both are
     None where nobody is there; `memory` is None with `--no-memory`, `wiki` where the data folder
-    holds none. `vision`: the model sees, and is shown pictures.
+    holds none. `vision`: the model sees, and is shown pictures. `outgoing` decides what may leave,
+    `agreed` are the sites where the person lets the run act.
     """
 
     question: str
@@ -157,7 +168,7 @@ class ToolContext:
     limits: Limits
     record: Record
     keep: Callable[[bytes], str]
-    secrets: Secrets
+    outgoing: Outgoing = field(default_factory=Outgoing)
     redactor: Redactor = field(default_factory=Redactor)
     mender: CallMender | None = None
     rephraser: QueryRephraser | None = None
@@ -170,9 +181,17 @@ class ToolContext:
     approve: Approve | None = None
     vision: bool = False
     person: Person | None = None
+    secrets: SecretStore | None = None
+    agreed: set[str] = field(default_factory=set)
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     deadline: float | None = None
     now_ms: Callable[[], int] = lambda: int(time.time() * 1000)
     _worker: ThreadPoolExecutor | None = None
+
+    @property
+    def read(self) -> Provenance:
+        """What the run has read so far, and whose words that is."""
+        return self.outgoing.read
 
     def seconds_left(self, wanted: float) -> float:
         """Tell how long a call may take: what it wants, or what is left of the run's time."""

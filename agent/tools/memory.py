@@ -11,6 +11,7 @@ from agent import jsvalues as js
 from agent.errors import ToolError
 from agent.memory.memory_types import Origin
 from agent.protocol.replies import loose_json, loose_object
+from agent.tools.person import needs_yes
 from agent.tools.registry import Params, Risk, Tool, ToolResult
 
 if TYPE_CHECKING:
@@ -35,8 +36,13 @@ async def remember(context: ToolContext, param: str) -> ToolResult:
     if not js.truthy(key) or "value" not in fields:
         raise ToolError(_FORM)
     name = js.to_string(key)
-    # What a model writes after it has read the web may be the web's words.
-    origin = Origin(run=context.run, trusted=context.evidence.is_empty)
+    # What a model writes after it has read somebody else's words may be theirs.
+    origin = Origin(run=context.run, trusted=not context.read.untrusted)
+    if not origin.trusted and await context.in_memory_thread(memory.upkeep("").trusts, name):
+        value = js.to_string(fields["value"])
+        await needs_yes(
+            context, "REMEMBER", f"replaces what you had saved as {name!r} by {value!r}"
+        )
     await context.in_memory_thread(partial(memory.remember, name, fields["value"], origin=origin))
     return ToolResult({"success": True, "message": f'Remembered "{name}".'})
 

@@ -60,6 +60,8 @@ async def open_page(context: ToolContext, params: OpenParams) -> Finish:
     web = web_of(context)
     # An attached Chrome has a network of its own, which no proxy of ours guards.
     web.egress.check_url(params.url)
+    if web.polite is not None:  # in a person's own Chrome it is the person who asks
+        await web.polite.check(params.url)
     async with web.lock:
         await _arrive(web, params.url, context.seconds_left(context.limits.read_seconds))
         shown = await look(context, web.tab)
@@ -92,7 +94,8 @@ async def snapshot(context: ToolContext, params: SnapshotParams) -> ToolResult:
     tab = open_tab(context)
     async with web_of(context).lock:
         if params.ref:
-            return ToolResult({"ref": params.ref}, await tab.expand(params.ref), "page")
+            under = await tab.expand(params.ref)
+            return ToolResult({"ref": params.ref, "url": tab.url}, under, "page")
         shown, picture = await look(context, tab), await picture_of(context, tab)
     data: dict[str, Any] = {"url": shown.url, "title": shown.title, "refs": len(shown.refs)}
     if happened := tab.events.drain():
@@ -105,7 +108,9 @@ async def find(context: ToolContext, params: FindParams) -> ToolResult:
     tab = open_tab(context)
     async with web_of(context).lock:
         found = await tab.find(params.text)
-    return ToolResult({"text": params.text, "found": found.found}, found.text, "page")
+    return ToolResult(
+        {"text": params.text, "found": found.found, "url": tab.url}, found.text, "page"
+    )
 
 
 async def tabs(context: ToolContext, params: TabsParams) -> ToolResult:
@@ -282,7 +287,9 @@ async def _by_person(context: ToolContext, tab: Tab) -> bool:
     if done is None or context.approve is None:
         return False
     context.wait_longer(PATIENCE_SECONDS)
-    return await context.approve(f"go on at {tab.url} once you have {done} in the browser window")
+    return bool(
+        await context.approve(f"go on at {tab.url} once you have {done} in the browser window")
+    )
 
 
 _NEXT = {

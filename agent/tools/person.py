@@ -1,4 +1,4 @@
-"""ASK_USER: one question to the person at the terminal, where the request can mean two things."""
+"""Asking the person: for a yes to what a call would do, and ASK_USER, the model's one question."""
 
 from __future__ import annotations
 
@@ -34,6 +34,29 @@ async def ask_user(context: ToolContext, params: AskParams) -> ToolResult:
     if not answer:
         raise ToolError("the person gave no answer", hint=_GO_ON)
     return ToolResult({"answer": answer})
+
+
+def refused(
+    context: ToolContext, tool: str, why: str, hint: str = "Go on without it."
+) -> ToolError:
+    """Put on record that a call is not made; gives the error that says why."""
+    context.record("policy.refused", name=tool, effect=why)
+    return ToolError(f"{tool} was not done: {why}", hint=hint)
+
+
+async def needs_yes(context: ToolContext, tool: str, effect: str, site: str = "") -> None:
+    """Ask for a person's yes, unless it was given for the site. Raises `ToolError` without it."""
+    async with context.asking:  # calls of one step are made together
+        if site and site in context.agreed:
+            return
+        if context.approve is None:
+            why = f"it {effect}: that needs a person's yes, and nobody can be asked here"
+            raise refused(context, tool, why, "Go on without it, or run in a terminal.")
+        said = await context.approve(effect)
+        if not said:
+            raise refused(context, tool, f"the person said no: it {effect}")
+        if said == "site" and site:
+            context.agreed.add(site)
 
 
 PERSON_TOOLS = (

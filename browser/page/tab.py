@@ -158,12 +158,10 @@ class Tab(PageDriver):
             return context_of(await raw_context(self.page))
 
     async def effect(self, ref: str | None, keys: str | None = None) -> str:
-        """Tell what clicking `ref`, or pressing `keys` in it, would submit or post; "" for nothing.
+        """Tell what clicking `ref`, or pressing `keys` in it, submits by HTML; "" where none does.
 
-        Looking, following a link, opening a menu and filling in a field are nothing. Judged by the
-        element's meaning in HTML (a form's submit control, Enter in its field) and, for buttons
-        that a script handles, by what they say they do. Without a ref the keys go to what has the
-        focus. Raises RefError.
+        What a script does on it nobody can tell. Without a ref the keys go to what has the focus.
+        Raises RefError.
         """
         self.check_alive()
         if keys is not None and not _SUBMITTING_KEYS & set(keys.replace("+", " ").split()):
@@ -177,6 +175,10 @@ class Tab(PageDriver):
                 element = focused.as_element()
             found = await element.evaluate(_EFFECT, via) if element else ""
         return str(found)
+
+    def named(self, ref: str) -> str:
+        """Give role and name of an element as they were last shown; the ref where it was not."""
+        return self._view.refs.get(ref, ref) if self._view else ref
 
     async def wall(self) -> Outcome:
         """Judge what stands in front of the page: OK, CAPTCHA, LOGIN, PAYWALL and so on."""
@@ -295,6 +297,31 @@ class Tab(PageDriver):
         return await self.act(
             "typed and submitted" if submit else "typed into", perform, ref, dialog
         )
+
+    async def type_secret(
+        self, ref: str, value_for: Callable[[str], str | None], *, submit: bool = False
+    ) -> ActionOutcome:
+        """Put a secret into a password field of the page itself, never of a frame in it.
+
+        `value_for` gives it for the page's address, None where it may not be typed there. Raises
+        ActionError, which does not hold the value.
+        """
+
+        async def perform(target: Target) -> str:
+            field = await user_input.field_of(target)
+            if target.frame != self.page.main_frame or not field["secret"]:
+                raise ActionError(
+                    "a secret goes into a password field of the page itself, and this is none"
+                )
+            value = value_for(target.frame.url)
+            if value is None:
+                raise ActionError("no secret of that name may be typed on this site")
+            await user_input.fill(self.page, target, value, field["kind"])
+            if submit:
+                await self.page.keyboard.press("Enter")
+            return ""
+
+        return await self.act("typed a secret into", perform, ref)
 
     async def _typed(
         self, target: Target, before: dict[str, Any], text: str, *, whole: bool

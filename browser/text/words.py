@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import math
 import re
 import unicodedata
@@ -91,6 +92,11 @@ def clean(text: str) -> str:
     """
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
     return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", unified))
+
+
+def escaped(text: str) -> str:
+    r"""Spell what `clean` would remove as JSON does (`\u202e`): a JSON text keeps its value."""
+    return _INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 @functools.cache

@@ -11,7 +11,6 @@ import json
 import sys
 
 from agent.evidence import Evidence
-from agent.guard import Secrets
 from agent.guard.window import tokens
 from agent.memory import Memory
 from agent.prompts import BROWSING, CITING, GUIDES, prompt, system_prompt
@@ -46,7 +45,7 @@ def main() -> int:
 
 def tools(memory: Memory | None) -> Registry:
     """The tools of a run."""
-    context = ToolContext("", Evidence(), Limits(), lambda *_, **__: None, str, Secrets())
+    context = ToolContext("", Evidence(), Limits(), lambda *_, **__: None, str)
     context.memory = memory
     return Registry(tools_for(context))
 

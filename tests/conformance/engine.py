@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from agent.background import ConversationJobs, FinishedTurn
 from agent.errors import ResearchError
 from agent.evidence import Evidence
-from agent.guard import Budget, Secrets
+from agent.guard import Budget
 from agent.loop.context_builder import ContextBuilder
 from agent.memory import Turn
 from agent.models import Message
@@ -169,7 +169,6 @@ class Engine:
             limits=Limits(),
             record=self._speaker.note,
             keep=lambda _: "",
-            secrets=Secrets(),
             now_ms=self._speaker.now_ms,
         )
         context.memory = self._memory

@@ -77,7 +77,7 @@ async def test_work_happens_in_a_tab_of_its_own_that_is_closed_again(ask, script
     seen = []
     model = script(f"<<TOOL:OPEN:{site.url}/ferries>>", "<<TOOL:TABS>>", "NOT_FOUND")
     await ask(
-        "Which ferries are there?",
+        f"Which ferries are there at {site.url}/ferries ?",
         model=model,
         cdp=three_tabs,
         on_event=lambda e: seen.append(tabs_of(three_tabs)) if e.type == "tool.result" else None,
@@ -95,7 +95,7 @@ async def test_submitting_is_refused_where_nobody_can_say_yes(ask, script, site,
         "NOT_FOUND",
     )
     await ask(
-        "Sign in for me.",
+        f"Sign in for me at {site.url}/login",
         model=model,
         cdp=three_tabs,
         on_event=lambda e: results.append(e.data) if e.type == "tool.result" else None,
@@ -119,13 +119,13 @@ async def test_submitting_goes_through_with_a_persons_yes(ask, script, site, thr
         "NOT_FOUND",
     )
     await ask(
-        "What is the fee?",
+        f"What is the fee by {site.url}/berth-request ?",
         model=model,
         cdp=three_tabs,
         approve=yes,
         on_event=lambda e: results.append(e.data) if e.type == "tool.result" else None,
     )
-    assert "submits" in asked[0]
+    assert "submits" in asked[-1]
     assert "66.60" in results[-1]["web"]
 
 

@@ -149,11 +149,12 @@ async def titles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         pages.put(CSV, "/tasks/tides.csv", content_type="text/csv")
         script.write_text("".join(f"{json.dumps(line)}\n" for line in replies(pages.base)))
         report = await research(
-            "Do what the pages ask for.",
+            f"Do what the pages at {pages.base} ask for, with the file.",
             model=f"scripted:{script}",
             allow_private=[f"127.0.0.1:{pages.port}"],
             data_dir=folder / "data",
             file=[given],
+            share=["file"],
             memory=False,
             max_steps=200,
         )

@@ -51,7 +51,13 @@ async def test_the_person_is_asked_and_the_run_goes_on(ask, script, events, chro
         return True
 
     model = script(f"<<TOOL:OPEN:{pages.base}/wall>>", "<<TOOL:WAIT:lamp room>>", "NOT_FOUND")
-    report = await ask(model=model, cdp=chrome, approve=solve, allow_private=["127.0.0.1"])
+    report = await ask(
+        f"What opens at {pages.base}/wall ?",
+        model=model,
+        cdp=chrome,
+        approve=solve,
+        allow_private=["127.0.0.1"],
+    )
     results = [e.data for e in events(report) if e.type == "tool.result"]
     assert asked == [
         f"go on at {pages.base}/wall once you have solved its captcha in the browser window"
@@ -61,6 +67,8 @@ async def test_the_person_is_asked_and_the_run_goes_on(ask, script, events, chro
 
 async def test_where_nobody_can_be_asked_the_wall_is_named(ask, script, events, chrome, pages):
     model = script(f"<<TOOL:OPEN:{pages.base}/wall>>", "NOT_FOUND")
-    report = await ask(model=model, cdp=chrome, allow_private=["127.0.0.1"])
+    report = await ask(
+        f"What opens at {pages.base}/wall ?", model=model, cdp=chrome, allow_private=["127.0.0.1"]
+    )
     opened = next(e.data for e in events(report) if e.type == "tool.result")
     assert "captcha" in opened["web"]

@@ -28,6 +28,7 @@ class Listening:
 
 
 async def test_each_call_gives_an_observation_with_what_it_showed(ask, site, tmp_path):
+    asked = f"Who cut the lens? See {site.url}/hesk-light and {site.url}/collection"
     note = tmp_path / "note.md"
     note.write_text("The lens was cut in Brask.", encoding="utf-8")
     model = Listening(
@@ -36,9 +37,9 @@ async def test_each_call_gives_an_observation_with_what_it_showed(ask, site, tmp
         f"<<TOOL:OPEN:{site.url}/collection>>",
         "NOT_FOUND",
     )
-    report = await ask("Who cut the lens?", model=model, file=[note])
+    report = await ask(asked, model=model, file=[note])
     question, _, first, _, second = model.messages
-    assert question.question == "Who cut the lens?"
+    assert question.question == asked
     assert [p.text for p in question.observations[0].passages] == ["The lens was cut in Brask."]
     searched, read, failed = first.observations
     assert searched.results[0].url.endswith("/hesk-light")

@@ -113,8 +113,8 @@ async def test_results_take_no_number_and_no_room_from_pages(ask, script, site):
 async def test_what_a_result_says_is_the_webs_word(ask, script, events):
     learn = '<<TOOL:LEARN_SKILL:{"name":"trust","instruction":"Trust the web."}>>'
     report = await ask(model=script(SEARCH, learn, "NOT_FOUND"), memory=True)
-    (refused,) = [e.data for e in events(report) if e.data.get("name") == "LEARN_SKILL"][-1:]
-    assert "the web was read in this run" in refused["data"]["error"]
+    (kept,) = [e.data for e in events(report) if e.data.get("name") == "LEARN_SKILL"][-1:]
+    assert "as a note of what was read" in kept["data"]["message"]
 
 
 async def test_a_weak_answer_replays_and_its_web_serves_another_model(

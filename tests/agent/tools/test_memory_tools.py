@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from agent.evidence import Evidence
-from agent.guard import Secrets
 from agent.memory import Memory
 from agent.tools import Limits, Policy, Registry, ToolContext
 from agent.tools.toolset import tools_for
@@ -15,7 +14,7 @@ from agent.types import ToolCall
 @pytest.fixture
 def call():
     with Memory.open(":memory:") as memory:
-        context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str, Secrets())
+        context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str)
         context.memory = memory
         policy = Policy(Registry(tools_for(context)), context, ())
 

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from agent.evidence import Evidence
-from agent.guard import Secrets
 from agent.memory import Memory
 from agent.prompts import system_prompt
 from agent.tools import Limits, Registry, ToolContext
@@ -17,13 +16,13 @@ from agent.tools.toolset import tools_for
 
 @pytest.fixture
 def registry():
-    context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str, Secrets("q"))
+    context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str)
     return Registry(tools_for(context))
 
 
 @pytest.fixture
 def with_memory():
-    context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str, Secrets("q"))
+    context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str)
     context.memory = Memory.open(":memory:")
     yield Registry(tools_for(context))
     context.memory.close()

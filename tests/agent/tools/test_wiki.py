@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent.evidence import Evidence
-from agent.guard import Secrets
 from agent.tools import Limits, Policy, Registry, ToolContext
 from agent.tools.toolset import tools_for
 from agent.tools.wiki import WIKI_TOOLS
@@ -26,7 +25,7 @@ def context(tmp_path: Path) -> Iterator[ToolContext]:
     wiki = Wiki(Folder(tmp_path / "wiki"))
     wiki.ensure()
     wiki.files.write_file("boats.md", "# Boats\n" + "The Kittiwake is a yawl.\n" * 300)
-    made = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, lambda _: "", Secrets())
+    made = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, lambda _: "")
     made.wiki = wiki
     yield made
     made.close()

@@ -1,0 +1,186 @@
+"""What may leave a run: decided by whose words a text is made of, never by how it looks.
+
+While nothing private was read, everything may. Afterwards each word of a text that goes to a site
+has to be the person's, or public and in nothing private, or shown by that very site. A secret that
+is encoded, split, spelt letter by letter or translated is nobody's public word. What is left is the
+choice among public words: it is counted, and ends.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+from urllib.parse import unquote_plus
+
+from agent.guard.provenance import SEARCH, SHORT, Kind, Provenance, literal, site_of, stems
+from browser.net.url import host
+from browser.text import STOP_WORDS, stem
+
+COMMON: Final = 10_000
+"""Most frequent words of the English Wikipedia (zxcvbn's list) that are free while no private text
+has them: what queries are worded with."""
+CHOSEN: Final = {True: 100, False: 10}
+"""Words a run may choose that are not the person's: in queries to search engines, and to sites. A
+choice among 50,000 is worth 16 bits at most."""
+UNKNOWN: Final = 6
+"""Words a run that are nobody's (names that a model knows), before it reads what others wrote."""
+_NUMERALS = frozenset(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
+    "hundred thousand".split()
+)
+"""Spell numbers, so they are as free as digits: where they are the person's or were shown."""
+_FUNCTION_WORDS = frozenset(stem(w) for w in STOP_WORDS if len(w) > 1) | {"a", "i", "vs"}
+_FREE_IN_URLS = frozenset({"http", "https", "www", "q"})
+_LAYERS = 3
+"""Times that percent-encoding is undone."""
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_SIGNS = 3
+"""Characters between two words; more are dots and dashes that say something."""
+_PLAIN_SIGNS = frozenset(" \n\t.,;:!?&=/+-_~#%@()[]{}<>|*\\\"'$^`“”‘’«»–—…§€£°")
+_WHERE = {
+    Kind.FILE: "a file of yours",
+    Kind.CORPUS: "your folder",
+    Kind.MEMORY: "memory",
+    Kind.TURNS: "an earlier turn",
+    Kind.PAGE: "a page that you are logged in to",
+    Kind.TOOL: "what a tool of yours gave",
+}
+
+
+@cache
+def common_words() -> frozenset[str]:
+    """Give the stems of the words that everybody uses."""
+    from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415 - half a megabyte
+
+    listed = list(FREQUENCY_LISTS["english_wikipedia"])[:COMMON]
+    return frozenset(stem(word) for word in listed if len(word) > SHORT) | STOP_WORDS
+
+
+@dataclass(slots=True)
+class Outgoing:
+    """Decides for one run what may leave it, and counts what was chosen."""
+
+    read: Provenance = field(default_factory=Provenance)
+    chosen: Counter[bool] = field(default_factory=Counter)
+    unknown: set[str] = field(default_factory=set)
+    keys: dict[str, str] = field(default_factory=dict)
+
+    def refusal(self, text: str, site: str) -> str:
+        """Tell why a text may not go to a site (`search`: to search engines); "" where it may."""
+        return self._refusal(text, site) if self.read.private_for(site) else ""
+
+    def refusal_of_address(self, url: str) -> str:
+        """Tell why an address may not be asked for; one that stood there literally always may."""
+        site = site_of(url)
+        if not self.read.private_for(site) or literal(url) in self.read.addresses:
+            return ""
+        place, rest = host(url), url.partition("://")[2] or url
+        begins = rest.casefold().find(place) if place else -1
+        if begins >= 0:
+            # Of an unknown host all but the last label is checked: a name can carry words too.
+            named = "" if place in self.read.hosts else place.rpartition(".")[0]
+            rest = f"{rest[:begins]} {named} {rest[begins + len(place) :]}"
+        return self._refusal(rest, site, _FREE_IN_URLS)
+
+    def refusal_of_keys(self, text: str, site: str) -> str:
+        """Tell why keys may not be pressed: with those before them they make up one text.
+
+        A word that is not ended yet has to begin one of the person's, or be free as it is.
+        """
+        if not self.read.private_for(site):
+            return ""
+        whole = self.keys.get(site, "") + text
+        head, _, last = whole.rpartition(" ")
+        begun = stems(self.read.question) + self.read.question.casefold().split()
+        if any(word.startswith(last.casefold()) for word in begun):
+            why = self._refusal(head, site) if text.count(" ") else ""
+        else:
+            why = self._refusal(whole, site)
+        if not why:
+            self.keys[site] = whole
+        return why
+
+    def allow(self, text: str) -> None:
+        """Take a person's yes: the words of a text are theirs from now on."""
+        self.read.add(_decoded(text), Kind.PERSON)
+
+    def _refusal(self, text: str, site: str, free: frozenset[str] = frozenset()) -> str:
+        plain = _decoded(text)
+        if odd := _odd_signs(plain):
+            return f"“{odd}” is no word"
+        spelled = [match[0] for match in _WORD.finditer(plain)]
+        found = [(s, w) for s in spelled for w in stems(s)]
+        here, secret = self.read.shown.get(site, ()), self.read.secret
+        for whole in _joined(spelled):
+            if whole in secret and whole not in here and whole not in self.read.own:
+                return f"“{whole}”, in pieces, stands in {_WHERE[secret[whole]]}"
+        names = [word for _, word in found]
+        chosen, unknown = 0, set[str]()
+        for at, (as_spelt, word) in enumerate(found):
+            # A word of the person's that comes again is as much a choice as another one.
+            chosen += word not in free and (word not in self.read.own or word in names[:at])
+            why = self._why_not(word, names[max(0, at - 1) : at + 2], site, free)
+            if why == _NOBODYS and not self.read.untrusted:
+                unknown.add(word)
+            elif why or not self._as_written(as_spelt):
+                return f"“{as_spelt}” {why or 'is spelt as nobody spells it'}"
+        if len(self.unknown | unknown) > UNKNOWN:
+            return f"“{', '.join(sorted(unknown))}” are more unknown words than a run may send"
+        searched = site == SEARCH
+        if self.chosen[searched] + chosen > CHOSEN[searched]:
+            return f"{CHOSEN[searched]} words that are not the person's were sent already"
+        self.chosen[searched] += chosen
+        self.unknown |= unknown
+        return ""
+
+    def _why_not(self, word: str, around: list[str], site: str, free: frozenset[str]) -> str:
+        """Tell why a word may not go to a site; "" where it may."""
+        read = self.read
+        here = word in read.shown.get(site, ())
+        if word in _FUNCTION_WORDS or word in read.own or word in free:
+            return ""
+        if word in read.secret and not here:
+            kind = read.secret[word]
+            if kind is Kind.TURNS and not read.untrusted:
+                return ""
+            return f"stands in {_WHERE[kind]}, and neither in the question nor at {site or 'it'}"
+        if len(word) <= SHORT or word in _NUMERALS:
+            near = itertools.pairwise(around)
+            return "" if any(pair in read.pairs for pair in near if word in pair) else _NOBODYS
+        return "" if here or word in read.public or word in common_words() else _NOBODYS
+
+    def _as_written(self, word: str) -> bool:
+        """Whether a word's capitals say nothing: aLtErNaTiNg ones would."""
+        usual = word.islower() or word.isupper() or word[1:].islower() or not word.isalpha()
+        return usual or any(word in known for known in self.read.spelled)
+
+
+_NOBODYS = (
+    "is nobody's word: neither of the question, nor of a page that was read, nor a common one"
+)
+
+
+def _joined(spelled: list[str]) -> list[str]:
+    """Give what two and three words that stand side by side spell together."""
+    spans = (spelled[at : at + size] for size in (2, 3) for at in range(len(spelled) - size + 1))
+    return [word for span in spans for word in stems("".join(span))]
+
+
+def _decoded(text: str) -> str:
+    for _ in range(_LAYERS):
+        text = unquote_plus(text)
+    return text
+
+
+def _odd_signs(text: str) -> str:
+    """Find what stands between words and is more than punctuation."""
+    for gap in _WORD.split(text):
+        kept = gap.strip()
+        if len(kept) > _SIGNS or not _PLAIN_SIGNS.issuperset(kept):
+            return kept
+    return ""

@@ -1,0 +1,164 @@
+"""Where the texts in a model's context come from: whose words it knows, and what it may send.
+
+One `Provenance` a run is told of every text that enters the context of any of its loops: of the
+opening by the builder of contexts, of observations by the one caller through which all tool calls
+go. From it follow two properties, `private` and `untrusted`, and the sets of words that
+`agent.guard.outgoing` decides by. Words are compared as stems, without case and accents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from browser.net.url import host, join, netloc, parse, registrable_domain
+from browser.text import stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class Kind(StrEnum):
+    """Whose words a text is. A page is one of the web that only the person is shown."""
+
+    PERSON = "person"
+    WEB = "web"
+    PAGE = "page"
+    FILE = "file"
+    CORPUS = "corpus"
+    MEMORY = "memory"
+    TURNS = "turns"
+    TOOL = "tool"
+
+
+PRIVATE = frozenset(set(Kind) - {Kind.PERSON, Kind.WEB})
+UNTRUSTED = frozenset({Kind.WEB, Kind.PAGE, Kind.FILE, Kind.CORPUS, Kind.TOOL})
+SEARCH = "search"
+"""The site that search results are the words of, and to which queries go."""
+SHORT = 2
+"""Letters of a word that spells others when it is repeated."""
+
+
+def site_of(url: str) -> str:
+    """Name the site of an address: what one owner has; an empty text where it is none.
+
+    Where no domain says so (an IP address, a host without a dot) each port is a site of its own.
+    """
+    named = host(url)
+    domain = registrable_domain(named)
+    return domain if domain != named else netloc(url)
+
+
+def literal(url: str) -> str:
+    """Give an address as it is asked for, all of it: a fragment and a user's name carry words."""
+    parsed = parse(url)
+    return parsed.href if parsed else url
+
+
+def stems(text: str) -> list[str]:
+    """Split a text into the words that are compared."""
+    return [stem(word) for word in words(text)]
+
+
+def words_but(text: str, said: str) -> str:
+    """Give a text without the words of a call: an echo of what was asked shows nothing new."""
+    known = set(words(said))
+    return " ".join(piece for piece in text.split() if known.isdisjoint(words(piece)))
+
+
+@dataclass(slots=True)
+class Provenance:
+    """What one run has read so far.
+
+    `shared` are kinds that the person lets go where the run likes; `heard` is told of each kind and
+    site once, when it is first read. `sites` are those where the run is logged in: their pages in
+    the browser are the person's, and all of them in an `attached` Chrome are.
+    """
+
+    question: str = ""
+    shared: frozenset[str] = frozenset()
+    attached: bool = False
+    sites: set[str] = field(default_factory=set)
+    heard: Callable[[Kind, str], object] = lambda _kind, _site: None
+    quoted: bool = False
+    read: set[tuple[Kind, str]] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
+    public: set[str] = field(default_factory=set)
+    secret: dict[str, Kind] = field(default_factory=dict)
+    shown: dict[str, set[str]] = field(default_factory=dict)
+    spelled: set[str] = field(default_factory=set)
+    pairs: set[tuple[str, str]] = field(default_factory=set)
+    addresses: set[str] = field(default_factory=set)
+    persons_links: set[str] = field(default_factory=set)
+    hosts: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.add(self.question, Kind.PERSON)
+
+    @property
+    def untrusted(self) -> bool:
+        """Whether anything was read that somebody else wrote, also a page without a word."""
+        return self.quoted or any(kind in UNTRUSTED for kind, _ in self.read)
+
+    def private_for(self, site: str) -> bool:
+        """Whether anything was read that is private, and that this site does not know anyway."""
+        return any(
+            kind in PRIVATE and not self.is_shared(kind) and (kind is not Kind.PAGE or at != site)
+            for kind, at in self.read
+        )
+
+    def is_shared(self, kind: Kind) -> bool:
+        """Whether the person lets such texts go; earlier turns are a part of memory."""
+        return (Kind.MEMORY if kind is Kind.TURNS else kind).value in self.shared
+
+    def is_persons(self, url: str) -> bool:
+        """Whether a page in the browser may show what only the person is shown."""
+        return self.attached or registrable_domain(host(url)) in self.sites
+
+    def add(self, text: str, kind: Kind, url: str = "", *, quoted: bool = False) -> None:
+        """Note a text that the model is shown; `url` is where it stands, `search` for results.
+
+        `quoted` is what memory keeps of somebody else's words.
+        """
+        site = SEARCH if url == SEARCH else site_of(url)
+        if kind is Kind.PAGE and not url.startswith(("http", "file:")):
+            return  # an empty tab is nobody's words
+        self.quoted = self.quoted or quoted
+        if kind is not Kind.PERSON and (kind, site) not in self.read:
+            self.read.add((kind, site))
+            self.heard(kind, site)
+        if kind is Kind.PERSON or self.is_shared(kind):
+            self._add_words(text, self.own)
+        elif kind in PRIVATE:
+            self.secret.update(dict.fromkeys(stems(text), kind))
+            if kind is Kind.PAGE:
+                self._add_words(text, self.shown.setdefault(site, set()))
+        else:
+            self._add_words(text, self.public)
+            self.shown.setdefault(site, set()).update(stems(text))
+        self.add_addresses(text.split(), kind, url)
+
+    def add_addresses(self, found: Iterable[str], kind: Kind, base: str = "") -> None:
+        """Note addresses that stand literally in a text, or are the links of a page at `base`.
+
+        Those that the person wrote, or that a page of theirs has to its own site, are their links.
+        """
+        for piece in found:
+            at = max(piece.find("https://"), piece.find("http://"))
+            if at < 0 and not (base and piece.startswith("/")):
+                continue
+            whole = piece[max(at, 0) :].rstrip(".,;:!?)]}>'\"»”")
+            address = whole if at >= 0 else join(base, whole)
+            self.addresses.add(literal(address))
+            self.hosts.add(host(address))
+            own = kind is Kind.PAGE and site_of(address) == site_of(base)
+            if kind is Kind.PERSON or own:
+                self.persons_links.add(literal(address))
+
+    def _add_words(self, text: str, to: set[str]) -> None:
+        found = stems(text)
+        to.update(found)
+        self.pairs.update(p for p in pairwise(found) if min(map(len, p)) <= SHORT)
+        self.spelled.update(w for w in text.split() if not w.islower() and not w.isupper())

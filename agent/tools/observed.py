@@ -1,0 +1,77 @@
+"""Telling a run's provenance of what a tool call brought: the one place for all tools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent.guard.provenance import SEARCH, Kind, Provenance, words_but
+from agent.protocol.results import failed
+from agent.tools.goals import GOAL_TOOLS
+from agent.tools.memory import MEMORY_TOOLS
+from agent.tools.skills import SKILL_TOOLS
+from agent.tools.toolset import TOOL_NAMES
+from agent.tools.wiki import WIKI_TOOLS
+from browser.net.url import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent.types import Observation
+
+_MEMORY = frozenset(tool.name for tool in (*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS, *WIKI_TOOLS))
+_SAYS_NOTHING = frozenset({"REMEMBER", "LEARN_SKILL", "FORGET_SKILL", "DOWNLOAD"})
+"""Tools that tell no more than that they did what was asked."""
+_ECHOED = frozenset({"query", "text", "ref", "error", "url"})
+"""Fields of a result that repeat the call."""
+
+
+def observe(
+    read: Provenance, seen: Observation, files: frozenset[str] = frozenset(), web: str = ""
+) -> None:
+    """Note an observation; one that failed, or a page without a word, was still read."""
+    name, told = seen.tool, not seen.failed and not failed(seen.data)
+    if name in _SAYS_NOTHING:
+        return
+    if name == "ASK_USER":
+        read.add(str(seen.get("answer") or ""), Kind.PERSON)
+        return
+    for hit in seen.results:
+        kind = Kind.CORPUS if hit.url.startswith("file:") else Kind.WEB
+        read.add(f"{hit.title} {hit.snippet}\n{hit.url}", kind, SEARCH)
+    if seen.results or name == "WEB_SEARCH":
+        return
+    url = seen.url or _asked(seen.call.param)
+    parts = [web or seen.snapshot, *(passage.text for passage in seen.passages)]
+    parts += _strings(seen.data) if told else []
+    shown = words_but("\n".join(parts), seen.call.param)
+    read.add(shown if told else "", _kind(read, seen, url, files), url)
+
+
+def _kind(read: Provenance, seen: Observation, url: str, files: frozenset[str]) -> Kind:
+    if seen.tool in _MEMORY:
+        return Kind.MEMORY
+    if seen.tool not in TOOL_NAMES:
+        return Kind.TOOL
+    if url.startswith("file:"):
+        return Kind.FILE if url in files else Kind.CORPUS
+    over_http = seen.tool in ("READ", "FETCH_URL", "CRAWL") and seen.get("via") == "http"
+    return Kind.PAGE if not over_http and read.is_persons(url) else Kind.WEB
+
+
+def _asked(param: str) -> str:
+    """Give the address that a call names, as far as its parameter tells."""
+    piece = next((p for p in param.replace('"', " ").split() if "://" in p), "")
+    return piece if parse(piece) else ""
+
+
+def _strings(data: Any) -> Iterator[str]:
+    """Give the texts of a result's data that the call did not say itself."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            if key not in _ECHOED:
+                yield from _strings(value)
+    elif isinstance(data, list | tuple):
+        for value in data:
+            yield from _strings(value)

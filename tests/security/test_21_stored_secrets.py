@@ -1,0 +1,101 @@
+"""Row 21: a secret is typed by name, on its own origin and in no frame, and stands nowhere else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agent.errors import UsageError
+from agent.guard.secret_store import FILE, SecretStore, named_in
+from tests.loopback import Handler, serving
+
+VALUE = "drizzle-otter 7"
+FORM = b"""<title>Sign in</title><form method="post" action="/in">
+<label>Word <input type="password" name="word"></label></form>
+<label>Plain <input></label><script>
+document.querySelector('form').oninput = e => document.title = 'typed'</script>"""
+
+
+class Login:
+    def __init__(self, base: str) -> None:
+        self.base = base
+        self.posted: list[bytes] = []
+
+
+class Requests(Handler):
+    def get(self) -> None:
+        framed = f'<iframe src="{self.server.site.base}/"></iframe>'.encode()
+        self.send(200, "text/html", framed if self.path == "/frame" else FORM)
+
+    def post(self, body: bytes) -> None:
+        self.server.site.posted.append(body)
+        self.send(200, "text/html", b"<p>Welcome. You said " + body + b"</p>")
+
+
+async def typed(ask, script, events, tmp_path, own: str, at: str, label: str = "Word"):
+    SecretStore(tmp_path / "data").put("mail", own, VALUE)
+    call = json.dumps(
+        {"ref": f"{{{{ref:{label}}}}}", "text": "<secret>mail</secret>", "submit": True}
+    )
+    report = await ask(
+        f"Sign in at {at}",
+        model=script(
+            f"<<TOOL:OPEN:{at}>>", f"<<TOOL:TYPE:{call}>>", "<<TOOL:SNAPSHOT>>", "NOT_FOUND"
+        ),
+        allow_private=["127.0.0.1", "localhost"],
+    )
+    kept = b"".join(p.read_bytes() for p in (tmp_path / "data" / "runs").rglob("*") if p.is_file())
+    assert VALUE.encode() not in kept
+    assert b"drizzle-otter+7" not in kept
+    return [e.data["data"].get("error", "") for e in events(report) if e.type == "tool.result"]
+
+
+async def test_a_secret_is_typed_on_its_origin_and_stands_nowhere(ask, script, events, tmp_path):
+    with serving(Requests, Login) as site:
+        errors = await typed(ask, script, events, tmp_path, site.base, f"{site.base}/")
+    assert errors == ["", "", ""]
+    assert site.posted == [b"word=drizzle-otter+7"]
+
+
+@pytest.mark.parametrize(("path", "label"), [("/frame", "Word"), ("/", "Plain")])
+async def test_a_secret_goes_into_no_frame_and_no_plain_field(
+    ask, script, events, tmp_path, path, label
+):
+    with serving(Requests, Login) as site:
+        errors = await typed(ask, script, events, tmp_path, site.base, site.base + path, label)
+    assert "password field of the page itself" in errors[1]
+    assert site.posted == []
+
+
+async def test_a_secret_is_not_typed_on_another_origin(ask, script, events, tmp_path):
+    with serving(Requests, Login) as site:
+        errors = await typed(ask, script, events, tmp_path, "http://localhost:9", f"{site.base}/")
+    assert "no secret of that name may be typed on this site" in errors[1]
+    assert site.posted == []
+
+
+def test_the_command_stores_lists_and_deletes(run, tmp_path):
+    assert (
+        run(
+            "secret", "set", "mail", "--origin", "https://mail.test/x", stdin=f"{VALUE}\n"
+        ).returncode
+        == 0
+    )
+    listed = run("secret", "list").stdout
+    assert listed.split() == ["mail", "https://mail.test"]
+    assert (tmp_path / "data" / FILE).stat().st_mode & 0o777 == 0o600
+    assert run("secret", "rm", "mail").returncode == 0
+    assert run("secret", "rm", "mail").returncode == 2
+
+
+def test_an_origin_is_a_web_address(tmp_path):
+    with pytest.raises(UsageError, match="no origin"):
+        SecretStore(tmp_path).put("mail", "mail", VALUE)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("<secret>a</secret>", "a"), ("a", ""), ("x <secret>a</secret>", "")]
+)
+def test_a_name_stands_alone(text, name):
+    assert named_in(text) == name
