@@ -316,7 +316,7 @@ class Tab(PageDriver):
             value = value_for(target.frame.url)
             if value is None:
                 raise ActionError("no secret of that name may be typed on this site")
-            await user_input.fill(self.page, target, value, field["kind"])
+            await user_input.fill(self.page, target, value, field)
             if submit:
                 await self.page.keyboard.press("Enter")
             return ""
