@@ -63,8 +63,15 @@ async def chrome(tmp_path):
 
 def calls(base: str, most: int = 9) -> list[str]:
     opening = f"<<TOOL:OPEN:{base}/>>"
-    acts = "".join(f"<<TOOL:{name}:{json.dumps(said)}>>" for name, said in ACTS[:most])
-    return [opening, acts, "NOT_FOUND"]
+    # One a reply, since what is refused stops those behind it; a look before it names its ref.
+    replies = [opening]
+    for name, said in ACTS[:most]:
+        label = said.get("text" if name == "HIGHLIGHT" else "ref", "").strip("{}")
+        replies += [
+            f"<<TOOL:FIND:{label.removeprefix('ref:')}>>",
+            f"<<TOOL:{name}:{json.dumps(said)}>>",
+        ]
+    return [*replies, "NOT_FOUND"]
 
 
 async def test_nothing_is_done_in_an_attached_chrome_without_a_yes(ask, script, events, chrome):
@@ -75,10 +82,11 @@ async def test_nothing_is_done_in_an_attached_chrome_without_a_yes(ask, script, 
             model=script(*calls(base)),
             cdp=chrome.cdp_url,
             allow_private=[base.partition("//")[2]],
-            max_steps=20,
+            max_steps=25,
         )
         results = [e.data for e in events(report) if e.type == "tool.result"]
     assert "error" not in results[0]["data"]
+    results = [r for r in results if r["name"] != "FIND"]
     assert [r["name"] for r in results[1:]] == [name for name, _ in ACTS]
     errors = [r["data"]["error"] for r in results[1:]]
     assert [e for e in errors if "needs a person's yes" not in e] == []
