@@ -190,10 +190,14 @@ def test_a_memory_that_cannot_be_reached_is_said_with_a_hint(run):
 
 
 async def test_a_run_remembers_where_the_url_says_and_records_no_password(
-    ask, answering, events, postgres
+    ask, script, events, postgres, site
 ):
     name = uuid4().hex
-    report = await ask(QUESTION, model=answering, memory=True, memory_url=postgres, namespace=name)
+    model = script(
+        f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
+        "It was first lit on 1 November 1829. [S1]",
+    )
+    report = await ask(QUESTION, model=model, memory=True, memory_url=postgres, namespace=name)
     with Memory.open(postgres, name) as shared:
         assert shared.newest(["outcome"]), "what the run left"
     assert postgres not in "".join(str(event.data) for event in events(report))
