@@ -28,7 +28,7 @@ Held = Literal["Alt", "Control", "Meta", "Shift"]
 Point = tuple[float, float]
 """Pixels from an element's left and top edge; negative ones from its right and bottom edge."""
 
-POINTER_MS = 2_500  # what is covered or moves for longer does not come free; a busy machine needs some
+POINTER_MS = 2_500  # what is covered or moves for longer does not come free by itself
 RETRY_SECONDS = 0.05
 DRAG_STEPS = 10
 DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
