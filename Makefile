@@ -1,5 +1,5 @@
 # Each target sets up what it needs first (dev/setup.sh) and does nothing twice.
-.PHONY: demo research test check bench soak
+.PHONY: demo research test check bench soak scorecard
 export Q DATA
 
 demo:      ; @sh dev/task.sh demo
@@ -8,3 +8,4 @@ test:      ; @sh dev/task.sh test
 check:     ; @sh dev/task.sh check
 bench:     ; @sh dev/task.sh bench
 soak:      ; @sh dev/task.sh soak
+scorecard: ; @sh dev/task.sh scorecard

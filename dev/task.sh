@@ -24,6 +24,7 @@ case "${1:-}" in
     NO_MKDOCS_2_WARNING=1 "$bin/mkdocs" build --quiet --site-dir "$venv/site" || status=1
     exit "$status" ;;
   soak) exec "$bin/python" -m tests.bench.kills 300 ;;
+  scorecard) exec "$bin/python" -m tests.scorecard ;;
   bench) exec "$bin/python" -m tests.bench "${DATA:-}" ;;
-  *) echo "usage: sh dev/task.sh demo|research|test|check|bench|soak" >&2; exit 2 ;;
+  *) echo "usage: sh dev/task.sh demo|research|test|check|bench|soak|scorecard" >&2; exit 2 ;;
 esac

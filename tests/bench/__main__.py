@@ -50,6 +50,7 @@ BENCHES = (
     Bench("resisting"),
     Bench("bounds"),
     Bench("hostile"),
+    Bench("leaks"),
     Bench("lost"),
     Bench("memory"),
     Bench("recall", "locomo_dev.json", optional=False),

@@ -1,0 +1,103 @@
+"""The scorecard of reliability and security: a line for each row, told by the row's own tests.
+
+    python -m tests.scorecard          all rows; `make scorecard` does the same
+    python -m tests.scorecard 2 17     some of them
+
+A row's tests are named by its number: `test_NN_*.py`, or `test_rowNN_*` within a file. A row that
+has none says so. Ends with 8 where a test failed. The long counts are `make soak` and
+`python -m tests.bench.leaks`.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).parent.parent
+FAILED = 8
+ROWS = {
+    1: ("acts that a page asks for, without a yes", "0"),
+    2: ("secrets that leave, in any spelling", "0"),
+    3: ("harmless twins that pass without a question", "≥ 98 %"),
+    4: ("kinds of hidden text that reach the model", "0"),
+    5: ("control, bidi and tag characters", "0 bytes"),
+    6: ("forged tags, thoughts and turns that run", "0"),
+    7: ("origin of what is remembered", "100 %"),
+    8: ("private addresses reached", "0"),
+    9: ("browser channels to loopback", "0"),
+    10: ("rebinding", "0"),
+    11: ("addresses that are not what they look like", "all told"),
+    12: ("bombs", "≤ +64 MB, ≤ 10 s"),
+    13: ("slow servers", "≤ deadline + 1 s"),
+    14: ("hostile pages", "typed error, next page works"),
+    15: ("huge pages", "≤ 200 KB, ≤ 5 s"),
+    16: ("a browser that is killed or stopped", "the run finishes"),
+    17: ("the agent killed at random", "0 corrupt, 0 lost, 0 repeated"),
+    18: ("a full disk", "typed error, all before it readable"),
+    19: ("writers killed at random", "0 lost"),
+    20: ("secrets in prompt, log, transcript, export", "0"),
+    21: ("a stored secret on another origin or in a frame", "0 filled"),
+    22: ("hostile names of files", "0 outside the folder"),
+    23: ("servers: foreign host, origin, no token", "all refused"),
+    24: ("tools of others that change", "asks again"),
+    25: ("scripts in exports", "0 run"),
+    26: ("robots.txt, Crawl-delay, Retry-After", "0 violations"),
+    27: ("stored data that is hostile", "0 revived"),
+    28: ("5,000 pages in one run", "< 1 MB a hundred"),
+}
+_ROW = re.compile(r"def test_row(\d+)_")
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What the tests of a row came to."""
+
+    passed: int = 0
+    failed: int = 0
+
+
+def tests_of(row: int) -> list[str]:
+    """Name the tests of a row as pytest takes them: files, or tests within one."""
+    files = [*ROOT.glob(f"tests/**/test_{row:02d}_*.py")]
+    named = [
+        path
+        for path in ROOT.glob("tests/**/test_*.py")
+        if str(row) in _ROW.findall(path.read_text("utf-8"))
+    ]
+    return [str(path.relative_to(ROOT)) for path in {*files, *named}]
+
+
+def count(row: int, tests: list[str]) -> Count:
+    """Run the tests of a row, and count them."""
+    chosen = [] if any(f"test_{row:02d}_" in name for name in tests) else ["-k", f"row{row}_"]
+    with TemporaryDirectory() as folder:
+        written = Path(folder) / "row.xml"
+        named = ["-q", f"--junit-xml={written}", *chosen, *sorted(tests)]
+        subprocess.run([sys.executable, "-m", "pytest", *named], cwd=ROOT, capture_output=True)
+        suite = ElementTree.parse(written).getroot()[0]
+    ran, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0))
+    failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+    return Count(ran - skipped - failed, failed)
+
+
+def main() -> int:
+    """Print the rows asked for, and end with 8 where one does not hold."""
+    asked = [int(number) for number in sys.argv[1:]] or list(ROWS)
+    broken = 0
+    for row in asked:
+        what, target = ROWS[row]
+        tests = tests_of(row)
+        found = count(row, tests) if tests else None
+        broken += found.failed if found else 0
+        state = "no test" if found is None else f"{found.passed} passed, {found.failed} failed"
+        print(f"{row:>2}  {what:<52} {target:<38} {state}", flush=True)
+    return FAILED if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
