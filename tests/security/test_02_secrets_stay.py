@@ -59,7 +59,7 @@ async def test_no_secret_is_typed_key_by_key(kind):
     ]
 
 
-async def test_harmless_twins_pass_unasked():
+async def test_row3_harmless_twins_pass_unasked():
     tried, held = await twins([*TWINS, *UNSEEN])
     assert tried == 200
     assert len(held) <= 4
