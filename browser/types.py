@@ -16,8 +16,9 @@ Via = Literal["http", "browser", "file", "snippet"]
 class Outcome(StrEnum):
     """How asking the web ended. One enum for search engines, pages, walls and limits.
 
-    A search provider ends in one of the first nine; a page in any of them but `empty`-by-search.
+    A search provider ends in one of the first ten; a page in any of them but `empty`-by-search.
     Blocked is not empty: `empty` is an honest "nothing found", `blocked` means we were turned away.
+    Unreachable is an `error` before anything was said: the name is unknown, or nobody answers there.
     """
 
     OK = "ok"
@@ -28,6 +29,7 @@ class Outcome(StrEnum):
     UNAUTHORIZED = "unauthorized"
     TIMEOUT = "timeout"
     ERROR = "error"
+    UNREACHABLE = "unreachable"
     SKIPPED = "skipped"
     CAPTCHA = "captcha"
     BOT_CHECK = "bot_check"

@@ -17,6 +17,7 @@ import click
 from agent.cli.flags import data_dir_option, export_paths, output_flags, run_flags
 from agent.cli.progress import told
 from agent.cli.render import print_report
+from agent.cli.standard_input import piped_file
 from agent.cli.stores import all_runs
 from agent.cli.terminal import approver, asker, complain, print_preview
 from agent.config import Options, options
@@ -43,13 +44,21 @@ _RUN = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
 @run_flags
 @output_flags
 def ask(question: tuple[str, ...], **flags: Any) -> int:
-    """Research QUESTION; `-` reads it from standard input."""
+    """Research QUESTION; `-` reads it from standard input, which else is context, as --file is."""
     asked = " ".join(_without_run(question, flags)).strip()
     if asked == "-":
         asked = sys.stdin.read().strip()
-    if not asked:
+        return _ask_checked(asked, flags)
+    with piped_file() as piped:
+        if piped is not None:
+            flags["file"] = (*flags["file"], piped)
+        return _ask_checked(asked, flags)
+
+
+def _ask_checked(question: str, flags: dict[str, Any]) -> int:
+    if not question:
         raise click.UsageError("The question is empty.")
-    return ask_once(asked, flags)
+    return ask_once(question, flags)
 
 
 def _without_run(question: tuple[str, ...], flags: dict[str, Any]) -> tuple[str, ...]:
@@ -117,7 +126,7 @@ def run_to_end(
     output = _Output({name: flags[name] for name in _OUTPUT_FLAGS})
     settings = _set({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
     with progress_view(quiet=output.quiet, verbose=output.verbose) as view:
-        listeners = [view, *([_print_event] if output.events else [])]
+        listeners = [view, output.note, *([_print_event] if output.events else [])]
         report, code = _run(start, settings, listeners, output.show)
     if report is None:
         return code
@@ -161,6 +170,12 @@ class _Output:
         self.quiet = flags["quiet"]
         self.verbose = flags["verbose"]
         self.exports = export_paths(flags["export"])
+        self._missing: tuple[str, str] | None = None
+
+    def note(self, event: Event) -> None:
+        """Keep in mind that a page wanted a browser and there was none."""
+        if event.type == "browser.missing":
+            self._missing = event.data["reason"], event.data["hint"]
 
     def show(self, report: Report) -> None:
         """Print the report; a failure is said on stderr."""
@@ -170,6 +185,8 @@ class _Output:
             print_report(report)
         if report.error is not None:
             complain(report.error.message, report.error.hint)
+        if self._missing and not self.quiet:
+            complain(f"{self._missing[0]}, and a page needed one", self._missing[1])
 
     def write(self, folder: Path) -> None:
         """Write the exports."""

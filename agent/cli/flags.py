@@ -131,6 +131,12 @@ def run_flags(function: F) -> F:
     return _added(function, _RUN)
 
 
+def some_run_flags(*names: str) -> Callable[[F], F]:
+    """Add those flags of a run whose first names these are."""
+    rows = tuple(row for row in _RUN if row[0][0] in names)
+    return lambda function: _added(function, rows)
+
+
 def output_flags(function: F) -> F:
     """Add the flags that say what is printed and written."""
     return _added(function, _OUTPUT)
