@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.flags import data_dir_option, export_paths, output_flags, run_flags
+from agent.cli.help_screen import EXAMPLES, SectionedCommand
 from agent.cli.progress import told
 from agent.cli.render import print_report
 from agent.cli.standard_input import piped_file
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 _RUN = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
 
 
-@click.command()
+@click.command(cls=SectionedCommand, epilog=EXAMPLES)
 @click.argument("question", nargs=-1)
 @run_flags
 @output_flags

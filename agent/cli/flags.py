@@ -137,6 +137,12 @@ def some_run_flags(*names: str) -> Callable[[F], F]:
     return lambda function: _added(function, rows)
 
 
+def run_flags_showing(*names: str) -> Callable[[F], F]:
+    """Add all flags of a run; the help of the command shows those whose first names these are."""
+    rows = tuple((named, {"hidden": named[0] not in names, **told}) for named, told in _RUN)
+    return lambda function: _added(function, rows)
+
+
 def output_flags(function: F) -> F:
     """Add the flags that say what is printed and written."""
     return _added(function, _OUTPUT)
@@ -144,8 +150,7 @@ def output_flags(function: F) -> F:
 
 def question_options() -> list[click.Option]:
     """Give the options of a question, for a help text that loads nothing of what runs one."""
-    rows = (*_RUN, *_OUTPUT)
-    return [click.Option(names, **_with_variable(names, settings)) for names, settings in rows]
+    return [click.Option(names, **settings) for names, settings in (*_RUN, *_OUTPUT)]
 
 
 def _added(function: F, rows: tuple[Row, ...]) -> F:
@@ -159,7 +164,7 @@ def _with_variable(names: tuple[str, ...], settings: dict[str, Any]) -> dict[str
     named = next((n for n in names if not n.startswith("-")), None)
     plain = named or next(n for n in names if n.startswith("--")).split("/")[0][2:]
     variable = "RESEARCH_" + plain.replace("as_", "", 1).replace("-", "_").upper()
-    return {"envvar": variable, **settings}
+    return {"envvar": variable, "show_envvar": True, **settings}
 
 
 def number_option(default: int, told: str) -> Callable[[Any], Any]:
@@ -180,7 +185,7 @@ def require_words(text: str, what: str, hint: str = "") -> None:
         raise UsageError(f"{what} needs words, and got none", hint=hint or None)
 
 
-PLACES = ("--data-dir", "--namespace")
+PLACES = ("--data-dir", "--namespace", "--wiki")
 
 
 class Anywhere(click.Group):
