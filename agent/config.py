@@ -104,6 +104,16 @@ class Options(BaseModel):
                 raise PydanticCustomError("date", said) from None
         return value
 
+    @field_validator("allow", "deny", "allow_private")
+    @classmethod
+    def _hosts(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        """Take hosts; of an address or a network only the host would count, without a word."""
+        for value in values:
+            if "/" in value:
+                said = "{value} should be a host such as example.org or 127.0.0.1:8080"
+                raise PydanticCustomError("host", said, {"value": repr(value)})
+        return values
+
     @property
     def effort(self) -> Effort:
         """How far a run goes where its limits are not named."""

@@ -20,9 +20,9 @@ from agent.cli.progress import told
 from agent.cli.render import print_report
 from agent.cli.standard_input import piped_file
 from agent.cli.stores import all_runs
-from agent.cli.terminal import approver, asker, complain, print_preview
+from agent.cli.terminal import approver, asker, complain, note, print_preview
+from agent.cli.write_exports import write_exports
 from agent.config import Options, options
-from agent.export import export
 from agent.journal import Runs
 from agent.run.outcome import exit_code
 from agent.run.preview import preview
@@ -166,24 +166,29 @@ class _Output:
     """What is printed and written, by the flags; takes its own out of them."""
 
     def __init__(self, flags: dict[str, Any]) -> None:
+        if flags["as_json"] and flags["as_events"]:
+            raise click.UsageError("--json and --events both want standard output; give one.")
         self.json = flags["as_json"]
         self.events = flags["as_events"]
         self.quiet = flags["quiet"]
         self.verbose = flags["verbose"]
         self.exports = export_paths(flags["export"])
+        self._limit: str | None = None
         self._missing: tuple[str, str] | None = None
 
     def note(self, event: Event) -> None:
-        """Keep in mind that a page wanted a browser and there was none."""
+        """Keep in mind which limit ended the run, and that a page wanted a browser in vain."""
         if event.type == "browser.missing":
             self._missing = event.data["reason"], event.data["hint"]
+        elif event.type == "answer.draft":
+            self._limit = event.data["limit"]
 
     def show(self, report: Report) -> None:
         """Print the report; a failure is said on stderr."""
         if self.json:
             print(report.to_json())
         elif not self.events:
-            print_report(report)
+            print_report(report, self._limit)
         if report.error is not None:
             complain(report.error.message, report.error.hint)
         if self._missing and not self.quiet:
@@ -191,13 +196,7 @@ class _Output:
 
     def write(self, folder: Path) -> None:
         """Write the exports."""
-        if not self.exports:
-            return
-
-        for path in self.exports:
-            export(folder, path)
-            if not self.quiet:
-                print(f"wrote {path}", file=sys.stderr)
+        write_exports(folder, self.exports, (lambda _: None) if self.quiet else note)
 
 
 def _run(

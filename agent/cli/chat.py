@@ -42,7 +42,7 @@ def chat(**flags: Any) -> int:
     _leave_to_the_file(flags)
     if flags["session"] is None and flags["continue_run"] is None:
         flags["session"] = _new_session()
-    conversation = Conversation(flags)
+    conversation = ChatSession(flags)
     at_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     lines = _typed(conversation) if at_terminal else _piped()
     for line in lines:
@@ -75,7 +75,7 @@ def _piped() -> Iterator[str]:
         yield line
 
 
-def _typed(conversation: Conversation) -> Iterator[str]:
+def _typed(conversation: ChatSession) -> Iterator[str]:
     """Give what a person types, with history and completion; Ctrl-C clears the line."""
     # A pipe does not load it.
     from prompt_toolkit import PromptSession  # noqa: PLC0415
@@ -103,7 +103,7 @@ def _typed(conversation: Conversation) -> Iterator[str]:
 
 
 @dataclass(slots=True)
-class Conversation:
+class ChatSession:
     """The flags that the next question gets, and what the last one gave."""
 
     flags: dict[str, Any]
@@ -162,19 +162,19 @@ class Conversation:
         self._said_of_settings = str(broken or "")
 
 
-def _help(_: Conversation, __: str) -> None:
+def _help(_: ChatSession, __: str) -> None:
     width = max(map(len, COMMANDS)) + 1
     print("\n".join(f"/{name:<{width}} {told}" for name, (told, _) in COMMANDS.items()))
 
 
-def _sources(conversation: Conversation, _: str) -> None:
+def _sources(conversation: ChatSession, _: str) -> None:
     conversation.folder()
     assert conversation.last is not None
     for source in conversation.last.sources:
         print(f"[{source.n}] {source.title or source.url} — {source.url}")
 
 
-def open_source(conversation: Conversation, number: str) -> None:
+def open_source(conversation: ChatSession, number: str) -> None:
     """Open a source of the last answer by its number, in the person's own browser."""
     conversation.folder()
     assert conversation.last is not None
@@ -185,7 +185,7 @@ def open_source(conversation: Conversation, number: str) -> None:
     webbrowser.open(found[0].url)
 
 
-def _export(conversation: Conversation, names: str) -> None:
+def _export(conversation: ChatSession, names: str) -> None:
     folder = conversation.folder()
     if not names:
         raise click.UsageError("Where to? Such as /export report.html")
@@ -194,29 +194,29 @@ def _export(conversation: Conversation, names: str) -> None:
         print(f"wrote {path}")
 
 
-def _model(conversation: Conversation, name: str) -> None:
+def _model(conversation: ChatSession, name: str) -> None:
     if name:
         conversation.flags["model"] = name
     print(f"model: {conversation.flags['model'] or 'as the settings say'}")
 
 
-def _depth(conversation: Conversation, name: str) -> None:
+def _depth(conversation: ChatSession, name: str) -> None:
     if name and name not in EFFORTS:
         raise click.UsageError(f"There is no depth {name!r}: {', '.join(EFFORTS)}.")
     conversation.flags["depth"] = name or conversation.flags["depth"]
     print(f"depth: {conversation.flags['depth'] or 'standard'}")
 
 
-def _forget(conversation: Conversation, _: str) -> None:
+def _forget(conversation: ChatSession, _: str) -> None:
     conversation.flags |= {"session": _new_session(), "continue_run": None}
     print("A new conversation: what was said before is left out.")
 
 
-def _quit(conversation: Conversation, _: str) -> None:
+def _quit(conversation: ChatSession, _: str) -> None:
     conversation.ended = True
 
 
-COMMANDS: dict[str, tuple[str, Callable[[Conversation, str], None]]] = {
+COMMANDS: dict[str, tuple[str, Callable[[ChatSession, str], None]]] = {
     "help": ("what can be typed", _help),
     "sources": ("the sources of the last answer", _sources),
     "open": ("open a source by its number, such as /open 1 or /1", open_source),

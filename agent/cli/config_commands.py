@@ -16,6 +16,7 @@ from agent.config import (
     read_file,
 )
 from agent.errors import UsageError
+from agent.models.resolve import endpoint_of
 
 
 @click.group()
@@ -54,7 +55,9 @@ def set_(name: str, value: str) -> None:
     """Write one setting to the file; a value that is not valid changes nothing."""
     field = _field(name)
     settings = {**read_file(), field: _parsed(value)}
-    options(settings)
+    named = options(settings).model
+    if field == "model" and named:
+        endpoint_of(named, settings.get("base_url"), os.environ)
     target = config_path()
     private_folder(target.parent)
     lines = [f"{key.replace('_', '-')} = {_toml(value)}" for key, value in settings.items()]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PATH = click.Path(path_type=Path)
+_EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
 Row = tuple[tuple[str, ...], dict[str, Any]]
 """The names of an option, and what click is told of it."""
 
@@ -68,7 +69,7 @@ _RUN: tuple[Row, ...] = (
     _switch("--attach", "Use a Chrome that is open."),
     _option("--cdp", "URL|chrome|msedge", "Which Chrome to attach to."),
     _switch("--headed", "Show the launched browser."),
-    _option("--storage-state", "FILE", "Cookies and storage to start with.", type=_PATH),
+    _option("--storage-state", "FILE", "Cookies and storage to start with.", type=_EXISTING),
     _option("--solver", "NAME[=URL]", "Who solves captchas: 2captcha, … (nobody)."),
     _option("--allow", "HOST", "Reach only these sites.", multiple=True),
     _option("--deny", "HOST", "Never reach these sites.", multiple=True),
@@ -224,8 +225,10 @@ def _moved(args: list[str], names: Collection[str]) -> list[str]:
 
 
 def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Check the endings of `--export` before the run, not after it."""
+    """Check endings and folders of `--export` before the run, not after it."""
     for path in values:
+        if not path.parent.is_dir():
+            raise click.BadParameter(f"{path}: there is no folder {path.parent}; make it first")
         if ending(path) not in FORMATS:
             known = " ".join(FORMATS)
             raise click.BadParameter(f"{path.name}: no such format; there are {known}")

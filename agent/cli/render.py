@@ -20,6 +20,14 @@ _WORDS = {
     "failed": "",
     "answered": "",
 }
+_SO_FAR = "this is what is known so far."
+_LIMITS = {
+    "steps": f"Stopped at the limit of steps (--max-steps, --depth); {_SO_FAR}",
+    "timeout": f"Stopped at the limit of time (--timeout); {_SO_FAR}",
+    "budget": f"Stopped at the limit of dollars (--budget); {_SO_FAR}",
+    "tokens": f"Stopped at the limit of tokens (--max-tokens); {_SO_FAR}",
+    "repetition": f"Stopped, since the model went in circles; {_SO_FAR}",
+}
 _QUOTE_CHARS = 240
 _WIDEST = 100
 """Columns beyond which lines are hard to read."""
@@ -27,10 +35,14 @@ _BETWEEN = " · "
 _KEPT = "\N{NO-BREAK SPACE}"
 
 
-def print_report(report: Report) -> None:
-    """Print the answer, what is not verified, the sources with their quotes, and a last line."""
+def print_report(report: Report, limit: str | None = None) -> None:
+    """Print the answer, what is not verified, the sources with their quotes, and a last line.
+
+    `limit` is what ended the run before its time, if anything did.
+    """
+    stopped = report.status == "partial" and limit in _LIMITS
     blocks = [
-        _WORDS[report.status],
+        _LIMITS[limit or ""] if stopped else _WORDS[report.status],
         report.answer,
         _data(report),
         _listed("Not verified:", _unverified(report.sentences)),

@@ -35,6 +35,7 @@ INTERRUPT: Final = "interrupt"
 FINAL: Final = frozenset({"answered", "not_found"})
 """How a run ends that nothing goes on with; the others can be resumed."""
 _HONEST = ("ok", "empty")
+_REFUSED_HINT = "--allow and --deny hold for search engines too; `--site HOST` narrows the search."
 EXIT_CODES: dict[str, int] = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
 
 
@@ -180,6 +181,10 @@ def _out_of_reach(ledger: Ledger) -> WebOutOfReach:
     if outcomes == {"unreachable"} and len(reasons) > 1:  # one reason for all is the proxy's
         said = f"none of {len(seen)} search providers can be reached"
         return Offline(f"you seem to be offline ({said}); try --corpus DIR")
+    if outcomes == {"refused"}:
+        said = f"all {len(seen)} search providers are refused" if len(seen) > 1 else "refused"
+        last = asked[-1]
+        return WebOutOfReach(f"{said}: {last.provider}: {last.detail}", hint=_REFUSED_HINT)
     return WebOutOfReach("no search provider could be asked: " + "; ".join(seen.values()))
 
 

@@ -156,8 +156,9 @@ def failed(error: BrowserError) -> SearchPage:
         return SearchPage(Outcome.TIMEOUT, detail=str(error))
     if isinstance(error, ConnectFailed):
         return SearchPage(Outcome.UNREACHABLE, detail=str(error))
-    what_to_do = f" ({error.hint})" if isinstance(error, Refused) else ""
-    return SearchPage(Outcome.ERROR, detail=f"{error}{what_to_do}")
+    if isinstance(error, Refused):
+        return SearchPage(Outcome.REFUSED, detail=f"{error} ({error.hint})")
+    return SearchPage(Outcome.ERROR, detail=str(error))
 
 
 def only_on_site(page: SearchPage, site: str | None) -> SearchPage:
