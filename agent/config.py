@@ -26,7 +26,17 @@ MAX_STEPS = 200
 CONTEXT_WINDOW = 32_000
 """Tokens that every model of use takes at once."""
 ENV_PREFIX = "RESEARCH_"
-_LISTS = ("search", "fallback", "file", "allow", "deny", "allow_private", "export", "search_url")
+_LISTS = (
+    "search",
+    "alias",
+    "fallback",
+    "file",
+    "allow",
+    "deny",
+    "allow_private",
+    "export",
+    "search_url",
+)
 
 
 class Options(BaseModel):
@@ -35,6 +45,7 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     model: str | None = None
+    alias: tuple[str, ...] = ()
     base_url: str | None = None
     fallback: tuple[str, ...] = ()
     judge: str | None = None
@@ -46,6 +57,7 @@ class Options(BaseModel):
     context_window: int = Field(CONTEXT_WINDOW, ge=4_000)
     depth: Depth = "standard"
     report: bool = False
+    instruction: str | None = None
     search: tuple[str, ...] = ()
     searxng_url: str | None = None
     search_url: tuple[str, ...] = ()
@@ -169,12 +181,26 @@ _GOOD: dict[Path, dict[str, Any]] = {}
 
 def _checked(values: dict[str, Any]) -> Options:
     try:
-        return Options(**values)
+        return _without_aliases(Options(**values))
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "settings"
         hint = "See `research --help` for the settings there are."
         raise UsageError(f"{name.replace('_', '-')}: {first['msg']}", hint=hint) from error
+
+
+def _without_aliases(settings: Options) -> Options:
+    """Put the models' own names in place of short ones."""
+    if not settings.alias:
+        return settings
+    names = {short: name for short, _, name in (one.partition("=") for one in settings.alias)}
+
+    def full(name: str | None) -> str | None:
+        return names.get(name, name) if name else name
+
+    fallback = tuple(names.get(name, name) for name in settings.fallback)
+    models = {"model": full(settings.model), "judge": full(settings.judge), "fallback": fallback}
+    return settings.model_copy(update=models)
 
 
 def config_path() -> Path:

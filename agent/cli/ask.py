@@ -20,10 +20,10 @@ from agent.cli.progress import told
 from agent.cli.render import print_report
 from agent.cli.standard_input import piped_file
 from agent.cli.stores import all_runs
-from agent.cli.terminal import approver, asker, complain, note, print_preview
+from agent.cli.templates import filled, template_option
+from agent.cli.terminal import approver, asker, complain, note, print_preview, say_what_rules_cannot
 from agent.cli.write_exports import write_exports
 from agent.config import Options, options
-from agent.journal import Runs
 from agent.run.outcome import exit_code
 from agent.run.preview import preview
 from agent.run.research import research
@@ -42,6 +42,7 @@ _RUN = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
 
 @click.command(cls=SectionedCommand, epilog=EXAMPLES)
 @click.argument("question", nargs=-1)
+@template_option
 @run_flags
 @output_flags
 def ask(question: tuple[str, ...], **flags: Any) -> int:
@@ -57,6 +58,7 @@ def ask(question: tuple[str, ...], **flags: Any) -> int:
 
 
 def _ask_checked(question: str, flags: dict[str, Any]) -> int:
+    question = filled(question)
     if not question:
         raise click.UsageError("The question is empty.")
     return ask_once(question, flags)
@@ -96,6 +98,7 @@ def ask_once(
     if settings.dry_run:
         print_preview(preview(question, settings, os.environ))
         return 0
+    say_what_rules_cannot(settings)
     code = run_to_end(start, flags, settings.data, required=settings.require_verified, seen=seen)
     dream_after(code, settings, quiet=flags["quiet"])
     return code
@@ -133,7 +136,7 @@ def run_to_end(
         return code
     if seen is not None:
         seen(report)
-    output.write(Runs(data).find(report.run).path)
+    output.write(all_runs(data).find(report.run).path)
     return code or exit_code(report, require_verified=required)
 
 

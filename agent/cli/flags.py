@@ -37,6 +37,7 @@ def _switch(name: str, told: str) -> Row:
 
 _RUN: tuple[Row, ...] = (
     _option("--model", "NAME", "extractive, openai/…, ollama/…, scripted:FILE, …"),
+    _option("--alias", "SHORT=NAME", "A short name for a model.", multiple=True),
     _option("--judge", "NAME", "Model that judges what code leaves open; entailment:FOLDER."),
     _option("--base-url", "URL", "Any OpenAI-compatible endpoint."),
     _option("--fallback", "NAME", "The next model when the first fails.", multiple=True),
@@ -56,6 +57,7 @@ _RUN: tuple[Row, ...] = (
         type=click.Choice(["quick", "standard", "deep"]),
     ),
     _switch("--report", "A report in sections instead of an answer."),
+    _option(("-s", "--instruction"), "TEXT", "An instruction that the model is given as well."),
     _option("--schema", "FILE", "The answer also as JSON of this JSON Schema.", type=_PATH),
     _option("--search", "A,B,C", "Search providers, in order."),
     _option("--searxng-url", "URL", "Where a SearXNG is."),

@@ -39,6 +39,7 @@ COMMANDS = {
     "chrome": ("chrome_command", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),
     "config": ("config_commands", "Show and change settings."),
+    "keys": ("key_commands", "Keep API keys: set, list, rm."),
     "completion": ("completion_command", "Complete commands and flags in your shell."),
 }
 TO_COME = (
@@ -136,7 +137,9 @@ def _print_man(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # 
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """Research a question in a real browser; every sentence of the answer is cited."""
+    from agent.cli.key_store import fill_environment  # noqa: PLC0415 - as above
     from agent.config import read_file  # noqa: PLC0415 - `--help` and `--version` need no settings
 
+    fill_environment()
     settings = read_file()
     ctx.default_map = {"ask": settings, "chat": settings}
