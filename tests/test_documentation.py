@@ -23,7 +23,7 @@ def commands_of(page: str) -> list[str]:
     """The commands of a page that can be run as they stand: blocks marked `sh`, not `shell`."""
     blocks = re.findall(r"```sh\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     lines = [line for body in blocks for line in body.splitlines()]
-    return [line for line in lines if line.startswith("research ")]
+    return [line for line in lines if line.startswith("research ") or "| research " in line]
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from importlib import import_module
+from shutil import get_terminal_size
 
 import click
 from click.shell_completion import CompletionItem
@@ -11,7 +12,13 @@ from click_default_group import DefaultGroup
 
 from agent import __version__
 from agent.cli.flags import command_first, question_options
-from agent.cli.help_screen import EXAMPLES, everything, man_page, write_first_screen
+from agent.cli.help_screen import (
+    EXAMPLES,
+    NarrowFormatter,
+    everything,
+    man_page,
+    write_first_screen,
+)
 
 # name: (module, what `--help` says). A table, so that the help needs none of the modules.
 COMMANDS = {
@@ -110,6 +117,10 @@ def load(name: str) -> click.Command:
     return command
 
 
+_WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
+click.Context.formatter_class = NarrowFormatter
+
+
 def _print_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's way
     if asked:
         print(f"{ctx.get_help()}\n\n{everything(COMMANDS, load)}")
@@ -127,7 +138,7 @@ def _print_man(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # 
     epilog=EXAMPLES,
     default="ask",
     default_if_no_args=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _WIDTH},
     no_args_is_help=True,
     subcommand_metavar='"QUESTION" | COMMAND [ARGS]...',
 )

@@ -70,6 +70,16 @@ def write_first_screen(
     )
 
 
+class NarrowFormatter(click.HelpFormatter):
+    """Keeps within the width of a terminal below the fifty columns that click takes for granted."""
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        """Give what an option is at most a third of a narrow line; what it does the rest."""
+        super().write_dl(rows, min(col_max, max(8, self.width * 2 // 5)), col_spacing)
+
+
 class SectionedCommand(click.Command):
     """A command whose many options are listed by subject."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import textwrap
@@ -77,10 +78,12 @@ def _line(line: str, width: int) -> str:
     indent = " " * (len(line) - len(line.lstrip()))
     head, *facts = line.split(_BETWEEN)
     whole = _BETWEEN.join([head, *(fact.replace(" ", _KEPT) for fact in facts)])  # "4.6 s" is one
+    whole = whole.replace(" [", f"{_KEPT}[")  # as a sentence and its citation are
     wrapped = textwrap.fill(
         whole, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     ).replace(_KEPT, " ")
-    dim = line.startswith(("    “", "confidence "))
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    dim = line.startswith(("    “", "confidence ")) and not plain
     return f"\x1b[2m{wrapped}\x1b[0m" if dim else wrapped
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -47,7 +49,8 @@ def runs(ctx: click.Context, number: int, as_json: bool, data_dir: Path | None) 
         for row in () if as_json else rows:
             question = " ".join(clean(row["question"]).split())[:70]
             rated = _rated(row["confidence"])
-            print(f"{row['run']}  {row['status']:<9}  {rated}  {question}".rstrip())
+            line = f"{row['run']}  {row['status']:<9}  {rated}  {question}".rstrip()
+            print(line[: get_terminal_size().columns] if sys.stdout.isatty() else line)
 
 
 @runs.command()
