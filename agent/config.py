@@ -30,6 +30,7 @@ Shared = Literal["file", "corpus", "memory", "page"]
 """What a person can let a run send where it likes."""
 _LISTS = (
     "search",
+    "alias",
     "fallback",
     "share",
     "file",
@@ -47,6 +48,7 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     model: str | None = None
+    alias: tuple[str, ...] = ()
     base_url: str | None = None
     fallback: tuple[str, ...] = ()
     judge: str | None = None
@@ -58,6 +60,7 @@ class Options(BaseModel):
     context_window: int = Field(CONTEXT_WINDOW, ge=4_000)
     depth: Depth = "standard"
     report: bool = False
+    instruction: str | None = None
     search: tuple[str, ...] = ()
     searxng_url: str | None = None
     search_url: tuple[str, ...] = ()
@@ -117,6 +120,16 @@ class Options(BaseModel):
                 raise PydanticCustomError("date", said) from None
         return value
 
+    @field_validator("allow", "deny", "allow_private")
+    @classmethod
+    def _hosts(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        """Take hosts; of an address or a network only the host would count, without a word."""
+        for value in values:
+            if "/" in value:
+                said = "{value} should be a host such as example.org or 127.0.0.1:8080"
+                raise PydanticCustomError("host", said, {"value": repr(value)})
+        return values
+
     @property
     def effort(self) -> Effort:
         """How far a run goes where its limits are not named."""
@@ -172,12 +185,26 @@ _GOOD: dict[Path, dict[str, Any]] = {}
 
 def _checked(values: dict[str, Any]) -> Options:
     try:
-        return Options(**values)
+        return _without_aliases(Options(**values))
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "settings"
         hint = "See `research --help` for the settings there are."
         raise UsageError(f"{name.replace('_', '-')}: {first['msg']}", hint=hint) from error
+
+
+def _without_aliases(settings: Options) -> Options:
+    """Put the models' own names in place of short ones."""
+    if not settings.alias:
+        return settings
+    names = {short: name for short, _, name in (one.partition("=") for one in settings.alias)}
+
+    def full(name: str | None) -> str | None:
+        return names.get(name, name) if name else name
+
+    fallback = tuple(names.get(name, name) for name in settings.fallback)
+    models = {"model": full(settings.model), "judge": full(settings.judge), "fallback": fallback}
+    return settings.model_copy(update=models)
 
 
 def config_path() -> Path:

@@ -4,6 +4,7 @@ ResearchError
  ├── UsageError         2   a flag, a file or the configuration is wrong
  ├── NotFound           3   nothing found (raised by the command line only; a run reports a status)
  ├── WebOutOfReach      6   every provider failed, or the browser cannot be had
+ │    └── Offline            no search provider could be connected to
  ├── ModelError         7   the model failed for good: key, quota, outage
  │    ├── ModelUnauthorized
  │    ├── ModelQuota
@@ -60,6 +61,12 @@ class WebOutOfReach(ResearchError):
 
     exit_code = 6
     hint = "Run `research doctor` to see what can be reached."
+
+
+class Offline(WebOutOfReach):
+    """No search provider could be connected to."""
+
+    hint = ""
 
 
 class ModelError(ResearchError):

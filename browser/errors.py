@@ -84,7 +84,7 @@ class SessionError(BrowserError):
 class BrowserMissing(SessionError):
     """No Chrome, Chromium or Edge was found."""
 
-    hint = "Install Chrome or Chromium, or run `playwright install chromium`."
+    hint = "Run `research doctor --fix`, or install Chrome or Chromium."
 
 
 class LaunchFailed(SessionError):

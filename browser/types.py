@@ -16,8 +16,10 @@ Via = Literal["http", "browser", "file", "snippet"]
 class Outcome(StrEnum):
     """How asking the web ended. One enum for search engines, pages, walls and limits.
 
-    A search provider ends in one of the first nine; a page in any of them but `empty`-by-search.
+    A search provider ends in one of the first ten or `refused`; a page in any of them but
+    `empty`-by-search.
     Blocked is not empty: `empty` is an honest "nothing found", `blocked` means we were turned away.
+    `unreachable` is an `error` before anything was said: an unknown name, or nobody there.
     """
 
     OK = "ok"
@@ -28,6 +30,7 @@ class Outcome(StrEnum):
     UNAUTHORIZED = "unauthorized"
     TIMEOUT = "timeout"
     ERROR = "error"
+    UNREACHABLE = "unreachable"
     SKIPPED = "skipped"
     CAPTCHA = "captcha"
     BOT_CHECK = "bot_check"

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.flags import data_dir_option, export_paths, output_flags, run_flags
+from agent.cli.help_screen import EXAMPLES, SectionedCommand
 from agent.cli.progress import told
 from agent.cli.render import print_report
+from agent.cli.standard_input import piped_file
 from agent.cli.stores import all_runs
-from agent.cli.terminal import approver, asker, complain, print_preview
+from agent.cli.templates import filled, template_option
+from agent.cli.terminal import approver, asker, complain, note, print_preview, say_what_rules_cannot
+from agent.cli.write_exports import write_exports
 from agent.config import Options, options
-from agent.export import export
-from agent.journal import Runs
 from agent.run.outcome import exit_code
 from agent.run.preview import preview
 from agent.run.research import research
@@ -38,18 +40,28 @@ if TYPE_CHECKING:
 _RUN = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
 
 
-@click.command()
+@click.command(cls=SectionedCommand, epilog=EXAMPLES)
 @click.argument("question", nargs=-1)
+@template_option
 @run_flags
 @output_flags
 def ask(question: tuple[str, ...], **flags: Any) -> int:
-    """Research QUESTION; `-` reads it from standard input."""
+    """Research QUESTION; `-` reads it from standard input, which else is context, as --file is."""
     asked = " ".join(_without_run(question, flags)).strip()
     if asked == "-":
         asked = sys.stdin.read().strip()
-    if not asked:
+        return _ask_checked(asked, flags)
+    with piped_file() as piped:
+        if piped is not None:
+            flags["file"] = (*flags["file"], piped)
+        return _ask_checked(asked, flags)
+
+
+def _ask_checked(question: str, flags: dict[str, Any]) -> int:
+    question = filled(question)
+    if not question:
         raise click.UsageError("The question is empty.")
-    return ask_once(asked, flags)
+    return ask_once(question, flags)
 
 
 def _without_run(question: tuple[str, ...], flags: dict[str, Any]) -> tuple[str, ...]:
@@ -86,6 +98,7 @@ def ask_once(
     if settings.dry_run:
         print_preview(preview(question, settings, os.environ))
         return 0
+    say_what_rules_cannot(settings)
     code = run_to_end(start, flags, settings.data, required=settings.require_verified, seen=seen)
     dream_after(code, settings, quiet=flags["quiet"])
     return code
@@ -117,13 +130,13 @@ def run_to_end(
     output = _Output({name: flags[name] for name in _OUTPUT_FLAGS})
     settings = _set({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
     with progress_view(quiet=output.quiet, verbose=output.verbose) as view:
-        listeners = [view, *([_print_event] if output.events else [])]
+        listeners = [view, output.note, *([_print_event] if output.events else [])]
         report, code = _run(start, settings, listeners, output.show)
     if report is None:
         return code
     if seen is not None:
         seen(report)
-    output.write(Runs(data).find(report.run).path)
+    output.write(all_runs(data).find(report.run).path)
     return code or exit_code(report, require_verified=required)
 
 
@@ -156,30 +169,37 @@ class _Output:
     """What is printed and written, by the flags; takes its own out of them."""
 
     def __init__(self, flags: dict[str, Any]) -> None:
+        if flags["as_json"] and flags["as_events"]:
+            raise click.UsageError("--json and --events both want standard output; give one.")
         self.json = flags["as_json"]
         self.events = flags["as_events"]
         self.quiet = flags["quiet"]
         self.verbose = flags["verbose"]
         self.exports = export_paths(flags["export"])
+        self._limit: str | None = None
+        self._missing: tuple[str, str] | None = None
+
+    def note(self, event: Event) -> None:
+        """Keep in mind which limit ended the run, and that a page wanted a browser in vain."""
+        if event.type == "browser.missing":
+            self._missing = event.data["reason"], event.data["hint"]
+        elif event.type == "answer.draft":
+            self._limit = event.data["limit"]
 
     def show(self, report: Report) -> None:
         """Print the report; a failure is said on stderr."""
         if self.json:
             print(report.to_json())
         elif not self.events:
-            print_report(report)
+            print_report(report, self._limit)
         if report.error is not None:
             complain(report.error.message, report.error.hint)
+        if self._missing and not self.quiet:
+            complain(f"{self._missing[0]}, and a page needed one", self._missing[1])
 
     def write(self, folder: Path) -> None:
         """Write the exports."""
-        if not self.exports:
-            return
-
-        for path in self.exports:
-            export(folder, path)
-            if not self.quiet:
-                print(f"wrote {path}", file=sys.stderr)
+        write_exports(folder, self.exports, (lambda _: None) if self.quiet else note)
 
 
 def _run(

@@ -13,7 +13,8 @@ from click.core import ParameterSource
 
 from agent import __version__
 from agent.cli.ask import INTERRUPTED, ask_once
-from agent.cli.flags import export_paths, output_flags, run_flags
+from agent.cli.flags import export_paths, output_flags, run_flags_showing
+from agent.cli.help_screen import FIRST_FLAGS
 from agent.cli.terminal import complain
 from agent.config import Options, file_settings, options, private_folder
 from agent.depth import EFFORTS
@@ -31,10 +32,13 @@ _HISTORY = "chat-history"
 
 
 @click.command()
-@run_flags
+@run_flags_showing(*FIRST_FLAGS, "--session", "--data-dir")
 @output_flags
 def chat(**flags: Any) -> int:
-    """Research in a conversation; `/help` says what can be typed, Ctrl-D ends it."""
+    """Research in a conversation; `/help` says what can be typed, Ctrl-D ends it.
+
+    It takes all the options of `research ask --help`.
+    """
     _leave_to_the_file(flags)
     if flags["session"] is None and flags["continue_run"] is None:
         flags["session"] = _new_session()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import run_flags
+from agent.cli.flags import run_flags_showing
 from agent.cli.stores import all_runs
 from agent.cli.terminal import complain
 from agent.errors import CHECK_FAILED, ResearchError, UsageError
@@ -49,11 +49,14 @@ class Checked:
 @click.argument("checks", type=_FILE, metavar="FILE")
 @click.option("--junit", type=_FILE, metavar="FILE", help="Write the results as JUnit's XML.")
 @click.option("--summary", type=_FILE, metavar="FILE", help="Write a summary in Markdown.")
-@run_flags
+@run_flags_showing(
+    "--model", "--judge", "--search", "--corpus", "--depth", "--budget", "--data-dir"
+)
 def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) -> int:
     """Run the checks in FILE (YAML): questions, or recorded runs, and what is expected of them.
 
-    Flags outweigh what the file says. Exits 8 when any expectation does not hold.
+    Flags, all those of `research ask --help`, outweigh what the file says. Exits 8 when any
+    expectation does not hold.
     """
     suite = read_suite(checks)
     given = {name: value for name, value in flags.items() if value not in (None, ())}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +17,10 @@ from agent.config import (
     read_file,
 )
 from agent.errors import UsageError
+from agent.models.resolve import endpoint_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.group()
@@ -54,14 +59,35 @@ def set_(name: str, value: str) -> None:
     """Write one setting to the file; a value that is not valid changes nothing."""
     field = _field(name)
     settings = {**read_file(), field: _parsed(value)}
-    options(settings)
+    checked = options(settings)
+    if field == "model" and checked.model:
+        endpoint_of(checked.model, settings.get("base_url"), os.environ)
+    several = getattr(checked, field)
+    if isinstance(several, tuple) and field != "search":  # which is one word, with commas
+        settings[field] = [str(one) for one in several]
+    print(f"{name} = {_toml(settings[field])} in {_write(settings)}")
+
+
+@config.command()
+@click.argument("name")
+def unset(name: str) -> None:
+    """Take one setting out of the file."""
+    field = _field(name)
+    settings = read_file()
+    if field not in settings:
+        raise UsageError(f"{name} is not set in {config_path()}")
+    del settings[field]
+    print(f"{name} is no longer set in {_write(settings)}")
+
+
+def _write(settings: dict[str, Any]) -> Path:
     target = config_path()
     private_folder(target.parent)
     lines = [f"{key.replace('_', '-')} = {_toml(value)}" for key, value in settings.items()]
     temporary = target.with_suffix(".tmp")
     temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
     temporary.replace(target)
-    print(f"{name} = {_toml(settings[field])} in {target}")
+    return target
 
 
 def _field(name: str) -> str:

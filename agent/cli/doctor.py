@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import run_flags
+from agent.cli.doctor_fix import fetch_browser
+from agent.cli.flags import some_run_flags
 from agent.config import Options, options, private_folder
 from agent.errors import ResearchError
 from agent.models import Message
@@ -31,6 +33,12 @@ if TYPE_CHECKING:
 _PROBE = "lighthouse"
 """A word that every engine and encyclopedia knows."""
 _OLDEST = (3, 11)
+_FLAGS = (
+    "--model", "--base-url", "--native-tools/--text-tools", "--model-sees/--model-blind",
+    "--context-window", "--search", "--searxng-url", "--search-url", "--corpus", "--allow",
+    "--deny", "--allow-private", "--proxy", "--data-dir",
+)  # fmt: skip
+"""What decides which providers and which model are asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +52,23 @@ class Checkup:
 
 
 @click.command()
-@run_flags
-def doctor(**flags: Any) -> int:
+@click.option("--fix", is_flag=True, help="Fetch a browser where there is none.")
+@click.option("--json", "as_json", is_flag=True, help="What was found, as JSON.")
+@some_run_flags(*_FLAGS)
+def doctor(fix: bool, as_json: bool, **flags: Any) -> int:  # noqa: FBT001 - click's way
     """Check Python, browser, data folder, each search provider, and the model."""
+    if fix:
+        fetch_browser()
     given = {name: value for name, value in flags.items() if value not in (None, ())}
     settings = options(given, config=True)
     findings = [_python(), _data(settings), _browser()]
-    _show(findings)
+    if not as_json:
+        _show(findings)  # what needs no network need not wait for it
     more = asyncio.run(_network(settings))
-    _show(more)
+    if as_json:
+        print(json.dumps([asdict(finding) for finding in [*findings, *more]], indent=2))
+    else:
+        _show(more)
     return 0 if all(finding.well for finding in _needed([*findings, *more])) else 1
 
 

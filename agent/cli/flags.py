@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PATH = click.Path(path_type=Path)
+_EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
 Row = tuple[tuple[str, ...], dict[str, Any]]
 """The names of an option, and what click is told of it."""
 
@@ -36,6 +37,7 @@ def _switch(name: str, told: str) -> Row:
 
 _RUN: tuple[Row, ...] = (
     _option("--model", "NAME", "extractive, openai/…, ollama/…, scripted:FILE, …"),
+    _option("--alias", "SHORT=NAME", "A short name for a model.", multiple=True),
     _option("--judge", "NAME", "Model that judges what code leaves open."),
     _option("--base-url", "URL", "Any OpenAI-compatible endpoint."),
     _option("--fallback", "NAME", "The next model when the first fails.", multiple=True),
@@ -55,6 +57,7 @@ _RUN: tuple[Row, ...] = (
         type=click.Choice(["quick", "standard", "deep"]),
     ),
     _switch("--report", "A report in sections instead of an answer."),
+    _option(("-s", "--instruction"), "TEXT", "An instruction that the model is given as well."),
     _option("--schema", "FILE", "The answer also as JSON of this JSON Schema.", type=_PATH),
     _option("--search", "A,B,C", "Search providers, in order."),
     _option("--searxng-url", "URL", "Where a SearXNG is."),
@@ -68,7 +71,7 @@ _RUN: tuple[Row, ...] = (
     _switch("--attach", "Use a Chrome that is open."),
     _option("--cdp", "URL|chrome|msedge", "Which Chrome to attach to."),
     _switch("--headed", "Show the launched browser."),
-    _option("--storage-state", "FILE", "Cookies and storage to start with.", type=_PATH),
+    _option("--storage-state", "FILE", "Cookies and storage to start with.", type=_EXISTING),
     _option("--solver", "NAME[=URL]", "Who solves captchas: 2captcha, … (nobody)."),
     _option("--allow", "HOST", "Reach only these sites.", multiple=True),
     _option("--deny", "HOST", "Never reach these sites.", multiple=True),
@@ -137,6 +140,18 @@ def run_flags(function: F) -> F:
     return _added(function, _RUN)
 
 
+def some_run_flags(*names: str) -> Callable[[F], F]:
+    """Add those flags of a run whose first names these are."""
+    rows = tuple(row for row in _RUN if row[0][0] in names)
+    return lambda function: _added(function, rows)
+
+
+def run_flags_showing(*names: str) -> Callable[[F], F]:
+    """Add all flags of a run; the help of the command shows those whose first names these are."""
+    rows = tuple((named, {"hidden": named[0] not in names, **told}) for named, told in _RUN)
+    return lambda function: _added(function, rows)
+
+
 def output_flags(function: F) -> F:
     """Add the flags that say what is printed and written."""
     return _added(function, _OUTPUT)
@@ -144,8 +159,7 @@ def output_flags(function: F) -> F:
 
 def question_options() -> list[click.Option]:
     """Give the options of a question, for a help text that loads nothing of what runs one."""
-    rows = (*_RUN, *_OUTPUT)
-    return [click.Option(names, **_with_variable(names, settings)) for names, settings in rows]
+    return [click.Option(names, **settings) for names, settings in (*_RUN, *_OUTPUT)]
 
 
 def _added(function: F, rows: tuple[Row, ...]) -> F:
@@ -159,7 +173,7 @@ def _with_variable(names: tuple[str, ...], settings: dict[str, Any]) -> dict[str
     named = next((n for n in names if not n.startswith("-")), None)
     plain = named or next(n for n in names if n.startswith("--")).split("/")[0][2:]
     variable = "RESEARCH_" + plain.replace("as_", "", 1).replace("-", "_").upper()
-    return {"envvar": variable, **settings}
+    return {"envvar": variable, "show_envvar": True, **settings}
 
 
 def number_option(default: int, told: str) -> Callable[[Any], Any]:
@@ -180,7 +194,7 @@ def require_words(text: str, what: str, hint: str = "") -> None:
         raise UsageError(f"{what} needs words, and got none", hint=hint or None)
 
 
-PLACES = ("--data-dir", "--namespace")
+PLACES = ("--data-dir", "--namespace", "--wiki")
 
 
 class Anywhere(click.Group):
@@ -219,8 +233,10 @@ def _moved(args: list[str], names: Collection[str]) -> list[str]:
 
 
 def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Check the endings of `--export` before the run, not after it."""
+    """Check endings and folders of `--export` before the run, not after it."""
     for path in values:
+        if not path.parent.is_dir():
+            raise click.BadParameter(f"{path}: there is no folder {path.parent}; make it first")
         if ending(path) not in FORMATS:
             known = " ".join(FORMATS)
             raise click.BadParameter(f"{path.name}: no such format; there are {known}")

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import difflib
 from importlib import import_module
+from shutil import get_terminal_size
 
 import click
+from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
 from agent import __version__
 from agent.cli.flags import command_first, question_options
+from agent.cli.help_screen import (
+    EXAMPLES,
+    NarrowFormatter,
+    everything,
+    man_page,
+    write_first_screen,
+)
 
 # name: (module, what `--help` says). A table, so that the help needs none of the modules.
 COMMANDS = {
@@ -38,7 +47,13 @@ COMMANDS = {
     "chrome": ("chrome_command", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),
     "config": ("config_commands", "Show and change settings."),
+    "keys": ("key_commands", "Keep API keys: set, list, rm."),
+    "completion": ("completion_command", "Complete commands and flags in your shell."),
 }
+TO_COME = (
+    "secret", "tools", "plugins", "mcp", "batch", "worker", "queue", "schedule", "monitor", "serve",
+)  # fmt: skip
+"""Names that are kept free for commands to come; alone, they are no question."""
 _CLOSE = 0.72
 """Likeness above which a single word is taken for a mistyped command, not for a question."""
 
@@ -66,22 +81,35 @@ class ResearchGroup(DefaultGroup):  # type: ignore[misc] # click-default-group i
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Refuse a single mistyped command before it becomes a question."""
-        if len(args) == 1 and " " not in args[0] and args[0] not in COMMANDS:
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=_CLOSE)
-            if near:
-                raise click.UsageError(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        if len(args) == 1 and args[0] not in COMMANDS and (near := _near(args[0])):
+            hint = f"Did you mean {near!r}?" if near in COMMANDS else f"There is no {near!r} yet."
+            question = "A question has more than one word, or stands behind `research ask`."
+            raise click.UsageError(f"No such command {args[0]!r}. {hint} {question}")
         resolved: tuple[str | None, click.Command | None, list[str]] = super().resolve_command(
             ctx, args
         )
         return resolved
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table, then the options of a question."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, told) for name, (_, told) in COMMANDS.items()])
-        rows = [row for option in question_options() if (row := option.get_help_record(ctx))]
-        with formatter.section("Options of a question"):
-            formatter.write_dl(rows)
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the names of commands, and the flags of a question."""
+        if incomplete.startswith("-"):
+            return load("ask").shell_complete(ctx, incomplete)
+        named = COMMANDS.items()
+        return [CompletionItem(n, help=told) for n, (_, told) in named if n.startswith(incomplete)]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
+        """Write what matters first; the rest is told where it belongs."""
+        write_first_screen(formatter, COMMANDS, question_options())
+
+
+def _near(word: str) -> str | None:
+    """Give the command, there already or to come, that a single word is likely to mean."""
+    if " " in word:
+        return None
+    names = [*COMMANDS, *TO_COME]
+    swapped = [name for name in names if sorted(name) == sorted(word.lower())]
+    close = difflib.get_close_matches(word.lower(), names, n=1, cutoff=_CLOSE)
+    return next(iter([*swapped, *close]), None)
 
 
 def load(name: str) -> click.Command:
@@ -90,28 +118,40 @@ def load(name: str) -> click.Command:
     return command
 
 
-# \b keeps click from joining the lines.
-_EXAMPLES = """\b
-Examples:
-  research "When was the Eiffel Tower opened?"
-  research --corpus notes/ "What did we decide about pricing?"
-  research --attach "What does this page say about refunds?"
-"""
+_WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
+click.Context.formatter_class = NarrowFormatter
+
+
+def _print_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's way
+    if asked:
+        print(f"{ctx.get_help()}\n\n{everything(COMMANDS, load)}")
+        ctx.exit()
+
+
+def _print_man(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's way
+    if asked:
+        print(man_page(COMMANDS, load, __version__))
+        ctx.exit()
 
 
 @click.group(
     cls=ResearchGroup,
-    epilog=_EXAMPLES,
+    epilog=EXAMPLES,
     default="ask",
     default_if_no_args=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _WIDTH},
     no_args_is_help=True,
+    subcommand_metavar='"QUESTION" | COMMAND [ARGS]...',
 )
+@click.option("--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_print_all)
+@click.option("--man", is_flag=True, is_eager=True, expose_value=False, callback=_print_man)
 @click.version_option(__version__, prog_name="research")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """Research a question in a real browser; every sentence of the answer is cited."""
+    from agent.cli.key_store import fill_environment  # noqa: PLC0415 - as above
     from agent.config import read_file  # noqa: PLC0415 - `--help` and `--version` need no settings
 
+    fill_environment()
     settings = read_file()
     ctx.default_map = {"ask": settings, "chat": settings}

@@ -66,10 +66,20 @@ def memory() -> None:
 @_kinds
 @click.option("--all", "every", is_flag=True, help="What runs left as well, by id.")
 @number_option(100, "How many, the newest.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_obj
-def list_(place: Place, kinds: tuple[str, ...], every: bool, number: int) -> None:  # noqa: FBT001 - click's way
+def list_(
+    place: Place,
+    kinds: tuple[str, ...],
+    every: bool,  # noqa: FBT001 - click's way
+    number: int,
+    as_json: bool,  # noqa: FBT001
+) -> None:
     """List what is remembered by key; --all or --kind for the rest."""
     with opened(place) as store:
+        if as_json:
+            print(_as_json(store, kinds, number, every=every))
+            return
         if kinds or every:
             from agent.memory.kinds import expand  # noqa: PLC0415 - only here
 
@@ -84,6 +94,18 @@ def list_(place: Place, kinds: tuple[str, ...], every: bool, number: int) -> Non
                 "" if every or kinds else "`--all` lists what runs left as well.",
             )
     print("\n".join(lines), end="\n" if lines else "")
+
+
+def _as_json(store: Memory, kinds: tuple[str, ...], number: int, *, every: bool) -> str:
+    rows: list[dict[str, Any]]
+    if not kinds and not every:
+        rows = [{"key": k, "text": str(v)} for k, v in list(store.remembered().items())[-number:]]
+    else:
+        from agent.memory.kinds import expand  # noqa: PLC0415 - only here
+
+        found = store.newest(sorted(expand(kinds)) or None, number)
+        rows = [{"id": hit.id, "key": hit.key, "text": hit.text, "kind": hit.kind} for hit in found]
+    return json.dumps(rows, ensure_ascii=False, indent=2)
 
 
 @memory.command()

@@ -38,6 +38,8 @@ def _one_line(text: str) -> str:
 
 
 def _search(data: dict[str, Any]) -> str:
+    if data["outcome"] == "unreachable":
+        return ""  # of all providers alike where one is offline, which the end of the run says
     detail = f" ({data['detail']})" if data["detail"] else ""
     found = f"{data['results']} results" if data["outcome"] == "ok" else data["outcome"]
     return f"searched {data['provider']} for {data['query']!r}: {found}{detail}"
@@ -52,6 +54,8 @@ def _indexed(data: dict[str, Any]) -> str:
 def _tool(data: dict[str, Any]) -> str:
     result = data["data"]
     failed = result.get("error") if isinstance(result, dict) else None
+    if failed and set(result.get("providers", {}).values()) == {"unreachable"}:
+        return ""  # as above
     if failed:
         return f"{data['name']} failed: {failed}"
     if data["name"] in ("WEB_SEARCH", "READ", "FETCH_URL"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import textwrap
@@ -21,6 +22,14 @@ _WORDS = {
     "failed": "",
     "answered": "",
 }
+_SO_FAR = "this is what is known so far."
+_LIMITS = {
+    "steps": f"Stopped at the limit of steps (--max-steps, --depth); {_SO_FAR}",
+    "timeout": f"Stopped at the limit of time (--timeout); {_SO_FAR}",
+    "budget": f"Stopped at the limit of dollars (--budget); {_SO_FAR}",
+    "tokens": f"Stopped at the limit of tokens (--max-tokens); {_SO_FAR}",
+    "repetition": f"Stopped, since the model went in circles; {_SO_FAR}",
+}
 _QUOTE_CHARS = 240
 _WIDEST = 100
 """Columns beyond which lines are hard to read."""
@@ -28,10 +37,14 @@ _BETWEEN = " · "
 _KEPT = "\N{NO-BREAK SPACE}"
 
 
-def print_report(report: Report) -> None:
-    """Print the answer, what is not verified, the sources with their quotes, and a last line."""
+def print_report(report: Report, limit: str | None = None) -> None:
+    """Print the answer, what is not verified, the sources with their quotes, and a last line.
+
+    `limit` is what ended the run before its time, if anything did.
+    """
+    stopped = report.status == "partial" and limit in _LIMITS
     blocks = [
-        _WORDS[report.status],
+        _LIMITS[limit or ""] if stopped else _WORDS[report.status],
         report.answer,
         _data(report),
         _listed("Not verified:", _unverified(report.sentences)),
@@ -74,10 +87,12 @@ def _line(line: str, width: int) -> str:
     indent = " " * (len(line) - len(line.lstrip()))
     head, *facts = line.split(_BETWEEN)
     whole = _BETWEEN.join([head, *(fact.replace(" ", _KEPT) for fact in facts)])  # "4.6 s" is one
+    whole = whole.replace(" [", f"{_KEPT}[")  # as a sentence and its citation are
     wrapped = textwrap.fill(
         whole, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     ).replace(_KEPT, " ")
-    dim = line.startswith(("    “", "confidence "))
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    dim = line.startswith(("    “", "confidence ")) and not plain
     return f"\x1b[2m{wrapped}\x1b[0m" if dim else wrapped
 
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent.background.skill_scores import feedback as weigh
-from agent.cli.flags import Anywhere, data_dir_option, export_paths
+from agent.cli.flags import Anywhere, data_dir_option, export_paths, number_option
 from agent.cli.progress import told
 from agent.cli.render import print_report
 from agent.cli.stamping import calendars_option, complete_option, require_one, tell_missing
 from agent.cli.stores import all_runs
+from agent.cli.terminal import complain
+from agent.cli.write_exports import write_exports
 from agent.config import options
-from agent.export import export as write
 from agent.export import timestamps
 from agent.export.run_archive import opened
 from agent.journal import read_events, utc_now
@@ -30,19 +34,23 @@ if TYPE_CHECKING:
     from agent.journal import RunFolder
 
 
-_SHOWN = 20
-
-
 @click.group(cls=Anywhere, invoke_without_command=True)
-@click.option("-n", "--number", default=_SHOWN, show_default=True, help="How many, newest first.")
+@number_option(20, "How many, newest first.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @data_dir_option
 @click.pass_context
-def runs(ctx: click.Context, number: int, data_dir: Path | None) -> None:
+def runs(ctx: click.Context, number: int, as_json: bool, data_dir: Path | None) -> None:  # noqa: FBT001 - click's way
     """List runs, newest first."""
     ctx.obj = data_dir
     if ctx.invoked_subcommand is None:
-        for run, _ in zip(all_runs(data_dir), range(number), strict=False):
-            print(_run_row(run))
+        rows = [_run_row(run) for run in islice(all_runs(data_dir), number)]
+        if as_json:
+            print(json.dumps(rows, ensure_ascii=False, indent=2))
+        for row in () if as_json else rows:
+            question = " ".join(clean(row["question"]).split())[:70]
+            rated = _rated(row["confidence"])
+            line = f"{row['run']}  {row['status']:<9}  {rated}  {question}".rstrip()
+            print(line[: get_terminal_size().columns] if sys.stdout.isatty() else line)
 
 
 @runs.command()
@@ -119,19 +127,20 @@ def _show_run(folder: RunFolder, *, as_json: bool, steps: bool) -> None:
             for line in told(event, verbose=2):
                 print(f"{event.place:>8}  {line}")
         print()
-    print_report(report)
+    limits = [e.data["limit"] for e in read_events(folder.journal) if e.type == "answer.draft"]
+    print_report(report, limits[-1] if limits else None)
+    if report.error is not None:
+        complain(f"the run failed: {report.error.message}", report.error.hint)
 
 
 @click.command()
 @click.argument("run", metavar="RUN|FILE.zip")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @data_dir_option
-def export(run: str, files: tuple[Path, ...], data_dir: Path | None) -> None:
+def export(run: str, files: tuple[Path, ...], data_dir: Path | None) -> int:
     """Write a run, or what is in its archive, to FILES; the kind is told by the ending."""
     with opened(run, all_runs(data_dir)) as folder:
-        for path in export_paths(files):
-            write(folder.path, path)
-            print(f"wrote {path}")
+        return write_exports(folder.path, export_paths(files), print)
 
 
 def report_of(folder: RunFolder) -> Any:
@@ -145,13 +154,13 @@ def report_of(folder: RunFolder) -> Any:
     return Report(run=folder.id, question=question, status="partial", answer="The run was cut off.")
 
 
-def _run_row(folder: RunFolder) -> str:
+def _run_row(folder: RunFolder) -> dict[str, Any]:
+    row = {"run": folder.id, "status": "cut off", "confidence": None, "question": ""}
     try:
-        row = json.loads(folder.report.read_bytes())
+        report = json.loads(folder.report.read_bytes())
     except FileNotFoundError:
-        return f"{folder.id}  cut off"
-    question = " ".join(clean(row["question"]).split())
-    return f"{folder.id}  {row['status']:<9}  {_rated(row['confidence'])}  {question[:70]}"
+        return row
+    return {**row, **{name: report[name] for name in (*row, "elapsed_s", "usage")}}
 
 
 def _rated(confidence: float | None) -> str:

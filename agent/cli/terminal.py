@@ -7,9 +7,12 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from agent.models.providers import default_model
+from agent.models.resolve import EXTRACTIVE
 from browser.text.words import clean
 
 if TYPE_CHECKING:
+    from agent.config import Options
     from agent.run.preview import Preview
     from agent.tools.context import Approve, Ask
 
@@ -41,6 +44,22 @@ def print_preview(ahead: Preview) -> None:
     print(f"plan     {'asked for first' if ahead.plans else 'none: one line of work'}")
     print(f"likely   {ahead.input_tokens:,} tokens in, {ahead.output_tokens:,} out{cost}")
     print("Nothing was sent. Memory, files and the open page are added to the prompt of a run.")
+
+
+def say_what_rules_cannot(settings: Options) -> None:
+    """Say before a run by rules what was asked of it that only a language model can do."""
+    if settings.model or settings.base_url:
+        keyless = settings.model == EXTRACTIVE
+    else:
+        keyless = default_model(os.environ) is None
+    if keyless and settings.report:
+        note(
+            "Without a language model a report is an answer of one or two quoted sentences, in no "
+            "sections: nothing is summarised or compared.",
+            "`research keys set NAME` keeps a key; --model names a model.",
+        )
+    if keyless and settings.instruction:
+        note("Without a language model nobody heeds the instruction of -s.")
 
 
 def approver() -> Approve | None:

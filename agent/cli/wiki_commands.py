@@ -24,7 +24,8 @@ _FROM_ONE = click.IntRange(min=1)
 
 @click.group(cls=Anywhere, invoke_without_command=True)
 @click.option(
-    "--folder",
+    "--wiki",
+    "folder",
     type=click.Path(path_type=Path, file_okay=False),
     envvar="RESEARCH_WIKI",
     metavar="DIR",

@@ -76,7 +76,7 @@ def _head(report: Report) -> str:
         verdicts.confidence(report) if report.sources else "",
         *verdicts.made_of(report),
         f"{report.steps} step{'s' * (report.steps != 1)}",
-        f"{report.elapsed_s:.1f} s",
+        f"{report.elapsed_s:.1f}\N{NO-BREAK SPACE}s",
         escape(usage.model),
         f"${usage.usd:.4f}" if usage.usd else "",
     ]

@@ -8,7 +8,8 @@ Types: run.started · skills.given · plan · model.request · model.reply · mo
 tool.intent · tool.call · call.mended · tool.result · tool.outcome_unknown · page.open ·
 corpus.indexed · search.attempt · results.added · source.added · policy.refused · guard.noticed ·
 person.asked · person.answered · limit.reached · judge · review · note · answer.draft ·
-answer.verified · run.interrupted · run.crashed · run.finished · job.begun · job.done · run.settled.
+answer.verified · browser.missing · run.interrupted · run.crashed · run.finished · job.begun ·
+job.done · run.settled.
 
 A `model.delta` (a piece of a reply; `anew`: what came so far is void) is told as it happens and not
 kept: `model.reply` has the whole.

@@ -50,12 +50,14 @@ def system_prompt(
     native: bool = False,
     depth: Depth = "standard",
     guides: Iterable[str] = (),
+    instruction: str = "",
     today: str = "",
 ) -> str:
     """Assemble the system prompt: core, how tools are called, the tools there are.
 
     Offered as functions (`native`), tools are described with the functions. A depth other than
     the standard one says how far to go; `guides` are those that the run needs from its beginning.
+    `instruction` is what the person adds for the whole run.
     `today` (a date) comes last: what stands before it is the same every day, and is cached.
     """
     guides = list(guides)
@@ -63,8 +65,9 @@ def system_prompt(
     if BROWSING in guides and not native:
         calling += tools.lines(on_page=True)
     further = [f"{name}.md" for name in guides] + ([f"{depth}.md"] if depth != "standard" else [])
+    added = [f"The person adds: {instruction}\n"] if instruction else []
     date = [f"Today is {today}.\n"] if today else []
-    return "\n".join([_read("core.md"), *calling, *map(_read, further), *date])
+    return "\n".join([_read("core.md"), *calling, *map(_read, further), *added, *date])
 
 
 def prompt(name: str) -> str:

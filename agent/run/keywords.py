@@ -19,6 +19,7 @@ class Flags(TypedDict, total=False):
     `context_window` and `max_tokens` in tokens. `research --help` says what each does.
     """
 
+    alias: _Names | None
     base_url: str | None
     fallback: _Names | None
     judge: str | None
@@ -30,6 +31,7 @@ class Flags(TypedDict, total=False):
     context_window: int | None
     depth: Depth | None
     report: bool | None
+    instruction: str | None
     search: _Names | None
     searxng_url: str | None
     search_url: _Names | None

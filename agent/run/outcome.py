@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from agent.errors import ResearchError, WebOutOfReach
+from agent.errors import Offline, ResearchError, WebOutOfReach
 from agent.evidence import check_answer, weigh
 from agent.evidence.answer import report_source
 from agent.journal.places import JUDGE
@@ -37,6 +37,7 @@ INTERRUPT: Final = "interrupt"
 FINAL: Final = frozenset({"answered", "not_found"})
 """How a run ends that nothing goes on with; the others can be resumed."""
 _HONEST = ("ok", "empty")
+_REFUSED_HINT = "--allow and --deny hold for search engines too; `--site HOST` narrows the search."
 EXIT_CODES: dict[str, int] = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
 
 
@@ -190,6 +191,15 @@ def _out_of_reach(ledger: Ledger) -> WebOutOfReach:
     for line in asked:  # what a provider said when it was asked stands above its rest afterwards
         detail = f" ({line.detail})" if line.detail else ""
         seen[line.provider] = f"{line.provider}: {line.outcome}{detail}"
+    reasons = {line.detail for line in ledger.searches if line.outcome == "unreachable"}
+    outcomes = {line.outcome for line in asked} - {"skipped"}
+    if outcomes == {"unreachable"} and len(reasons) > 1:  # one reason for all is the proxy's
+        said = f"none of {len(seen)} search providers can be reached"
+        return Offline(f"you seem to be offline ({said}); try --corpus DIR")
+    if outcomes == {"refused"}:
+        said = f"all {len(seen)} search providers are refused" if len(seen) > 1 else "refused"
+        last = asked[-1]
+        return WebOutOfReach(f"{said}: {last.provider}: {last.detail}", hint=_REFUSED_HINT)
     return WebOutOfReach("no search provider could be asked: " + "; ".join(seen.values()))
 
 

@@ -53,7 +53,8 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> Prev
     context = ToolContext(question, Evidence(), Limits(), _nowhere, _kept)
     tools, native = Registry(tools_for(context)), where is not None and where.native
     today = utc_now().date().isoformat()
-    system = system_prompt(tools, native=native, depth=options.depth, today=today)
+    said = options.instruction or ""
+    system = system_prompt(tools, native=native, depth=options.depth, instruction=said, today=today)
     offered = tool_specs(tools) if native else []
     steps = min(LIKELY_STEPS, options.max_steps or options.effort.steps)
     first = tokens(system) + tokens(json.dumps(offered)) + tokens(question)

@@ -188,7 +188,7 @@ class Run:
         services.started(self._model.name, session, guided=self._model.guided)
         past = services.given.past
         if past is None or past.live:  # else all that the run needs is on record
-            opened = open_web(options, services.environ)
+            opened = open_web(options, services.environ, services.record)
             services.context.web = await stack.enter_async_context(opened)
         model = await self._model.open(stack, lambda why: services.journal.write("note", text=why))
         builder = ContextBuilder(

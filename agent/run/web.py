@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from agent.config import host_port
 from agent.errors import UsageError, WebOutOfReach
 from agent.run.search_chain import search_chain, search_defaults
 from agent.tools import Web
-from browser.errors import AttachFailed, BrowserError, SessionError
+from browser.errors import AttachFailed, BrowserError, BrowserMissing, SessionError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
@@ -29,17 +30,26 @@ if TYPE_CHECKING:
     from browser.solvers import Solver
     from browser.types import PageContext
 
+Record = Callable[..., object]
+"""Takes the type of an event and its data as keyword arguments."""
 DEFAULT_CDP = "http://127.0.0.1:9222"
 """Where `research chrome` and most guides put the debugging port."""
 PERSONS_CHROME = "chrome"
 """The Chrome of the person, once they allowed it at chrome://inspect/#remote-debugging."""
 
 
+def _unrecorded(_: str, **__: object) -> None:
+    """Keep no record: where no run is."""
+
+
 @asynccontextmanager
-async def open_web(options: Options, environ: Mapping[str, str]) -> AsyncIterator[Web]:
+async def open_web(
+    options: Options, environ: Mapping[str, str], record: Record = _unrecorded
+) -> AsyncIterator[Web]:
     """Open the web of a run; what it started is ended when the block is left.
 
-    `environ` may hold keys of search providers. Raises `UsageError` for a provider or a corpus that
+    `environ` may hold keys of search providers; `record` takes the event
+    `browser.missing`. Raises `UsageError` for a provider or a corpus that
     cannot be used, `WebOutOfReach` where no Chrome answers to attach to.
     """
     folder = options.data  # for caches and indexes
@@ -48,7 +58,7 @@ async def open_web(options: Options, environ: Mapping[str, str]) -> AsyncIterato
         cache = folder / "pages" / f"{sha256(options.namespace.encode()).hexdigest()[:16]}.db"
         client = HttpClient(egress, cache=cache, fresh=options.fresh)
         http = await stack.enter_async_context(client)
-        browsers = _Browsers(options, egress, stack)
+        browsers = _Browsers(options, egress, stack, record)
         chain = search_chain(options, environ, http, browsers.render)
         stack.callback(chain.close)
         polite = Polite(http, obey_robots=not options.ignore_robots)
@@ -95,7 +105,11 @@ async def _solver(
 class _Browsers:
     """Starts the one browser of a run when it is first asked for."""
 
-    def __init__(self, options: Options, egress: Egress, stack: AsyncExitStack) -> None:
+    def __init__(
+        self, options: Options, egress: Egress, stack: AsyncExitStack, record: Record
+    ) -> None:
+        self._record = record
+        self._missing = False
         self._options = options
         self._egress = egress
         self._stack = stack
@@ -106,7 +120,13 @@ class _Browsers:
         """Give the browser; raises a `SessionError` where it cannot be had."""
         async with self._lock:
             if self._browser is None:
-                self._browser = await self._start()
+                try:
+                    self._browser = await self._start()
+                except BrowserMissing as error:
+                    if not self._missing:
+                        self._record("browser.missing", reason=str(error), hint=error.hint)
+                    self._missing = True
+                    raise
             return self._browser
 
     async def render(self, url: str, deadline: float) -> tuple[str, str]:

@@ -95,7 +95,14 @@ def instructed(
     """Give the system prompt; a model that calls functions is offered the tools as such."""
     guides = _guides(options, context)
     native = natively(model)
-    system = system_prompt(registry, native=native, depth=options.depth, guides=guides, today=today)
+    system = system_prompt(
+        registry,
+        native=native,
+        depth=options.depth,
+        guides=guides,
+        instruction=options.instruction or "",
+        today=today,
+    )
     if natively(model):
         tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)
         if BROWSING in guides:

@@ -72,7 +72,7 @@ class Folder:
             self._write(place, path, text)
         except OSError as error:
             raise UsageError(
-                f"cannot write {place}: {error.strerror}", hint="Name another wiki with --folder."
+                f"cannot write {place}: {error.strerror}", hint="Name another wiki with --wiki."
             ) from error
 
     def _write(self, place: Path, path: str, text: str) -> None:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from browser.errors import BrowserError, DeadlineExceeded, Refused, SearchError
+from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, Refused, SearchError
 from browser.search.refusals import judge_refusal
 from browser.search.search_results import is_on_site, is_sealed, tidy
 from browser.types import Outcome, SearchPage
@@ -154,8 +154,11 @@ def failed(error: BrowserError) -> SearchPage:
     """Say as an outcome that an engine could not be reached."""
     if isinstance(error, DeadlineExceeded):
         return SearchPage(Outcome.TIMEOUT, detail=str(error))
-    what_to_do = f" ({error.hint})" if isinstance(error, Refused) else ""
-    return SearchPage(Outcome.ERROR, detail=f"{error}{what_to_do}")
+    if isinstance(error, ConnectFailed):
+        return SearchPage(Outcome.UNREACHABLE, detail=str(error))
+    if isinstance(error, Refused):
+        return SearchPage(Outcome.REFUSED, detail=f"{error} ({error.hint})")
+    return SearchPage(Outcome.ERROR, detail=str(error))
 
 
 def only_on_site(page: SearchPage, site: str | None) -> SearchPage:

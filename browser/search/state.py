@@ -9,7 +9,7 @@ long a provider rests after
 | rate_limited | 3 min | twice as long | a day | `Retry-After` decides where given |
 | quota | a day | - | a day | plans renew by day or month |
 | unauthorized | a day | - | a day | another key is another identity |
-| timeout, error | 3 min | - | 3 min | soft: asked again if nobody else answers |
+| timeout, error, unreachable | 3 min | - | 3 min | soft: asked again if nobody else answers |
 """
 
 from __future__ import annotations
@@ -138,8 +138,9 @@ _FIRST_REST = {
     Outcome.UNAUTHORIZED: LONGEST,
     Outcome.TIMEOUT: SHORTEST,
     Outcome.ERROR: SHORTEST,
+    Outcome.UNREACHABLE: SHORTEST,
 }
-_SOFT = (Outcome.TIMEOUT, Outcome.ERROR)
+_SOFT = (Outcome.TIMEOUT, Outcome.ERROR, Outcome.UNREACHABLE)
 _GROWING = (Outcome.BLOCKED, Outcome.RATE_LIMITED)
 
 _RESTS = """CREATE TABLE IF NOT EXISTS rest (

@@ -158,6 +158,27 @@ async def start_chrome(
     return StartedChrome(process.pid, f"http://127.0.0.1:{chosen}", folder)
 
 
+async def stop_chrome(profile: str | os.PathLike[str]) -> bool:
+    """Close the Chrome that `start_chrome` started on a profile; False where none runs there."""
+    try:
+        lines = (Path(profile) / _PORT_FILE).read_text(encoding="utf-8").split()
+    except FileNotFoundError:
+        return False
+    if len(lines) != 2 or not lines[0].isdigit() or not await _listens(int(lines[0])):
+        return False
+    from playwright.async_api import Error, async_playwright  # noqa: PLC0415 - only here
+
+    try:
+        async with async_playwright() as playwright:  # the path names this very browser
+            address = f"ws://127.0.0.1:{lines[0]}{lines[1]}"
+            browser = await playwright.chromium.connect_over_cdp(address)
+            session = await browser.new_browser_cdp_session()
+            await session.send("Browser.close")
+    except Error:
+        return False
+    return True
+
+
 def _prepared(profile: str | os.PathLike[str]) -> Path:
     folder = Path(profile).expanduser().absolute()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)

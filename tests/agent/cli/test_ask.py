@@ -110,7 +110,7 @@ def test_a_dead_search_engine_is_named_and_exits_6(run, script):
     done = run(QUESTION, "-q", "--model", model, "--searxng-url", "http://127.0.0.1:9",
                "--search", "searxng", "--no-memory")  # fmt: skip
     assert done.returncode == 6
-    assert "searxng: error" in done.stderr
+    assert "searxng: unreachable" in done.stderr
 
 
 def test_flags_come_before_the_environment_and_that_before_the_file(run, tmp_path):

@@ -40,6 +40,7 @@ def test_what_holds_and_what_does_not_is_told_to_people_and_to_ci(run, answering
 
 
 def test_a_recorded_run_is_checked_without_web_or_model(run, web, answering, tmp_path):
+    (tmp_path / "kept").mkdir()
     first = json.loads(run("--json", "When?", "--model", answering, *web).stdout)["run"]
     run("export", first, str(tmp_path / "kept" / "light.zip"))
     run("runs", "rm", first)

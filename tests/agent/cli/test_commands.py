@@ -18,7 +18,7 @@ def kept(run, web, answering):
 def test_help_lists_the_commands_and_the_options_of_a_question(run):
     text = run("--help").stdout
     assert "doctor" in text
-    assert "--searxng-url" in text
+    assert "--corpus" in text
 
 
 def test_runs_are_listed_shown_exported_and_removed(run, kept, tmp_path):

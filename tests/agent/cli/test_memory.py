@@ -129,7 +129,7 @@ def test_the_wiki_is_where_the_settings_say(run, tmp_path):
 
 def test_a_wiki_with_something_critical_exits_8(run, tmp_path):
     (tmp_path / "wiki").mkdir()
-    done = run("wiki", "--folder", str(tmp_path / "wiki"), "lint")
+    done = run("wiki", "--wiki", str(tmp_path / "wiki"), "lint")
     assert done.returncode == 8
     assert "critical: index.md is missing" in done.stdout
 

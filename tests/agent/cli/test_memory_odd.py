@@ -217,7 +217,7 @@ def test_a_memory_that_cannot_be_written_is_said(own, data):
 
 def test_a_wiki_that_cannot_be_written_is_said(run, tmp_path):
     (tmp_path / "vault" / "memories.md").mkdir(parents=True)
-    done = run("wiki", "--folder", str(tmp_path / "vault"), "sync")
+    done = run("wiki", "--wiki", str(tmp_path / "vault"), "sync")
     complained(done, "cannot write", "memories.md")
     assert done.returncode == 2
     assert [path.name for path in (tmp_path / "vault").iterdir()] == ["memories.md"]

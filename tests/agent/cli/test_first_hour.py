@@ -1,0 +1,63 @@
+"""What a newcomer meets first: no network, no browser, a typing error, a question on a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from tests.conftest import COMMAND
+from tests.offline import namespaces
+
+
+@pytest.mark.skipif(not namespaces(), reason="needs a network namespace of its own")
+def test_without_a_network_one_line_says_so(tmp_path):
+    done = subprocess.run(
+        ["unshare", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh",
+         str(COMMAND), "--data-dir", str(tmp_path), "Who wrote Middlemarch?"],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 6
+    assert done.stdout == ""
+    [line] = done.stderr.splitlines()
+    assert "you seem to be offline" in line
+    assert "--corpus DIR" in line
+
+
+def test_without_a_browser_the_run_says_so_and_doctor_says_how_to_mend_it(run, web, script, site):
+    model = script(f'<<TOOL:OPEN:{{"url":"{site.url}/weather"}}>>', "NOT_FOUND")
+    done = run("How warm is it?", "--model", model, *web, RESEARCH_CHROME="/nowhere/chrome")
+    assert "no browser at /nowhere/chrome" in done.stderr
+    assert "research doctor --fix" in done.stderr
+    mended = run("doctor", "--fix", *web[:-1], RESEARCH_CHROME="/nowhere/chrome")
+    assert "unset RESEARCH_CHROME" in mended.stderr
+    assert mended.returncode == 1
+
+
+def test_doctor_says_what_it_found_as_json(run, web):
+    found = json.loads(run("doctor", "--json", *web[:-1]).stdout)
+    assert {"python", "browser", "search searxng", "model"} <= {one["name"] for one in found}
+
+
+def test_what_is_piped_is_context_and_is_cited(run, web, tmp_path):
+    said = "The pump at Quarrel Wharf was repaired by Ida Brandt on 3 May 2024.\n"
+    done = run("--json", "Who repaired the pump at Quarrel Wharf?", *web, stdin=said)
+    report = json.loads(done.stdout)
+    assert "Ida Brandt" in report["answer"]
+    assert report["sources"][0]["url"].endswith("standard-input.txt")
+
+
+def test_an_open_pipe_that_says_nothing_holds_up_no_run(run, web, script, tmp_path):
+    reading, writing = os.pipe()  # kept open, as a service's is
+    try:
+        done = subprocess.run(
+            [str(COMMAND), "Q?", "--model", script("NOT_FOUND"), *web, "--data-dir", str(tmp_path)],
+            stdin=reading, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert done.returncode == 3
+    assert "Nothing came on standard input" in done.stderr

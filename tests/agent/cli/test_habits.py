@@ -1,0 +1,82 @@
+"""What people expect of a command line: kept keys, templates, short names, lists as JSON."""
+
+from __future__ import annotations
+
+import json
+
+QUESTION = "When was Hesk Light first lit?"
+SECRET = "sk-not-a-real-one"
+
+
+def test_a_kept_key_is_found_by_runs_and_read_by_its_owner_alone(run, tmp_path):
+    kept = run("keys", "set", "groq", stdin=f"{SECRET}\n")
+    assert "GROQ_API_KEY is kept" in kept.stdout
+    assert (tmp_path / "keys.json").stat().st_mode & 0o077 == 0
+    assert run("keys", "list").stdout == "GROQ_API_KEY  file\n"
+    asked = run(QUESTION, "--model", "groq/any", "--base-url", "http://127.0.0.1:9", "--no-memory")
+    assert "cannot be reached" in asked.stderr  # and not that the key is missing
+    assert SECRET not in asked.stderr + kept.stdout
+    assert run("keys", "rm", "groq").returncode == 0
+    assert run("keys", "rm", "groq").returncode == 2
+    assert "GROQ_API_KEY is not set" in run(QUESTION, "--model", "groq/any", "--no-memory").stderr
+
+
+def test_a_key_of_nobody_is_refused(run):
+    assert "no provider is called 'opnai'" in run("keys", "set", "opnai", stdin="x\n").stderr
+
+
+def test_a_template_gives_question_and_options_that_flags_outweigh(run, web, answering, tmp_path):
+    folder = tmp_path / "templates"
+    folder.mkdir()
+    (folder / "first.toml").write_text(
+        f'question = "When was {{input}} first lit?"\nmodel = "{answering}"\nmax-steps = 7\n'
+    )
+    done = run("-t", "first", "Hesk Light", "--json", *web)
+    assert json.loads(done.stdout)["question"] == QUESTION
+    started = run("-t", "first", "Hesk Light", "--events", "--max-steps", "9", *web).stdout
+    options = json.loads(started.splitlines()[0])["data"]["options"]
+    assert (options["max_steps"], options["model"]) == (9, answering)
+    missing = run("-t", "frist", "Hesk Light")
+    assert (missing.returncode, "There are: first" in missing.stderr) == (2, True)
+
+
+def test_an_added_instruction_reaches_the_model(run, script, tmp_path):
+    model = script({"reply": "NOT_FOUND", "expect": "Answer in rhymes"})
+    done = run(QUESTION, "-s", "Answer in rhymes.", "--model", model, "--dry-run")
+    assert "Answer in rhymes." in done.stdout
+    assert "nobody heeds" in run(QUESTION, "-s", "In rhymes.", "--corpus", str(tmp_path),
+                                 "--search", "corpus", "--no-memory").stderr  # fmt: skip
+
+
+def test_a_short_name_stands_for_a_model(run, web, script):
+    assert run("config", "set", "alias", f"mine={script('NOT_FOUND')}").returncode == 0
+    assert run(QUESTION, "-q", "--model", "mine", *web).returncode == 3
+
+
+def test_a_setting_is_taken_back(run):
+    run("config", "set", "depth", "deep")
+    assert run("config", "unset", "depth").returncode == 0
+    assert run("config", "get", "depth").stdout == "standard\n"
+    assert run("config", "unset", "depth").returncode == 2
+
+
+def test_lists_are_had_as_json(run, web, answering):
+    run(QUESTION, "-q", "--model", answering, *web)
+    run("memory", "remember", "boat", "Kittiwake")
+    [kept] = json.loads(run("runs", "--json").stdout)
+    assert (kept["question"], kept["status"]) == (QUESTION, "answered")
+    assert json.loads(run("memory", "list", "--json").stdout) == [
+        {"key": "boat", "text": "Kittiwake"}
+    ]
+    assert isinstance(json.loads(run("usage", "--json").stdout), list)
+
+
+def test_a_report_without_a_model_says_what_it_is_not(run, web):
+    done = run(QUESTION, "--report", *web)
+    assert "nothing is summarised or compared" in done.stderr
+
+
+def test_the_chrome_that_was_started_is_stopped(run):
+    assert run("chrome", "--headless", "--port", "0").returncode == 0
+    assert run("chrome", "stop").returncode == 0
+    assert run("chrome", "stop").returncode == 2

@@ -1,0 +1,78 @@
+"""Help that can be read: a screen, each command on its own, a man page, the shell's completion."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from agent.cli.group import COMMANDS
+from tests.conftest import COMMAND
+
+
+def test_the_help_is_one_screen_with_every_command_and_examples(run):
+    lines = run("--help").stdout.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    head = "\n".join(lines[: lines.index("Options of a question:")])
+    assert [name for name in COMMANDS if name not in head] == []
+    assert any("research --corpus notes/" in line for line in lines)
+
+
+def test_all_options_are_told_by_subject_with_the_names_of_their_variables(run):
+    asked = run("ask", "--help", COLUMNS="200").stdout
+    assert "RESEARCH_MAX_STEPS" in asked
+    assert asked.index("Limits:") < asked.index("--max-steps") < asked.index("Output:")
+    everything = run("--help-all").stdout
+    assert all(f"Usage: research {name}" in everything for name in COMMANDS)
+
+
+@pytest.mark.parametrize(("command", "others"), [("doctor", "--report"), ("check", "--headed")])
+def test_a_command_shows_only_what_applies_to_it(run, command, others):
+    told = run(command, "--help").stdout
+    assert "--model" in told
+    assert others not in told
+
+
+def test_a_flag_that_the_help_of_check_leaves_out_is_taken(run, tmp_path):
+    (tmp_path / "checks.yaml").write_text("checks: []\n")
+    done = run("check", str(tmp_path / "checks.yaml"), "--headed")
+    assert "No such option" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "said"), [("serv", "serve"), ("mpc", "mcp"), ("rnus", "runs"), ("mcp", "mcp")]
+)
+def test_a_single_word_near_a_command_is_no_question(run, word, said):
+    done = run(word)
+    assert done.returncode == 2
+    assert f"'{said}'" in done.stderr
+
+
+def test_bash_completes_commands_and_flags(run, tmp_path):
+    script = run("completion", "bash").stdout
+    (tmp_path / "script").write_text(script)
+    asked = (
+        'source "$1"; COMP_WORDS=(research $2); COMP_CWORD=1; _research_completion research; '
+        'echo "${COMPREPLY[@]}"'
+    )
+    for typed, expected in (("memo", "memory"), ("--corp", "--corpus")):
+        done = subprocess.run(
+            ["bash", "-c", asked, "bash", str(tmp_path / "script"), typed],
+            capture_output=True, text=True, check=False,
+            env={"PATH": f"{COMMAND.parent}:/usr/bin:/bin", "HOME": str(tmp_path)},
+        )  # fmt: skip
+        assert done.stdout.split() == [expected], done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("man"), reason="reads the page with man")
+def test_the_man_page_is_one_that_man_reads(run):
+    page = run("--man").stdout
+    shown = subprocess.run(
+        ["man", "--warnings", "-l", "-"], input=page, capture_output=True, text=True, check=False,
+        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "100"},
+    )  # fmt: skip
+    assert shown.stderr == ""
+    assert "research runs rm" in shown.stdout
+    assert "RESEARCH_MAX_STEPS" in shown.stdout

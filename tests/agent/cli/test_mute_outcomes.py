@@ -1,0 +1,61 @@
+"""What used to end without a word, or with the wrong one, says what happened and what to do."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+QUESTION = "When was Hesk Light first lit?"
+
+
+def test_a_run_says_which_limit_ended_it_and_so_does_its_record(run, web, script, site):
+    model = script(f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>', "It was lit in 1829. [S1]")
+    done = run(QUESTION, "-q", "--max-steps", "1", "--model", model, *web)
+    assert done.returncode == 5
+    assert "limit of steps (--max-steps" in done.stdout
+    assert "limit of steps (--max-steps" in run("show").stdout
+
+
+def test_rules_that_leave_no_search_provider_say_so(run, script, site):
+    model = script("<<TOOL:WEB_SEARCH:x>>", "NOT_FOUND")
+    done = run(QUESTION, "-q", "--model", model, "--search", "duckduckgo,brave", "--no-memory",
+               "--allow", "example.org")  # fmt: skip
+    assert done.returncode == 6
+    assert "all 2 search providers are refused" in done.stderr
+    assert "--allow" in done.stderr
+
+
+@pytest.fixture
+def failed(run):
+    """The id of a run that failed."""
+    done = run(QUESTION, "--json", "--model", "groq/any", "--no-memory")
+    return json.loads(done.stdout)["run"]
+
+
+def test_a_failed_run_says_what_failed_when_it_is_shown_or_exported(run, failed, tmp_path):
+    assert "GROQ_API_KEY is not set" in run("show", failed).stderr
+    done = run("export", failed, str(tmp_path / "a.bib"), str(tmp_path / "a.md"))
+    assert done.returncode == 3
+    assert "a.bib is not written: the run failed: groq" in done.stderr
+    assert not (tmp_path / "a.bib").exists()
+    assert done.stdout == f"wrote {tmp_path / 'a.md'}\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ([QUESTION, "--storage-state", "nowhere.json"], "does not exist"),
+        ([QUESTION, "--allow-private", "http://127.0.0.1:80/x"], "should be a host such as"),
+        ([QUESTION, "--allow", "10.0.0.0/8"], "should be a host such as"),
+        ([QUESTION, "--json", "--events"], "give one"),
+        ([QUESTION, "--export", "nowhere/a.md"], "there is no folder nowhere"),
+        (["config", "set", "model", "nope"], "unknown model"),
+        (["runs", "-n", "-3"], "range"),
+    ],
+)
+def test_what_cannot_be_meant_exits_2_with_a_word(run, args, said):
+    done = run(*args)
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+    assert done.stdout == ""
