@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ToolError
+from agent.guard.provenance import PRIVATE, Kind
 from agent.journal import Journal, utc_now
 from agent.journal.places import MAIN
 from agent.protocol import CallResult
@@ -55,6 +56,22 @@ class Past:
         Another model plans for itself, so that only its main loop begins alike.
         """
         return self.source.opening_at(place) if self.resumed or place == MAIN else None
+
+    @property
+    def read(self) -> set[str]:
+        """The kinds of texts that the recorded run read."""
+        return {e.data["origin"] for e in self.source.events if e.type == "context.read"}
+
+    @property
+    def read_private(self) -> bool:
+        """Whether the record tells of private texts, or does not tell what was read at all."""
+        return not self.read or not PRIVATE.isdisjoint(self.read)
+
+    @property
+    def logged_in(self) -> bool:
+        """Whether the person's logins are in the browser: those of the site's forms are not."""
+        given = self.source.started["options"].get("storage_state")
+        return not self.resumed or bool(given) or Kind.PAGE in self.read
 
     def left_open(self) -> dict[str, LeftPage]:
         """The pages that were open, by the loops that had them; opened again when needed."""

@@ -78,9 +78,11 @@ def _opening(services: RunServices, builder: ContextBuilder) -> Begin:
     async def begin(question: str, place: str) -> list[Message]:
         known = past.opening(place) if past else None
         if known is not None:
+            # Whose words each part of it holds is not on record, but what the run read is.
+            kind = Kind.TOOL if past and past.read_private else Kind.WEB
             for message in known:
-                if message.content != services.question:  # whose words it holds is not on record
-                    services.context.read.add(message.content, Kind.TOOL)
+                if message.content != services.question:
+                    services.context.read.add(message.content, kind)
             return known
         await before.put_into(builder)
         said = await builder(question, place)

@@ -40,7 +40,10 @@ def observe(
         read.add(f"{hit.title} {hit.snippet}\n{hit.url}", kind, SEARCH)
     if seen.results or name == "WEB_SEARCH":
         return
-    url = seen.url or _asked(seen.call.param)
+    asked = _asked(seen.call.param)
+    url = seen.url or asked
+    if told:  # what was asked for once tells nobody anything new
+        read.add_addresses(filter(None, (asked, url)), Kind.WEB)
     parts = [web or seen.snapshot, *(passage.text for passage in seen.passages)]
     parts += _strings(seen.data) if told else []
     shown = words_but("\n".join(parts), seen.call.param)

@@ -133,6 +133,7 @@ async def test_a_run_attaches_again_when_its_socket_is_dropped(ask, script, even
         page, "<<TOOL:DROP>>", "<<TOOL:SNAPSHOT>>", page, "The lamp was first lit in 1829. [S1]"
     )
     report = await ask(
+        f"When was the lamp first lit, by {pages.base}/lamp ?",
         model=model,
         cdp=f"http://127.0.0.1:{wire.port}",
         allow_private=["127.0.0.1"],
