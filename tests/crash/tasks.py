@@ -83,7 +83,10 @@ def planned(site: Site) -> Task:
             return f"<<TOOL:READ:{site.url}/{path}>><<TOOL:REMEMBER:{memory}>>"
         return f"{words} [{talk.source_of(words.split(' ', 2)[2][:-1])}]"
 
-    question = "Find when Hesk Light was lit and then who is curator and also how high the tower is"
+    question = (
+        "Find when Hesk Light was lit and then who is curator and also how high the tower is, "
+        f"from {site.url}/hesk-light and {site.url}/museum"  # memory is private: it may ask these
+    )
     flags = ("--allow-private", site.address)
     return Task("planned", question, decide, lambda: site.asked, flags, ("/museum",))
 
