@@ -74,13 +74,14 @@ const drawnBelow = (list) => {
 // Waits until what is drawn is another than `before`, and drawn to its end; gives it.
 const untilDrawn = async (list, before, ms) => {
   const until = performance.now() + ms;
-  let last = before, now = before;
-  do {
+  let now = before;
+  for (;;) {
     await Promise.race([frameDrawn(), later(FRAME_MS)]);
     await later(0); // frameworks draw in a task of their own
-    [last, now] = [now, textDrawn(list)];
-  } while ((now === before || now !== last) && performance.now() < until);
-  return now;
+    const last = now;
+    now = textDrawn(list);
+    if ((now !== before && now === last) || performance.now() >= until) return now;
+  }
 };
 
 // How a row of the list (something around a word, no longer than a row) says a text: as it stands, by
