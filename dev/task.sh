@@ -11,7 +11,7 @@ case "${1:-}" in
   research)
     [ -n "${Q:-}" ] || { echo 'usage: make research Q="your question"' >&2; exit 2; }
     exec "$bin/research" ask -- "$Q" ;;
-  test) exec "$bin/python" -m pytest -n 2 --dist loadfile ;;
+  test) exec "$bin/python" -m pytest -n 2 --dist loadfile --no-loadscope-reorder ;;
   check)
     # All speak, so that one round of mending is enough.
     status=0

@@ -104,7 +104,7 @@ async def test_when_every_provider_fails_the_web_is_out_of_reach(ask, script):
         searxng_url="http://127.0.0.1:9",
     )
     assert (report.status, exit_code(report)) == ("failed", 6)
-    assert "searxng: error" in report.error.message
+    assert "searxng: unreachable" in report.error.message
 
 
 async def test_the_end_of_a_script_is_a_failing_model(ask, script):

@@ -108,14 +108,14 @@ async def test_an_engine_without_key_or_address_is_passed_over_with_the_reason(
     ]
 
 
-async def test_an_address_that_is_refused_is_an_error_that_says_how_to_allow_it(
+async def test_an_address_that_is_refused_says_how_to_allow_it(
     open_chain: OpenChain,
 ) -> None:
     providers = build_providers(["ddg"], urls={"ddg": "http://10.1.2.3/"})
 
     result = await open_chain(providers).search(QUERY)
 
-    assert result.attempts[0].outcome is Outcome.ERROR
+    assert result.attempts[0].outcome is Outcome.REFUSED
     assert "--allow-private" in result.attempts[0].detail
 
 
