@@ -9,7 +9,7 @@ import traceback
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 
 from agent.config import options as options_of
 from agent.config import private_folder
@@ -84,39 +84,22 @@ async def research(
     return await execute(sayable, settings, given)
 
 
-def research_sync(
-    question: str,
-    *,
-    model: str | Model | None = None,
-    memory: bool | Memory = True,
-    tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
-    on_event: Callable[[Event], None] | None = None,
-    approve: Callable[[str], Awaitable[bool | str]] | None = None,
-    ask: Callable[[str], Awaitable[str]] | None = None,
-    config: bool = False,
-    **flags: Unpack[Flags],
-) -> Report:
-    """Research a question and wait for the report, as `research` does.
+P = ParamSpec("P")
 
-    It works inside a running event loop too.
-    """
-    run = partial(
-        research,
-        question,
-        model=model,
-        memory=memory,
-        tools=tools,
-        on_event=on_event,
-        approve=approve,
-        ask=ask,
-        config=config,
-        **flags,
-    )
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(run())
-    return _in_thread(run)
+
+def _waiting(run: Callable[P, Coroutine[Any, Any, Report]]) -> Callable[P, Report]:
+    """Make a call that waits out of one that is awaited; inside a running event loop too."""
+
+    def wait(*args: P.args, **kwargs: P.kwargs) -> Report:
+        """Research a question and wait for the report; takes what `research` takes."""
+        begun = partial(run, *args, **kwargs)
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(begun())
+        return _in_thread(begun)
+
+    return wait
 
 
 def _in_thread(run: Callable[[], Coroutine[Any, Any, Report]]) -> Report:
@@ -135,6 +118,10 @@ def _in_thread(run: Callable[[], Coroutine[Any, Any, Report]]) -> Report:
     if isinstance(box[0], BaseException):
         raise box[0]
     return box[0]
+
+
+research_sync = _waiting(research)
+"""`research`, waited for: takes the same arguments and gives the report; inside a running loop too."""
 
 
 async def execute(question: str, options: Options, given: Given) -> Report:
