@@ -121,7 +121,7 @@ def _in_thread(run: Callable[[], Coroutine[Any, Any, Report]]) -> Report:
 
 
 research_sync = _waiting(research)
-"""`research`, waited for: takes the same arguments and gives the report; inside a running loop too."""
+"""`research`, waited for: the same arguments, the report; inside a running event loop too."""
 
 
 async def execute(question: str, options: Options, given: Given) -> Report:
