@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from browser.session import Browser
+    from browser.session.session import Browser
 
 __all__ = ["Browser"]
 
@@ -13,7 +13,7 @@ __all__ = ["Browser"]
 def __getattr__(name: str) -> object:
     """Import the real browser only when it is asked for: Playwright takes a third of a second."""
     if name == "Browser":
-        from browser.session import Browser  # noqa: PLC0415 - see above
+        from browser.session.session import Browser  # noqa: PLC0415 - see above
 
         return Browser
     raise AttributeError(name)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
 Via = Literal["http", "browser", "file", "snippet"]
 """How a page was got: plain HTTP, the real browser, a local file, or a search engine's snippet."""
@@ -161,6 +162,18 @@ class Page:
     reason: str = ""
 
 
+class PageReader(Protocol):
+    """Whoever gets a page; what goes wrong is in `Page.outcome` and `reason`, never raised."""
+
+    async def read(self, url: str, *, deadline: float = ...) -> Page:
+        """Read the page at a URL within so many seconds."""
+        ...
+
+    async def read_tab(self, tab: Any) -> Page:
+        """Read the page that a tab of the browser shows."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class PageContext:
     """What a person has before them: the visible tab of an attached browser, or our own page."""
@@ -242,3 +255,12 @@ class ActionOutcome:
     changes: str = ""
     url: str = ""
     events: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFile:
+    """How a download ended: its file, or why there is none."""
+
+    name: str
+    path: Path | None = None
+    why: str = ""

@@ -7,8 +7,8 @@ import asyncio
 import sys
 
 from browser.errors import SessionError
-from browser.session import Browser
 from browser.session.chrome import find_chrome
+from browser.session.session import Browser
 
 NO_BROWSER = 3
 

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent import research
-from agent.journal import Runs, read_events
+from agent.journal.events import read_events
+from agent.journal.runs import Runs
 from fixtures.server import Site, serve
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from agent import Report
-    from agent.journal import Event
+    from agent.journal.events import Event
 
 
 @pytest.fixture(scope="session")

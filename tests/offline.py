@@ -50,7 +50,7 @@ def digest(report: bytes) -> str:
 def main() -> None:
     """Replay each run named, and print its digest."""
     from agent.errors import ReplayDiverged
-    from agent.journal import RunFolder
+    from agent.journal.runs import RunFolder
     from agent.run.record import RunRecord
     from agent.run.replay import replay
 

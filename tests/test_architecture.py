@@ -62,14 +62,16 @@ def modules() -> dict[str, ast.Module]:
     return found
 
 
-def imports_of(tree: ast.AST, known: dict[str, ast.Module], *, at_load: bool = False) -> set[str]:
-    """The modules of ours that a module imports; with `at_load` those that loading it needs."""
+def imports_of(
+    tree: ast.AST, known: dict[str, ast.Module], *, types: bool = True, functions: bool = True
+) -> set[str]:
+    """The modules of ours that a module imports, those for `types` and inside `functions` too."""
     found: set[str] = set()
     for node in ast.iter_child_nodes(tree):
         inside_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-        if not (at_load and (inside_function or for_types)):
-            found |= imports_of(node, known, at_load=at_load)
+        if (functions or not inside_function) and (types or not for_types):
+            found |= imports_of(node, known, types=types, functions=functions)
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"
@@ -86,8 +88,25 @@ def test_no_modules_import_each_other_in_a_ring_for_types_or_in_functions_either
 
 def test_no_module_needs_more_than_a_few_of_ours() -> None:
     known = modules()
-    counted = {name: len(imports_of(tree, known, at_load=True)) for name, tree in known.items()}
+    counted = {
+        name: len(imports_of(tree, known, types=False, functions=False))
+        for name, tree in known.items()
+    }
     assert {name: n for name, n in counted.items() if n > MOST_IMPORTS} == {}
+
+
+LONGEST_CHAIN = 14
+"""Modules from a command down to what imports none of ours, imports inside functions counted."""
+
+
+def test_no_chain_of_imports_is_long() -> None:
+    known = modules()
+    graph = {n: imports_of(tree, known, types=False) - {n} for n, tree in known.items()}
+    chains: dict[str, list[str]] = {}
+    for name in TopologicalSorter(graph).static_order():
+        chains[name] = [name, *max((chains[below] for below in graph[name]), key=len, default=[])]
+    longest = max(chains.values(), key=len)
+    assert len(longest) <= LONGEST_CHAIN, " > ".join(longest)
 
 
 def test_a_class_name_means_one_thing() -> None:

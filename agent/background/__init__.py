@@ -6,7 +6,3 @@ turns, scores of skills every tenth, as in the reference engine; then skills tha
 mended, and after every seventh, if it was verified, new ones are proposed. Each sees what the
 person wrote and what was answered, never a page or a tool result.
 """
-
-from agent.background.jobs import ConversationJobs, FinishedTurn
-
-__all__ = ["ConversationJobs", "FinishedTurn"]

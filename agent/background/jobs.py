@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,20 +10,21 @@ from agent import jsvalues as js
 from agent.background import skill_scores as scores
 from agent.errors import ResearchError
 from agent.memory.layers import transcript
-from agent.models import Message
 from agent.prompts import prompt
-from agent.protocol import inert
-from agent.protocol.replies import loose_object
+from agent.protocol.replies import inert, loose_object
+from agent.protocol.results import failed
 from agent.tools.skills import learn
+from agent.types import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
     from agent.background.skill_scores import Ask, Skill
-    from agent.journal import Event
-    from agent.memory import Memory, Turn
+    from agent.journal.events import Event
+    from agent.memory.memory_api import Memory
+    from agent.memory.memory_types import Turn
     from agent.memory.storage import Upkeep
-    from agent.models import Model
+    from agent.models.base import Model
 
     InThread = Callable[..., Awaitable[Any]]
     Job = Callable[[Ask, "FinishedTurn"], Awaitable[None]]
@@ -45,6 +47,39 @@ CONDENSE_PAST, RECENT = 40, 30
 CONDENSE_UNITS, FALLBACK_UNITS = 300, 200
 CONDENSED_UNITS = 4_000
 INSIGHTS = 8  # that a model words in one go; the next consolidation goes on
+_STEP_FIELDS = {
+    "WEB_SEARCH": "query",
+    "READ": "url",
+    "FETCH_URL": "url",
+    "OPEN": "url",
+    "FIND": "text",
+}
+"""Tools whose calls mean something later, with the field that says what was asked for. Refs of a
+live page do not, and what is typed into one may be a secret."""
+STEPS = 12  # of a run; a longer one is no method to follow
+STEP_LENGTH = 200  # characters of what was asked for
+
+
+def steps_of(events: Sequence[Event]) -> tuple[str, ...]:
+    """Give the searches made and pages read that worked, one line each; twice the same is one."""
+    steps: dict[str, None] = {}
+    for event in events:
+        name = event.data.get("name") if event.type == "tool.result" else None
+        if name in _STEP_FIELDS and not failed(event.data["data"]):
+            asked = _asked(event.data["param"], _STEP_FIELDS[name])
+            if asked:
+                steps[f"{name} {asked[:STEP_LENGTH]}"] = None
+    return tuple(steps)[:STEPS]
+
+
+def _asked(param: str, name: str) -> str:
+    if not param.startswith("{"):
+        return " ".join(param.split())
+    try:
+        fields = json.loads(param, strict=False)
+    except ValueError:
+        return ""  # the tool forgave what was wrong with it; the playbook can do without
+    return " ".join(str(fields.get(name, "")).split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from agent import jsvalues as js
 from agent.memory.layers import SKILL_SCORE, transcript
 from agent.prompts import prompt
-from agent.protocol import inert
-from agent.protocol.replies import loose_object
+from agent.protocol.replies import inert, loose_object
 from agent.tools.skills import LONGEST_NAME, LONGEST_SKILL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from agent.memory import Turn
+    from agent.memory.memory_types import Turn
     from agent.memory.storage import Upkeep
 
     Ask = Callable[[str, str, str], Awaitable[str]]

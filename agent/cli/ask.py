@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from agent.journal import Event
+    from agent.journal.events import Event
 
 
 _RUN = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
@@ -108,7 +108,7 @@ def dream_after(code: int, settings: Options, *, quiet: bool) -> None:
     """Consolidate after a run, if it is due; never for a pipe (`-q`), nor in CI."""
     if quiet or os.environ.get("CI") or not settings.memory or code not in _RUN_ENDED:
         return
-    from agent.memory import Memory  # noqa: PLC0415 - a run without memory does not load it
+    from agent.memory.memory_api import Memory  # noqa: PLC0415 - a run without memory does not load it
 
     with Memory.open(settings.memory_place, settings.namespace) as memory:
         if memory.consolidation_due():

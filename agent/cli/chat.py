@@ -20,7 +20,8 @@ from agent.config import Options, file_settings, options, private_folder
 from agent.depth import EFFORTS
 from agent.errors import ResearchError
 from agent.export import export
-from agent.journal import Runs, utc_now
+from agent.journal.runs import Runs
+from agent.journal.writer import utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -25,7 +25,7 @@ from browser.text.words import clean
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.journal import Runs
+    from agent.journal.runs import Runs
     from agent.run.expectations import Check, Suite
     from agent.types import Report
 

@@ -15,11 +15,11 @@ from agent.cli.doctor_fix import fetch_browser
 from agent.cli.flags import some_run_flags
 from agent.config import Options, options, private_folder
 from agent.errors import ResearchError
-from agent.models import Message
 from agent.models.providers import SMALL, is_small
 from agent.models.resolve import endpoint_of
 from agent.run.models import open_remote_model
 from agent.run.web import open_web
+from agent.types import Message
 from browser.errors import BrowserError
 from browser.search.chain import DEADLINE
 from browser.session.chrome import find_chrome

@@ -17,7 +17,7 @@ from browser.text.words import clean
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from agent.journal import Event
+    from agent.journal.events import Event
 
 
 _LINES = 6

@@ -30,13 +30,14 @@ from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import counted, note
 from agent.config import options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
-from browser.text import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent.config import Options
-    from agent.memory import Hit, Memory
+    from agent.memory.memory_api import Memory
+    from agent.memory.memory_types import Hit
 
 _LINE = 160  # characters of a memory in a list
 _ID_DIGITS = 18  # more are no id, and no number that a database takes
@@ -424,7 +425,7 @@ async def _finish_runs(store: Memory, name: str | None, settings: Options) -> No
 async def _worded(store: Memory, name: str, settings: Options) -> int:
     """Have insights worded; returns how many."""
     from agent.background.jobs import word_insights  # noqa: PLC0415 - only where a model is named
-    from agent.models import Task, takes  # noqa: PLC0415 - as above
+    from agent.models.base import Task, takes  # noqa: PLC0415 - as above
     from agent.run.models import open_model  # noqa: PLC0415 - as above
 
     async with AsyncExitStack() as stack:
@@ -454,7 +455,7 @@ def _named(file: Path) -> str:
 
 
 def _read_storage(file: Path) -> dict[str, Any]:
-    from agent.memory import BadImport  # noqa: PLC0415 - only where something is imported
+    from agent.memory.memory_types import BadImport  # noqa: PLC0415 - only where something is imported
 
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8-sig")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from browser.text import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.journal import Event
+    from agent.journal.events import Event
 
 
 _WIDTH = 110

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.export import verdicts
 from agent.types import VerdictState
-from browser.text import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from agent.types import Report, ReportSource, Sentence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from shutil import get_terminal_size
@@ -24,14 +24,14 @@ from agent.cli.write_exports import write_exports
 from agent.config import options
 from agent.export import timestamps
 from agent.export.run_archive import opened
-from agent.journal import read_events, utc_now
+from agent.journal.events import read_events
 from agent.journal.usage import total
 from agent.journal.usage import usage as add_up
 from agent.types import Report
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from agent.journal import RunFolder
+    from agent.journal.runs import RunFolder
 
 
 @click.group(cls=Anywhere, invoke_without_command=True)
@@ -67,7 +67,7 @@ def rm(data_dir: Path | None, names: tuple[str, ...], keep: int | None) -> None:
         store.remove(run)
         print(f"removed {run.id}")
     if keep is not None:
-        for removed in store.remove_older(timedelta(days=keep), utc_now()):
+        for removed in store.remove_older(timedelta(days=keep), datetime.now(UTC)):
             print(f"removed {removed}")
 
 
@@ -194,7 +194,7 @@ def feedback(run: str, thumb: Any, data_dir: Path | None) -> None:
     given = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
     namespace = events[0].data["options"]["namespace"] if events else "default"
     settings = options({"data_dir": data_dir}, config=True)
-    from agent.memory import Memory  # noqa: PLC0415 - loads SQLAlchemy, and the other commands none
+    from agent.memory.memory_api import Memory  # noqa: PLC0415 - loads SQLAlchemy, and the other commands none
 
     with Memory.open(settings.memory_place, namespace) as memory:
         scores = weigh(memory.upkeep(""), given, thumb)

@@ -12,7 +12,7 @@ from agent.cli.terminal import note
 from agent.config import default_data_dir, private_folder
 from agent.errors import UsageError
 from agent.guard.secret_store import SecretStore
-from browser.text import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from pathlib import Path

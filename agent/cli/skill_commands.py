@@ -11,7 +11,7 @@ from agent.cli.flags import Anywhere
 from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import note
 from agent.errors import UsageError
-from browser.text import clean
+from browser.text.words import clean
 
 _LINE = 100  # characters of an instruction in a list
 

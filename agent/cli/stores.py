@@ -12,12 +12,12 @@ import click
 
 from agent.cli.flags import data_dir_option
 from agent.config import Options, default_data_dir, options, private_folder
-from agent.journal import Runs
+from agent.journal.runs import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from agent.memory import Memory
+    from agent.memory.memory_api import Memory
 
 Place = tuple[Path, str]
 """The data folder, the namespace."""
@@ -41,8 +41,8 @@ def placed(group: Callable[[], None]) -> Callable[..., None]:
 @contextmanager
 def opened(place: Place) -> Iterator[Memory]:
     """Open the memory of a data folder and a namespace."""
-    from agent.memory import Memory  # noqa: PLC0415 - `--help` needs no database
     from agent.memory.embedders import embedder_of  # noqa: PLC0415 - as above
+    from agent.memory.memory_api import Memory  # noqa: PLC0415 - `--help` needs no database
 
     folder, namespace = place
     settings = options({"data_dir": private_folder(folder)}, config=True)

@@ -12,10 +12,10 @@ from agent.cli.stores import namespace_option, opened
 from agent.cli.terminal import counted, note
 from agent.config import default_data_dir, options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
-from browser.text import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from agent.wiki import Folder
+    from agent.wiki.wiki_files import Folder
 
 Place = tuple[Path, Path, str]
 """The data folder, the wiki's own folder, the namespace."""
@@ -63,7 +63,7 @@ def sync(place: Place) -> None:
 @click.pass_obj
 def lint(place: Place) -> int:
     """Find what is wrong; exit 8 where something critical is."""
-    from agent.wiki import Wiki  # noqa: PLC0415 - `--help` needs none of it
+    from agent.wiki.wiki_index import Wiki  # noqa: PLC0415 - `--help` needs none of it
 
     found = Wiki(_files(place)).lint()
     for finding in found:
@@ -81,7 +81,7 @@ def lint(place: Place) -> int:
 @click.pass_obj
 def show(place: Place, path: str, start: int, lines: int) -> None:
     """Show a page, the index unless told."""
-    from agent.wiki import get  # noqa: PLC0415 - as above
+    from agent.wiki.wiki_files import get  # noqa: PLC0415 - as above
 
     window = get(_files(place), path, start, lines)
     if window is None:
@@ -103,7 +103,7 @@ def search(
     place: Place, query: str, number: int, part: Literal["wiki", "raw", "sessions"] | None
 ) -> None:
     """Search the pages; exit 3 where nothing is found."""
-    from agent.wiki import search as find  # noqa: PLC0415 - as above
+    from agent.wiki.wiki_files import search as find  # noqa: PLC0415 - as above
 
     require_words(query, "a search")
     pages = find(_files(place), query, number, part)
@@ -114,7 +114,7 @@ def search(
 
 
 def _files(place: Place) -> Folder:
-    from agent.wiki import Folder  # noqa: PLC0415 - as above
+    from agent.wiki.wiki_files import Folder  # noqa: PLC0415 - as above
 
     if not place[1].is_dir():
         raise UsageError(f"there is no wiki at {place[1]}", hint="`research wiki sync` makes one.")

@@ -12,7 +12,7 @@ from agent.evidence.facts import Known, facts_of
 from agent.evidence.verify import check_claim, ground_of, is_literal, one_value_wrong
 from agent.types import ConfidenceParts, Conflict, VerdictState
 from browser.net.url import host, registrable_domain
-from browser.text import content_words
+from browser.text.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -13,7 +13,7 @@ from agent.evidence.ranking import nearest_quote
 from agent.evidence.verify import check_claim, ground_of, is_literal, judged, not_found
 from agent.evidence.wording import denies, keys_of
 from agent.types import ReportSource, Sentence, Verdict, VerdictState
-from browser.text import sentences
+from browser.text.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.wording import tokens_of, words_of
-from browser.text import STOP_WORDS, stem
+from browser.text.words import STOP_WORDS, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

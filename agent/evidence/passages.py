@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.types import Passage
-from browser.text import sentences
+from browser.text.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

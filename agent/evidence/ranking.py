@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from browser.text import BM25, content_words, sentences
+from browser.text.sentences import sentences
+from browser.text.words import BM25, content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

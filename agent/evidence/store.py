@@ -12,7 +12,7 @@ from agent.errors import ToolError
 from agent.evidence.passages import HEADING_SEPARATOR, split_passages
 from agent.evidence.ranking import PassageIndex
 from browser.net.url import normalize
-from browser.text import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from agent.evidence.facts import BOUNDS, Known, facts_of, month_named, rounds
 from agent.evidence.literal import Ground, check_literal, said_of_topic
 from agent.evidence.wording import denies, tokens_of, words_of
 from agent.types import Passage, Verdict, VerdictState
-from browser.text import STOP_WORDS, stem
+from browser.text.words import STOP_WORDS, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,8 @@ from agent.protocol.results import failed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.journal import Event, RunFolder
+    from agent.journal.events import Event
+    from agent.journal.runs import RunFolder
 
 Pair = tuple[str | None, str | None]
 """What stands in one run and in the other; None where it stands in one of them only."""

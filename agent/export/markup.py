@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from agent.export.verdicts import VERDICTS, WEAK
 from agent.types import VerdictState
-from browser.text import words
+from browser.text.words import words
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -13,12 +13,12 @@ from agent.export.markup import cite, cited, inline, prose, with_uncited
 from agent.export.run_record import FinishedRun, seconds_between, to_the_minute
 from agent.export.verdicts import VERDICTS, how_it_came
 from agent.journal.places import MAIN
-from browser.text import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent.journal import Event
+    from agent.journal.events import Event
     from agent.types import Conflict, DataValue, Report, ReportSource, Sentence
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from agent.export import verdicts
 from agent.export.run_record import FinishedRun
-from browser.text import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent.journal import Event
+    from agent.journal.events import Event
     from agent.types import DataValue, Report, ReportSource
 
 _TICKS = re.compile(r"`+")

@@ -35,7 +35,7 @@ def render_pdf(folder: Path) -> bytes:
 
 
 async def _printed(page: str) -> bytes:
-    from browser.session import Browser  # noqa: PLC0415 - Playwright only where it is used
+    from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
     try:
         async with Browser.launch(proxy=_NOWHERE) as browser:

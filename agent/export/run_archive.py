@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.errors import ArchiveDamaged, UsageError
-from agent.journal import RunFolder
+from agent.journal.runs import RunFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent.journal import Runs
+    from agent.journal.runs import Runs
 
 
 DIGEST_CHARS = 64

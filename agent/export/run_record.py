@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from agent.evidence.store import result_text
-from agent.journal import RunFolder, read_events
+from agent.journal.events import read_events
+from agent.journal.runs import RunFolder
 from agent.types import Report
-from browser.text import escaped
+from browser.text.words import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from typing import Any
 
-    from agent.journal import Event
+    from agent.journal.events import Event
     from agent.types import ReportSource
 
 

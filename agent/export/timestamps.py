@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from agent.journal.seal import Flaw, check_chain
-from agent.sealing import TimestampInvalid, check, opentimestamps, timestamping
+from agent.sealing import check, opentimestamps, timestamping
+from agent.sealing.timestamping import TimestampInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from agent.journal import RunFolder
+    from agent.journal.runs import RunFolder
 
 
 def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:

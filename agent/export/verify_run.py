@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from agent.journal import Event, RunFolder
+    from agent.journal.events import Event
+    from agent.journal.runs import RunFolder
     from agent.types import ReportSource
 
 _SHOWN = 80

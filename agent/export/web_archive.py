@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from agent.journal import Event
+    from agent.journal.events import Event
 
 
 WARC_VERSION: Final = "1.1"

@@ -11,7 +11,7 @@ from agent.errors import ResearchError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.models import Usage
+    from agent.models.base import Usage
 
 RESERVE: Final = 0.2
 """Share of the time and money kept for the last call, which answers from what is known."""

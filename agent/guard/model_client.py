@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from agent.guard.budget import Budget, Reservation
-    from agent.models import Message, Model, ModelReply
+    from agent.models.base import Model, ModelReply
+    from agent.types import Message
 
     Record = Callable[..., object]
 

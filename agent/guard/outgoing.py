@@ -18,7 +18,7 @@ from urllib.parse import unquote_plus
 
 from agent.guard.provenance import SEARCH, SHORT, Kind, Provenance, literal, site_of, stems
 from browser.net.url import host
-from browser.text import STOP_WORDS, stem
+from browser.text.words import STOP_WORDS, stem
 
 COMMON: Final = 10_000
 """Most frequent words of the English Wikipedia (zxcvbn's list) that are free while no private text

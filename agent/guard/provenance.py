@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from browser.net.url import host, join, netloc, parse, registrable_domain
-from browser.text import stem, words
+from browser.text.words import stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -19,7 +19,7 @@ from agent.protocol.results import failed, to_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.protocol import CallResult
+    from agent.protocol.results import CallResult
     from agent.types import ToolCall
 
 REPETITION = "repetition"

@@ -16,7 +16,7 @@ from agent.config import CONTEXT_WINDOW
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agent.models import Message
+    from agent.types import Message
 
 CONTEXT_CHARS = 80_000
 """The reference engine's budget for what a run begins with, in UTF-16 units."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from agent.evidence.passages import cells_of, columns_of
 from agent.keyless.question import AnswerKind
 from agent.keyless.ranking import has_kind
-from agent.protocol import NOT_FOUND
-from browser.text import content_words, words
+from agent.protocol.replies import NOT_FOUND
+from browser.text.words import content_words, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.keyless.ranking import INVITING
-from browser.text import STOP_WORDS, content_words, words
+from browser.text.words import STOP_WORDS, content_words, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

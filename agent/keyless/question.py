@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from browser.text import STOP_WORDS, content_words, stem, words
+from browser.text.words import STOP_WORDS, content_words, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

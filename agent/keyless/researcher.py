@@ -22,8 +22,8 @@ from agent.keyless.question import (
 )
 from agent.keyless.ranking import Ranking, candidates_of
 from agent.types import ToolCall
-from browser.text import content_words
-from browser.text import sentences as cut
+from browser.text.sentences import sentences as cut
+from browser.text.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agent.guard import Kind
+from agent.guard.provenance import Kind
 from agent.journal.places import MAIN
-from agent.models import Message
-from agent.protocol import inert
+from agent.protocol.replies import inert
 from agent.tools.observed import observe
+from agent.types import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agent.memory import Turn
-    from agent.memory.memory_types import Layers
-    from agent.tools import ToolContext
+    from agent.memory.memory_types import Layers, Turn
+    from agent.tools.context import ToolContext
     from agent.types import Observation
     from browser.types import PageContext
 
@@ -75,7 +74,7 @@ class ContextBuilder:
         return await self.context.in_memory_thread(memory.layers, question, self.session)
 
     async def _built(self, question: str, layers: Layers) -> tuple[list[Message], list[str]]:
-        from agent.memory import build_messages  # noqa: PLC0415 - as above
+        from agent.memory.layers import build_messages  # noqa: PLC0415 - as above
 
         near = await self._near(question, layers)
         return build_messages(

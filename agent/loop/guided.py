@@ -15,14 +15,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from agent.depth import STANDARD
-from agent.keyless import Researcher
 from agent.keyless.question import AnswerKind, analyse, bare_title, keywords
+from agent.keyless.researcher import Researcher
 from agent.models.base import ModelReply, Structured
 from agent.prompts import SEARCHES, prompt
-from agent.protocol import NOT_FOUND, inert, parse
-from agent.protocol.replies import loose_object
+from agent.protocol.replies import NOT_FOUND, inert, loose_object, parse
 from agent.types import Message
-from browser.text import STOP_WORDS, content_words, sentences
+from browser.text.sentences import sentences
+from browser.text.words import STOP_WORDS, content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from agent.guard import Budget, LimitReached, Repetition, Window
+from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import ModelClient, request_digest
-from agent.models import Guidable, Message, Task, takes
+from agent.guard.repetition import Repetition
+from agent.guard.window import Window
+from agent.models.base import Guidable, Task, takes
 from agent.prompts import CALL, FORM, GO_ON, NUDGE, SEARCHES, UNREAD, WRAP_UP
-from agent.protocol import NOT_FOUND, format_results, parse
-from agent.tools.toolset import TOOL_NAMES
+from agent.protocol.replies import NOT_FOUND, parse
+from agent.protocol.results import format_results
+from agent.types import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Sequence
 
     from agent.guard.model_client import Record
     from agent.guard.repetition import Circle
-    from agent.models import Model, ModelReply
+    from agent.models.base import Model, ModelReply
     from agent.prompts import Guides
-    from agent.protocol import CallResult
+    from agent.protocol.results import Caller
     from agent.types import Reply, ToolCall
 
-__all__ = ["Caller", "Loop", "LoopResult", "request_digest"]
+__all__ = ["Loop", "LoopResult", "request_digest"]
 
 
 FORMS_SHOWN = 2
@@ -42,14 +45,6 @@ ECHO = 40
 """Characters of a line that nobody writes by chance as the instructions have it."""
 _CITATION = "¶"
 """Stands in each id of a passage (`S2¶7`), and hardly anywhere else."""
-
-
-class Caller(Protocol):
-    """Who makes the tool calls: the policy, or a record of what it gave."""
-
-    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
-        """Make a call; the function given back finishes it, in tag order."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +190,7 @@ class Loop:
     async def _think(self, messages: Sequence[Message]) -> Reply:
         step = self.budget.begin_step()
         said = await self._ask(f"{self.place}/{step}", messages)
-        reply = parse(said.text[:LONGEST_REPLY], TOOL_NAMES if self.guides else ())
+        reply = parse(said.text[:LONGEST_REPLY], self.guides.tools if self.guides else ())
         if self.guides and self._echoes(reply.text):
             reply = replace(reply, broken=not reply.calls)
         for thought in reply.thoughts:

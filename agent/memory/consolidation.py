@@ -19,7 +19,7 @@ from agent.memory.associations import LinkKind, MemoryLink
 from agent.memory.memory_types import Consolidated, Origin
 from agent.memory.records import RUNS, MemoryDraft, details
 from agent.memory.terms import content_key
-from browser.text import words
+from browser.text.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -16,7 +16,7 @@ from agent.memory import kinds
 from agent.memory.memory_types import Untrusted
 from agent.memory.terms import index_terms
 from agent.types import Message
-from browser.text import words
+from browser.text.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

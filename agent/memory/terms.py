@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from browser.text import STOP_WORDS, foreign_small_words, stem, words
+from browser.text.languages import foreign_small_words
+from browser.text.words import STOP_WORDS, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

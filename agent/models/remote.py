@@ -22,8 +22,8 @@ from agent.errors import (
 from agent.models.base import CALL_BUDGET, Hearing, ModelReply, Usage
 from agent.models.failures import BACKOFF, UNREACHED, Transient, retrying
 from agent.models.prices import get_ready, priced
-from agent.protocol import inert
 from agent.protocol.native import with_calls
+from agent.protocol.replies import inert
 from browser.net.transport import certificates
 
 if TYPE_CHECKING:

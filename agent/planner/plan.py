@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent import jsvalues as js
-from agent.models import Message
 from agent.prompts import prompt
 from agent.protocol.replies import loose_object
+from agent.types import Message
 
 # The reference engine's trigger and limits; lengths in UTF-16 units.
 LONG_QUESTION = 120

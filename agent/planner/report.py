@@ -15,8 +15,7 @@ from agent.evidence.layout import NOT_KNOWN
 from agent.journal.places import CLOSING
 from agent.planner.plan import NO_RESPONSE
 from agent.prompts import prompt
-from agent.protocol import NOT_FOUND
-from agent.protocol.replies import loose_object
+from agent.protocol.replies import NOT_FOUND, loose_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,11 +11,13 @@ from agent import jsvalues as js
 from agent.config import CONTEXT_WINDOW
 from agent.depth import STANDARD, Effort
 from agent.errors import ReplayDiverged, ResearchError
-from agent.guard import LimitReached, Repetition, Window, fit_opening
+from agent.guard.budget import LimitReached
 from agent.guard.model_client import ModelClient
+from agent.guard.repetition import Repetition
+from agent.guard.window import Window, fit_opening
 from agent.journal.places import CLOSING, MAIN, MISSING, OUTLINE, PLAN, SYNTHESIS
 from agent.loop.loop import Loop, LoopResult, without_calls
-from agent.models import Message, Task, takes
+from agent.models.base import Task, takes
 from agent.planner import report
 from agent.planner.plan import (
     NO_RESPONSE,
@@ -27,15 +29,15 @@ from agent.planner.plan import (
     read_points,
     wants_plan,
 )
-from agent.prompts import Guides, prompt
-from agent.tools import Registry
-from agent.tools.toolset import PAGE_TOOLS
+from agent.prompts import prompt
+from agent.types import Message
 
 if TYPE_CHECKING:
-    from agent.guard import Budget
+    from agent.guard.budget import Budget
     from agent.guard.model_client import Record
-    from agent.loop import Caller
-    from agent.models import Model
+    from agent.models.base import Model
+    from agent.prompts import Guides
+    from agent.protocol.results import Caller
 
 QUOTED = 500
 """UTF-16 units of a question that a plan and a synthesis are shown; the reference engine's."""
@@ -123,7 +125,7 @@ class Work:
 
     `opening(question, place)` lays out what a loop begins with; `objections(text, place)` says
     what does not hold in a section of a report; `concurrent` bounds the loops that run at once.
-    `guided` loops are given helper texts when they first use what those are about;
+    `guides(system)` gives the helper texts of a loop, shown when it first uses what they are about;
     `context_window` is in tokens.
     """
 
@@ -138,7 +140,7 @@ class Work:
     objections: Callable[[str, str], str | None] = _no_objections
     guarded: bool = True
     concurrent: int = SIDE_BY_SIDE
-    guided: bool = False
+    guides: Callable[[str], Guides] | None = None
     context_window: int = CONTEXT_WINDOW
     messages: list[Message] = field(default_factory=list, init=False)
     _loop: Loop = field(init=False)
@@ -257,8 +259,8 @@ class Work:
         guard = Repetition() if self.guarded else None
         loop = Loop(self.model, self.calls, budget, self.system, self.record, place, guard)
         loop.window = Window.of(self.context_window)
-        if self.guided and loop.guard:
-            loop.guides = Guides(self.system, Registry(PAGE_TOOLS).lines(on_page=True))
+        if self.guides and loop.guard:
+            loop.guides = self.guides(self.system)
         return loop
 
 

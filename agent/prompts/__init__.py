@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 from agent.protocol.results import failed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from agent.depth import Depth
-    from agent.protocol import CallResult
+    from agent.protocol.results import CallResult
 
 WRAP_UP = (
     "[Limit reached: {limit}. No further tool runs. Give your best final answer now from what is "
@@ -100,10 +100,14 @@ class Guides:
     """The guides that a conversation may still be given; those in its system prompt it has.
 
     `page_tools` are the lines of the tools that are told of with the first page: not where the
-    system prompt has them, nor where it lists no tools, since they are functions then.
+    system prompt has them, nor where it lists no tools, since they are functions then. `tools` are
+    the names that a model may call in forms of other protocols.
     """
 
-    def __init__(self, system: str, page_tools: Sequence[str] = ()) -> None:
+    def __init__(
+        self, system: str, page_tools: Sequence[str] = (), tools: Collection[str] = ()
+    ) -> None:
+        self.tools = tools
         texts = {name: prompt(name) for name in GUIDES}
         if _TOOLS in system and page_tools and page_tools[0] not in system:
             texts[BROWSING] += "\n" + "\n".join([_PAGE_TOOLS, *page_tools])

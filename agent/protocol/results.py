@@ -11,14 +11,14 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agent import jsvalues as js
 from agent.protocol.replies import inert
 from agent.types import Observation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from agent.types import Image, Passage, ToolCall
     from browser.types import SearchResult
@@ -54,6 +54,13 @@ class CallResult:
     def observed(self, call: ToolCall) -> Observation:
         """Give the result as data, for models that read no text."""
         return Observation(call, self.data, self.passages, self.results, self.snapshot)
+
+
+class Caller(Protocol):
+    """Who makes the tool calls: the policy, or a record of what it gave."""
+
+    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+        """Make a call; the function given back finishes it, in tag order."""
 
 
 def format_results(results: list[CallResult]) -> str:

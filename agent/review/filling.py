@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ReplayDiverged, ResearchError
-from agent.evidence import placed
+from agent.evidence.store import placed
 from agent.guard.model_client import ModelClient
 from agent.journal.places import JUDGE, VALUES
-from agent.models import Message, Task, takes
+from agent.models.base import Task, takes
 from agent.prompts import prompt
-from agent.protocol import inert
-from agent.protocol.replies import loose_object
+from agent.protocol.replies import inert, loose_object
 from agent.review.judge import OpenClaims, cited_passages
 from agent.review.keyless_values import by_rules
 from agent.review.values_draft import ValuesDraft, WeighedValues, weighed
+from agent.types import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent.evidence import Evidence
-    from agent.guard import Budget
+    from agent.evidence.store import Evidence
+    from agent.guard.budget import Budget
     from agent.guard.model_client import Record
-    from agent.models import Model
+    from agent.models.base import Model
     from agent.review.gate import Gate
     from agent.review.schema import Schema
     from agent.types import Passage

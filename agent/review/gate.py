@@ -7,24 +7,25 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from agent.errors import ModelError, ReplayDiverged, ResearchError
-from agent.evidence import check_answer
+from agent.evidence.answer import check_answer
 from agent.guard.model_client import ModelClient
 from agent.journal.places import REVIEW
-from agent.models import Task, takes
+from agent.models.base import Task, takes
 from agent.prompts import prompt
-from agent.protocol import NOT_FOUND, inert
+from agent.protocol.replies import NOT_FOUND, inert
 from agent.review.judge import Verdicts, judge, judge_system, open_claims
 from agent.types import VerdictState
-from browser.text import content_words, sentences
+from browser.text.sentences import sentences
+from browser.text.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from agent.evidence import Evidence
-    from agent.guard import Budget
+    from agent.evidence.store import Evidence
+    from agent.guard.budget import Budget
     from agent.guard.model_client import Record
-    from agent.loop import LoopResult
-    from agent.models import Model
+    from agent.loop.loop import LoopResult
+    from agent.models.base import Model
     from agent.types import Passage, Sentence
 
 SAME = 0.6

@@ -10,17 +10,17 @@ import itertools
 import re
 from typing import TYPE_CHECKING, cast
 
-from agent.evidence import check_answer, placed
+from agent.evidence.answer import check_answer
+from agent.evidence.store import placed
 from agent.journal.places import JUDGE
-from agent.models import Message
 from agent.prompts import prompt
-from agent.protocol import inert
-from agent.types import Verdict, VerdictState
+from agent.protocol.replies import inert
+from agent.types import Message, Verdict, VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from agent.evidence import Evidence
+    from agent.evidence.store import Evidence
     from agent.guard.model_client import ModelClient
     from agent.types import Answers, Passage
 

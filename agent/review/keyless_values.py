@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from agent.evidence import facts_of
-from agent.evidence.facts import unit_named
+from agent.evidence.facts import facts_of, unit_named
 from agent.review.schema import pointer
 from agent.review.values_draft import ValuesDraft, stands_in
-from browser.text import content_words, sentences, words
+from browser.text.sentences import sentences
+from browser.text.words import content_words, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent.evidence import Evidence
+    from agent.evidence.store import Evidence
     from agent.review.schema import Field, Schema
 
 PASSAGES = 8

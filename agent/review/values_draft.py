@@ -11,16 +11,20 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from agent.evidence import facts_of, nearest_quote, verify_claim
+from agent.evidence.facts import facts_of
 from agent.evidence.passages import columns_of
+from agent.evidence.ranking import nearest_quote
+from agent.evidence.verify import verify_claim
 from agent.review.schema import pointer
 from agent.types import Verdict, VerdictState
-from browser.text import content_words, sentences, words
+from browser.text.sentences import sentences
+from browser.text.words import content_words, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from agent.evidence import Evidence, Judge
+    from agent.evidence.store import Evidence
+    from agent.evidence.verify import Judge
     from agent.review.schema import Schema
     from agent.types import Passage
 

@@ -9,7 +9,6 @@ of its lock, and leaves the file.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from contextlib import closing
@@ -17,21 +16,30 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from agent.background.jobs import DONE, PLACE, SETTLED, ConversationJobs, FinishedTurn, Progress
+from agent.background.jobs import (
+    DONE,
+    PLACE,
+    SETTLED,
+    ConversationJobs,
+    FinishedTurn,
+    Progress,
+    steps_of,
+)
 from agent.background.jobs import place as job_place
 from agent.errors import JournalError, UsageError
-from agent.guard import Budget, Redactor, secrets_of
+from agent.guard.budget import Budget
 from agent.guard.model_client import ModelClient
 from agent.guard.provenance import UNTRUSTED
-from agent.journal import Journal, RunFolder, Runs
+from agent.guard.redact import Redactor, secrets_of
 from agent.journal.places import MAIN
-from agent.models import Message, Task, takes
-from agent.protocol.results import failed
+from agent.journal.runs import RunFolder, Runs
+from agent.journal.writer import Journal
+from agent.models.base import Task, takes
 from agent.run.models import RedactingModel
 from agent.run.outcome import verified
 from agent.run.record import ResumedModel, RunRecord, once_each
 from agent.run.settings import memory_name
-from agent.types import Report, VerdictState
+from agent.types import Message, Report, VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -42,10 +50,11 @@ if TYPE_CHECKING:
     from agent.background.skill_scores import Ask
     from agent.config import Options
     from agent.guard.model_client import Record
-    from agent.journal import Event
+    from agent.journal.events import Event
     from agent.loop.context_builder import ContextBuilder
-    from agent.memory import Memory, Turn
-    from agent.models import Model
+    from agent.memory.memory_api import Memory
+    from agent.memory.memory_types import Turn
+    from agent.models.base import Model
     from agent.planner.work import Work
 
 FACTS = "facts"
@@ -56,17 +65,6 @@ AT_ONCE = 3
 ONLY_HERE = ""
 """The name of a memory that a caller brought: no other run can open it."""
 _WEB_EVENTS = frozenset({"source.added", "results.added"})
-_STEP_FIELDS = {
-    "WEB_SEARCH": "query",
-    "READ": "url",
-    "FETCH_URL": "url",
-    "OPEN": "url",
-    "FIND": "text",
-}
-"""Tools whose calls mean something later, with the field that says what was asked for. Refs of a
-live page do not, and what is typed into one may be a secret."""
-STEPS = 12  # of a run; a longer one is no method to follow
-STEP_LENGTH = 200  # characters of what was asked for
 
 
 class Claim:
@@ -177,28 +175,6 @@ class PendingJobs:
             at_ms=int(datetime.fromisoformat(end.at).timestamp() * 1000),
             progress=Progress.of(behind),
         )
-
-
-def steps_of(events: Sequence[Event]) -> tuple[str, ...]:
-    """Give the searches made and pages read that worked, one line each; twice the same is one."""
-    steps: dict[str, None] = {}
-    for event in events:
-        name = event.data.get("name") if event.type == "tool.result" else None
-        if name in _STEP_FIELDS and not failed(event.data["data"]):
-            asked = _asked(event.data["param"], _STEP_FIELDS[name])
-            if asked:
-                steps[f"{name} {asked[:STEP_LENGTH]}"] = None
-    return tuple(steps)[:STEPS]
-
-
-def _asked(param: str, name: str) -> str:
-    if not param.startswith("{"):
-        return " ".join(param.split())
-    try:
-        fields = json.loads(param, strict=False)
-    except ValueError:
-        return ""  # the tool forgave what was wrong with it; the playbook can do without
-    return " ".join(str(fields.get(name, "")).split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.errors import UsageError
-from agent.journal import Runs, read_events
-from agent.protocol import inert
+from agent.journal.events import read_events
+from agent.journal.runs import Runs
+from agent.protocol.replies import inert
 from agent.tools.context import Person
-from agent.tools.web_tools import passages_block, register
+from agent.tools.sources import passages_block, register
 from agent.types import Observation, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from agent.config import Options
-    from agent.journal import Event
+    from agent.journal.events import Event
     from agent.loop.context_builder import ContextBuilder
-    from agent.memory import Memory
-    from agent.models import Model
+    from agent.memory.memory_api import Memory
+    from agent.models.base import Model
     from agent.review.schema import Schema
     from agent.run.recorded import Past
-    from agent.tools import ToolContext
-    from agent.tools.context import Ask
+    from agent.tools.context import Ask, ToolContext
 
 
 @dataclass(frozen=True, slots=True)

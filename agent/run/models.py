@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from agent.config import CONTEXT_WINDOW, host_port
 from agent.depth import STANDARD
-from agent.keyless import ExtractiveModel
+from agent.keyless.model import ExtractiveModel
 from agent.loop.guided import GuidedModel
-from agent.models import Streaming, sees, takes
+from agent.models.base import Streaming, sees, takes
 from agent.models.local import serving
 from agent.models.providers import is_small
 from agent.models.resolve import EXTRACTIVE, SCRIPTED, endpoint_of, get_ready, remote_model
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.depth import Effort
-    from agent.guard import Redactor
-    from agent.models import Message, Model, ModelReply, Task
-    from agent.models.base import Heard
+    from agent.guard.redact import Redactor
+    from agent.models.base import Heard, Model, ModelReply, Task
     from agent.models.providers import Endpoint
+    from agent.types import Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,27 +6,36 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from agent.errors import Offline, ResearchError, WebOutOfReach
-from agent.evidence import check_answer, weigh
-from agent.evidence.answer import report_source
+from agent.evidence.agreement import weigh
+from agent.evidence.answer import check_answer, report_source
 from agent.journal.places import JUDGE
-from agent.keyless import ExtractiveModel
+from agent.keyless.model import ExtractiveModel
 from agent.loop.loop import without_calls
-from agent.models import Message
 from agent.models.resolve import EXTRACTIVE
 from agent.prompts import WRAP_UP
-from agent.protocol import NOT_FOUND
+from agent.protocol.replies import NOT_FOUND
 from agent.tools.context import NO_BROWSER
-from agent.types import DataValue, ErrorInfo, Report, SearchLine, Status, UsageTotals, VerdictState
+from agent.types import (
+    DataValue,
+    ErrorInfo,
+    Message,
+    Report,
+    SearchLine,
+    Status,
+    UsageTotals,
+    VerdictState,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.evidence import CheckedAnswer, Evidence
-    from agent.guard import Budget
-    from agent.journal import Event
-    from agent.loop import LoopResult
+    from agent.evidence.answer import CheckedAnswer
+    from agent.evidence.store import Evidence
+    from agent.guard.budget import Budget
+    from agent.journal.events import Event
+    from agent.loop.loop import LoopResult
     from agent.planner.work import Work
-    from agent.review import Gate
+    from agent.review.gate import Gate
     from agent.review.judge import Verdicts
     from agent.review.schema import Schema
     from agent.review.values_draft import WeighedValues

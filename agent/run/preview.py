@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.evidence import Evidence
+from agent.evidence.store import Evidence
 from agent.guard.window import tokens
 from agent.journal.writer import utc_now
 from agent.models.base import Usage
@@ -14,8 +14,8 @@ from agent.models.prices import priced
 from agent.models.resolve import EXTRACTIVE, endpoint_of
 from agent.planner.plan import wants_plan
 from agent.prompts import system_prompt
-from agent.tools import Limits, Registry, ToolContext
-from agent.tools.registry import tool_specs
+from agent.tools.context import Limits, ToolContext
+from agent.tools.registry import Registry, tool_specs
 from agent.tools.toolset import tools_for
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from agent.config import CONTEXT_WINDOW
 from agent.depth import EFFORTS
 from agent.errors import JournalError
-from agent.evidence import Evidence
-from agent.evidence.store import BLOCK
-from agent.journal import read_events
+from agent.evidence.store import BLOCK, Evidence
+from agent.journal.events import read_events
 from agent.journal.places import (
     AFTER,
     CLOSING,
@@ -28,10 +27,19 @@ from agent.journal.places import (
     VALUES,
 )
 from agent.loop.loop import NUDGED, request_digest
-from agent.models import Guidable, Message, ModelReply, Streaming, Usage, sees, takes
-from agent.models.base import images_of, message_of, passages_of
-from agent.protocol import CallResult
-from agent.types import ErrorInfo
+from agent.models.base import (
+    Guidable,
+    ModelReply,
+    Streaming,
+    Usage,
+    images_of,
+    message_of,
+    passages_of,
+    sees,
+    takes,
+)
+from agent.protocol.results import CallResult
+from agent.types import ErrorInfo, Message
 from browser.types import Document, Outcome, Page, SearchResult
 
 if TYPE_CHECKING:
@@ -39,9 +47,10 @@ if TYPE_CHECKING:
 
     from agent.depth import Effort
     from agent.evidence.store import Source
-    from agent.journal import Event, Journal, RunFolder
-    from agent.models import Model, Task
-    from agent.models.base import Heard
+    from agent.journal.events import Event
+    from agent.journal.runs import RunFolder
+    from agent.journal.writer import Journal
+    from agent.models.base import Heard, Model, Task
     from agent.tools.context import Record
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ToolError
 from agent.guard.provenance import PRIVATE, Kind
-from agent.journal import Journal, utc_now
 from agent.journal.places import MAIN
-from agent.protocol import CallResult
+from agent.journal.writer import Journal, utc_now
+from agent.protocol.results import CallResult
 from agent.run.record import ResumedModel, once_each
 from agent.run.subtasks import left_open
-from agent.tools import Limits, ToolContext
+from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import result_data
 from agent.tools.web_tools import WEB_TOOLS, fetch_result, read_result
 from browser.net.url import normalize
@@ -20,13 +20,13 @@ from browser.net.url import normalize
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.journal import Runs
-    from agent.loop import Caller
-    from agent.models import Message, Model
-    from agent.run.outcome import Ledger
+    from agent.journal.events import Event
+    from agent.journal.runs import Runs
+    from agent.models.base import Model
+    from agent.protocol.results import Caller
     from agent.run.record import RunRecord
     from agent.tools.context import LeftPage, Record
-    from agent.types import ToolCall
+    from agent.types import Message, ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class Past:
     resumed: bool = True
     live: bool = True
 
-    def begin(self, runs: Runs, ledger: Ledger) -> Journal:
+    def begin(self, runs: Runs, count: Callable[[Event], None]) -> Journal:
         """Open the journal to write to, and count what was used already."""
         if not self.resumed:
             return Journal(runs.create(utc_now()))
         for event in self.source.events:
-            ledger.note(event)
+            count(event)
         return Journal(self.source.folder)
 
     def opening(self, place: str) -> list[Message] | None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from agent.config import MAX_STEPS
 from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_named
-from agent.guard import Budget, LimitReached
+from agent.guard.budget import Budget, LimitReached
 from agent.journal.places import MAIN, MISSING, OUTLINE, PLAN, VALUES
 from agent.loop.loop import LoopResult, request_digest
-from agent.models import Task
+from agent.models.base import Task
 from agent.models.resolve import EXTRACTIVE
 from agent.planner.work import Work
-from agent.protocol import CallResult
+from agent.protocol.results import CallResult
 from agent.review.gate import Gate, repaired
 from agent.review.judge import Verdicts
 from agent.review.schema import Schema
@@ -26,14 +26,15 @@ from agent.run.outcome import (
     finished,
     with_what_is_known,
 )
+from agent.tools.toolset import guides_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from agent.models import Message, ModelReply
+    from agent.models.base import ModelReply
     from agent.run.record import RunRecord
-    from agent.types import Report, ToolCall
+    from agent.types import Message, Report, ToolCall
 
 
 async def replay(record: RunRecord) -> Report:
@@ -62,7 +63,7 @@ async def replay(record: RunRecord) -> Report:
         opening,
         effort=record.effort,
         as_report=record.as_report,
-        guided=True,
+        guides=guides_for,
         context_window=record.context_window,
         objections=lambda _text, place: record.section_reviews.get(place),
     )

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 from agent.config import options as options_of
 from agent.config import private_folder
 from agent.errors import InternalError, ResearchError
-from agent.journal import Runs, utc_now
-from agent.loop import LoopResult
+from agent.journal.runs import Runs
+from agent.journal.writer import utc_now
 from agent.loop.context_builder import ContextBuilder
-from agent.review import Gate
+from agent.loop.loop import LoopResult
+from agent.review.gate import Gate
 from agent.run.background import BackgroundJobs, keep_failure, keep_turns, now_ms
 from agent.run.inputs import Given, schema_of
 from agent.run.models import find_model
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
     from agent.config import Options
-    from agent.journal import Event
-    from agent.memory import Memory
-    from agent.models import Model
+    from agent.journal.events import Event
+    from agent.memory.memory_api import Memory
+    from agent.models.base import Model
     from agent.planner.work import Work
     from agent.review.judge import Verdicts
     from agent.run.keywords import Flags

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.config import Options
-    from agent.journal import Event, RunFolder
+    from agent.journal.events import Event
+    from agent.journal.runs import RunFolder
     from agent.tools.context import Ask
 
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from browser.errors import SearchError
-from browser.search import build_providers
 from browser.search.chain import Chain
-from browser.search.engines import keys_from
+from browser.search.engines import build_providers, keys_from
 from browser.search.provider import declared
 from browser.search.state import SearchCache
 

@@ -9,14 +9,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError
-from agent.evidence import Evidence
-from agent.guard import Kind, Outgoing, Provenance, Redactor, secrets_of
+from agent.evidence.store import Evidence
+from agent.guard.outgoing import Outgoing
+from agent.guard.provenance import Kind, Provenance
+from agent.guard.redact import Redactor, secrets_of
 from agent.guard.secret_store import SecretStore
-from agent.journal import Journal, Runs, read_events, utc_now
+from agent.journal.events import read_events
+from agent.journal.runs import Runs
+from agent.journal.writer import Journal, utc_now
 from agent.run.inputs import on_record, person, session_of
 from agent.run.outcome import Ledger
 from agent.run.settings import budget_of, logged_in_sites, memory_of
-from agent.tools import Limits, ToolContext
+from agent.tools.context import Limits, ToolContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,9 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.config import Options
-    from agent.guard import Budget
+    from agent.guard.budget import Budget
     from agent.guard.model_client import Record
-    from agent.journal import RunFolder
+    from agent.journal.runs import RunFolder
     from agent.review.schema import Schema
     from agent.run.inputs import Given
 
@@ -59,7 +63,7 @@ class RunServices:
         """Open the record, and lay out what needs neither network nor memory."""
         past, ledger = given.past, Ledger(question)
         environ = os.environ if given.config else {}
-        journal = past.begin(runs, ledger) if past else Journal(runs.create(utc_now()))
+        journal = past.begin(runs, ledger.note) if past else Journal(runs.create(utc_now()))
         ledger.run = journal.folder.id
         journal.listen(ledger.note)
         if given.on_event:
@@ -138,7 +142,8 @@ class RunServices:
             stack.push_async_callback(context.in_memory_thread, memory.close)
             context.memory = memory
             if options.wiki_folder.is_dir():
-                from agent.wiki import Folder, Wiki  # noqa: PLC0415 - few runs have one
+                from agent.wiki.wiki_files import Folder  # noqa: PLC0415 - few runs have one
+                from agent.wiki.wiki_index import Wiki  # noqa: PLC0415 - few runs have one
 
                 context.wiki = Wiki(Folder(options.wiki_folder))
         return await context.in_memory_thread(session_of, options, self.folder.id, context.memory)

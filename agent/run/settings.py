@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
-from agent.guard import Budget
-from agent.models import Usage
+from agent.guard.budget import Budget
+from agent.models.base import Usage
 from agent.models.prices import priced
 from agent.models.resolve import endpoint_of
 from browser.net.url import host, registrable_domain
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from agent.config import Options
-    from agent.memory import Memory
+    from agent.memory.memory_api import Memory
 
 
 def logged_in_sites(options: Options) -> set[str]:
@@ -74,8 +74,8 @@ def _highest_price(
 def memory_of(options: Options, environ: Mapping[str, str]) -> Memory:
     """Open the memory of the settings."""
     # A run without memory does not load it.
-    from agent.memory import Memory  # noqa: PLC0415
     from agent.memory.embedders import embedder_of  # noqa: PLC0415
+    from agent.memory.memory_api import Memory  # noqa: PLC0415
 
     embedder = embedder_of(options.embeddings, options.base_url, environ, options.proxy)
     return Memory.open(options.memory_place, options.namespace, embeddings=embedder)

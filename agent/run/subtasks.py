@@ -9,23 +9,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.journal.places import MAIN
 from agent.planner.plan import SIDE_BY_SIDE
-from agent.tools import Policy
 from agent.tools.checks import CHECKS
 from agent.tools.context import LeftPage
-from agent.tools.observed import observe
+from agent.tools.policy import Policy
 from browser.errors import BrowserError
 from browser.net.url import origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from agent.guard import Provenance
-    from agent.journal import Event, RunFolder
-    from agent.loop import Caller
-    from agent.protocol import CallResult
-    from agent.tools import Registry, ToolContext, Web
-    from agent.tools.context import Record
+    from agent.journal.events import Event
+    from agent.journal.runs import RunFolder
+    from agent.protocol.results import CallResult
+    from agent.tools.context import Record, ToolContext, Web
+    from agent.tools.registry import Registry
     from agent.types import ToolCall
     from browser.page.content import Items, Stored
 
@@ -78,26 +76,6 @@ class Branches:
             return context
         web = replace(context.web, tab=None, left_open=left, lock=asyncio.Lock())
         return replace(context, web=web)
-
-
-class ObservedCalls:
-    """Makes calls, live or from a record, and notes whose words each observation is."""
-
-    def __init__(self, calls: Caller, read: Provenance, files: Sequence[Path]) -> None:
-        self._calls = calls
-        self._read = read
-        self._files = frozenset(path.resolve().as_uri() for path in files)
-
-    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
-        """Make a call; what it brought is noted as it is finished, in tag order."""
-        finish = await self._calls.run(call, place)
-
-        def finished() -> CallResult:
-            result = finish()
-            observe(self._read, result.observed(call), self._files, result.web)
-            return result
-
-        return finished
 
 
 TABS: Final = "urchinTabs"

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 from agent.config import host_port
 from agent.errors import UsageError, WebOutOfReach
 from agent.run.search_chain import search_chain, search_defaults
-from agent.tools import Web
+from agent.tools.context import Web
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, SessionError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
-from browser.read import Reader
 from browser.read.crawl import Crawler
+from browser.read.reader import Reader
 from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from agent.config import Options
-    from browser.session import Browser
+    from browser.session.session import Browser
     from browser.solvers import Solver
     from browser.types import PageContext
 
@@ -139,7 +139,7 @@ class _Browsers:
             await browser.close(tab)
 
     async def _start(self) -> Browser:
-        from browser.session import Browser  # noqa: PLC0415 - Playwright only where it is used
+        from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
         if self._options.cdp:
             return await self._stack.enter_async_context(Browser.attach(self._options.cdp))
@@ -155,7 +155,7 @@ class _Browsers:
 
     async def _attached(self) -> Browser:
         """Attach to what `research chrome` started, else to the Chrome that the person uses."""
-        from browser.session import Browser  # noqa: PLC0415 - Playwright only where it is used
+        from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
         try:
             return await self._stack.enter_async_context(Browser.attach(DEFAULT_CDP))

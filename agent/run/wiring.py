@@ -6,29 +6,30 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent.guard import Kind
+from agent.guard.provenance import Kind
 from agent.guard.window import tokens
-from agent.models import natively, sees
+from agent.models.base import natively, sees
 from agent.planner.work import Work
 from agent.prompts import BROWSING, CITING, system_prompt
-from agent.review import SectionGate
+from agent.review.gate import SectionGate
 from agent.run.inputs import Before
 from agent.run.models import RedactingModel
-from agent.run.subtasks import Branches, LeftOpen, ObservedCalls
-from agent.tools import Registry
+from agent.run.subtasks import Branches, LeftOpen
 from agent.tools.mending import Mender
-from agent.tools.registry import tool_specs
+from agent.tools.observed import ObservedCalls
+from agent.tools.registry import Registry, tool_specs
 from agent.tools.rephrasing import Rephraser
-from agent.tools.toolset import tools_for
+from agent.tools.toolset import guides_for, tools_for
 
 if TYPE_CHECKING:
     from agent.config import Options
-    from agent.loop import Caller
     from agent.loop.context_builder import ContextBuilder
-    from agent.models import Message, Model
+    from agent.models.base import Model
     from agent.planner.work import Begin
+    from agent.protocol.results import Caller
     from agent.run.services import RunServices
-    from agent.tools import ToolContext
+    from agent.tools.context import ToolContext
+    from agent.types import Message
 
 
 def begin_work(services: RunServices, model: Model, builder: ContextBuilder) -> Work:
@@ -53,7 +54,7 @@ def begin_work(services: RunServices, model: Model, builder: ContextBuilder) -> 
         _opening(services, builder),
         effort=options.effort,
         as_report=options.report,
-        guided=True,
+        guides=guides_for,
         context_window=options.context_window,
         objections=SectionGate(services.evidence, services.record),
     )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from agent.memory import Memory
+    from agent.memory.memory_api import Memory
     from agent.sealing.timestamping import Stamp
 
 CATEGORIES = ("milestone", "decision", "incident")

@@ -11,9 +11,10 @@ from pydantic import Field, StringConstraints
 
 from agent.errors import ToolError
 from agent.guard.secret_store import named_in
+from agent.tools.context import web_of
 from agent.tools.page_tools import look, open_tab, picture_of, taken_down, with_picture
 from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
-from agent.tools.web_tools import listed, register, web_of
+from agent.tools.sources import listed, register
 from browser.net.url import host, registrable_domain
 from browser.types import ActionOutcome
 

@@ -10,32 +10,32 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from agent.guard import Outgoing, Provenance
+from agent.errors import ToolError
+from agent.guard.outgoing import Outgoing
 from agent.guard.redact import Redactor
-from browser.read.pages import read_rendered
 from browser.search.corpus import Corpus
+from browser.types import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from agent.errors import ToolError
-    from agent.evidence import Evidence
+    from agent.evidence.store import Evidence
+    from agent.guard.provenance import Provenance
     from agent.guard.secret_store import SecretStore
-    from agent.memory import Memory
+    from agent.memory.memory_api import Memory
     from agent.models.embeddings import Embeddings
     from agent.types import ToolCall
-    from agent.wiki import Wiki
+    from agent.wiki.wiki_index import Wiki
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
     from browser.net.polite import Polite
     from browser.page.content import Items
-    from browser.read import Reader
     from browser.read.crawl import Crawler
     from browser.search.chain import Chain
-    from browser.session import Browser
+    from browser.session.session import Browser
     from browser.solvers import Solver
-    from browser.types import Page, PageContext
+    from browser.types import Page, PageContext, PageReader
 
 T = TypeVar("T")
 PATIENCE: ContextVar[asyncio.Timeout] = ContextVar("patience")
@@ -51,6 +51,8 @@ NO_BROWSER = "no_browser"
 PATIENCE_SECONDS = 600.0
 """Who has not answered, or taken a wall down, after ten minutes is not coming."""
 Record = Callable[..., object]
+SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
+"""Walls that a solver of captchas may take down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class Web:
     egress: Egress
     http: HttpClient
     chain: Chain
-    reader: Reader
+    reader: PageReader
     start_browser: Callable[[], Awaitable[Browser]]
     crawler: Crawler | None = None
     polite: Polite | None = None
@@ -125,7 +127,7 @@ class Web:
         """Read the page that is open, as it stands now: our own tab, else the person's."""
         if self.tab is None and self.page is not None:
             return self.page
-        return await read_rendered(self.tab)
+        return await self.reader.read_tab(self.tab)
 
 
 @dataclass(slots=True)
@@ -225,3 +227,17 @@ class ToolContext:
         """Let the memory's thread go."""
         if self._worker is not None:
             self._worker.shutdown(wait=False)
+
+
+def web_of(context: ToolContext) -> Web:
+    """The web of a run; raises `ToolError` where the run has none."""
+    if context.web is None:
+        raise ToolError("this run has no web", hint="Answer from what is known.")
+    return context.web
+
+
+def memory_of(context: ToolContext) -> Memory:
+    """Give the memory of the run; raises `ToolError` where it has none."""
+    if context.memory is None:
+        raise ToolError("memory is off in this run", hint="Go on without it.")
+    return context.memory

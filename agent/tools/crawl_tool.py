@@ -9,8 +9,9 @@ from pydantic import Field
 from agent.errors import ToolError
 from agent.evidence.passages import split_passages
 from agent.evidence.ranking import PassageIndex
+from agent.tools.context import web_of
 from agent.tools.registry import Params, Tool, ToolResult
-from agent.tools.web_tools import CHARS_PER_TOKEN, listed, register, web_of
+from agent.tools.sources import CHARS_PER_TOKEN, listed, register
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

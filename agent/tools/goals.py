@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.tools.memory import memory_of
+from agent.tools.context import memory_of
 from agent.tools.registry import Params, Risk, Tool, ToolResult
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from agent import jsvalues as js
 from agent.errors import ToolError
 from agent.memory.memory_types import Origin
 from agent.protocol.replies import loose_json, loose_object
+from agent.tools.context import memory_of
 from agent.tools.person import needs_yes
 from agent.tools.registry import Params, Risk, Tool, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agent.memory import Memory
     from agent.tools.context import ToolContext
 
 MATCHES = 10
@@ -113,13 +113,6 @@ def _match(key: str, value: Any, relevance: float) -> dict[str, Any]:
 
 def _hundredths(number: float) -> float:
     return math.floor(number * 100 + 0.5) / 100
-
-
-def memory_of(context: ToolContext) -> Memory:
-    """Give the memory of the run; raises `ToolError` where it has none."""
-    if context.memory is None:
-        raise ToolError("memory is off in this run", hint="Go on without it.")
-    return context.memory
 
 
 def _fields(param: str) -> Mapping[str, Any]:

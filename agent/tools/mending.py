@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from agent.errors import ModelError, UsageError
 from agent.guard.model_client import ModelClient
 from agent.journal.places import MEND
-from agent.models import Message, Task, takes
+from agent.models.base import Task, takes
 from agent.prompts import prompt
-from agent.protocol import parse
-from agent.protocol.replies import loose_object
+from agent.protocol.replies import loose_object, parse
+from agent.types import Message
 
 if TYPE_CHECKING:
     from agent.errors import ToolError
-    from agent.guard import Budget
+    from agent.guard.budget import Budget
     from agent.guard.model_client import Record
-    from agent.models import Model
+    from agent.models.base import Model
     from agent.types import ToolCall
 
 MOST = 4

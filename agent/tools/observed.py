@@ -14,15 +14,37 @@ from agent.tools.wiki import WIKI_TOOLS
 from browser.net.url import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
-    from agent.types import Observation
+    from agent.protocol.results import Caller, CallResult
+    from agent.types import Observation, ToolCall
 
 _MEMORY = frozenset(tool.name for tool in (*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS, *WIKI_TOOLS))
 _SAYS_NOTHING = frozenset({"REMEMBER", "LEARN_SKILL", "FORGET_SKILL", "DOWNLOAD"})
 """Tools that tell no more than that they did what was asked."""
 _ECHOED = frozenset({"query", "text", "ref", "error", "url"})
 """Fields of a result that repeat the call."""
+
+
+class ObservedCalls:
+    """Makes calls, live or from a record, and notes whose words each observation is."""
+
+    def __init__(self, calls: Caller, read: Provenance, files: Sequence[Path]) -> None:
+        self._calls = calls
+        self._read = read
+        self._files = frozenset(path.resolve().as_uri() for path in files)
+
+    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+        """Make a call; what it brought is noted as it is finished, in tag order."""
+        finish = await self._calls.run(call, place)
+
+        def finished() -> CallResult:
+            result = finish()
+            observe(self._read, result.observed(call), self._files, result.web)
+            return result
+
+        return finished
 
 
 def observe(

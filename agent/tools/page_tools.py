@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.tools.context import PATIENCE_SECONDS
+from agent.tools.context import PATIENCE_SECONDS, SOLVABLE, web_of
 from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
-from agent.tools.web_tools import SOLVABLE, register, web_of
+from agent.tools.sources import register
 from browser.errors import BrowserError
 from browser.solvers import SolverFailed
 from browser.types import Outcome
@@ -21,7 +21,7 @@ from browser.types import Outcome
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext, Web
     from browser.page.tab import Tab
-    from browser.session import Browser
+    from browser.session.session import Browser
     from browser.types import Challenge, Page, Snapshot
 
 
@@ -169,8 +169,8 @@ async def page_context(context: ToolContext, _: NoParams) -> ToolResult:
 
 async def _page_record(web: Web) -> dict[str, str]:
     """What the page in view is on its platform, with author, date, counts; {} elsewhere."""
-    from browser.extract.platforms import facts  # noqa: PLC0415 - loads lxml
     from browser.extract.platforms.lookup import record_of  # noqa: PLC0415 - as above
+    from browser.extract.platforms.site_record import facts  # noqa: PLC0415 - loads lxml
 
     if web.tab is not None:
         url, html = web.tab.url, (await web.tab.html()).encode("utf-8", "replace")

@@ -11,13 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError, ToolError
-from agent.models import Image
 from agent.models.base import images_kept
-from agent.protocol import CallResult
-from agent.protocol.results import to_json
+from agent.protocol.results import CallResult, to_json
 from agent.tools.context import NO_BROWSER, PATIENCE, PLACE
 from agent.tools.parameters import ASKED
 from agent.tools.registry import Risk, Tool, ToolResult
+from agent.types import Image
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFailed, RefError
 
 if TYPE_CHECKING:

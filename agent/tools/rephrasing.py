@@ -10,14 +10,15 @@ from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import RESERVE
 from agent.guard.model_client import ModelClient
 from agent.journal.places import REPHRASE
-from agent.models import Message, Task, takes
+from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import loose_object
+from agent.types import Message
 
 if TYPE_CHECKING:
-    from agent.guard import Budget
+    from agent.guard.budget import Budget
     from agent.guard.model_client import Record
-    from agent.models import Model
+    from agent.models.base import Model
 
 MOST_QUERIES = 3
 """Of a reply: what three other ways of asking do not find, a fourth has not found either."""

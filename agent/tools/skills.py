@@ -10,7 +10,7 @@ from pydantic import Field
 
 from agent.errors import ToolError
 from agent.memory.layers import SKILL_SCORE
-from agent.tools.memory import memory_of
+from agent.tools.context import memory_of
 from agent.tools.person import needs_yes
 from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from agent.prompts import Guides
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
 from agent.tools.crawl_tool import CRAWL_TOOLS
 from agent.tools.goals import GOAL_TOOLS
 from agent.tools.memory import MEMORY_TOOLS
 from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
 from agent.tools.person import PERSON_TOOLS
+from agent.tools.registry import Registry
 from agent.tools.skills import SKILL_TOOLS
 from agent.tools.web_tools import WEB_TOOLS
 
@@ -33,6 +35,11 @@ TOOL_NAMES: Final = frozenset(
 ) | frozenset(tool.name for tool in (*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS, *PERSON_TOOLS))
 """As models may call them in forms of other protocols."""
 _OPEN = next(tool for tool in LOOKING_TOOLS if tool.name == "OPEN")
+
+
+def guides_for(system: str) -> Guides:
+    """Give the helper texts that a loop with this system prompt may still need."""
+    return Guides(system, Registry(PAGE_TOOLS).lines(on_page=True), TOOL_NAMES)
 
 
 def tools_for(context: ToolContext) -> list[Tool]:

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.guard import Kind
 from agent.guard.provenance import SEARCH
-from agent.tools.context import PLACE
+from agent.tools.context import PLACE, SOLVABLE, web_of
 from agent.tools.registry import Params, Tool, ToolResult
+from agent.tools.sources import passages_block, register, register_results
 from browser.search.chain import ask, joined
 from browser.search.corpus import Corpus
-from browser.text import content_words, question_language
+from browser.text.languages import question_language
+from browser.text.words import content_words
 from browser.types import Outcome, Page, SearchQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from agent.evidence.store import Evidence, Source
-    from agent.guard.redact import Redactor
     from agent.tools.context import ToolContext, Web
     from agent.types import Passage
     from browser.search.chain import ChainResult
-    from browser.types import Document, Page, SearchAttempt, SearchResult
+    from browser.types import Document, Page, SearchAttempt
 
 
 RELATED_LINKS = 6
@@ -46,10 +44,6 @@ _WALL_ADVICE = {
     Outcome.LOGIN: "the page wants a login",
     Outcome.PAYWALL: "only the beginning is free to read",
 }
-
-
-SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
-"""Walls that a solver of captchas may take down."""
 
 
 class SearchParams(Params):
@@ -109,13 +103,6 @@ async def fetch_url(context: ToolContext, params: FetchParams) -> Callable[[], T
     """Read a page in the reference engine's form."""
     page = await _page(context, params.url)
     return lambda: fetch_result(context, page)
-
-
-def web_of(context: ToolContext) -> Web:
-    """The web of a run; raises `ToolError` where the run has none."""
-    if context.web is None:
-        raise ToolError("this run has no web", hint="Answer from what is known.")
-    return context.web
 
 
 async def _page(context: ToolContext, url: str) -> Page:
@@ -313,129 +300,3 @@ async def _other_forms(context: ToolContext, query: SearchQuery) -> list[SearchQ
         for text, lang in other
         if not context.outgoing.refusal(text, SEARCH)
     ]
-
-
-BEST_PASSAGES = 8
-"""Passages that a query gives of a long page: an answer of three sentences needs fewer."""
-CHARS_PER_TOKEN = 4
-
-
-def register(context: ToolContext, page: Page) -> Source:
-    """Make a page a source of the run (again, if it is one already), and keep what was fetched."""
-    known = len(context.evidence.sources)
-    page = _kept_without_secrets(page, context.redactor)
-    source = context.evidence.add(page)
-    if page.document is not None:
-        persons = page.via == "browser" and context.read.is_persons(page.url)
-        links = (link.url for link in page.document.links)
-        context.read.add_addresses(links, Kind.PAGE if persons else Kind.WEB, page.url)
-    if len(context.evidence.sources) > known:
-        context.record(
-            "source.added",
-            n=source.n,
-            url=source.url,
-            title=source.title,
-            via=source.via,
-            sha256=source.sha256,
-            fetched_at=source.fetched_at.isoformat(),
-            author=page.document.author if page.document else None,
-            published=source.published,
-            reason=page.reason,
-            pages=list(page.document.pages) if page.document else [],
-            text=context.keep(source.text.encode("utf-8", "surrogatepass")),
-            body=context.keep(page.body) if page.body else None,
-            content_type=page.content_type,
-            status=page.status,
-            headers=list(page.headers),
-        )
-    return source
-
-
-def _kept_without_secrets(page: Page, redactor: Redactor) -> Page:
-    """Give a page as it may be kept: of one that shows a secret back, the text without it."""
-    said, document = redactor.text, page.document
-    body = page.body.decode("utf-8", "replace")
-    if document is None or said(body + document.text) == body + document.text:
-        return page
-    told = replace(document, text=said(document.text), title=said(document.title))
-    return replace(page, body=b"", document=told)
-
-
-def register_results(
-    context: ToolContext, query: str, results: Iterable[SearchResult]
-) -> list[Source | None]:
-    """Make search results weaker sources of the run; None for one that cannot be cited.
-
-    They are put on record with their words, in one event a search: most are never cited.
-    """
-    at = datetime.now(UTC)
-    known = {source.n for source in context.evidence.snippets}
-    safe = [_without_secrets(result, context.redactor) for result in results]
-    sources = [_registered(context.evidence, result, at) for result in safe]
-    new = {source.n for source in context.evidence.snippets} - known
-    pairs = zip(sources, safe, strict=True)
-    rows = {s.n: _result_row(s, result) for s, result in pairs if s and s.n in new}
-    if rows:
-        context.record(
-            "results.added", query=query, fetched_at=at.isoformat(), results=list(rows.values())
-        )
-    return sources
-
-
-def _without_secrets(result: SearchResult, redactor: Redactor) -> SearchResult:
-    """Give a result as it may stand on record, which is what its hash is taken of."""
-    said = redactor.text
-    return replace(
-        result, url=said(result.url), title=said(result.title), snippet=said(result.snippet)
-    )
-
-
-def _registered(evidence: Evidence, result: SearchResult, at: datetime) -> Source | None:
-    try:
-        return evidence.add_snippet(result, at)
-    except ToolError:
-        return None
-
-
-def _result_row(source: Source, result: SearchResult) -> dict[str, Any]:
-    return {
-        "n": source.n,
-        "url": result.url,
-        "title": result.title,
-        "snippet": result.snippet,
-        "published": result.published,
-        "sha256": source.sha256,
-    }
-
-
-def passages_block(
-    context: ToolContext, source: Source, *, query: str = "", start: int = 1
-) -> tuple[str, tuple[Passage, ...]]:
-    """List a source's passages within the budget, and which: all of it, or the best for a query.
-
-    A short page is given whole; the first passage always comes, for it says what "it" is.
-    """
-    room = context.limits.read_tokens * CHARS_PER_TOKEN
-    chosen: Iterable[Passage] = source.passages[max(0, start - 1) :]
-    if query and len(source.text) > room:
-        best = context.evidence.search(query, BEST_PASSAGES, source.n)
-        wanted = {passage.id for passage in best} | {p.id for p in source.passages[:1]}
-        chosen = [passage for passage in source.passages if passage.id in wanted]
-    return listed(chosen, room)
-
-
-def listed(passages: Iterable[Passage], room: int) -> tuple[str, tuple[Passage, ...]]:
-    """Write passages a line each, as many as fit into `room` characters (the first always).
-
-    Gives the text, and the passages that are in it.
-    """
-    lines: list[str] = []
-    shown: list[Passage] = []
-    for passage in passages:
-        line = f"{passage.id} {' '.join(passage.text.split())}"
-        if lines and len(line) > room:
-            break
-        room -= len(line) + 1
-        lines.append(line)
-        shown.append(passage)
-    return "\n".join(lines), tuple(shown)

@@ -12,12 +12,11 @@ from pydantic import AliasChoices, Field
 
 from agent.errors import ToolError
 from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
-from agent.wiki import Relation, get, search
-from agent.wiki.wiki_files import TYPES
+from agent.wiki.wiki_files import TYPES, Relation, get, search
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
-    from agent.wiki import Wiki
+    from agent.wiki.wiki_index import Wiki
 
 _LISTED = 50  # findings
 

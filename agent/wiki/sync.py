@@ -20,14 +20,14 @@ from agent.memory import kinds
 from agent.memory.records import MemoryDraft, pack, unpack
 from agent.wiki.wiki_files import Folder
 from agent.wiki.wiki_index import Wiki
-from browser.text import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from agent.memory import Memory
     from agent.memory.entries import Entries
+    from agent.memory.memory_api import Memory
 MEMORIES = "memories.md"
 _GENERATED = "<!-- written by urchin; edits here are overwritten -->"
 _STATE = "wiki"

@@ -12,8 +12,7 @@ from browser.extract.formulas import formula_of
 from browser.extract.regions import Regions
 from browser.extract.tree import raw_text
 from browser.net.url import join
-from browser.text import clean, count_words
-from browser.text.words import UNSPACED
+from browser.text.words import UNSPACED, clean, count_words
 from browser.types import Table
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from browser.extract.blocks import word_list
 from browser.extract.dates import date_within
 from browser.extract.tree import text_content
-from browser.text import count_words
+from browser.text.words import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

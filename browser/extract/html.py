@@ -28,7 +28,8 @@ from browser.extract.metadata import read_metadata
 from browser.extract.thread import read_thread
 from browser.extract.tree import parse_page, remove
 from browser.net.url import join
-from browser.text import count_words, language_of
+from browser.text.languages import language_of
+from browser.text.words import count_words
 from browser.types import Document
 
 if TYPE_CHECKING:

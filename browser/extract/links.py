@@ -8,7 +8,7 @@ from urllib.parse import urldefrag
 
 from browser.extract.tree import text_content
 from browser.net.url import join
-from browser.text import clean
+from browser.text.words import clean
 from browser.types import Link
 
 if TYPE_CHECKING:

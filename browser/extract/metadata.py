@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from browser.extract.dates import iso_date
 from browser.extract.tree import text_content
 from browser.net.url import is_web_url, join
-from browser.text import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ from browser.extract.hidden import strip_hidden
 from browser.extract.links import read_links
 from browser.extract.tree import bounded, parse_html, parse_page, text_content
 from browser.net.url import join
-from browser.text import clean
+from browser.text.words import clean
 from browser.types import Document, Link, Table
 
 if TYPE_CHECKING:

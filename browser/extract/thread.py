@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from browser.extract.blocks import word_list, word_runs
 from browser.extract.dates import date_within, iso_date
 from browser.extract.tree import text_content
-from browser.text import count_words
+from browser.text.words import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -16,7 +16,7 @@ import webencodings
 from lxml import etree, html
 
 from browser.errors import ExtractError
-from browser.text import clean
+from browser.text.words import clean
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -15,7 +15,7 @@ from browser.errors import BrowserError
 from browser.net.url import is_web_url, origin
 from browser.page import injected
 from browser.page.waiting import within
-from browser.text import clean
+from browser.text.words import clean
 from browser.types import PageContext
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ import shutil
 import tempfile
 import unicodedata
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser.text import clean
+from browser.text.words import clean
+from browser.types import SavedFile
 
 if TYPE_CHECKING:
     from playwright.async_api import Download
@@ -41,15 +41,6 @@ def safe_name(suggested: str) -> str:
     if dot and len(ending) <= 12:
         return f"{stem[: NAME_LIMIT - 13]}.{ending}"
     return name[:NAME_LIMIT]
-
-
-@dataclass(frozen=True, slots=True)
-class SavedFile:
-    """How a download ended: its file, or why there is none."""
-
-    name: str
-    path: Path | None = None
-    why: str = ""
 
 
 class Downloads:

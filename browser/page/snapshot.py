@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from browser.errors import RefError
-from browser.text import BM25, content_words, words
+from browser.text.words import BM25, content_words, words
 from browser.types import FindResult, Snapshot
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, li
 from browser.page.view import lines_around, lines_saying, shown_frames, target_of
 from browser.page.waiting import drawing, settle, wanted_in, within
 from browser.page.walls import live_wall
-from browser.text import clean
+from browser.text.words import clean
 from browser.types import FindResult
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from playwright.async_api import Download, ElementHandle, Page
 
     from browser.page.content import Stored
-    from browser.page.downloads import Downloads, SavedFile
+    from browser.page.downloads import Downloads
     from browser.page.lines import PageLine
     from browser.page.user_input import ClickOptions, Point
     from browser.page.view import Target
-    from browser.types import ActionOutcome, Challenge, Outcome, PageContext, Snapshot
+    from browser.types import ActionOutcome, Challenge, Outcome, PageContext, SavedFile, Snapshot
 
 DOWNLOAD_SECONDS = 50.0
 SEEK_SECONDS = 12.0  # for the scrolling of long lists: some thousand rows each second

@@ -17,15 +17,14 @@ from browser.errors import BrowserError
 from browser.extract.documents.archive import drop, stream_xml
 from browser.net.decode import Body
 from browser.net.url import is_web_url, join, normalize, parse
-from browser.text import content_words
+from browser.text.words import content_words
 from browser.types import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from browser.net.polite import Polite
-    from browser.read import Reader
-    from browser.types import Page
+    from browser.types import Page, PageReader
 
 
 # The standard's own limits, for what a file unpacks to and what it lists.
@@ -206,7 +205,7 @@ class Crawl:
 class Crawler:
     """Reads sections of sites with a run's reader; `polite` fetches their sitemaps."""
 
-    def __init__(self, reader: Reader, polite: Polite) -> None:
+    def __init__(self, reader: PageReader, polite: Polite) -> None:
         self._reader = reader
         self._polite = polite
 
@@ -263,7 +262,7 @@ class Crawler:
 class _Walk:
     """The reading of pages: what came, what did not, and what their links lead to."""
 
-    def __init__(self, reader: Reader, frontier: Frontier) -> None:
+    def __init__(self, reader: PageReader, frontier: Frontier) -> None:
         self.frontier = frontier
         self.pages: list[Page] = []
         self.unread: list[Page] = []

@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 from lxml import etree
 
 from browser.errors import BrowserError, DeadlineExceeded, ExtractError, Refused
-from browser.extract import extract, extract_body, may_be_platform, on_platform
+from browser.extract import extract_body, may_be_platform, on_platform
+from browser.extract.html import extract
 from browser.extract.tree import decode, parse_html, raw_text, text_content
 from browser.page.walls import find_wall
-from browser.text import count_words
+from browser.text.words import count_words
 from browser.types import Outcome, Page
 
 if TYPE_CHECKING:

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from browser.net.http import HttpClient
     from browser.net.polite import Polite
-    from browser.session import Browser
+    from browser.page.tab import Tab
+    from browser.session.session import Browser
 
 
 Mode = Literal["auto", "http", "browser"]
@@ -84,6 +85,10 @@ class Reader:
             return await (self._fetch(url, until) if mode == "http" else self._choose(url, until))
         except BrowserError as error:
             return page_of_error(url, error)
+
+    async def read_tab(self, tab: Tab) -> Page:
+        """Read the page that a tab shows, as it stands now."""
+        return await read_rendered(tab)
 
     async def _choose(self, url: str, until: float) -> Page:
         site = registrable_domain(host(url))

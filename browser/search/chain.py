@@ -13,7 +13,7 @@ from browser.search.merge import merge
 from browser.search.query import is_hard, rewrites
 from browser.search.search_results import nearest_range
 from browser.search.state import Rests
-from browser.text import question_language
+from browser.text.languages import question_language
 from browser.types import Outcome, SearchAttempt, SearchPage, SearchQuery, SearchResult
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from browser.search.corpus_index import PASSAGE_BITS, Index, Synced, checked_folder, unspaced
 from browser.search.search_results import readable, since_day
-from browser.text import STOP_WORDS, content_words, sentences
+from browser.text.sentences import sentences
+from browser.text.words import STOP_WORDS, content_words
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser.errors import BrowserError, SearchError
-from browser.text import clean, sentences
-from browser.text.words import UNSPACED
+from browser.text.sentences import sentences
+from browser.text.words import UNSPACED, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

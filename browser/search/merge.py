@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from browser.net.url import host, registrable_domain
 from browser.search.search_results import same_page_key
-from browser.text import words
+from browser.text.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

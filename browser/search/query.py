@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from browser.text import STOP_WORDS, small_words
+from browser.text.languages import small_words
+from browser.text.words import STOP_WORDS
 
 # Words of questions and requests that no page that answers them needs to have.
 _ASKING = frozenset(

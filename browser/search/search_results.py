@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from browser.net.url import is_web_url, normalize, parse
-from browser.text import clean
+from browser.text.words import clean
 from browser.types import SearchResult
 
 if TYPE_CHECKING:

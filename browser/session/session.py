@@ -17,7 +17,7 @@ from browser.page.tab import Tab
 from browser.page.waiting import within
 from browser.session.attach import attach
 from browser.session.launch import LaunchOptions, Running, kill, launched, scratch
-from browser.text import clean
+from browser.text.words import clean
 from browser.types import TabInfo
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from agent.guard import Window
-from agent.journal import Runs
-from agent.models import Message
+from agent.guard.window import Window
+from agent.journal.runs import Runs
 from agent.prompts import BROWSING, GUIDES, Guides, prompt, system_prompt
 from agent.protocol import CallResult, inert
 from agent.run.record import RunRecord
 from agent.run.replay import replay
-from agent.tools import Registry
+from agent.tools.registry import Registry
+from agent.types import Message
 
 TABLE = "S1¶2 | Year | Lamps |\n| 1894 | 3 |"
 

@@ -14,7 +14,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from browser.session import Browser
+from browser.session.session import Browser
 from tests.bench.shelf import Targets
 from tests.browser.page.labels import labels
 from tests.browser.page.pages import ref, serve_pages

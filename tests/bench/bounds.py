@@ -10,7 +10,7 @@ import sys
 import time
 
 from browser.errors import BrowserError
-from browser.session import Browser
+from browser.session.session import Browser
 from tests.bench.shelf import Targets
 from tests.browser.page.pages import serve_pages
 from tests.browser.session.huge import BYTES_AT_MOST, HUGE, SECONDS_AT_MOST, endless

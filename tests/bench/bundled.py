@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import research
-from browser.text import words
+from browser.text.words import words
 from fixtures.server import Site, serve
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from browser.errors import BrowserError
-from browser.session import Browser
+from browser.session.session import Browser
 from tests.bench.shelf import Targets
 from tests.browser.page.pages import serve_pages
 from tests.browser.session.hostile import PAGES, TABS_AT_MOST

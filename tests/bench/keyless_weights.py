@@ -21,7 +21,7 @@ from agent.evidence import split_passages
 from agent.keyless import ranking
 from agent.keyless.question import analyse
 from agent.types import Observation, ToolCall
-from browser.text import BM25, content_words
+from browser.text.words import BM25, content_words
 from tests.bench.closedweb import plain
 
 CONTEXT = (3.0, 5.0, 7.5, 10.0)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolError
 from agent.evidence import Evidence
-from agent.guard import Kind, Outgoing, Provenance
-from agent.guard.provenance import SEARCH
-from agent.tools import Limits, ToolContext
+from agent.guard.outgoing import Outgoing
+from agent.guard.provenance import SEARCH, Kind, Provenance
 from agent.tools.action_tools import ACTING_TOOLS
 from agent.tools.checks import only_free_words_leave
+from agent.tools.context import Limits, ToolContext
 from agent.tools.crawl_tool import CRAWL_TOOLS
 from agent.tools.page_tools import LOOKING_TOOLS
 from agent.tools.registry import Registry

@@ -17,8 +17,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from browser.errors import BrowserError
-from browser.session import Browser
 from browser.session.chrome import start_chrome
+from browser.session.session import Browser
 from tests.bench.shelf import Targets
 from tests.browser.page.pages import serve_pages
 from tests.browser.session.hostile import kill, stop, wire_to

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import OVERALL, PER_HOST, HttpClient
 from browser.net.polite import Polite
-from browser.read import Reader
+from browser.read.reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,20 +19,24 @@ from playwright.async_api import Error as PlaywrightError
 
 from agent.config import Options
 from agent.evidence import Evidence
-from agent.guard import Budget, Secrets
-from agent.loop import Loop
-from agent.models import Message, ModelReply
+from agent.guard import Secrets
+from agent.guard.budget import Budget
+from agent.loop.loop import Loop
+from agent.models.base import ModelReply
 from agent.prompts import BROWSING, prompt
 from agent.run.web import open_web
-from agent.tools import Limits, Policy, Registry, ToolContext
 from agent.tools.checks import CHECKS
+from agent.tools.context import Limits, ToolContext
+from agent.tools.policy import Policy
+from agent.tools.registry import Registry
 from agent.tools.toolset import tools_for
+from agent.types import Message
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
-    from agent.models import Model
-    from agent.tools import Web
+    from agent.models.base import Model
+    from agent.tools.context import Web
 
 STEPS = 40
 TRUTH_MS = 1_500

@@ -14,8 +14,8 @@ from agent.evidence import Evidence
 from agent.guard.window import tokens
 from agent.memory import Memory
 from agent.prompts import BROWSING, CITING, GUIDES, prompt, system_prompt
-from agent.tools import Limits, Registry, ToolContext
-from agent.tools.registry import tool_specs
+from agent.tools.context import Limits, ToolContext
+from agent.tools.registry import Registry, tool_specs
 from agent.tools.toolset import tools_for
 
 LONGEST = 3_000

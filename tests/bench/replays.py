@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from agent.journal import Runs
+from agent.journal.runs import Runs
 from fixtures.server import serve
 from tests.agent.models.wire import OpenAIProvider, running
 from tests.offline import digest, namespaces, replayed_offline

@@ -16,8 +16,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from browser.session import Browser
-from browser.text import words
+from browser.session.session import Browser
+from browser.text.words import words
 from tests.bench.shelf import Targets, pages_of, served
 from tests.bench.sought import answered, sought_on
 

@@ -20,7 +20,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from browser.session import Browser
+from browser.session.session import Browser
 from tests.bench.player import bare
 from tests.bench.shelf import Targets, html_of, served
 

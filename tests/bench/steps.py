@@ -10,10 +10,10 @@ import asyncio
 import sys
 import time
 
-from agent.guard import Budget
+from agent.guard.budget import Budget
 from agent.guard.window import tokens
-from agent.loop import Loop
-from agent.models import ModelReply
+from agent.loop.loop import Loop
+from agent.models.base import ModelReply
 from agent.protocol import CallResult
 
 STEP_MS, LARGEST, PREFIX = 10.0, 32_000, 0.8
@@ -62,7 +62,7 @@ class LongPages:
 
 async def measure(steps: int) -> tuple[Instant, float]:
     """Run so many steps; the model, and milliseconds a step."""
-    from agent.models import Message
+    from agent.types import Message
 
     model = Instant(steps)
     loop = Loop(

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent.background import ConversationJobs, FinishedTurn
+from agent.background.jobs import ConversationJobs, FinishedTurn
 from agent.errors import ResearchError
 from agent.evidence import Evidence
-from agent.guard import Budget
+from agent.guard.budget import Budget
 from agent.loop.context_builder import ContextBuilder
 from agent.memory import Turn
-from agent.models import Message
 from agent.models.embeddings import Embeddings
 from agent.planner.plan import NO_RESPONSE
 from agent.planner.work import Work
-from agent.tools import Limits, Policy, Registry, ToolContext
+from agent.tools.context import Limits, ToolContext
+from agent.tools.policy import Policy
+from agent.tools.registry import Registry
 from agent.tools.toolset import tools_for
+from agent.types import Message
 from browser.types import PageContext
 from tests.conformance.speaker import Speaker
 

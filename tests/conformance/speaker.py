@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ModelUnavailable
-from agent.models import ModelReply
+from agent.models.base import ModelReply
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.models import Message
+    from agent.types import Message
 
 START_MS = 1_700_000_000_000
 

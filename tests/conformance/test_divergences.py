@@ -7,9 +7,10 @@ import json
 
 import pytest
 
-from agent.guard import Budget
-from agent.models import Message, ModelReply
+from agent.guard.budget import Budget
+from agent.models.base import ModelReply
 from agent.planner.work import Work
+from agent.types import Message
 from tests.conformance.dialogue import observed, run
 from tests.conformance.run_case import run_case
 

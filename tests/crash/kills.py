@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent.errors import ReplayDiverged
-from agent.journal import RunFolder, Runs
+from agent.journal.runs import RunFolder, Runs
 from agent.journal.seal import check_blobs, check_chain
 from agent.memory import Memory
 from agent.run.record import RunRecord
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from agent.journal import Event
+    from agent.journal.events import Event
     from tests.crash.speaker import Speaker
     from tests.crash.tasks import Task
 

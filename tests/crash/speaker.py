@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agent.guard.model_client import request_digest
-from agent.models import Message
+from agent.types import Message
 from tests.loopback import Handler, Server, serving
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from agent.journal import RunFolder
+from agent.journal.runs import RunFolder
 from agent.journal.seal import check_chain
 from tests.conftest import COMMAND
 

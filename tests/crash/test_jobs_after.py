@@ -11,7 +11,8 @@ import threading
 import pytest
 
 from agent.config import private_folder
-from agent.journal import Runs, read_events
+from agent.journal.events import read_events
+from agent.journal.runs import Runs
 from agent.memory import Memory
 from agent.prompts import prompt
 from agent.review.judge import judge_system

@@ -11,8 +11,8 @@ import pytest
 from playwright.async_api import async_playwright
 
 from browser.read.pages import read_rendered
-from browser.session import Browser
 from browser.session.chrome import start_chrome
+from browser.session.session import Browser
 
 ITEM = "https://news.ycombinator.com/item?id=7"
 STORY = """<title>Boats | Hacker News</title><table class=fatitem><tr class=athing id=7><td class=title><span class=titleline>

@@ -7,8 +7,9 @@ import re
 import pytest
 
 from agent import research
-from agent.journal import Runs, read_events
-from agent.models import ModelReply
+from agent.journal.events import read_events
+from agent.journal.runs import Runs
+from agent.models.base import ModelReply
 from tests.browser.page.pages import serve_pages
 
 PAGES, FIELDS = 30, 25

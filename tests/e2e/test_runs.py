@@ -8,7 +8,7 @@ import pytest
 
 from agent import Report, research_sync
 from agent.errors import UsageError
-from agent.journal import Runs
+from agent.journal.runs import Runs
 from agent.run.outcome import exit_code
 
 LIT = "Hesk Light was first lit on 1 November 1829."

@@ -10,11 +10,12 @@ import pytest
 import pytest_asyncio
 
 from agent import research
-from agent.journal import Runs, read_events
+from agent.journal.events import read_events
+from agent.journal.runs import Runs
 from tests.browser.page.pages import serve_pages
 
 if TYPE_CHECKING:
-    from agent.journal import Event
+    from agent.journal.events import Event
 
 FOLDER = Path(__file__).parent / "tasks"
 GOAL = "goal reached"  # what each page calls itself when its task is done

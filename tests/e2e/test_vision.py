@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.journal import Runs
+from agent.journal.runs import Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from tests.agent.models.wire import OpenAIProvider, running

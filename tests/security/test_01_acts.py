@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest_asyncio
 
-from agent.guard import Kind, Provenance
+from agent.guard.provenance import Kind, Provenance
 from agent.tools.checks import _pressed
 from browser.session.chrome import start_chrome
 from tests.loopback import Handler, serving

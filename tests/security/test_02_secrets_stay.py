@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.guard import Kind, Outgoing, Provenance
-from agent.guard.provenance import SEARCH
+from agent.guard.outgoing import Outgoing
+from agent.guard.provenance import SEARCH, Kind, Provenance
 from tests.bench.leaks import (
     CHANNELS,
     HOSTILE,

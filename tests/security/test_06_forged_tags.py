@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from agent.models import ModelReply
+from agent.models.base import ModelReply
 from agent.protocol import inert, parse
 from tests.loopback import Handler, serving
 

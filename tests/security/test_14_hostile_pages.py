@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from browser.errors import BrowserError
-from browser.session import Browser
+from browser.session.session import Browser
 from tests.browser.page.pages import Pages, patience, serve_pages
 from tests.browser.session.hostile import PAGES, TABS_AT_MOST
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from browser.errors import DeadlineExceeded
-from browser.session import Browser
+from browser.session.session import Browser
 from tests.browser.page.pages import patience, serve_pages
 from tests.browser.session.huge import BYTES_AT_MOST, HUGE, SECONDS_AT_MOST, endless
 

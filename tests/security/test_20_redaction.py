@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.guard import Redactor, secrets_of
-from agent.guard.redact import MARK, spellings
+from agent.guard.redact import MARK, Redactor, secrets_of, spellings
 from tests.agent.models.wire import OpenAIProvider, running
 
 CANARIES = [

@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 import pytest
 
 from agent.export import export
-from agent.journal import Journal, Runs
+from agent.journal.runs import Runs
+from agent.journal.writer import Journal
 from agent.types import Report, ReportSource, SearchLine, Sentence, UsageTotals
-from browser.session import Browser
+from browser.session.session import Browser
 from tests.security.payloads import ADDRESSES, PAYLOADS
 
 NOW = datetime(2026, 11, 21, 5, 45, tzinfo=UTC)

@@ -18,7 +18,7 @@ from browser.extract.blocks import (
 from browser.extract.dates import iso_date
 from browser.extract.hidden import strip_hidden
 from browser.extract.tree import text_content
-from browser.text import clean
+from browser.text.words import clean
 from browser.types import Document, Link, Table
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from browser.extract.dates import iso_date
 from browser.extract.documents.composer import Composer, PartFacts
 from browser.extract.text_formats import read_plain
 from browser.extract.tree import decode, parse_html
-from browser.text import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from browser.types import Document

@@ -18,7 +18,7 @@ from browser.errors import ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.documents.composer import Composer, PartFacts
 from browser.extract.documents.pdf_layout import add_page, key
-from browser.text import clean
+from browser.text.words import clean
 from browser.types import Document
 
 if TYPE_CHECKING:

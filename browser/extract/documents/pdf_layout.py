@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pypdfium2
 
-from browser.text import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

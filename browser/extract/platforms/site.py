@@ -21,7 +21,7 @@ from browser.extract.metadata import names, node_types, read_jsonld, read_meta, 
 from browser.extract.platforms.site_record import number
 from browser.extract.tree import bounded, decode, parse_html
 from browser.net.url import host, join, parse
-from browser.text import clean
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agent.background import ConversationJobs, FinishedTurn
+from agent.background.jobs import ConversationJobs, FinishedTurn
 from agent.background.skill_scores import feedback
 from agent.memory import Memory, Turn
 from agent.tools.skills import learn

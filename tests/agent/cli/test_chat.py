@@ -10,7 +10,8 @@ from functools import partial
 import pexpect
 import pytest
 
-from agent.journal import Runs, read_events
+from agent.journal.events import read_events
+from agent.journal.runs import Runs
 from tests.conftest import COMMAND
 
 PROMPT = "\x1b[?2004h"

@@ -9,7 +9,7 @@ import pytest
 
 from agent import research
 from agent.export import export
-from agent.journal import RunFolder, Runs
+from agent.journal.runs import RunFolder, Runs
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,8 @@ from axe_playwright_python.async_playwright import Axe
 from agent.export.markup import inline, prose
 from agent.export.report_html import _title, steps
 from agent.export.run_record import FinishedRun
-from agent.journal import read_events
-from browser.session import Browser
+from agent.journal.events import read_events
+from browser.session.session import Browser
 
 WIDTHS = (390, 1280)
 SCHEMES = ("light", "dark")

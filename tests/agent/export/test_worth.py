@@ -7,7 +7,7 @@ import pytest
 from agent import research
 from agent.cli.render import print_report
 from agent.export import export
-from agent.journal import Runs
+from agent.journal.runs import Runs
 
 FIRST = "# Quell Light\n\nQuell Light was completed on 1 November 1829. It is 31 metres high."
 SECOND = "# Quell Light\n\nQuell Light was completed on 4 March 1831. It stands on Quell Head."

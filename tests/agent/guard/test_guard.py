@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent.guard import Budget, LimitReached
-from agent.models import Usage
+from agent.guard.budget import Budget, LimitReached
+from agent.models.base import Usage
 
 
 def test_steps_beyond_the_limit_are_refused():

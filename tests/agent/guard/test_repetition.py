@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent.guard import LimitReached, Repetition
-from agent.guard.repetition import Circle
+from agent.guard.budget import LimitReached
+from agent.guard.repetition import Circle, Repetition
 from agent.protocol import CallResult
 from agent.types import ToolCall
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agent.guard import Window, fit_opening
-from agent.guard.window import tokens
-from agent.models import Image, Message
+from agent.guard.window import Window, fit_opening, tokens
+from agent.types import Image, Message
 
 
 def observation(number, tool="READ", size=1_200):

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent.evidence import split_passages
-from agent.keyless import ExtractiveModel
-from agent.models import Message
+from agent.keyless.model import ExtractiveModel
 from agent.protocol import parse
 from agent.protocol.results import CallResult
-from browser.text import BM25, content_words
+from agent.types import Message
+from browser.text.words import BM25, content_words
 from browser.types import SearchResult
 
 if TYPE_CHECKING:

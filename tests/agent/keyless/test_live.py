@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from agent.keyless import ExtractiveModel
 from agent.keyless.live import LiveControl, controls
-from agent.models import Message
+from agent.keyless.model import ExtractiveModel
 from agent.protocol import parse
-from agent.types import Observation, Passage, ToolCall
+from agent.types import Message, Observation, Passage, ToolCall
 
 URL = "http://isles.example/catalogue"
 QUESTION = "Who cast the fog bell of Hesk Light?"

@@ -9,9 +9,10 @@ import pytest
 
 from agent.depth import STANDARD
 from agent.evidence import split_passages
-from agent.keyless import ExtractiveModel, Researcher
-from agent.models import Message, Task, takes
-from agent.types import Observation, ToolCall
+from agent.keyless.model import ExtractiveModel
+from agent.keyless.researcher import Researcher
+from agent.models.base import Task, takes
+from agent.types import Message, Observation, ToolCall
 
 
 def sentences_of(answer: str) -> list[str]:

@@ -7,8 +7,9 @@ import pytest
 
 from agent.errors import UsageError
 from agent.memory import Memory, Origin
-from agent.wiki import Folder, Relation, Wiki, get, search
 from agent.wiki.sync import sync
+from agent.wiki.wiki_files import Folder, Relation, get, search
+from agent.wiki.wiki_index import Wiki
 
 if TYPE_CHECKING:
     from pathlib import Path

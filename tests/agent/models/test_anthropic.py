@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from agent.errors import ModelError
-from agent.models import Image, Message
 from agent.models.anthropic import AnthropicModel
 from agent.models.providers import default_model, endpoint
 from agent.protocol import parse
-from agent.tools import Registry
-from agent.tools.registry import tool_specs
+from agent.tools.registry import Registry, tool_specs
 from agent.tools.web_tools import WEB_TOOLS
+from agent.types import Image, Message
 
 ASKED = [Message("user", "When?")]
 CALLED = [

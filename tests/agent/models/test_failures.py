@@ -9,11 +9,11 @@ from email.utils import format_datetime
 import pytest
 
 from agent.errors import ModelError, ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
-from agent.models import Message
 from agent.models.anthropic import AnthropicModel
 from agent.models.failures import ATTEMPTS, seconds_to_wait
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint
+from agent.types import Message
 
 ASKED = [Message("user", "When?")]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agent.models import Message
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint
 from agent.models.router import LaterModel
+from agent.types import Message
 
 ASKED = [Message("user", "When?")]
 

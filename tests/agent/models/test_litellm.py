@@ -9,14 +9,13 @@ from importlib.util import find_spec
 import pytest
 
 from agent.errors import ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
-from agent.models import Message
 from agent.models.failures import ATTEMPTS
 from agent.models.providers import endpoint
 from agent.models.resolve import remote_model
 from agent.protocol import parse
-from agent.tools import Registry
-from agent.tools.registry import tool_specs
+from agent.tools.registry import Registry, tool_specs
 from agent.tools.web_tools import WEB_TOOLS
+from agent.types import Message
 from browser.net.egress import Egress, EgressPolicy
 
 # The library's own types make pydantic and asyncio warn.

@@ -8,17 +8,15 @@ from dataclasses import replace
 import pytest
 
 from agent.errors import UsageError
-from agent.models import Image, Message
 from agent.models.base import Usage
 from agent.models.openai import OpenAIModel
 from agent.models.prices import priced
 from agent.models.providers import default_model, endpoint
 from agent.protocol import parse
-from agent.tools import Registry
-from agent.tools.registry import tool_specs
+from agent.tools.registry import Registry, tool_specs
 from agent.tools.toolset import PAGE_TOOLS
 from agent.tools.web_tools import WEB_TOOLS
-from agent.types import Observation, ToolCall
+from agent.types import Image, Message, Observation, ToolCall
 
 ASKED = [Message("user", "When?")]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import ModelQuota
-from agent.models import Message, ModelReply, Task
+from agent.models.base import ModelReply, Task
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint
 from agent.models.router import REST_SECONDS, Router
+from agent.types import Message
 
 ASKED = [Message("user", "When?")]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import ModelUnavailable, UsageError
-from agent.models import Message
 from agent.models.scripted import ScriptedModel
+from agent.types import Message
 
 
 async def replies(path, *seen):

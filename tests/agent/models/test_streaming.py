@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import ModelUnavailable
-from agent.models import Message, Usage
 from agent.models.anthropic import AnthropicModel
+from agent.models.base import Usage
 from agent.models.failures import ATTEMPTS
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint
 from agent.models.router import Router
 from agent.protocol import parse
+from agent.types import Message
 from tests.agent.models.wire import pieces
 
 ASKED = [Message("user", "When?")]

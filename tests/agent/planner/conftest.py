@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.models import ModelReply
+from agent.models.base import ModelReply
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.models import Message
+    from agent.types import Message
 
 
 class Answering:

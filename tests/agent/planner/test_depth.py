@@ -9,13 +9,14 @@ import pytest
 
 from agent.config import options
 from agent.depth import EFFORTS
-from agent.guard import Budget
-from agent.journal import Runs
-from agent.models import Message, ModelReply
+from agent.guard.budget import Budget
+from agent.journal.runs import Runs
+from agent.models.base import ModelReply
 from agent.planner.plan import read_points
 from agent.planner.work import Work
 from agent.run.record import RunRecord
 from agent.run.replay import replay
+from agent.types import Message
 
 
 async def test_deep_asks_what_a_draft_leaves_open_and_researches_it(ask, script, site, tmp_path):

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from agent.errors import ReplayDiverged
-from agent.journal import Runs
-from agent.models import ModelReply
+from agent.journal.runs import Runs
+from agent.models.base import ModelReply
 from agent.planner.report import Written, put_together, read_outline
 from agent.run.record import RunRecord
 from agent.run.replay import replay

@@ -7,9 +7,10 @@ import json
 
 import pytest
 
-from agent.guard import Budget
-from agent.models import Message, ModelReply
+from agent.guard.budget import Budget
+from agent.models.base import ModelReply
 from agent.planner.work import Work
+from agent.types import Message
 
 PHASES = "Look at the first light and then at the second one and compare them"
 PLAN = json.dumps({"decompose": True, "subtasks": [{"task": "one"}, {"task": "two"}]})

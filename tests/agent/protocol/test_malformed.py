@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent import research
-from agent.models import Task
+from agent.models.base import Task
 from agent.models.scripted import ScriptedModel, ScriptedReply
 from agent.prompts import prompt
 from agent.protocol import parse

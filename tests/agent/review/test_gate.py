@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.journal import Runs
+from agent.journal.runs import Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 

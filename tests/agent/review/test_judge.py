@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from agent.evidence import Evidence, check_answer
-from agent.guard import Budget
+from agent.guard.budget import Budget
 from agent.guard.model_client import ModelClient
-from agent.models import ModelReply
+from agent.models.base import ModelReply
 from agent.review.judge import (
     Verdicts,
     judge,

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agent.export import export
-from agent.journal import Runs
+from agent.journal.runs import Runs
 from agent.review.schema import Schema
 from agent.review.values_draft import stands_in
 from agent.run.record import RunRecord

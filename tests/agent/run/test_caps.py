@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from agent.guard import Budget
-from agent.models import Usage
+from agent.guard.budget import Budget
+from agent.models.base import Usage
 from agent.models.prices import priced
 from tests.agent.models.wire import OpenAIProvider, running
 

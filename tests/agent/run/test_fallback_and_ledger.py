@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.background.skill_scores import feedback
 from agent.config import options
-from agent.journal import Runs
+from agent.journal.runs import Runs
 from agent.journal.usage import total, usage
 from agent.memory import Memory
 from agent.run.preview import preview

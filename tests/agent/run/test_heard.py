@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent.cli.live_view import Speech
-from agent.journal import Event, Runs
+from agent.journal.events import Event
+from agent.journal.runs import Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from tests.agent.models.wire import OpenAIProvider, running

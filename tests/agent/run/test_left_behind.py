@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agent.journal import Runs
+from agent.journal.runs import Runs
 from agent.memory import Memory
 from agent.run.background import AT_ONCE, JobRunner, UnsettledRuns
 

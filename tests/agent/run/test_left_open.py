@@ -7,12 +7,12 @@ import zipfile
 from datetime import UTC, datetime
 
 from agent.export import export
-from agent.journal import Runs
+from agent.journal.runs import Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.run.resume import resume
 from agent.run.subtasks import LeftOpen
-from agent.tools import Web
+from agent.tools.context import Web
 from browser import Browser
 from fixtures.routes import PASSWORD, USER
 from tests.loopback import Handler, serving

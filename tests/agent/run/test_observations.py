@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent.journal import Runs
-from agent.models import ModelReply
+from agent.journal.runs import Runs
+from agent.models.base import ModelReply
 from agent.run.record import RunRecord
 
 

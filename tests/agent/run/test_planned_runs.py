@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agent.journal import Runs
+from agent.journal.runs import Runs
 from agent.memory import Memory
 from agent.run.record import RunRecord
 from agent.run.replay import replay

@@ -8,13 +8,13 @@ import json
 import pytest
 
 from agent.errors import ReplayDiverged
-from agent.journal import Runs
+from agent.journal.runs import Runs
 from agent.prompts import Guides
 from agent.protocol import CallResult
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.run.resume import on_recorded_web
-from agent.tools import Registry
+from agent.tools.registry import Registry
 from agent.tools.toolset import PAGE_TOOLS
 
 

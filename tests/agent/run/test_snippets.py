@@ -9,7 +9,7 @@ import pytest
 
 from agent.export import export
 from agent.export.verify_run import verify, verify_archive
-from agent.journal import Runs
+from agent.journal.runs import Runs
 from agent.run.expectations import Expectation
 from agent.run.outcome import exit_code
 from agent.run.record import RunRecord

@@ -6,7 +6,9 @@ import pytest
 
 from agent.evidence import Evidence
 from agent.memory import Memory
-from agent.tools import Limits, Policy, Registry, ToolContext
+from agent.tools.context import Limits, ToolContext
+from agent.tools.policy import Policy
+from agent.tools.registry import Registry
 from agent.tools.toolset import tools_for
 from agent.types import ToolCall
 

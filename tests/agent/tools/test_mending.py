@@ -8,7 +8,7 @@ import pytest
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.journal import Runs
+from agent.journal.runs import Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.tools.parameters import AS_WRITTEN, LENIENT, PICKED

@@ -9,8 +9,8 @@ import pytest
 from agent.evidence import Evidence
 from agent.memory import Memory
 from agent.prompts import system_prompt
-from agent.tools import Limits, Registry, ToolContext
-from agent.tools.registry import tool_specs
+from agent.tools.context import Limits, ToolContext
+from agent.tools.registry import Registry, tool_specs
 from agent.tools.toolset import tools_for
 
 

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent.evidence import Evidence
-from agent.tools import Limits, Policy, Registry, ToolContext
+from agent.tools.context import Limits, ToolContext
+from agent.tools.policy import Policy
+from agent.tools.registry import Registry
 from agent.tools.toolset import tools_for
 from agent.tools.wiki import WIKI_TOOLS
 from agent.types import ToolCall
-from agent.wiki import Folder, Wiki
+from agent.wiki.wiki_files import Folder
+from agent.wiki.wiki_index import Wiki
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

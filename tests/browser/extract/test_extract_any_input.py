@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from browser.errors import ExtractError
 from browser.extract import extract, extract_body
-from browser.text import clean
+from browser.text.words import clean
 from tests.browser.extract.test_extract_body import pdf
 
 URL = "https://example.org/a"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.extract import extract
-from browser.text import language_of
+from browser.text.languages import language_of
 
 if TYPE_CHECKING:
     from browser.types import Document

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from browser.session import Browser
+from browser.session.session import Browser
 from tests.browser.page.pages import Pages, serve_pages
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from browser.page import injected
 
 if TYPE_CHECKING:
     from browser.page.tab import Tab
-    from browser.session import Browser
+    from browser.session.session import Browser
     from tests.browser.page.pages import Pages
 
 FOLDER = Path(__file__).parent / "labelled"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from browser.page.lines import PageLine
 from browser.page.snapshot import choose
-from browser.text import words
+from browser.text.words import words
 
 
 def test_everything_is_shown_where_it_fits():

@@ -11,7 +11,7 @@ import pytest
 
 from browser.errors import ActionError
 from browser.page.downloads import NAME_LIMIT, safe_name
-from browser.session import Browser
+from browser.session.session import Browser
 from tests.browser.page.pages import ref
 
 if TYPE_CHECKING:

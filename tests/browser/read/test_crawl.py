@@ -10,8 +10,8 @@ import pytest
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
-from browser.read import Reader
 from browser.read.crawl import Crawl, Crawler, Frontier, SitemapEntry, read_sitemap
+from browser.read.reader import Reader
 from tests.browser.read.reading_site import Site, serve
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.read import Reader, read_rendered
+from browser.read.pages import read_rendered
+from browser.read.reader import Reader
 from browser.types import Outcome
 from tests.browser.read.reading_site import Site, serve
 

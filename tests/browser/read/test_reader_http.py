@@ -11,7 +11,8 @@ from browser.errors import BrowserMissing
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
-from browser.read import Habits, Reader
+from browser.read.habits import Habits
+from browser.read.reader import Reader
 from browser.types import Outcome
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from browser.search.chain import ask
 from browser.search.query import is_hard, keywords, names, rewrites
-from browser.text import question_language
+from browser.text.languages import question_language
 from browser.types import Outcome, SearchPage, SearchQuery
 from tests.browser.search.sources import Fixed, failing, hits
 

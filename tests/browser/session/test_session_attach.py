@@ -13,8 +13,8 @@ import pytest
 from playwright.async_api import async_playwright
 
 from browser.errors import AttachFailed, LaunchFailed
-from browser.session import Browser
 from browser.session.chrome import start_chrome
+from browser.session.session import Browser
 from tests.browser.page.pages import patience, ref
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from browser.errors import BrowserError, BrowserGone, DeadlineExceeded
-from browser.session import Browser
+from browser.session.session import Browser
 from tests.browser.page.pages import patience
 
 

@@ -1,6 +1,6 @@
 """BM25 ranks what is rare above what is common, and gives nothing for nothing."""
 
-from browser.text import BM25
+from browser.text.words import BM25
 
 DOCUMENTS = [["light", "keeper"], ["light", "harbour"], ["light", "light", "storm", "harbour"], []]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.text import clean
+from browser.text.words import clean
 
 
 @pytest.mark.parametrize(

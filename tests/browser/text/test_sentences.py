@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.text import sentences
+from browser.text.sentences import sentences
 
 
 def cut(text: str) -> list[str]:

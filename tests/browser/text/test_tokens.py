@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.text import content_words, count_words, stem, words
+from browser.text.words import content_words, count_words, stem, words
 
 
 @pytest.mark.parametrize(
