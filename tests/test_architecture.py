@@ -1,4 +1,4 @@
-"""The picture in docs/ARCHITECTURE.md shows the packages that there are, in their layers."""
+"""docs/ARCHITECTURE.md shows the packages that there are, in their layers, and where things stand."""
 
 from __future__ import annotations
 
@@ -47,6 +47,17 @@ def test_layers_are_drawn_in_the_order_that_imports_hold() -> None:
         places = [[drawn.index(part) for part in layer] for layer in layers if layer]
         for above, below in itertools.pairwise(places):
             assert max(above) < min(below)
+
+
+def test_where_to_look_names_files_that_hold_what_is_looked_for() -> None:
+    text = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.split("## Where to look")[1].split("\n## ")[0]
+    paths = re.findall(r"`([a-z_/]+/(?:[a-z_]+\.(?:py|js))?)`", table)
+    assert len(paths) > 20
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+    for name, path in re.findall(r"`(\w+)` in `([^`]+)`", table):
+        defined = rf"^(class|(async )?def) {name}\b"
+        assert re.search(defined, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), name
 
 
 MOST_IMPORTS = 15
