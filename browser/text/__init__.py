@@ -6,7 +6,7 @@ from browser.text.languages import (
     question_language,
     small_words,
 )
-from browser.text.sentences import Span, sentences
+from browser.text.sentences import Span, sentences, unwrap
 from browser.text.words import (
     BM25,
     STOP_WORDS,
@@ -36,5 +36,6 @@ __all__ = [
     "small_words",
     "stem",
     "synonym_groups",
+    "unwrap",
     "words",
 ]
