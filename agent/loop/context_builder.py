@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from agent.guard.provenance import Kind
 from agent.journal.places import MAIN
 from agent.protocol.replies import inert
-from agent.tools.observed import observe
 from agent.types import Message
 
 if TYPE_CHECKING:
@@ -25,10 +24,10 @@ class ContextBuilder:
     """Lays out a question with all that is before the person and in memory.
 
     `captured` are (type, text) pairs for the model to read, `observed` the same files and page as
-    data. `history` takes the place of the conversation's own turns; `shown` are the skills that the
-    main loop was given. `now_ms` is the clock, in milliseconds; without `recall` the block of what
-    earlier runs left is not added. `was_public` tells of a run by its id that it read nothing
-    private.
+    data, None until they are gathered. `history` takes the place of the conversation's own turns;
+    `shown` are the skills that the main loop was given. `now_ms` is the clock, in milliseconds;
+    without `recall` the block of what earlier runs left is not added. `was_public` tells of a run
+    by its id that it read nothing private.
     """
 
     context: ToolContext
@@ -36,7 +35,7 @@ class ContextBuilder:
     now_ms: Callable[[], int]
     page: PageContext | None = None
     captured: Sequence[tuple[str, str]] = ()
-    observed: tuple[Observation, ...] = ()
+    observed: tuple[Observation, ...] | None = None
     history: Sequence[Turn] | None = None
     recall: bool = True
     was_public: Callable[[str], bool] = lambda _run: False
@@ -50,7 +49,7 @@ class ContextBuilder:
             return [Message("user", question, question=question)]
         layers = await self._layers(question)
         messages, shown = await self._built(question, layers)
-        messages[-1] = replace(messages[-1], observations=self.observed, question=question)
+        messages[-1] = replace(messages[-1], observations=self.observed or (), question=question)
         self._note_origins(layers, messages)
         if memory is not None and shown:
             from agent.memory.storage import used  # noqa: PLC0415 - loads SQLAlchemy
@@ -121,9 +120,6 @@ class ContextBuilder:
         if self.page is not None:
             seen = self.page
             read.add(f"{seen.title}\n{seen.selection}\n{seen.visible_text}", Kind.PAGE, seen.url)
-        files = frozenset(path.resolve().as_uri() for path in self.context.files)
-        for observation in self.observed:
-            observe(read, observation, files)
 
     async def _near(self, question: str, layers: Layers) -> dict[str, float]:
         """Measure entries by embeddings, where the run has them and has to choose."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 from agent.errors import UsageError
 from agent.journal.events import read_events
@@ -18,27 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from agent.config import Options
-    from agent.journal.events import Event
-    from agent.loop.context_builder import ContextBuilder
     from agent.memory.memory_api import Memory
-    from agent.models.base import Model
     from agent.review.schema import Schema
-    from agent.run.recorded import Past
     from agent.tools.context import Ask, ToolContext
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What a caller brings beside the settings; None where the settings decide."""
-
-    model: Model | None = None
-    memory: Memory | None = None
-    tools: dict[str, Callable[[str], Awaitable[Any]]] = field(default_factory=dict)
-    on_event: Callable[[Event], None] | None = None
-    approve: Callable[[str], Awaitable[bool | str]] | None = None
-    ask: Callable[[str], Awaitable[str]] | None = None
-    config: bool = False
-    past: Past | None = None
 
 
 T = TypeVar("T")
@@ -72,27 +53,20 @@ async def nobody(_question: str) -> str:
     return ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Before:
-    """What is before the person: gathered once, when a loop begins that is not on record."""
+    """What is before the person: as (type, text) pairs for a language model, and as data."""
 
-    options: Options
-    context: ToolContext
-    _gathered: bool = False
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    captured: tuple[tuple[str, str], ...]
+    observed: tuple[Observation, ...]
 
-    async def put_into(self, opening: ContextBuilder) -> None:
-        """Put the open page and the files into what loops begin with. Raises `UsageError`."""
-        async with self._lock:
-            if self._gathered:
-                return
-            context = self.context
-            given = [*_open_page(context), *await _files(self.options, context)]
-            captured = [line for line, _ in given if line]
-            opening.captured = [*captured, *fields_wanted(self.options)]
-            opening.observed = tuple(observation for _, observation in given)
-            opening.page = context.web.context if context.web else None
-            self._gathered = True
+
+async def gather(options: Options, context: ToolContext) -> Before:
+    """Gather the open page and the files; raises `UsageError` for a file that cannot be read."""
+    given = [*_open_page(context), *await _files(options, context)]
+    captured = [line for line, _ in given if line]
+    observed = tuple(observation for _, observation in given)
+    return Before((*captured, *fields_wanted(options)), observed)
 
 
 def schema_of(options: Options) -> Schema | None:

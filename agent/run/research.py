@@ -20,7 +20,7 @@ from agent.loop.context_builder import ContextBuilder
 from agent.loop.loop import LoopResult
 from agent.review.gate import Gate
 from agent.run.background import BackgroundJobs, keep_failure, keep_turns, now_ms
-from agent.run.inputs import Given, schema_of
+from agent.run.inputs import schema_of
 from agent.run.models import find_model
 from agent.run.outcome import (
     FINAL,
@@ -30,7 +30,7 @@ from agent.run.outcome import (
     finished,
     with_what_is_known,
 )
-from agent.run.services import RunServices, was_public
+from agent.run.services import Given, RunServices, was_public
 from agent.run.web import open_web
 from agent.run.wiring import begin_work
 

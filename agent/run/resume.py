@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from agent.config import options
 from agent.errors import UsageError
 from agent.run.background import JobRunner, PendingJobs
-from agent.run.inputs import Given, nobody
+from agent.run.inputs import nobody
 from agent.run.models import open_model
 from agent.run.outcome import FINAL
 from agent.run.record import RunRecord
 from agent.run.recorded import Past
 from agent.run.research import execute
+from agent.run.services import Given
 from agent.run.settings import memory_name, memory_of
 from agent.types import Report
 

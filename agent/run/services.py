@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError
@@ -23,16 +23,33 @@ from agent.run.settings import budget_of, logged_in_sites, memory_of
 from agent.tools.context import Limits, ToolContext
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
     from contextlib import AsyncExitStack
     from pathlib import Path
 
     from agent.config import Options
     from agent.guard.budget import Budget
     from agent.guard.model_client import Record
+    from agent.journal.events import Event
     from agent.journal.runs import RunFolder
+    from agent.memory.memory_api import Memory
+    from agent.models.base import Model
     from agent.review.schema import Schema
-    from agent.run.inputs import Given
+    from agent.run.recorded import Past
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a caller brings beside the settings; None where the settings decide."""
+
+    model: Model | None = None
+    memory: Memory | None = None
+    tools: dict[str, Callable[[str], Awaitable[Any]]] = field(default_factory=dict)
+    on_event: Callable[[Event], None] | None = None
+    approve: Callable[[str], Awaitable[bool | str]] | None = None
+    ask: Callable[[str], Awaitable[str]] | None = None
+    config: bool = False
+    past: Past | None = None
 
 
 @dataclass(slots=True)

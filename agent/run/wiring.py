@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,11 +13,12 @@ from agent.models.base import natively, sees
 from agent.planner.work import Work
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.review.gate import SectionGate
-from agent.run.inputs import Before
+from agent.run.inputs import gather
+from agent.run.left_open import LeftOpen
 from agent.run.models import RedactingModel
-from agent.run.subtasks import Branches, LeftOpen
+from agent.run.subtasks import Branches
 from agent.tools.mending import Mender
-from agent.tools.observed import ObservedCalls
+from agent.tools.observed import ObservedCalls, observe
 from agent.tools.registry import Registry, tool_specs
 from agent.tools.rephrasing import Rephraser
 from agent.tools.toolset import guides_for, tools_for
@@ -74,7 +76,7 @@ def _with_record(services: RunServices, model: Model, registry: Registry) -> tup
 
 def _opening(services: RunServices, builder: ContextBuilder) -> Begin:
     """Lay out what a loop begins with: as on record, else from what the person has before them."""
-    past, before = services.given.past, Before(services.options, services.context)
+    past, gathering = services.given.past, asyncio.Lock()
 
     async def begin(question: str, place: str) -> list[Message]:
         known = past.opening(place) if past else None
@@ -85,11 +87,24 @@ def _opening(services: RunServices, builder: ContextBuilder) -> Begin:
                 if message.content != services.question:
                     services.context.read.add(message.content, kind)
             return known
-        await before.put_into(builder)
+        async with gathering:
+            if builder.observed is None:
+                await _put_before(builder, services)
         said = await builder(question, place)
         return [replace(m, content=services.redactor.text(m.content)) for m in said]
 
     return begin
+
+
+async def _put_before(builder: ContextBuilder, services: RunServices) -> None:
+    """Put the open page and the files into what loops begin with. Raises `UsageError`."""
+    context = services.context
+    before = await gather(services.options, context)
+    builder.captured, builder.observed = before.captured, before.observed
+    builder.page = context.web.context if context.web else None
+    files = frozenset(path.resolve().as_uri() for path in context.files)
+    for observation in before.observed:
+        observe(context.read, observation, files)
 
 
 def instructed(
