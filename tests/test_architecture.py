@@ -1,6 +1,4 @@
-"""docs/ARCHITECTURE.md shows the packages there are, in their layers, and where things stand."""
 
-from __future__ import annotations
 
 import ast
 import itertools
