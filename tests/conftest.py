@@ -70,6 +70,9 @@ def events(tmp_path: Path) -> Callable[[Report], list[Event]]:
     return read
 
 
+# A machine without a keyring, whatever is installed here.
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+
 COMMAND = Path(sys.executable).with_name("research")
 
 
@@ -90,6 +93,7 @@ def run(tmp_path: Path, commands: Commands) -> Callable[..., subprocess.Complete
             "HOME": str(tmp_path),
             "RESEARCH_DATA_DIR": str(tmp_path / "data"),
             "RESEARCH_CONFIG": str(tmp_path / "config.toml"),
+            "PYTHON_KEYRING_BACKEND": os.environ["PYTHON_KEYRING_BACKEND"],
             **env,
         }
         return commands.run(str(COMMAND), *args, env=own, stdin=stdin)
