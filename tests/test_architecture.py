@@ -1,3 +1,7 @@
+"""docs/ARCHITECTURE.md shows the packages there are, in their layers, and where to look."""
+
+from __future__ import annotations
+
 import ast
 import itertools
 import re
