@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,8 +15,10 @@ from agent import research
 from agent.journal.events import read_events
 from agent.journal.runs import Runs
 from fixtures.server import Site, serve
+from tests.forked import Commands
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Awaitable, Callable, Iterator
 
     from agent import Report
@@ -69,11 +70,21 @@ def events(tmp_path: Path) -> Callable[[Report], list[Event]]:
     return read
 
 
+# A machine without a keyring, whatever is installed here.
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+
 COMMAND = Path(sys.executable).with_name("research")
 
 
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Commands]:
+    commands = Commands()
+    yield commands
+    commands.close()
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def run(tmp_path: Path, commands: Commands) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run `research` with arguments, in a home of the test's own."""
 
     def running(*args: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
@@ -82,17 +93,10 @@ def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
             "HOME": str(tmp_path),
             "RESEARCH_DATA_DIR": str(tmp_path / "data"),
             "RESEARCH_CONFIG": str(tmp_path / "config.toml"),
+            "PYTHON_KEYRING_BACKEND": os.environ["PYTHON_KEYRING_BACKEND"],
             **env,
         }
-        return subprocess.run(
-            [str(COMMAND), *args],
-            env=own,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=180,
-            check=False,
-        )
+        return commands.run(str(COMMAND), *args, env=own, stdin=stdin)
 
     return running
 

@@ -1,4 +1,4 @@
-"""docs/ARCHITECTURE.md shows the packages there are, in their layers, and where things stand."""
+"""docs/ARCHITECTURE.md shows the packages there are, in their layers, and where to look."""
 
 from __future__ import annotations
 

@@ -52,3 +52,11 @@ def test_every_import_is_a_declared_dependency(folder: str) -> None:
         and not any(wanted.startswith(f"{name}-") for wanted in asked)
     }
     assert missing == set()
+
+
+def test_the_page_says_what_each_dependency_and_extra_is_for() -> None:
+    page = (ROOT / "docs" / "dependencies.md").read_text("utf-8")
+    words = {normal(word) for word in re.findall(r"[\w.-]+", page)}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = {normal(re.split(r"[\[<>=;~! ]", line)[0]) for line in project["dependencies"]}
+    assert named | (project["optional-dependencies"].keys() - {"all"}) <= words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import webbrowser
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,12 +78,32 @@ def _piped() -> Iterator[str]:
 
 
 def _typed(conversation: ChatSession) -> Iterator[str]:
-    """Give what a person types, with history and completion; Ctrl-C clears the line."""
-    # A pipe does not load it.
-    from prompt_toolkit import PromptSession  # noqa: PLC0415
-    from prompt_toolkit.completion import WordCompleter  # noqa: PLC0415
-    from prompt_toolkit.history import FileHistory  # noqa: PLC0415
+    """Give what a person types; Ctrl-C clears the line."""
+    print(f"Urchin {__version__}. Ask away; /help says what else can be typed, Ctrl-D ends.")
+    prompt = _prompt(conversation)
+    while True:
+        try:
+            line = prompt("? ").strip()
+        except KeyboardInterrupt:
+            print()
+            continue
+        except EOFError:
+            return
+        if line:
+            yield line
 
+
+def _prompt(conversation: ChatSession) -> Callable[[str], str]:
+    """Give what asks for a line: with a history that lasts and completion, if that is there."""
+    try:
+        from prompt_toolkit import PromptSession  # noqa: PLC0415 - an extra
+        from prompt_toolkit.completion import WordCompleter  # noqa: PLC0415
+        from prompt_toolkit.history import FileHistory  # noqa: PLC0415
+    except ModuleNotFoundError:
+        print("History and completion: pip install 'urchin-research[chat]'")
+        with suppress(ImportError):  # Windows has none
+            import readline  # noqa: F401, PLC0415 - lines are edited with it
+        return input
     settings = conversation.settings()
     history = private_folder(settings.data) / _HISTORY
     history.touch(mode=0o600)
@@ -91,16 +112,7 @@ def _typed(conversation: ChatSession) -> Iterator[str]:
         completer=WordCompleter([f"/{name}" for name in COMMANDS], sentence=True),
         complete_while_typing=False,
     )
-    print(f"Urchin {__version__}. Ask away; /help says what else can be typed, Ctrl-D ends.")
-    while True:
-        try:
-            line = session.prompt("? ").strip()
-        except KeyboardInterrupt:
-            continue
-        except EOFError:
-            return
-        if line:
-            yield line
+    return session.prompt
 
 
 @dataclass(slots=True)

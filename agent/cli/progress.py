@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from browser.text.words import clean
@@ -47,7 +48,10 @@ def _search(data: dict[str, Any]) -> str:
 
 def _indexed(data: dict[str, Any]) -> str:
     done = data["files"] - data["left"]
-    unread = f", {len(data['unread'])} of them not readable" if data["unread"] else ""
+    unread = ""
+    if failed := data["unread"]:
+        first = f"{PurePath(failed[0]['path']).name}: {failed[0]['reason']}"
+        unread = f", {len(failed)} unread ({first})"
     return f"indexed {done} of {data['files']} files{unread}"
 
 
@@ -57,7 +61,7 @@ def _tool(data: dict[str, Any]) -> str:
     if failed and set(result.get("providers", {}).values()) == {"unreachable"}:
         return ""  # as above
     if failed:
-        return f"{data['name']} failed: {failed}"
+        return f"{data['name']} failed: {failed.removeprefix(data['name']).lstrip()}"
     if data["name"] in ("WEB_SEARCH", "READ", "FETCH_URL"):
         return ""
     if not isinstance(result, dict):

@@ -50,8 +50,12 @@ class Schema:
     def of(cls, given: Path | Object) -> Schema:
         """Take a schema, or read it; raises `UsageError` for what is none."""
         definition = given if isinstance(given, dict) else _read(given)
-        from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - only where there is one
-        from jsonschema.validators import validator_for  # noqa: PLC0415 - as above
+        try:
+            from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - an extra
+            from jsonschema.validators import validator_for  # noqa: PLC0415 - as above
+        except ModuleNotFoundError as error:
+            hint = "pip install 'urchin-research[schema]'"
+            raise UsageError("a JSON Schema needs the extra `schema`", hint=hint) from error
 
         try:
             validator_for(definition).check_schema(definition)

@@ -19,16 +19,21 @@ from browser.extract.hidden import strip_hidden
 from browser.extract.links import read_links
 from browser.extract.tree import bounded, parse_html, parse_page, text_content
 from browser.net.url import join
+from browser.text.sentences import unwrap
 from browser.text.words import clean
 from browser.types import Document, Link, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from markdown_it.rules_core import StateCore
+
 # Parsing takes 1 to 2 s for so many characters: more than a book has.
 _LONGEST_MARKDOWN = 1_000_000
 # Open brackets cost quadratic time where none is closed; long lists of links have some thousands.
 _MOST_BRACKETS = 10_000
+# What opens an item, a row, a command or a line of code in plain text.
+_SIGNS = frozenset('-*+•|#>$"{}[<=_~:')
 # A first line longer than this is a paragraph, not a title.
 _LONGEST_TITLE = 120
 
@@ -42,7 +47,7 @@ def read_text(kind: str, text: str, url: str, name: str) -> Document:
 
 def read_plain(text: str, url: str, name: str) -> Document:
     """Read plain text: blocks are what blank lines part."""
-    body = _blocks(text)
+    body = _blocks(text, unwrapped=True)
     first = body.partition("\n")[0].strip()
     title = first if 0 < len(first) <= _LONGEST_TITLE else name
     return Document(url=url, title=title, text=body, markdown=body, kind="text")
@@ -65,10 +70,12 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
     lines = [line.partition(":") for line in front.split("\n")] if has_front else []
     fields = {key.lower(): value.strip(" \"'") for key, _, value in lines}
     body = _blocks(rest if has_front else unified)
-    # Line breaks stay: a line of a poem or of an address is one, and so is `Opened: 1829`.
+    # Line breaks stay, but for those of a column: a line of a poem or of an address is one, and so
+    # is `Opened: 1829`.
     parser = MarkdownIt("commonmark", {"breaks": True, "maxNesting": 40}).enable(
         ["table", "strikethrough"]
     )
+    parser.core.ruler.before("inline", "unwrap", _unwrap_paragraphs)
     root, notes = parse_page(f"<body>{parser.render(body)}")
     strip_hidden(root, list(root.iter()))
     blocks = walk(root, url).blocks
@@ -88,10 +95,17 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
     )
 
 
-def _blocks(text: str) -> str:
+def _blocks(text: str, *, unwrapped: bool = False) -> str:
     """A text with one blank line between its blocks."""
     lines = [line.rstrip() for line in clean(text).split("\n")]
-    return "\n\n".join("\n".join(block) for filled, block in groupby(lines, bool) if filled)
+    blocks = (list(block) for filled, block in groupby(lines, bool) if filled)
+    return "\n\n".join("\n".join(unwrap(b, _SIGNS) if unwrapped else b) for b in blocks)
+
+
+def _unwrap_paragraphs(state: StateCore) -> None:
+    for token in state.tokens:
+        if token.type == "inline":
+            token.content = "\n".join(unwrap(token.content.split("\n")))
 
 
 # Rows beyond this are data to compute with, not to read.

@@ -48,7 +48,7 @@ MOST_PASSAGES = (1 << PASSAGE_BITS) - 1
 # A file changed this shortly before it was indexed may change again within one tick of its clock
 # (FAT counts two seconds); its content is then compared as well.
 _RACY_NS = 2_000_000_000
-_VERSION = 4
+_VERSION = 5
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS file (

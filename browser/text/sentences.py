@@ -1,8 +1,9 @@
-"""Sentence boundaries with exact offsets."""
+"""Sentence boundaries with exact offsets, and lines that a column broke."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 # A full stop after one of these, or after a single capital, ends no sentence …
@@ -97,3 +98,36 @@ def _append(spans: list[Span], text: str, start: int, end: int) -> None:
     right = start + len(piece.rstrip())
     if left < right:
         spans.append(Span(left, right))
+
+
+# Text is not wrapped at a narrower column than this; lines of poems and addresses are shorter.
+_NARROWEST = 60
+
+
+def unwrap(lines: list[str], signs: frozenset[str] = frozenset()) -> list[str]:
+    """Join the lines (at least one) of a block that an editor or `man` broke at a column.
+
+    Such a break is where the next word would not have fitted; any other was meant. A line that is
+    set in from the one before, or opens with one of `signs`, a number or a label, begins anew.
+    """
+    column = max(map(len, lines))
+    if column < _NARROWEST:
+        return lines
+    made = lines[:1]
+    for before, line in pairwise(lines):
+        word = line.lstrip().partition(" ")[0]
+        wrapped = len(before) + 1 + len(word) > column and _margin(line) <= _margin(before)
+        begins = word[:1] in signs or word.endswith(":") or word.rstrip(".)").isdigit()
+        if wrapped and not begins:
+            start, rest = made[-1], " ".join(line.split())
+            words = " ".join(start.split())
+            # `man` parts words at a hyphen of its own.
+            joined = words[:-1] + rest if words.endswith("\u2010") else f"{words} {rest}"
+            made[-1] = start[: _margin(start)] + joined
+        else:
+            made.append(line)
+    return made
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip())

@@ -6,6 +6,7 @@ import functools
 import json
 import math
 import re
+import threading
 import unicodedata
 from collections import Counter, defaultdict
 from importlib import resources
@@ -25,7 +26,8 @@ _UNSPACED = re.compile(f"([{UNSPACED}])")
 # A word of Chinese, Japanese or Thai has some two characters.
 _CHARACTERS_A_WORD = 2
 _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
-_STEMMER = snowballstemmer.stemmer("english")
+# One stemmer holds the word that it is at: folders are searched in several threads at once.
+_STEMMER, _STEMMING = snowballstemmer.stemmer("english"), threading.Lock()
 
 STOP_WORDS = frozenset(
     """a about above after again against all also am an and any are as at be because been before
@@ -66,7 +68,8 @@ def stem(word: str) -> str:
     """Stem one case-folded word (Snowball English); words of other scripts come back unchanged."""
     if not word.isascii() or word.isdigit():
         return word
-    return str(_STEMMER.stemWord(word))
+    with _STEMMING:
+        return str(_STEMMER.stemWord(word))
 
 
 def content_words(text: str) -> list[str]:

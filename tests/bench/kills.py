@@ -11,7 +11,7 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from fixtures.server import serve
@@ -19,6 +19,7 @@ from tests.crash.kills import Broken, Point, Victim
 from tests.crash.orders import taking_orders
 from tests.crash.speaker import speaking
 from tests.crash.tasks import Task, ordering, planned, reading
+from tests.forked import Commands
 
 RUNS, SEED = 100, 17
 TARGETS_MISSED = 8
@@ -30,6 +31,7 @@ class Kinds:
     def __init__(self, stack: ExitStack) -> None:
         self.site = stack.enter_context(serve())
         self.orders = stack.enter_context(taking_orders())
+        self.commands = stack.enter_context(closing(Commands()))
         self.books = 0
 
     def make(self, kind: int) -> Task:
@@ -40,7 +42,7 @@ class Kinds:
 
     def victim(self, kind: int, data: Path, stack: ExitStack) -> Victim:
         task = self.make(kind)
-        return Victim(task, stack.enter_context(speaking(task.decide)), data)
+        return Victim(task, stack.enter_context(speaking(task.decide)), data, self.commands)
 
 
 def kill_many(wanted: int) -> list[Broken]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 import signal
-import subprocess
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from tests.crash.speaker import Speaker
     from tests.crash.tasks import Task
+    from tests.forked import Command, Commands
 
-SECONDS = 120
+WATCH = 0.005  # seconds between two looks at how far a run is, where it tells nothing
 TWICE = 0.3  # of the runs are killed again while they are resumed
 
 
@@ -85,23 +86,19 @@ class Broken:
 class Victim:
     """A task that runs in a data folder of its own, and is killed."""
 
-    def __init__(self, task: Task, speaker: Speaker, data: Path) -> None:
+    def __init__(self, task: Task, speaker: Speaker, data: Path, commands: Commands) -> None:
+        self._commands = commands
         self.task = task
         self.speaker = speaker
         self.data = data
 
-    def command(self, *words: str) -> subprocess.Popen[bytes]:
+    def command(self, *words: str) -> Command:
         """Start `research` in a home of its own."""
         env = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
         env |= {"HOME": str(self.data), "RESEARCH_DATA_DIR": str(self.data)}
-        return subprocess.Popen(
-            [str(COMMAND), *words],
-            env=env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        return self._commands.start(str(COMMAND), *words, env=env)
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self) -> Command:
         """Begin the run."""
         flags = ("--model", "speaker", "--base-url", self.speaker.url, "--max-steps", "40")
         return self.command(self.task.question, "--events", "-q", *flags, *self.task.flags)
@@ -113,7 +110,7 @@ class Victim:
     def unbroken(self) -> Whole:
         """Run to the end."""
         began = time.monotonic()
-        out, err = self.start().communicate(timeout=SECONDS)
+        out, err = self.start().communicate()
         seconds = time.monotonic() - began
         folder = self.folder()
         assert folder, err
@@ -151,17 +148,17 @@ class Victim:
             done.never_began = True
             done.flaws += [] if done.kills else ["it ended before it was killed"]
             return done
-        _, err = self.command("resume", "--json").communicate(timeout=SECONDS)
+        _, err = self.command("resume", "--json").communicate()
         self._compare(before, done)
         done.flaws += self._flaws(err, whole, done)
         return done
 
-    def kill(self, process: subprocess.Popen[bytes], point: Point, done: Broken) -> None:
+    def kill(self, process: Command, point: Point, done: Broken) -> None:
         """Kill a run when it has come to a point; what it acknowledged until then is kept."""
-        assert process.stdout
         os.set_blocking(process.stdout.fileno(), False)
         began, told = time.monotonic(), b""
         while process.poll() is None:
+            select.select([process.stdout], [], [], WATCH)
             told += process.stdout.read() or b""
             folder = self.folder()
             reached = {
@@ -170,8 +167,9 @@ class Victim:
                 "seconds": time.monotonic() - began,
             }
             if reached[point.by] >= point.at:
-                process.send_signal(signal.SIGKILL)
+                process.kill()
                 break
+        os.set_blocking(process.stdout.fileno(), True)
         told += process.communicate()[0]
         done.kills += process.returncode == -signal.SIGKILL
         whole = [line for line in told.splitlines(keepends=True) if line.endswith(b"\n")]

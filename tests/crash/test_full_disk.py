@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import subprocess
 
 import pytest
 
@@ -30,7 +28,7 @@ def thoughtful(script, site):
 
 
 @pytest.fixture
-def start(site, thoughtful, tmp_path):
+def start(site, thoughtful, tmp_path, commands):
     """Run, or resume, in a data folder of its own, with no file longer than a limit."""
 
     def starting(name, *args, limit=None):
@@ -38,15 +36,7 @@ def start(site, thoughtful, tmp_path):
                "--no-memory")  # fmt: skip
         data = tmp_path / name
         env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "RESEARCH_DATA_DIR": str(data)}
-        sizes = (limit or resource.RLIM_INFINITY,) * 2
-        done = subprocess.run(
-            [str(COMMAND), *(args or new), "--json"],
-            env=env,
-            capture_output=True,
-            text=True,
-            check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, sizes),
-        )
+        done = commands.run(str(COMMAND), *(args or new), "--json", env=env, largest_file=limit)
         [folder] = (data / "runs").iterdir()
         return done, RunFolder(folder)
 

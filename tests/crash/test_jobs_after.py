@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import threading
 
 import pytest
@@ -71,22 +69,19 @@ def flags(speaker, site):
 
 
 @pytest.fixture
-def killed(tmp_path, flags, memory, speaker):
+def killed(tmp_path, flags, memory, speaker, commands):
     """Run the question, and kill it with -9 as soon as an event was told."""
 
     def kill(kind, place):
         env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path),
                "RESEARCH_DATA_DIR": str(tmp_path / "data")}  # fmt: skip
-        process = subprocess.Popen(
-            [COMMAND, QUESTION, "--events", "-q", *flags], env=env, stdout=subprocess.PIPE
-        )
+        process = commands.start(str(COMMAND), QUESTION, "--events", "-q", *flags, env=env)
         for line in process.stdout:
             event = json.loads(line)
             if (event["type"], event["place"]) == (kind, place):
-                process.send_signal(signal.SIGKILL)
+                process.kill()
                 break
-        process.stdout.close()
-        process.wait()
+        process.communicate()
         speaker.may_sum_up.set()
 
     return kill

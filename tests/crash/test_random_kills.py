@@ -21,28 +21,35 @@ def orders():
         yield running
 
 
-def whole_and_broken(make, tmp_path, points):
+def whole_and_broken(make, tmp_path, commands, points):
     """Run a task to its end, then once for each point, killed there."""
     with speaking(make("whole").decide) as speaker:
-        whole = Victim(make("whole"), speaker, tmp_path / "whole").unbroken()
+        whole = Victim(make("whole"), speaker, tmp_path / "whole", commands).unbroken()
     chance = random.Random(17)
     for number, (by, share) in enumerate(points):
         task = make(f"book{number}")
         with speaking(task.decide) as speaker:
-            victim = Victim(task, speaker, tmp_path / str(number))
+            victim = Victim(task, speaker, tmp_path / str(number), commands)
             yield victim.broken(Point(by, share * getattr(whole, by)), whole, chance)
 
 
-@pytest.mark.parametrize("make", [reading, planned])
-def test_row17_a_run_with_pages_and_memories_goes_on_as_if_nothing_had_been(make, site, tmp_path):
-    points = (("bytes", 0.35), ("events", 0.55), ("bytes", 0.8), ("events", 0.95))
-    for broken in whole_and_broken(lambda _: make(site), tmp_path, points):
+@pytest.mark.parametrize(
+    ("make", "points"),
+    [
+        (reading, (("bytes", 0.35), ("events", 0.8))),
+        (planned, (("events", 0.55), ("bytes", 0.95))),
+    ],
+)
+def test_row17_a_run_with_pages_and_memories_goes_on_as_if_nothing_had_been(
+    make, points, site, tmp_path, commands
+):
+    for broken in whole_and_broken(lambda _: make(site), tmp_path, commands, points):
         assert broken.kills
         assert broken.flaws == [], broken.point
 
 
-def test_row17_what_was_typed_clicked_and_ordered_is_never_done_twice(orders, tmp_path):
+def test_row17_what_was_typed_clicked_and_ordered_is_never_done_twice(orders, tmp_path, commands):
     points = (("events", 0.45), ("bytes", 0.7))
-    for broken in whole_and_broken(lambda name: ordering(orders, name), tmp_path, points):
+    for broken in whole_and_broken(lambda name: ordering(orders, name), tmp_path, commands, points):
         assert broken.kills
         assert broken.flaws == [], broken.point

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 from collections import Counter
 
 import pytest
@@ -40,7 +38,7 @@ def reading(script, site):
 
 
 @pytest.fixture
-def killed(tmp_path, site, reading):
+def killed(tmp_path, site, reading, commands):
     """Start a run and kill it with -9 as soon as it has written the nth event of a kind."""
 
     def kill(kind, nth):
@@ -48,15 +46,14 @@ def killed(tmp_path, site, reading):
                 "--searxng-url", site.url]  # fmt: skip
         env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path),
                "RESEARCH_DATA_DIR": str(tmp_path / "data")}  # fmt: skip
-        process = subprocess.Popen([COMMAND, *args], env=env, stdout=subprocess.PIPE, text=True)
+        process = commands.start(str(COMMAND), *args, env=env)
         seen = 0
         for line in process.stdout:
             seen += json.loads(line)["type"] == kind
             if seen == nth:
-                process.send_signal(signal.SIGKILL)
+                process.kill()
                 break
-        process.stdout.close()
-        process.wait()
+        process.communicate()
 
     return kill
 

@@ -41,10 +41,12 @@ _BROKEN = (
 def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
     """Read what a person sees in each visible sheet: values, not formulas; no macro is run.
 
-    Raises ExtractError for a broken file.
+    Raises ExtractError for a broken file, and without the extra `office`.
     """
-    from openpyxl import load_workbook  # noqa: PLC0415 - 0.2 s, for the few pages that are sheets
-
+    try:
+        from openpyxl import load_workbook  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise _missing("xlsx") from error
     archive.check_all()  # openpyxl itself knows no limit
     reader = _SheetReader()
     try:
@@ -67,10 +69,12 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
 def read_xls(body: bytes, url: str, name: str) -> Document:
     """Read an .xls file (Excel 5 to 2003) as `read_xlsx` reads newer ones.
 
-    Raises ExtractError for a broken or encrypted file.
+    Raises ExtractError for a broken or encrypted file, and without the extra `office`.
     """
-    import xlrd  # noqa: PLC0415 - as openpyxl
-
+    try:
+        import xlrd  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise _missing("xls") from error
     reader, log = _SheetReader(), StringIO()
     try:
         # Ragged rows: a cell in the last row and column does not fill the sheet.
@@ -88,6 +92,11 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
             ) from error
         raise ExtractError(f"not readable as a workbook: {error}") from error
     return reader.composer.document(url, "xls", name, PartFacts())
+
+
+def _missing(kind: str) -> ExtractError:
+    message = f"reading .{kind} needs: pip install 'urchin-research[office]'"
+    return ExtractError(message, hint="Or save it as .csv.")
 
 
 def _passed_over(log: str) -> Iterator[str]:

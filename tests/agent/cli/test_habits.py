@@ -21,6 +21,17 @@ def test_a_kept_key_is_found_by_runs_and_read_by_its_owner_alone(run, tmp_path):
     assert "GROQ_API_KEY is not set" in run(QUESTION, "--model", "groq/any", "--no-memory").stderr
 
 
+def test_a_key_is_kept_in_the_keyring_where_there_is_one(run, tmp_path):
+    ring = {"PYTHON_KEYRING_BACKEND": "keyrings.alt.file.PlaintextKeyring"}
+    assert "keyring" in run("keys", "set", "groq", stdin=f"{SECRET}\n", **ring).stdout
+    assert run("keys", "list", **ring).stdout == "GROQ_API_KEY  keyring\n"
+    assert SECRET not in (tmp_path / "keys.json").read_text()
+    place = ("--model", "groq/any", "--base-url", "http://127.0.0.1:9", "--no-memory")
+    assert "cannot be reached" in run(QUESTION, *place, **ring).stderr
+    assert run("keys", "rm", "groq", **ring).returncode == 0
+    assert "GROQ_API_KEY is not set" in run(QUESTION, *place[:2], "--no-memory", **ring).stderr
+
+
 def test_a_key_of_nobody_is_refused(run):
     assert "no provider is called 'opnai'" in run("keys", "set", "opnai", stdin="x\n").stderr
 

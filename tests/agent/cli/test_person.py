@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import select
-import subprocess
 
 import pytest
 
@@ -29,7 +28,7 @@ def asking(script, site):
 
 
 @pytest.fixture
-def at_a_terminal(tmp_path):
+def at_a_terminal(tmp_path, commands):
     """Run the command in a terminal of its own, typing a line each time it asks."""
 
     def run(*args, typed=(), **env):
@@ -42,17 +41,10 @@ def at_a_terminal(tmp_path):
             "RESEARCH_CONFIG": str(tmp_path / "config.toml"),
             **env,
         }
-        process = subprocess.Popen(
-            [str(COMMAND), *args],
-            env=own,
-            stdin=theirs,
-            stdout=subprocess.PIPE,
-            stderr=theirs,
-            text=True,
-        )
+        process = commands.start(str(COMMAND), *args, env=own, stdin=theirs, stderr=theirs)
         os.close(theirs)
         shown = _typing(mine, list(typed))
-        said = process.communicate(timeout=60)[0]
+        said = process.communicate()[0].decode()
         os.close(mine)
         return process.returncode, said, shown
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from browser.errors import ExtractError
@@ -224,6 +226,35 @@ def test_markdown_is_read_without_its_marks_and_code_keeps_what_looks_like_them(
     assert [(link.url, link.text) for link in document.links] == [
         ("https://a.example/l", "the list")
     ]
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "text/markdown"])
+def test_lines_that_were_broken_at_a_column_are_joined(kind: str) -> None:
+    column = textwrap.fill(
+        " ".join(["Ada kept the light through the winter of that year."] * 4), 72
+    )
+    text = extract_body(f"# Light\n\n{column}\n".encode(), kind, "https://e.org/a").text
+    assert text.split("\n\n")[1] == " ".join(column.split())
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "text/markdown"])
+def test_lines_that_were_meant_to_end_are_kept(kind: str) -> None:
+    poem = "The light is lit,\nthe boats are in,\nand none is late."
+    facts = "The light of Hesk stands on the northern end of the island since long ago.\nLit: 1829"
+    text = extract_body(f"# Light\n\n{poem}\n\n{facts}\n".encode(), kind, "https://e.org/a").text
+    assert text.split("\n\n")[1:] == [poem, facts]
+
+
+def test_a_word_that_man_parted_is_whole_and_code_in_plain_text_keeps_its_lines() -> None:
+    text = (
+        "The keeper of the light of Hesk and of the lights of Skara was in\u2010\n"
+        "structed to light it at dusk.\n\n    make distclean\n    ./configure\n    make\n"
+    )
+    document = extract_body(text.encode(), "text/plain", "https://e.org/a.txt")
+    assert document.text == (
+        "The keeper of the light of Hesk and of the lights of Skara was instructed to light it at"
+        " dusk.\n\n    make distclean\n    ./configure\n    make"
+    )
 
 
 def test_markdown_that_is_made_to_burst_is_read_as_it_stands_and_says_so() -> None:

@@ -1,5 +1,8 @@
 """Words of any script, their stems, and what is left when stop words are out."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,3 +53,18 @@ def test_words_are_counted_in_scripts_without_spaces() -> None:
     assert count_words("two words") == 2
     assert count_words("zwei Wörter") == 2
     assert count_words("港口的航道很深") == 4
+
+
+def test_words_stemmed_in_several_threads_at_once_are_those_of_one() -> None:
+    said = [f"{root}{end}" for root in ("search", "relat", "organ") for end in ("ing", "ions", "s")]
+    said += [f"{word}{n}" for n in range(300) for word in said]
+    alone = [stem(word) for word in said]
+    stem.cache_clear()
+    switching = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(lambda _: [stem(word) for word in said], range(4)))
+    finally:
+        sys.setswitchinterval(switching)
+    assert together == [alone] * 4

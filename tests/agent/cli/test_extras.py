@@ -1,0 +1,93 @@
+"""Without the libraries that one format needs: what needs them names the extra, the rest works."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from tests.conftest import COMMAND
+
+ROOT = Path(__file__).parents[3]
+XLS = bytes.fromhex("d0cf11e0a1b11ae1") + "Workbook".encode("utf-16-le")
+
+
+@pytest.fixture
+def lacking(tmp_path):
+    """Give the environment in which these modules are not installed."""
+
+    def environment(*modules: str) -> dict[str, str]:
+        folder = tmp_path / "lacking"
+        folder.mkdir()
+        lines = [f"sys.modules[{name!r}] = None" for name in modules]
+        (folder / "sitecustomize.py").write_text("\n".join(["import sys", *lines]))
+        return {"PYTHONPATH": str(folder)}
+
+    return environment
+
+
+def test_a_schema_names_its_extra(run, web, lacking, tmp_path):
+    (tmp_path / "s.json").write_text('{"type": "object"}')
+    done = run("Q?", *web, "--schema", str(tmp_path / "s.json"), **lacking("jsonschema"))
+    assert done.returncode == 2
+    assert "urchin-research[schema]" in done.stderr
+
+
+@pytest.mark.parametrize("module", ["openpyxl", "xlrd"])
+def test_a_workbook_names_its_extra_and_other_files_are_read(run, lacking, tmp_path, module):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "pump.md").write_text("# Pump\n\nIda repaired the pump on 3 May 2024.\n")
+    if module == "openpyxl":
+        openpyxl = pytest.importorskip("openpyxl")
+        openpyxl.Workbook().save(notes / "book.xlsx")
+    else:
+        (notes / "book.xls").write_bytes(XLS)
+    flags = ("--corpus", str(notes), "--search", "corpus", "--no-memory")
+    done = run("Who repaired the pump?", *flags, **lacking(module))
+    assert "Ida repaired the pump" in done.stdout
+    assert "urchin-research[office]" in done.stderr
+
+
+def test_a_chat_without_its_extra_reads_lines_and_says_what_is_missing(lacking, web, tmp_path):
+    child = pexpect.spawn(
+        str(COMMAND), ["chat", *web],
+        env={
+            "PATH": os.environ["PATH"], "HOME": str(tmp_path), "TERM": "xterm",
+            "RESEARCH_DATA_DIR": str(tmp_path / "data"), **lacking("prompt_toolkit"),
+        },
+        cwd=tmp_path, dimensions=(30, 200), encoding="utf-8", timeout=60,
+    )  # fmt: skip
+    child.expect_exact("urchin-research[chat]")
+    child.sendline("/help")
+    child.expect("/sources")
+    child.sendeof()
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+def test_all_is_every_extra_but_those_that_bring_libraries_of_their_own():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    named = set(re.search(r"\[(.+)\]", extras["all"][0])[1].split(","))
+    assert named == extras.keys() - {"all", "local", "litellm"}
+
+
+def test_every_extra_that_a_hint_names_is_there():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    code = [
+        path.read_text("utf-8")
+        for name in ("agent", "browser")
+        for path in (ROOT / name).rglob("*.py")
+    ]
+    named = {one for text in code for one in re.findall(r"urchin-research\[([a-z]+)\]", text)}
+    assert named
+    assert named <= extras.keys()

@@ -1,0 +1,197 @@
+"""`research` in processes forked from one that has loaded it: the import once, not each time.
+
+Each command still is a process of its own, with its own environment, folder, streams and exit
+code, and can be killed. That the installed command starts is for the tests that call `COMMAND`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pkgutil
+import resource
+import select
+import signal
+import socket
+import subprocess
+import sys
+import traceback
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Lock, Thread
+
+ROOT = Path(__file__).parent.parent
+PATIENCE = 180
+"""Seconds until a command counts as hanging; none of them takes long."""
+_OPTIONAL = ("agent.models.litellm", "agent.models.local")
+
+
+class Command:
+    """A command that runs, to be used as `subprocess.Popen` is."""
+
+    def __init__(self, line: socket.socket, stdout: int, stderr) -> None:
+        self.stdout = os.fdopen(stdout, "rb")
+        self.returncode: int | None = None
+        self._stderr = stderr
+        self._line = line.makefile("rb")
+        line.close()
+        self.pid = int(self._line.readline())
+
+    def poll(self) -> int | None:
+        """Give its exit code; None while it runs."""
+        ended = self.returncode is None and select.select([self._line], [], [], 0)[0]
+        return self.wait() if ended else self.returncode
+
+    def wait(self) -> int:
+        """Wait for its exit code; below zero is the signal that killed it."""
+        if self.returncode is None:
+            self.returncode = int(self._line.readline())
+            self._line.close()
+        return self.returncode
+
+    def kill(self) -> None:
+        """Kill it with -9."""
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def communicate(self) -> tuple[bytes, bytes]:
+        """Wait for its end; gives what it wrote to both streams and was not read yet."""
+        with self.stdout, self._stderr:
+            out = self.stdout.read() or b""
+            self.wait()
+            self._stderr.seek(0)
+            return out, self._stderr.read()
+
+
+class Commands:
+    """Starts commands, for threads too; to be closed."""
+
+    def __init__(self) -> None:
+        self._asking, theirs = socket.socketpair()
+        self._lock = Lock()
+        with theirs:
+            self._server = subprocess.Popen(
+                [sys.executable, "-c", "from tests.forked import serve; serve()"],
+                env={"PATH": os.environ["PATH"], "HOME": os.devnull},
+                cwd=ROOT,
+                stdin=theirs,
+            )
+
+    def start(
+        self,
+        *command: str,
+        env: dict[str, str],
+        stdin: int | None = None,
+        stderr: int | None = None,
+        largest_file: int | None = None,
+    ) -> Command:
+        """Start a command in this folder; it may write files of so many bytes."""
+        asked = {"argv": command, "env": env, "cwd": str(Path.cwd()), "limit": largest_file}
+        mine, theirs = socket.socketpair()
+        mine.settimeout(PATIENCE)
+        reading, writing = os.pipe()
+        errors = TemporaryFile()  # noqa: SIM115 - `communicate` closes it
+        with theirs, os.fdopen(writing), Path(os.devnull).open("rb") as nothing, self._lock:
+            source = nothing.fileno() if stdin is None else stdin
+            complaints = errors.fileno() if stderr is None else stderr
+            handles = [theirs.fileno(), source, writing, complaints]
+            socket.send_fds(self._asking, [json.dumps(asked).encode() + b"\n"], handles)
+            self._asking.recv(1)  # it has them
+        return Command(mine, reading, errors)
+
+    def run(
+        self,
+        *command: str,
+        env: dict[str, str],
+        stdin: str = "",
+        largest_file: int | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end, with a text on a pipe."""
+        reading, writing = os.pipe()
+        started = self.start(*command, env=env, stdin=reading, largest_file=largest_file)
+        os.close(reading)
+        feeder = Thread(target=_feed, args=(writing, stdin.encode(errors="surrogateescape")))
+        feeder.start()
+        said = [stream.decode() for stream in started.communicate()]
+        feeder.join()
+        return subprocess.CompletedProcess(list(command), started.wait(), *said)
+
+    def close(self) -> None:
+        """End the server."""
+        self._asking.close()
+        self._server.wait()
+
+
+def _feed(pipe: int, data: bytes) -> None:
+    with suppress(BrokenPipeError), os.fdopen(pipe, "wb") as stream:
+        stream.write(data)
+
+
+def serve() -> None:
+    """Fork for each command that is asked for on standard input, until it is closed."""
+    _load_everything()
+    with socket.socket(fileno=os.dup(0)) as asking:
+        while True:
+            said, handles, _, _ = socket.recv_fds(asking, 1 << 20, 4)
+            while said and not said.endswith(b"\n"):
+                said += asking.recv(1 << 20)
+            if not said:
+                return
+            if os.fork() == 0:
+                asking.close()
+                _attend(json.loads(said), handles)
+            for handle in handles:
+                os.close(handle)
+            asking.sendall(b".")
+            with suppress(ChildProcessError):  # none is left
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+
+
+def _attend(asked: dict, handles: list[int]) -> None:
+    """Fork once more: one is the command, the other tells its id and how it ended."""
+    line, *streams = handles
+    child = os.fork()
+    if child == 0:
+        os.close(line)
+        _become(asked, streams)
+    for stream in streams:
+        os.close(stream)
+    with suppress(BrokenPipeError):
+        os.write(line, b"%d\n" % child)
+        os.write(line, b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    os._exit(0)
+
+
+def _become(asked: dict, streams: list[int]) -> None:
+    from agent.cli import main
+
+    try:
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+            os.close(stream)
+        sys.stdin = os.fdopen(0, "r", -1, "utf-8", sys.stdin.errors)
+        sys.stdout = os.fdopen(1, "w", -1, "utf-8", sys.stdout.errors)
+        sys.stderr = os.fdopen(2, "w", 1, "utf-8", sys.stderr.errors)
+        os.environ.clear()
+        os.environ.update(asked["env"])
+        os.chdir(asked["cwd"])
+        if asked["limit"]:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (asked["limit"],) * 2)
+        sys.argv = asked["argv"]
+        main()
+    finally:  # `main` ends the process itself
+        traceback.print_exc()
+        os._exit(1)
+
+
+def _load_everything() -> None:
+    """Import all modules that need no optional library, and what they import when first used."""
+    for root in ("agent", "browser"):
+        for module in pkgutil.walk_packages([str(ROOT / root)], f"{root}."):
+            if module.name not in _OPTIONAL:
+                import_module(module.name)
+    for name in ("playwright.async_api", "trafilatura", "openai", "sqlalchemy"):
+        import_module(name)
