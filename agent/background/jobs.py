@@ -258,10 +258,10 @@ class ConversationJobs:
             )
 
 
-async def word_insights(memory: Memory, model: Model, most: int = INSIGHTS) -> int:
+async def word_insights(memory: Memory, model: Model) -> int:
     """Have a model word the newest insights; returns how many it did. Raises `ModelError`."""
     done = 0
-    for insight in memory.unworded()[:most]:
+    for insight in memory.unworded()[:INSIGHTS]:
         lines = "\n".join(f"- {inert(text)}" for text in insight.evidence)
         asked = f"<memories>\n{lines}\n</memories>\n\nThe rule: {inert(insight.text)}"
         reply = await model.reply(prompt("insight"), [Message("user", asked)])

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.doctor_fix import fetch_browser
 from agent.cli.flags import some_run_flags
+from agent.cli.terminal import complain
 from agent.config import Options, options, private_folder
 from agent.errors import ResearchError
 from agent.models.providers import SMALL, is_small
@@ -20,9 +21,9 @@ from agent.models.resolve import endpoint_of
 from agent.run.models import open_remote_model
 from agent.run.web import open_web
 from agent.types import Message
-from browser.errors import BrowserError
+from browser.errors import BrowserError, BrowserMissing
 from browser.search.chain import DEADLINE
-from browser.session.chrome import find_chrome
+from browser.session.chrome import OVERRIDES, find_chrome
 from browser.types import Outcome, SearchQuery
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
 _PROBE = "lighthouse"
 """A word that every engine and encyclopedia knows."""
 _OLDEST = (3, 11)
+_PACKAGES = {
+    "linux": "sudo apt install chromium (Debian, Ubuntu), sudo dnf install chromium (Fedora)",
+    "darwin": "brew install --cask google-chrome",
+    "win32": "winget install Google.Chrome",
+}
 _FLAGS = (
     "--model", "--base-url", "--native-tools/--text-tools", "--model-sees/--model-blind",
     "--context-window", "--search", "--searxng-url", "--search-url", "--corpus", "--allow",
@@ -159,3 +165,31 @@ async def _model(settings: Options) -> Checkup:
     calls = way if guided else "functions" if where.native else "text tags"
     abilities = f"{calls}{', pictures' * where.sees}"
     return Checkup("model", well=True, seen=f"{reply.model} answers ({abilities})")
+
+
+def fetch_browser() -> bool:
+    """Fetch Playwright's Chromium where no browser is found; says what is left to the person.
+
+    Gives whether there is a browser now.
+    """
+    if _has_browser():
+        return True
+    named = next((name for name in OVERRIDES if os.environ.get(name)), None)
+    if named:
+        complain(f"{named} names no browser", f"Set it right, or `unset {named}`.")
+        return False
+    command = [sys.executable, "-m", "playwright", "install", "chromium"]
+    print("fetching Chromium: playwright install chromium", file=sys.stderr, flush=True)
+    done = subprocess.run(command, check=False, stdout=sys.stderr)  # noqa: S603 - our own words
+    if done.returncode or not _has_browser():
+        package = _PACKAGES.get(sys.platform, "install Google Chrome or Chromium")
+        complain("Chromium could not be fetched", f"Install one from the system: {package}.")
+    return _has_browser()
+
+
+def _has_browser() -> bool:
+    try:
+        find_chrome()
+    except BrowserMissing:
+        return False
+    return True

@@ -30,6 +30,7 @@ from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import counted, note
 from agent.config import options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
+from agent.memory.kinds import BASES, KNOWN, expand
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.memory.memory_api import Memory
     from agent.memory.memory_types import Hit
+    from agent.sealing.sealed_log import SealedLog
 
 _LINE = 160  # characters of a memory in a list
 _ID_DIGITS = 18  # more are no id, and no number that a database takes
@@ -77,36 +79,26 @@ def list_(
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """List what is remembered by key; --all or --kind for the rest."""
+    rows: list[dict[str, Any]]
     with opened(place) as store:
-        if as_json:
-            print(_as_json(store, kinds, number, every=every))
-            return
         if kinds or every:
-            from agent.memory.kinds import expand  # noqa: PLC0415 - only here
-
-            lines = [_row(hit) for hit in store.newest(sorted(expand(kinds)) or None, number)]
+            found = store.newest(sorted(expand(kinds)) or None, number)
+            lines = [_row(hit) for hit in found]
+            rows = [{"id": h.id, "key": h.key, "text": h.text, "kind": h.kind} for h in found]
         else:
             kept = list(store.remembered().items())[-number:]
             lines = [clean(f"{key}: {value}") for key, value in kept]
-        if not lines:
+            rows = [{"key": key, "text": str(value)} for key, value in kept]
+        if not lines and not as_json:
             _require_known(store, kinds)
             note(
                 "Nothing is remembered here yet." if every else "Nothing is remembered by key.",
                 "" if every or kinds else "`--all` lists what runs left as well.",
             )
-    print("\n".join(lines), end="\n" if lines else "")
-
-
-def _as_json(store: Memory, kinds: tuple[str, ...], number: int, *, every: bool) -> str:
-    rows: list[dict[str, Any]]
-    if not kinds and not every:
-        rows = [{"key": k, "text": str(v)} for k, v in list(store.remembered().items())[-number:]]
+    if as_json:
+        print(json.dumps(rows, ensure_ascii=False, indent=2))
     else:
-        from agent.memory.kinds import expand  # noqa: PLC0415 - only here
-
-        found = store.newest(sorted(expand(kinds)) or None, number)
-        rows = [{"id": hit.id, "key": hit.key, "text": hit.text, "kind": hit.kind} for hit in found]
-    return json.dumps(rows, ensure_ascii=False, indent=2)
+        print("\n".join(lines), end="\n" if lines else "")
 
 
 @memory.command()
@@ -161,10 +153,7 @@ def forget(place: Place, key: str) -> None:
     """Delete what is kept under KEY (or an id) for good."""
     with opened(place) as store:
         if not store.forget(key):
-            hit = _by_id(store, key)
-            if hit.shared:
-                raise UsageError(f"{key} is shared by all", hint="Add --namespace shared.")
-            store.delete([hit.id])
+            store.delete([_own(store, key).id])
         print(clean(f"forgot {key}"))
 
 
@@ -174,9 +163,7 @@ def forget(place: Place, key: str) -> None:
 def trust(place: Place, key: str) -> None:
     """Take the memory ID for your own word: runs are no longer shown it as a quotation."""
     with opened(place) as store:
-        hit = _by_id(store, key)
-        if hit.shared:
-            raise UsageError(f"{key} is shared by all", hint="Add --namespace shared.")
+        hit = _own(store, key)
         store.trust(hit.id)
         print(clean(f"trusted {' '.join(hit.text.split())[:_LINE]}"))
 
@@ -301,11 +288,9 @@ def export(place: Place, file: Path, session: str | None) -> None:
 @click.pass_obj
 def seal(place: Place, category: str, content: str) -> None:
     """Seal a milestone, a decision or an incident: CATEGORY and CONTENT."""
-    from agent.sealing.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
-
     require_words(content, "an entry")
     with opened(place) as store:
-        sealed = SealedLog(store).append(category, content)
+        sealed = _log(store).append(category, content)
     print(f"sealed as entry {sealed.number}; head {sealed.hash}")
 
 
@@ -324,20 +309,18 @@ def stamp(
 
     Calendars need some hours: --complete takes up then what they promised.
     """
-    from agent.sealing.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
-
     require_one(authority, calendars, complete=complete)
     proxy = options({}, config=True).proxy
     with opened(place) as store:
         if authority:
-            stamped = SealedLog(store).stamp(authority, proxy=proxy)
+            stamped = _log(store).stamp(authority, proxy=proxy)
             print(clean(f"entry {stamped.number} is stamped by {authority}"))
         if complete:
-            missing = SealedLog(store).complete(calendars, proxy=proxy)
+            missing = _log(store).complete(calendars, proxy=proxy)
             tell_missing(missing)
             print("still pending" if missing else "the proofs name their blocks")
         elif calendars:
-            taken, missing = SealedLog(store).anchor(calendars, proxy=proxy)
+            taken, missing = _log(store).anchor(calendars, proxy=proxy)
             tell_missing(missing)
             print(f"entry {taken.number} is taken down: its block comes in some hours (--complete)")
 
@@ -349,10 +332,8 @@ def stamp(
 @click.pass_obj
 def verify(place: Place, head: str | None, roots: Path | None, blocks: dict[int, bytes]) -> int:
     """Check that the sealed log is what was sealed, and when; exit 8 where it is not."""
-    from agent.sealing.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
-
     with opened(place) as store:
-        check = SealedLog(store).verify(head, roots, blocks)
+        check = _log(store).verify(head, roots, blocks)
     if check.reason:
         print(clean(f"does not hold: {check.reason}"))
         return CHECK_FAILED
@@ -367,6 +348,12 @@ def verify(place: Place, head: str | None, roots: Path | None, blocks: dict[int,
     return 0
 
 
+def _log(store: Memory) -> SealedLog:
+    from agent.sealing.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
+
+    return SealedLog(store)
+
+
 def _by_id(store: Memory, name: str) -> Hit:
     found = store.get(int(name)) if name.isdecimal() and len(name) <= _ID_DIGITS else None
     if found is None:
@@ -377,10 +364,16 @@ def _by_id(store: Memory, name: str) -> Hit:
     return found
 
 
+def _own(store: Memory, name: str) -> Hit:
+    """Find a memory by its id that this namespace may change; raises `UsageError`."""
+    hit = _by_id(store, name)
+    if hit.shared:
+        raise UsageError(f"{name} is shared by all", hint="Add --namespace shared.")
+    return hit
+
+
 def _require_known(store: Memory, kinds: tuple[str, ...]) -> None:
     """Refuse kinds that nobody knows; raises `UsageError`."""
-    from agent.memory.kinds import BASES, KNOWN  # noqa: PLC0415 - only here
-
     strange = sorted(set(kinds) - KNOWN - BASES.keys())
     if strange and not store.newest(strange, 1):
         hint = f"Choose of {', '.join([*sorted(KNOWN), *BASES])}."

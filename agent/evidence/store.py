@@ -183,15 +183,15 @@ class Evidence:
         found = self._known.passages.get(passage_id)
         return found[0].passages[found[1]] if found else None
 
-    def neighbours(self, passage_id: str, reach: int = 1) -> list[Passage]:
-        """Give the passages up to `reach` before and after this one, itself left out."""
+    def neighbours(self, passage_id: str) -> list[Passage]:
+        """Give the passages right before and behind this one."""
         found = self._known.passages.get(passage_id)
         if found is None:
             return []
         source, place = found
         return [
-            *source.passages[max(0, place - reach) : place],
-            *source.passages[place + 1 : place + 1 + reach],
+            *source.passages[max(0, place - 1) : place],
+            *source.passages[place + 1 : place + 2],
         ]
 
     def search(self, query: str, limit: int = 8, source: int | None = None) -> list[Passage]:

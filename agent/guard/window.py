@@ -41,12 +41,12 @@ _SOURCE = re.compile(r'"source":"(S\d+)"')
 _PAGE = re.compile(r"^\[Tool result for (?:OPEN|SNAPSHOT|CLICK|TYPE|SELECT|PRESS|SCROLL|BACK)\]")
 
 
-def fit_opening(messages: Sequence[Message], limit: int = CONTEXT_CHARS) -> list[Message]:
+def fit_opening(messages: Sequence[Message]) -> list[Message]:
     """Trim what a run begins with, oldest first; the last two messages never."""
     fitted = list(messages)
     total = sum(js.length(message.content) for message in fitted)
     for index in range(len(fitted) - 2):
-        if total <= limit:
+        if total <= CONTEXT_CHARS:
             break
         shorter = replace(fitted[index], content=_first(fitted[index].content) + _MARK)
         total -= js.length(fitted[index].content) - js.length(shorter.content)

@@ -66,11 +66,12 @@ class ContextBuilder:
     async def _layers(self, question: str) -> Layers:
         from agent.memory.memory_types import Layers  # noqa: PLC0415 - a bare question needs no layers
 
-        memory = self.context.memory
-        if memory is None:
-            return Layers()
-        await self.context.in_memory_thread(memory.upkeep(self.session).trim)
-        return await self.context.in_memory_thread(memory.layers, question, self.session)
+        memory, layers = self.context.memory, Layers()
+        if memory is not None:
+            await self.context.in_memory_thread(memory.upkeep(self.session).trim)
+            layers = await self.context.in_memory_thread(memory.layers, question, self.session)
+        history = layers.history if self.history is None else tuple(self.history)
+        return replace(layers, history=history, recalled=layers.recalled if self.recall else ())
 
     async def _built(self, question: str, layers: Layers) -> tuple[list[Message], list[str]]:
         from agent.memory.layers import build_messages  # noqa: PLC0415 - as above
@@ -78,15 +79,9 @@ class ContextBuilder:
         near = await self._near(question, layers)
         return build_messages(
             question,
-            condensed=layers.condensed,
-            history=layers.history if self.history is None else self.history,
-            profile=layers.profile,
-            memories=layers.memories,
-            sessions=layers.sessions,
-            skills=layers.skills,
+            layers,
             page_context=self.page,
             context=self.captured,
-            recalled=layers.recalled if self.recall else (),
             similarity=(lambda _key, text: near.get(text)) if near else None,
             frame=inert,
         )
@@ -109,11 +104,11 @@ class ContextBuilder:
         for skill in layers.skills:
             quoted = not skill.get("trusted", True)
             read.add(f"{skill.get('name')}: {skill.get('instruction')}", Kind.MEMORY, quoted=quoted)
-        for hit in layers.recalled if self.recall else ():
+        for hit in layers.recalled:
             public = hit.origin.url and hit.origin.run and self.was_public(hit.origin.run)
             kind, url = (Kind.WEB, hit.origin.url or "") if public else (Kind.MEMORY, "")
             read.add(f"{hit.key or ''} {hit.text}", kind, url, quoted=not hit.origin.trusted)
-        for turn in layers.history if self.history is None else self.history:
+        for turn in layers.history:
             read.add(turn.text, Kind.TURNS)
         if layers.condensed:
             read.add(layers.condensed, Kind.TURNS)

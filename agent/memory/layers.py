@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent import jsvalues as js
 from agent.memory import kinds
-from agent.memory.memory_types import Untrusted
+from agent.memory.memory_types import Layers, Untrusted
 from agent.memory.terms import index_terms
 from agent.types import Message
 from browser.text.words import words
@@ -21,7 +21,7 @@ from browser.text.words import words
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from agent.memory.memory_types import Hit, Layers, Turn
+    from agent.memory.memory_types import Hit, Turn
     from browser.types import PageContext
 
 BUDGET = 3_000  # characters, as in the reference curator
@@ -89,6 +89,7 @@ SKILL_FLOOR = 15
 SEPARATOR = "\n---\n"
 ACKNOWLEDGEMENT = "Understood — I remember our previous conversations."
 Entries = dict[str, Any]
+NOTHING = Layers()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +101,10 @@ class _Scored:
 
 def build_messages(
     question: str,
+    layers: Layers = NOTHING,
     *,
-    condensed: str = "",
-    history: Sequence[Turn] = (),
-    profile: Mapping[str, Any] | None = None,
-    memories: Mapping[str, Any] | None = None,
-    sessions: Mapping[str, Any] | None = None,
-    skills: Sequence[Mapping[str, Any]] = (),
     page_context: PageContext | None = None,
     context: Sequence[tuple[str, str]] = (),
-    recalled: Sequence[Hit] = (),
     similarity: Callable[[str, str], float | None] | None = None,
     frame: Callable[[str], str] | None = None,
 ) -> tuple[list[Message], list[str]]:
@@ -117,23 +112,24 @@ def build_messages(
 
     `context` holds (type, value) pairs. `similarity(key, text)` gives the cosine of an entry and
     the question, None where there is none: keywords decide then. `frame` makes tags in what
-    the web says inert; `recalled` follows the skills. None of the inputs is changed.
+    the web says inert. None of the inputs is changed.
     """
     messages: list[Message] = []
-    if condensed:
-        text = f"[Previous conversation history (condensed):\n{condensed}]"
+    if layers.condensed:
+        text = f"[Previous conversation history (condensed):\n{layers.condensed}]"
         messages += [Message("user", text), Message("assistant", ACKNOWLEDGEMENT)]
-    for turn in history[-RECENT_TURNS:]:
+    for turn in layers.history[-RECENT_TURNS:]:
         messages.append(Message("user" if turn.role == "user" else "assistant", turn.text))
     captured = [f"[{kind}] {value}" for kind, value in context]
     before = "\n".join(["\nCaptured context:", *captured, ""]) if captured else ""
     current = js.trim(_page(page_context, frame) + before + "\n" + question)
-    if profile:
-        current += f"\n\n[User profile (permanent):\n{_lines(newest_profile(profile))}]"
-    summaries = {key: _delimited(value, frame) for key, value in (sessions or {}).items()}
-    current += _remembered(question, memories or {}, summaries, similarity, frame)
-    skill_block, active = _skills(skills, frame)
-    current += skill_block + context_block(recalled, frame)
+    if layers.profile:
+        known = _lines(newest_profile(layers.profile))
+        current += f"\n\n[User profile (permanent):\n{known}]"
+    summaries = {key: _delimited(value, frame) for key, value in layers.sessions.items()}
+    current += _remembered(question, layers.memories, summaries, similarity, frame)
+    skill_block, active = _skills(layers.skills, frame)
+    current += skill_block + context_block(layers.recalled, frame)
     return [*messages, Message("user", current)], active
 
 
@@ -276,16 +272,7 @@ _TOKEN = 4  # characters, about
 
 def preview(layers: Layers, question: str) -> str:
     """Lay out the last message as a run with this question would see it, then the reasons."""
-    messages, skills = build_messages(
-        question,
-        condensed=layers.condensed,
-        history=layers.history,
-        profile=layers.profile,
-        memories=layers.memories,
-        sessions=layers.sessions,
-        skills=layers.skills,
-        recalled=layers.recalled,
-    )
+    messages, skills = build_messages(question, layers)
     text = messages[-1].content
     added = sum(len(message.content) for message in messages) - len(question)
     reasons = [

@@ -188,10 +188,10 @@ class Memory:
         self.store.purge()
         return gone
 
-    def graph(self, limit: int = DRAWN) -> Graph:
+    def graph(self) -> Graph:
         """Gather the memories that have the most links, and the links among them."""
         with self.store.read() as connection:
-            ids = self.entries.links.busiest(connection, **self.entries.bounds, limit=limit)
+            ids = self.entries.links.busiest(connection, **self.entries.bounds, limit=DRAWN)
         memories = [hit_of(row, 0.0) for row in self.entries.by_ids(ids)]
         known = {hit.id for hit in memories}
         with self.store.read() as connection:

@@ -17,10 +17,9 @@ from agent.run.inputs import gather
 from agent.run.left_open import LeftOpen
 from agent.run.models import RedactingModel
 from agent.run.subtasks import Branches
-from agent.tools.mending import Mender
+from agent.tools.asides import Mender, Rephraser
 from agent.tools.observed import ObservedCalls, observe
 from agent.tools.registry import Registry, tool_specs
-from agent.tools.rephrasing import Rephraser
 from agent.tools.toolset import guides_for, tools_for
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import re
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from agent.errors import UsageError
 
@@ -16,22 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 EXTENSIONS = frozenset({".md", ".mdx", ".txt", ".jsonl"})
-
-
-class WikiFiles(Protocol):
-    """A store of texts by relative path, with `/` between its parts."""
-
-    def list_files(self) -> Sequence[str]:
-        """List the paths, sorted."""
-        ...
-
-    def read_file(self, path: str) -> str | None:
-        """Read a file; None where there is none."""
-        ...
-
-    def write_file(self, path: str, text: str) -> None:
-        """Write a file whole, or not at all."""
-        ...
 
 
 def safe_path(path: str) -> str:
@@ -44,7 +28,7 @@ def safe_path(path: str) -> str:
 
 
 class Folder:
-    """A folder on disk; symbolic links that lead out of it are not followed."""
+    """A folder of texts; paths are relative to it, links that lead out of it are not followed."""
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self._root = Path(root)
@@ -229,7 +213,7 @@ class PageWindow:
 
 
 def search(
-    files: WikiFiles, query: str, limit: int = RESULTS, place: Place | None = None
+    files: Folder, query: str, limit: int = RESULTS, place: Place | None = None
 ) -> list[Found]:
     """Find files by phrase and words, best first, ties by path; nothing for an empty query."""
     phrase = query.strip().casefold()
@@ -246,7 +230,7 @@ def search(
     return sorted(found, key=lambda f: (-f.score, f.path))[:limit]
 
 
-def get(files: WikiFiles, path: str, start: int = 1, lines: int = LINES) -> PageWindow | None:
+def get(files: Folder, path: str, start: int = 1, lines: int = LINES) -> PageWindow | None:
     """Read a window of lines; None for an unknown file, nothing in it past the end."""
     name = safe_path(path)
     text = files.read_file(name)

@@ -18,17 +18,18 @@ from agent.wiki.wiki_files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from agent.wiki.wiki_files import Relation, WikiFiles
+    from agent.wiki.wiki_files import Folder, Relation
 
-REQUIRED = (
-    "index.md",
-    "log.md",
-    RELATIONSHIPS,
-    "graph/context-brief.md",
-    "graph/open-gaps.md",
-)
+EMPTY = {
+    "index.md": "# Index\n",
+    "log.md": "# Log\n",
+    RELATIONSHIPS: "",
+    "graph/context-brief.md": "# Context brief\n",
+    "graph/open-gaps.md": "# Open gaps\n",
+}
+"""The support files, as they begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,11 @@ class Finding:
     message: str
 
 
-def lint(files: WikiFiles, types: Collection[str] = TYPES) -> list[Finding]:
-    """Find what is wrong, the critical first; with no `types` any type of relationship goes."""
+def lint(files: Folder) -> list[Finding]:
+    """Find what is wrong, the critical first."""
     paths = files.list_files()
-    found = [Finding("critical", p, 0, "is missing") for p in REQUIRED if p not in set(paths)]
-    found += _relations(files, paths, types)
+    found = [Finding("critical", p, 0, "is missing") for p in EMPTY if p not in set(paths)]
+    found += _relations(files, paths)
     for path in paths:
         if path.endswith((".md", ".mdx")):
             found += _links(path, files.read_file(path) or "", paths)
@@ -58,12 +59,12 @@ def _links(path: str, text: str, paths: Sequence[str]) -> Iterator[Finding]:
             yield Finding("warning", path, line, f"[[{target}]] leads nowhere")
 
 
-def _relations(files: WikiFiles, paths: Sequence[str], types: Collection[str]) -> Iterator[Finding]:
+def _relations(files: Folder, paths: Sequence[str]) -> Iterator[Finding]:
     good, bad = read_relations(files.read_file(RELATIONSHIPS) or "")
     for broken in bad:
         yield Finding("critical", RELATIONSHIPS, broken.number, f"malformed: {broken.reason}")
     for line, relation in good:
-        if types and relation.type not in types:
+        if relation.type not in TYPES:
             yield Finding("warning", RELATIONSHIPS, line, f"unknown type {relation.type!r}")
         for end in (relation.source, relation.target):
             if resolve(end, paths) is None:
@@ -74,13 +75,6 @@ def _relations(files: WikiFiles, paths: Sequence[str], types: Collection[str]) -
 
 SUMMARY = 120  # characters of a page in the index
 BRIEF_PAGES = 12  # pages in the context brief
-_EMPTY = {
-    "index.md": "# Index\n",
-    "log.md": "# Log\n",
-    RELATIONSHIPS: "",
-    "graph/context-brief.md": "# Context brief\n",
-    "graph/open-gaps.md": "# Open gaps\n",
-}
 
 
 def _today() -> datetime:
@@ -90,7 +84,7 @@ def _today() -> datetime:
 class Wiki:
     """A wiki over files; each method returns the paths that it changed, unless it says else."""
 
-    def __init__(self, files: WikiFiles, clock: Callable[[], datetime] = _today) -> None:
+    def __init__(self, files: Folder, clock: Callable[[], datetime] = _today) -> None:
         self.files = files
         self._clock = clock
 
@@ -98,8 +92,8 @@ class Wiki:
         """Write the support files that are missing."""
         return [
             path
-            for path in REQUIRED
-            if self.files.read_file(path) is None and self._write(path, _EMPTY[path])
+            for path, text in EMPTY.items()
+            if self.files.read_file(path) is None and self._write(path, text)
         ]
 
     def lint(self) -> list[Finding]:
@@ -119,7 +113,7 @@ class Wiki:
         """Add a line under today's date."""
         now = self._clock()
         heading, line = f"## {now:%Y-%m-%d}", f"- {now:%H:%M} {' '.join(entry.split())}\n"
-        text = self.files.read_file("log.md") or _EMPTY["log.md"]
+        text = self.files.read_file("log.md") or EMPTY["log.md"]
         if heading not in text.splitlines():
             text = f"{text.rstrip()}\n\n{heading}\n"
         self._write("log.md", text + line)
@@ -136,17 +130,16 @@ class Wiki:
         """Read the relationships that are well formed."""
         return [relation for _, relation in self._read_relations()]
 
-    def sync(self, *, log: str | None = None, new: Iterable[Relation] = ()) -> list[str]:
+    def sync(self, *, log: str | None = None) -> list[str]:
         """Bring everything up to date at once."""
         changed = self.ensure()
         changed += self.append_log(log) if log else []
-        changed += [RELATIONSHIPS] if self.record_relations(new) else []
         return list(dict.fromkeys([*changed, *self.update_index()]))
 
     def pages(self) -> list[str]:
         """List the pages that people and runs write, support files left out."""
         return [
-            p for p in self.files.list_files() if p.endswith((".md", ".mdx")) and p not in _EMPTY
+            p for p in self.files.list_files() if p.endswith((".md", ".mdx")) and p not in EMPTY
         ]
 
     def _index(self) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from browser.errors import BrowserMissing, LaunchFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 
 OVERRIDES = ("RESEARCH_CHROME", "CHROME_PATH")
@@ -135,19 +135,17 @@ async def start_chrome(
     profile: str | os.PathLike[str],
     *,
     port: int = 0,
-    executable: str | os.PathLike[str] | None = None,
     headless: bool = False,
-    arguments: Sequence[str] = (),
 ) -> StartedChrome:
     """Start a Chrome with its own profile whose debugging port listens on loopback alone.
 
     Port 0 lets the system choose. The browser outlives this process. Raises BrowserMissing, and
     LaunchFailed when the profile is in use or the port does not open.
     """
-    binary = find_chrome(executable)
+    binary = find_chrome()
     folder = _prepared(profile)
     log = folder / "chrome-start.log"
-    process = _spawn([str(binary), *_flags(folder, port, headless=headless), *arguments], log)
+    process = _spawn([str(binary), *_flags(folder, port, headless=headless)], log)
     try:
         async with asyncio.timeout(START_SECONDS):
             chosen = await _port_of(folder, process, log, port)

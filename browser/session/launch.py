@@ -16,7 +16,7 @@ import time
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from filelock import FileLock, Timeout
@@ -170,31 +170,21 @@ async def _start(
     playwright: Playwright, executable: Path, options: LaunchOptions
 ) -> BrowserContext:
     """Start with a profile of its own, or with none that outlives the session."""
-    chromium, flags = playwright.chromium, launch_flags()
-    timeout, proxy = START_SECONDS * 1000, proxy_settings(options.proxy)
+    chromium = playwright.chromium
+    alike: dict[str, Any] = {
+        "executable_path": executable,
+        "downloads_path": options.downloads_dir,
+        "headless": options.headless,
+        "args": launch_flags(),
+        "proxy": proxy_settings(options.proxy),
+        "chromium_sandbox": sandboxed(),
+        "timeout": START_SECONDS * 1000,
+        "handle_sigint": False,  # Ctrl-C is the run's to handle
+    }
     if options.user_data_dir:
-        return await chromium.launch_persistent_context(
-            Path(options.user_data_dir),
-            executable_path=executable,
-            downloads_path=options.downloads_dir,
-            headless=options.headless,
-            args=flags,
-            proxy=proxy,
-            chromium_sandbox=sandboxed(),
-            timeout=timeout,
-            handle_sigint=False,
-            viewport=VIEWPORT,
-        )
-    browser = await chromium.launch(
-        executable_path=executable,
-        downloads_path=options.downloads_dir,
-        headless=options.headless,
-        args=flags,
-        proxy=proxy,
-        chromium_sandbox=sandboxed(),
-        timeout=timeout,
-        handle_sigint=False,  # Ctrl-C is the run's to handle
-    )
+        profile = Path(options.user_data_dir)
+        return await chromium.launch_persistent_context(profile, viewport=VIEWPORT, **alike)
+    browser = await chromium.launch(**alike)
     state = Path(options.storage_state) if options.storage_state else None
     return await browser.new_context(viewport=VIEWPORT, storage_state=state)
 

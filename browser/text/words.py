@@ -119,8 +119,7 @@ B = 0.5
 class BM25:
     """An index over documents given as token lists; `scores(query)` gives one score for each."""
 
-    def __init__(self, documents: Iterable[Sequence[str]], *, k1: float = K1, b: float = B) -> None:
-        self._k1, self._b = k1, b
+    def __init__(self, documents: Iterable[Sequence[str]]) -> None:
         self._lengths: list[int] = []
         self._postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for number, tokens in enumerate(documents):
@@ -143,8 +142,8 @@ class BM25:
         for token in set(query):
             idf = self.idf(token)
             for number, count in self._postings.get(token, ()):
-                norm = 1 - self._b + self._b * self._lengths[number] / (self._mean or 1.0)
-                result[number] += idf * count * (self._k1 + 1) / (count + self._k1 * norm)
+                norm = 1 - B + B * self._lengths[number] / (self._mean or 1.0)
+                result[number] += idf * count * (K1 + 1) / (count + K1 * norm)
         return result
 
     def best(self, query: Iterable[str], limit: int) -> list[tuple[int, float]]:

@@ -57,13 +57,11 @@ class Composer:
         """Add a heading of level 1 to 6."""
         self._add("heading", text, text, level=min(max(level, 1), 6))
 
-    def paragraph(self, text: str, markdown: str = "", *, kind: str = "paragraph") -> None:
+    def paragraph(self, text: str, *, kind: str = "paragraph") -> None:
         """Add a paragraph, or another kind of block such as item, quote or code."""
-        self._add(kind, text, markdown or text)
+        self._add(kind, text, text)
 
-    def table(
-        self, rows: Sequence[Sequence[str]], *, caption: str = "", header: bool = True
-    ) -> None:
+    def table(self, rows: Sequence[Sequence[str]], *, caption: str = "") -> None:
         """Add a table; rows are made equally long, empty ones are left out."""
         kept = [[_line(cell) for cell in row] for row in rows]
         kept = [row for row in kept if any(row)]
@@ -71,7 +69,7 @@ class Composer:
         if not width:
             return
         full = tuple(tuple(row + [""] * (width - len(row))) for row in kept)
-        table = Table(full, caption, header)
+        table = Table(full, caption, header=True)
         block = Block("table", table_text(table), table_markdown(table), _NOWHERE, table=table)
         self.blocks.append(block)
 

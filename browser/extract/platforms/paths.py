@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from html import unescape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bs4 import Tag
@@ -80,11 +81,11 @@ class RecordPaths:
 
     def read(self, page: SitePage, platform: str, node: Tag | dict[str, Any]) -> Record:
         """Read one element or object."""
-        said = _Found(page, node)
+        said = _Found(page, node, self.markup)
         return Record(
             platform, self.kind, said.address(self.url), id=said.words(self.id),
-            title=said.words(self.title), text=said.body(self.text, markup=self.markup),
-            author=said.words(self.author), handle=said.words(self.handle),
+            title=said.name(self.title), text=said.body(self.text),
+            author=said.name(self.author), handle=said.words(self.handle),
             published=said.date(self.published), modified=said.date(self.modified),
             parent=said.words(self.parent),
             counts=counts(**{name: said.first(path) for name, path in self.counts.items()}),
@@ -136,10 +137,11 @@ class DeclaredPlatform(Platform):
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What paths find within one element or object."""
+    """What paths find within one element or object; `markup` says that an object's text is HTML."""
 
     page: SitePage
     node: Tag | dict[str, Any]
+    markup: bool = False
 
     def first(self, path: str) -> Any:
         """The first value that a path finds; None where there is none."""
@@ -147,7 +149,7 @@ class _Found:
 
     def holds(self, path: str) -> bool:
         """Whether a selector finds something, or a path something that is not false."""
-        if isinstance(self.node, Tag):
+        if isinstance(self.node, Tag) and "@" not in path:
             return self.page.first(path, self.node) is not None
         return bool(self.first(path))
 
@@ -155,6 +157,11 @@ class _Found:
         """The first value as text."""
         value = self.first(path)
         return None if value is None else str(value)
+
+    def name(self, path: str) -> str | None:
+        """The first value as text, its entities undone where it is markup."""
+        value = self.words(path)
+        return unescape(value) if value and self.markup else value
 
     def joined(self, path: str) -> Any:
         """The first value, or all of them where the path asks for them or leads to a list."""
@@ -179,13 +186,13 @@ class _Found:
                 return found
         return []
 
-    def body(self, path: str, *, markup: bool) -> str:
+    def body(self, path: str) -> str:
         """Running text with its paragraphs."""
         if isinstance(self.node, Tag):
             ways = path.split(_OR) if path else ()
             return next((said for css in ways if (said := self._body(self.node, css))), "")
         text = self.words(path) or ""
-        return self.page.body(text) if markup else text
+        return self.page.body(text) if self.markup else text
 
     def _body(self, node: Tag, css: str) -> str:
         return self.page.body(self.page.first(css, node))

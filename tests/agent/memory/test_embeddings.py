@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from agent.errors import UsageError
-from agent.memory import Memory, build_messages
+from agent.memory import Layers, Memory, build_messages
 from agent.memory.database import embeddings
 from agent.memory.embedders import PACKAGE, EndpointEmbedder, MiniLm, embedder_of
 from agent.memory.memory_types import EmbeddingFailed
@@ -112,7 +112,7 @@ def test_nearness_decides_which_memories_a_run_is_given(
     with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
         near = memory.near("the boat", texts)
     messages, _ = build_messages(
-        "the boat", memories=memories, similarity=lambda _, text: near.get(text)
+        "the boat", Layers(memories=memories), similarity=lambda _, text: near.get(text)
     )
     assert "[Relevant memories (4/8 total):" in messages[-1].content
     assert "oven" not in messages[-1].content

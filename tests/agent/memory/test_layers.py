@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from agent.memory import Turn, build_messages
+from agent.memory import Layers, Turn, build_messages
 from agent.memory.layers import newest_manual, newest_profile
 from browser.types import PageContext
 
 
-def _last(question: str, **layers: object) -> str:
-    messages, _ = build_messages(question, **layers)  # type: ignore[arg-type] - any layer
+def _last(question: str, layers: Layers | None = None, **around: object) -> str:
+    messages, _ = build_messages(question, layers or Layers(), **around)  # type: ignore[arg-type]
     return messages[-1].content
 
 
@@ -17,7 +17,7 @@ def test_a_question_alone_is_one_message() -> None:
 
 
 def test_condensed_history_is_acknowledged_and_stands_first() -> None:
-    messages, _ = build_messages("q", condensed="We spoke of boats.", history=[Turn("bot", "hi")])
+    messages, _ = build_messages("q", Layers("We spoke of boats.", (Turn("bot", "hi"),)))
     assert [(m.role, m.content) for m in messages] == [
         ("user", "[Previous conversation history (condensed):\nWe spoke of boats.]"),
         ("assistant", "Understood — I remember our previous conversations."),
@@ -27,8 +27,8 @@ def test_condensed_history_is_acknowledged_and_stands_first() -> None:
 
 
 def test_only_the_last_thirty_turns_are_given() -> None:
-    history = [Turn("user", str(n)) for n in range(45)]
-    messages, _ = build_messages("q", history=history)
+    history = tuple(Turn("user", str(n)) for n in range(45))
+    messages, _ = build_messages("q", Layers(history=history))
     assert [m.content for m in messages] == [*map(str, range(15, 45)), "q"]
 
 
@@ -49,9 +49,8 @@ def test_a_frame_delimits_what_the_page_says_and_drops_half_characters() -> None
 
 
 def test_few_memories_are_all_given_summaries_first_newest_first() -> None:
-    text = _last(
-        "q", memories={"lang": "python"}, sessions={"session_1": "old", "session_2": "new"}
-    )
+    sessions = {"session_1": "old", "session_2": "new"}
+    text = _last("q", Layers(memories={"lang": "python"}, sessions=sessions))
     assert text == (
         "q\n\n[Past session summaries:\nnew\n---\nold]\n\n[Saved memories:\n  lang: python]"
     )
@@ -59,7 +58,7 @@ def test_few_memories_are_all_given_summaries_first_newest_first() -> None:
 
 def test_of_many_memories_only_the_relevant_are_given() -> None:
     memories = {f"k{n}": f"about topic{n}" for n in range(12)}
-    text = _last("topic3 please", memories=memories, sessions={"session_1": "s"})
+    text = _last("topic3 please", Layers(memories=memories, sessions={"session_1": "s"}))
     assert text.endswith(
         "[Relevant session summaries (1/1 total):\ns]\n\n"
         "[Relevant memories (1/12 total):\n  k3: about topic3]"
@@ -67,14 +66,14 @@ def test_of_many_memories_only_the_relevant_are_given() -> None:
 
 
 def test_irrelevant_memories_are_given_only_while_they_are_few() -> None:
-    assert "[Saved memories:" in _last("zzz", memories={f"k{n}": n for n in range(10)})
-    assert _last("zzz", memories={f"k{n}": n for n in range(11)}) == "zzz"
+    assert "[Saved memories:" in _last("zzz", Layers(memories={f"k{n}": n for n in range(10)}))
+    assert _last("zzz", Layers(memories={f"k{n}": n for n in range(11)})) == "zzz"
 
 
 def test_similarity_decides_where_there_is_one() -> None:
     memories = {f"k{n}": "v" for n in range(8)}
     near = {"k2": 0.9, "k5": 0.5}
-    text = _last("q", memories=memories, similarity=lambda key, _: near.get(key, 0.0))
+    text = _last("q", Layers(memories=memories), similarity=lambda key, _: near.get(key, 0.0))
     assert text.endswith("[Relevant memories (2/8 total):\n  k2: v\n  k5: v]")
 
 
@@ -84,7 +83,9 @@ def test_profile_and_skills_are_given_with_their_scores() -> None:
         {"name": "plain", "instruction": "No jargon."},
         {"name": "bad", "instruction": "-", "score": 15},
     ]
-    messages, active = build_messages("q", profile={"name": "Ann", "age": 40.0}, skills=skills)
+    messages, active = build_messages(
+        "q", Layers(profile={"name": "Ann", "age": 40.0}, skills=tuple(skills))
+    )
     assert messages[-1].content == (
         "q\n\n[User profile (permanent):\n  name: Ann\n  age: 40]\n\n"
         "[Learned skills (apply these):\n  • terse [score:60]: Be brief.\n"
@@ -101,5 +102,5 @@ def test_the_oldest_entries_fall_out_by_order_of_writing() -> None:
 
 def test_none_of_the_inputs_is_changed() -> None:
     memories = {str(n): n for n in range(120)}
-    build_messages("q", memories=memories)
+    build_messages("q", Layers(memories=memories))
     assert len(memories) == 120
