@@ -45,6 +45,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
     stopped = report.status == "partial" and limit in _LIMITS
     blocks = [
         _LIMITS[limit or ""] if stopped else _WORDS[report.status],
+        verdicts.doubt(report),
         report.answer,
         _data(report),
         _listed("Not verified:", _unverified(report.sentences)),

@@ -35,6 +35,8 @@ def render_docx(folder: Path) -> bytes:
     document.core_properties.title = _text(report.question)[:255]
     document.core_properties.author = "Urchin"
     document.add_heading(_text(report.question), level=0)
+    if said := verdicts.doubt(report):
+        document.add_paragraph(said)
     _answer(document, report.answer)
     if report.error:
         document.add_paragraph(_text(f"{report.error.message} {report.error.hint}"))

@@ -8,6 +8,7 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from agent.evidence.passages import is_rule
 from agent.export import verdicts
 from agent.export.markup import cite, cited, inline, prose, with_uncited
 from agent.export.run_record import FinishedRun, seconds_between, to_the_minute
@@ -82,11 +83,13 @@ def _head(report: Report) -> str:
     ]
     error = report.error
     failure = f'<p class="failed">{escape(error.message)} {escape(error.hint)}</p>' if error else ""
+    said = verdicts.doubt(report)
+    doubt = f'<p class="failed">{said}</p>\n' if said else ""
     answer = cited(prose(with_uncited(report.answer, report)), report)
     return (
         f"<h1>{escape(report.question)}</h1>\n"
         f'<p class="facts">{" · ".join(fact for fact in facts if fact)}</p>\n'
-        f'<div class="answer">{answer}</div>{failure}'
+        f'{doubt}<div class="answer">{answer}</div>{failure}'
     )
 
 
@@ -236,9 +239,14 @@ def _excerpt(text: str, source: ReportSource, window: tuple[int, int]) -> str:
     at = start
     for begin, quote in sorted((text.find(quote), quote) for quote in source.quotes):
         if at <= begin < end:
-            parts += [escape(text[at:begin]), _marked(source, quote)]
+            parts += [_around(text[at:begin]), _marked(source, quote)]
             at = begin + len(quote)
-    return "".join([*parts, escape(text[at:end]), "…" if end < len(text) else ""])
+    return "".join([*parts, _around(text[at:end]), "…" if end < len(text) else ""])
+
+
+def _around(text: str) -> str:
+    """What stands beside a quote, without the rules of tables, which are for parsers."""
+    return escape("\n".join(line for line in text.split("\n") if not is_rule(line)))
 
 
 def _marked(source: ReportSource, quote: str) -> str:

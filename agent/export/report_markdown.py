@@ -24,6 +24,7 @@ def render_markdown(folder: Path) -> bytes:
     record = FinishedRun.read(folder)
     parts = [
         f"# {record.report.question}",
+        verdicts.doubt(record.report),
         record.report.answer,
         _data(record.report),
         _conflicts(record.report),

@@ -35,10 +35,24 @@ def verdict(sentence: Sentence) -> str:
     return WEAK if sentence.weak else VERDICTS[sentence.verdict]
 
 
+_SURE = 0.7
+"""Confidence below which a reader is warned: of such answers at least three in ten are wrong."""
+
+
 def confidence(report: Report) -> str:
     """Write the confidence; in words where no calibrated number can be given."""
     value = report.confidence
     return "confidence not rated" if value is None else f"confidence {value:.2f}"
+
+
+def doubt(report: Report) -> str:
+    """Say that an answer may be none, where that is not far from even; empty otherwise."""
+    value = report.confidence
+    if report.status != "answered" or value is None or value >= _SURE:
+        return ""
+    covered = report.confidence_parts.coverage
+    share = f": it speaks of {covered:.0%} of the question" if covered < 1 else ""
+    return f"This may not be the answer{share} (confidence {value:.2f})."
 
 
 def how_it_came(source: ReportSource, at: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -134,3 +135,26 @@ def test_control_characters_of_a_page_never_reach_the_terminal(run, web, script)
     evil = "NOT_FOUND \u001b[2J\u001b]0;owned\u0007 \u202egnp.exe \u200bhidden"
     done = run(QUESTION, "-q", "--model", script(evil), *web)
     assert not [c for c in done.stdout if (ord(c) < 32 and c != "\n") or c in "\u202e\u200b"]
+
+
+def test_an_answer_that_may_be_none_says_so_wherever_it_is_read(run, tmp_path):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    rows = "| Ferry | Passengers | Built |\n|---|---|---|\n| Anna Torrand | 310 | 1975 |\n"
+    (notes / "ferries.md").write_text(f"# Ferries\n\n{rows}| Ida Brandt | 90 | 2003 |\n")
+    out = [str(tmp_path / name) for name in ("report.html", "report.md")]
+    flags = ("--corpus", str(notes), "--search", "corpus", "--no-memory")
+    exports = [word for name in out for word in ("--export", name)]
+    done = run("How many passengers drowned on the Anna Torrand?", *flags, *exports)
+    warning = "This may not be the answer: it speaks of "
+    assert done.stdout.startswith(warning)
+    page, text = (Path(name).read_text() for name in out)
+    assert warning in page
+    assert warning in text
+    card = page.partition('class="source"')[2].partition("</section>")[0]
+    assert "310" in card
+    assert "| ---" not in card
+    (notes / "pump.md").write_text("# Pump\n\nIda Brandt repaired the pump on 3 May 2024.\n")
+    sure = run("Who repaired the pump?", *flags)
+    assert "Ida Brandt repaired" in sure.stdout
+    assert "may not be" not in sure.stdout
