@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.types import Observation, Passage
 
 LONGEST = 120
-"""Words of a sentence that can be quoted, uncut; 60 lost 7 of 260 single questions, 140 won none."""
+"""Words of a sentence that can be quoted, uncut; 60 lost 7 of 260 single questions."""
 NEAR = 0.5
 """What a word of the question counts that stands beside a sentence, or in it in another form."""
 IN_CONTEXT, IN_SENTENCE, KIND, FOCUS = 7.5, 3.5, 2.0, 1.25
