@@ -23,7 +23,7 @@ PAGES, ACTIONS = 2, 5
 TINY = 40
 """Words of a page below which it shows too little of itself to have been read whole."""
 RELEVANT = 0.3
-"""Share (0-1) of the question that a page must speak of to be opened."""
+"""Share (0-1) of the question that a page must speak of to be opened, or turned over."""
 
 _FIELDS = frozenset({"searchbox", "textbox", "combobox", "spinbutton"})
 _OUT_OF_REACH = (", covered", ", disabled", ", off-screen")

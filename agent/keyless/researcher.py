@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent.depth import STANDARD
 from agent.keyless import answer
 from agent.keyless.conversation import conversation_of
-from agent.keyless.live import LIVE_TOOLS, brought_text, live_call
+from agent.keyless.live import LIVE_TOOLS, RELEVANT, brought_text, live_call
 from agent.keyless.question import (
     analyse,
     keywords,
@@ -38,8 +38,6 @@ SURE = 0.65
 """Share of the question that an answer covers from which nothing further is looked for."""
 LEADS = 4
 """Best sentences whose names are searched for a second hop."""
-RELEVANT = 0.3
-"""Share (0-1) of the question that a page must speak of for its next page to be read."""
 Call = tuple[str, dict[str, Any]]
 
 
@@ -141,16 +139,17 @@ class Researcher:
         """
         conversation = conversation_of(messages)
         titles = {o.url: o.title for o in conversation.observations if o.title}
-        found: dict[tuple[str, int], Passage] = {}
+        found: list[Passage] = []
         for scored in Research(conversation).ranking.scored:
             for candidate in filter(None, (scored.candidate, scored.bridge)):
+                if any(p.id == candidate.passage.id and candidate.text in p.text for p in found):
+                    continue
                 piece = _around(candidate.passage, candidate.text, sentences)
                 above = [titles.get(candidate.page, ""), piece.heading]
-                piece = replace(piece, heading=" › ".join(filter(None, above)))
-                found.setdefault((piece.id, piece.start), piece)
+                found.append(replace(piece, heading=" › ".join(filter(None, above))))
             if len(found) >= limit:
                 break
-        return list(found.values())[:limit]
+        return found[:limit]
 
     def _given(self, research: Research) -> list[Call]:
         """Read what the question itself names: an address in it, the page before the person."""
@@ -205,8 +204,10 @@ class Researcher:
         read = conversation.results("READ")
         turned = {o.get("next") for o in read} & done
         onward = [o for o in read if o.get("next") and o.get("next") not in done]
+        texts = (" ".join([o.title, *(p.text for p in o.passages)]) for o in onward)
         worth = [
-            (o.url in turned, relevance(o, research.ranking), str(o.get("next"))) for o in onward
+            (o.url in turned, research.ranking.covers(content_words(text)), str(o.get("next")))
+            for o, text in zip(onward, texts, strict=True)
         ]
         begun, relevant, following = max(worth, default=(False, 0.0, ""))
         if len(turned) >= self._effort.list_pages or not (begun or relevant >= RELEVANT):
@@ -223,12 +224,6 @@ class Researcher:
             return []
         call = live_call(research.conversation, research.ranking, thin=research.thin)
         return [call] if call else []
-
-
-def relevance(page: Observation, ranking: Ranking, *further: str) -> float:
-    """Share (0-1) of the question's weight that a page, as it was shown, speaks of."""
-    texts = [page.title, *(p.text for p in page.passages), *further]
-    return ranking.covers(content_words(" ".join(texts)))
 
 
 def _promising(searches: Sequence[Observation]) -> list[str]:

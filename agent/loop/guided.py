@@ -2,9 +2,9 @@
 
 A model of a few billion parameters does not drive a tool loop, but finds the answer in passages
 that are laid before it. It is asked once, with few and short passages; what it names is shown only
-where code finds it there: its words stand in a passage, and so do the question's names and figures,
-there or in a passage that leads to it. Where the passages only say who or what is meant, the model
-names that, it is looked up, and the model is asked a second time.
+where code finds it there: its words stand in a passage, and the question's names and figures on the
+same page, or in a passage that leads to it. Where the passages only say who or what is meant, the
+model names that, it is looked up, and the model is asked a second time.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from browser.text.sentences import sentences
 from browser.text.words import STOP_WORDS, content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from agent.depth import Effort
     from agent.models.base import Model, Task
     from agent.types import Passage
 
-PASSAGES: Final = 6
+PASSAGES: Final = 4
 SENTENCES: Final = 3
-"""Of a passage. Six of three hold the answer in 56 of 58 cases where a page that was read does."""
-CHARS: Final = 1_800
-"""Of all passages, some 450 tokens: a machine without a graphics card reads them in six seconds."""
+"""Of a passage. Four of three hold the answer of 164 of 200 questions, six of 165; 155 times it is
+the first."""
+CHARS: Final = 1_400
+"""Of all passages, some 300 tokens as a rule; 1,800 hold no more answers."""
 LONGEST: Final = 25
-"""Words of the answer; a longer sentence is cut down to those around what was named."""
+"""Words of the answer; a longer sentence is cut down."""
 COVERED: Final = 0.5
-"""Share of the question's words that stand in the passage or its headings: with the names it keeps
-86 % and refuses 88 % of the development questions (names alone 89 % and 83 %); it is what is left
-to refuse by where a question names nothing."""
+"""Share of the question's words that stand on the page. With the names it leaves 122 of 130 answers
+that were shown, and of 40 questions without one 9 (names alone: 124 and 17), whatever is named."""
 LONGEST_REPLY: Final = 500
 """Tokens: the form takes 150 at most, where it is kept; a model that babbles ends here."""
 NAME: Final = 6
@@ -53,11 +53,10 @@ _LOOK_UP = "Looking up: "
 
 
 class Named(NamedTuple):
-    """What the model named: words that answer, the passage (0 for none), what to look up next."""
+    """What the model named: words that answer, and the passage (0 for none)."""
 
     answer: str
     passage: int
-    next: str
 
 
 class GuidedModel:
@@ -93,7 +92,7 @@ class GuidedModel:
         else:
             said = await self._inner.reply(prompt("guided"), asked)
         named = _named(said.text)
-        text = answer(named, question, shown)
+        text = answer(named, question, shown, _pages_read(messages))
         steps = sum(bool(message.observations) for message in messages)
         halfway = text.startswith(NOT_FOUND) or names_no_place(named, question, shown)
         if halfway and hop is None and steps < self._effort.steps - 2:
@@ -129,37 +128,39 @@ def _named(reply: str) -> Named:
     if said.get("found") is False or words.startswith(NOT_FOUND):
         words = ""
     number = said.get("passage")
-    return Named(words, number if isinstance(number, int) else 0, str(said.get("next") or ""))
+    return Named(words, number if isinstance(number, int) else 0)
 
 
-def answer(named: Named, question: str, shown: Sequence[Passage]) -> str:
+def answer(
+    named: Named, question: str, shown: Sequence[Passage], pages: Mapping[int, frozenset[str]]
+) -> str:
     """Turn what the model named into a cited sentence of a passage, or a refusal.
 
-    What the question names must stand beside it, or in a passage that names the page which it is
-    of: that one is then cited before it. The number is only a hint: small models miscount.
+    What the question names must stand on its page (`pages` has the stems of each source), or in a
+    passage that names this page: that one is then cited before it. The number is only a hint: small
+    models miscount.
     """
     place = _place(named.answer, named.passage, shown)
     if place is None:
         return _REFUSED
     passage, start, end = place
-    near = _stems(passage)
+    near = _stems(passage) | pages.get(passage.source, frozenset())
     leading = None
     missing = missing_values(question, near)
     if missing:
-        leading = next((p for p in shown if _leads(p, passage, question)), None)
+        leading = next((p for p in shown if _leads(p, passage, question, near)), None)
         if leading is None:
             return f"{NOT_FOUND} No passage that was read speaks of {', '.join(missing)}."
         near |= _stems(leading)
     asked = set(content_words(question))
-    excerpt = _excerpt(passage.text, start, end)
-    dated = analyse(question).kind is not AnswerKind.DATE or any(map(str.isdigit, excerpt))
-    if len(asked & near) < COVERED * len(asked) or not dated:
+    excerpt = _excerpt(passage.text, start, end, asked)
+    if len(asked & near) < COVERED * len(asked):
         return _REFUSED
     text = f"{excerpt} [{passage.id}]"
     if leading is None:
         return text
     at = _find(leading.text, bare_title(_page(passage))) or (0, 1)
-    return f"{_excerpt(leading.text, *at)} [{leading.id}] {text}"
+    return f"{_excerpt(leading.text, *at, asked)} [{leading.id}] {text}"
 
 
 def second_hop(named: Named, question: str, shown: Sequence[Passage]) -> str:
@@ -167,18 +168,16 @@ def second_hop(named: Named, question: str, shown: Sequence[Passage]) -> str:
 
     It must be a new name, and stand in a passage that has one of the question's own.
     """
-    known, names = set(content_words(question)), missing_values(question, frozenset())
-    for name in (named.next, named.answer):
-        place = _place(name, named.passage, shown)
-        telling = set(content_words(name)) - known
-        if place is None or not telling or len(name.split()) > NAME or not name[:1].isupper():
-            continue
-        leading = place[0]
-        if len(missing_values(question, _stems(leading))) < len(names):
-            query = f"{name} {_open_words(question, leading)}"
-            call = json.dumps({"query": query}, ensure_ascii=False)
-            return f"{_LOOK_UP}{inert(name)} [{leading.id}]\n<<TOOL:WEB_SEARCH:{call}>>"
-    return ""
+    name, place = named.answer, _place(named.answer, named.passage, shown)
+    if place is None or len(name.split()) > NAME or not name[:1].isupper():
+        return ""
+    leading = place[0]
+    new = not set(content_words(name)) <= set(content_words(question))
+    missing, names = (missing_values(question, x) for x in (_stems(leading), frozenset[str]()))
+    if not new or len(missing) >= len(names):
+        return ""
+    call = json.dumps({"query": f"{name} {_open_words(question, leading)}"}, ensure_ascii=False)
+    return f"{_LOOK_UP}{inert(name)} [{leading.id}]\n<<TOOL:WEB_SEARCH:{call}>>"
 
 
 def names_no_place(named: Named, question: str, shown: Sequence[Passage]) -> bool:
@@ -207,12 +206,12 @@ def _hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
     return name, replace(passage, heading=heading, text=passage.text[start:end])
 
 
-def _leads(leading: Passage, passage: Passage, question: str) -> bool:
-    """Tell whether a passage names the page of another, and has what the other lacks."""
+def _leads(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
+    """Tell whether a passage names the page of another, and has what is missing near that one."""
     title = set(content_words(bare_title(_page(passage))))
-    both = _stems(leading) | _stems(passage)
     named = bool(title) and title <= set(content_words(leading.text))
-    return leading.id != passage.id and named and not missing_values(question, both)
+    lacking = missing_values(question, near | _stems(leading))
+    return leading.id != passage.id and named and not lacking
 
 
 def _open_words(question: str, leading: Passage) -> str:
@@ -222,9 +221,17 @@ def _open_words(question: str, leading: Passage) -> str:
 
 
 def _place(said: str, number: int, shown: Sequence[Passage]) -> tuple[Passage, int, int] | None:
-    """Find the passage in which words stand, the one of this number first, and where."""
+    """Find the passage in which words stand, the one of this number first, and where.
+
+    Where they stand together nowhere, a sentence that has them all will do: small models leave
+    words out ("bridge across the Tyne" of "a bridge was built across the Tyne").
+    """
     first = shown[number - 1 : number] if number > 0 else ()
-    found = ((passage, _find(passage.text, said)) for passage in (*first, *shown))
+    found = (
+        (passage, find(passage.text, said))
+        for find in (_find, _find_spread)
+        for passage in (*first, *shown)
+    )
     return next(((passage, *span) for passage, span in found if span is not None), None)
 
 
@@ -236,12 +243,16 @@ def _stems(passage: Passage) -> frozenset[str]:
     return frozenset(content_words(f"{passage.heading} {passage.text}"))
 
 
-def missing_values(question: str, near: frozenset[str]) -> list[str]:
-    """Name what the question names (names, figures) and the stems of a passage do not hold.
+def _pages_read(messages: Sequence[Message]) -> dict[int, frozenset[str]]:
+    """Give the stems of what was read of each source."""
+    found: dict[int, frozenset[str]] = {}
+    for passage in (p for m in messages for o in m.observations for p in o.passages):
+        found[passage.source] = found.get(passage.source, frozenset()) | _stems(passage)
+    return found
 
-    On half of the development questions this keeps 89 % of the answerable ones and refuses 83 % of
-    those without an answer; leaving one name out keeps all, and refuses 46 %.
-    """
+
+def missing_values(question: str, near: frozenset[str]) -> list[str]:
+    """Name what the question names (names, figures) and these stems do not hold."""
     named = [
         word
         for number, word in enumerate(question.replace("’", "'").split())
@@ -280,7 +291,6 @@ def _form(passages: int) -> dict[str, Any]:
         "found": {"type": "boolean"},
         "passage": {"type": "integer", "minimum": 0, "maximum": passages},
         "answer": {"type": "string", "maxLength": 160},
-        "next": {"type": "string", "maxLength": 80},
     }
     return {
         "type": "object",
@@ -300,6 +310,17 @@ def _find(text: str, said: str) -> tuple[int, int] | None:
     return None
 
 
+def _find_spread(text: str, said: str) -> tuple[int, int] | None:
+    """Find the sentence that has all of these words; gives the span from its first to its last."""
+    wanted = {word for word, _, _ in _tokens(said)}
+    for sentence in sentences(text) if wanted else ():
+        there = [token for token in _tokens(text) if sentence.start <= token[1] < sentence.end]
+        held = [token for token in there if token[0] in wanted]
+        if {word for word, _, _ in held} == wanted:
+            return held[0][1], held[-1][2]
+    return None
+
+
 def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
     """Give each run of letters and digits, case-folded, with its span."""
     start = 0
@@ -310,23 +331,25 @@ def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
         start += len(piece)
 
 
-def _excerpt(text: str, start: int, end: int) -> str:
-    """Give the sentence around a span, literally; of a long one the clauses nearest to it."""
+def _excerpt(text: str, start: int, end: int, asked: Collection[str]) -> str:
+    """Give the sentence around a span, literally; of a long one the words that tell most.
+
+    Those are the ones with the span in which most of the question's stems stand.
+    """
     first, last = _sentences_around(text, start, end)
     whole = text[first:last].split()
     if len(whole) <= LONGEST:
         return " ".join(whole)
-    # The words that hold the span, then as many around them as there is room for.
     low = len(text[first:start].split()) - (start > first and not text[start - 1].isspace())
     high = min(len(text[first:end].split()), low + LONGEST)
-    room = LONGEST - (high - low)
-    begin = max(0, low - room * 2 // 3)
-    stop = min(len(whole), high + LONGEST - (high - begin))
-    # Where a clause begins or ends in there, so does the excerpt.
-    begin = next((n for n in range(begin, low) if n and whole[n - 1].endswith(_CLAUSE)), begin)
-    stop = next((n for n in range(stop, high, -1) if whole[n - 1].endswith(_CLAUSE)), stop)
-    kept = " ".join(whole[begin:stop])
-    return f"{'…' if begin else ''}{kept.rstrip(',;:')}{'…' if stop < len(whole) else ''}"
+    told = [not {*content_words(word)}.isdisjoint(asked) for word in whole]
+    begin = max(
+        range(max(0, high - LONGEST), low + 1),
+        key=lambda n: (sum(told[n : n + LONGEST]), n and whole[n - 1].endswith(_CLAUSE), -n),
+    )
+    stop = begin + LONGEST
+    kept = " ".join(whole[begin:stop]).rstrip(",;:")
+    return f"{'…' if begin else ''}{kept}{'…' if stop < len(whole) else ''}"
 
 
 def _sentences_around(text: str, start: int, end: int) -> tuple[int, int]:

@@ -87,6 +87,7 @@ def serve(file: str, port: int, context_window: int) -> None:
     params = xllamacpp.CommonParams()
     params.model.path, params.port, params.hostnames = file, port, ["127.0.0.1"]
     params.n_ctx, params.n_parallel, params.warmup = context_window, 1, False
+    params.sampling.temp = 0.0  # the likeliest words: a small model is to find, not to invent
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = os.cpu_count() or 1
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{_UP}{server.listening_address}\n")

@@ -52,7 +52,7 @@ async def test_a_name_that_no_page_speaks_of_is_refused(ask, isles) -> None:
 
 
 async def test_a_sentence_that_is_too_long_is_never_quoted(ask, isles) -> None:
-    ropes = ", ".join(f"rope number {n}" for n in range(1, 30))
+    ropes = ", ".join(f"rope number {n}" for n in range(1, 60))
     isles.pages[
         "wren"
     ].text += f" The Orlenn wren was described in a letter that also lists {ropes}."
