@@ -1,10 +1,11 @@
 # Each target sets up what it needs first (dev/setup.sh) and does nothing twice.
-.PHONY: demo research test check bench soak scorecard
+.PHONY: demo research test litellm check bench soak scorecard
 export Q DATA
 
 demo:      ; @sh dev/task.sh demo
 research:  ; @sh dev/task.sh research
 test:      ; @sh dev/task.sh test
+litellm:   ; @sh dev/task.sh litellm
 check:     ; @sh dev/task.sh check
 bench:     ; @sh dev/task.sh bench
 soak:      ; @sh dev/task.sh soak

@@ -14,6 +14,8 @@ import pytest
 from agent import research
 from agent.journal.events import read_events
 from agent.journal.runs import Runs
+from browser.session.chrome import find_chrome, sandboxed
+from browser.session.launch import launch_flags
 from fixtures.server import Site, serve
 from tests.forked import Commands
 
@@ -29,6 +31,18 @@ if TYPE_CHECKING:
 def site() -> Iterator[Site]:
     with serve() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Let pytest-playwright start the Chrome or Chromium that the project finds."""
+    found = {"executable_path": find_chrome(), "chromium_sandbox": sandboxed()}
+    return {**browser_type_launch_args, **found, "args": launch_flags()}
+
+
+@pytest.fixture(scope="session")
+def base_url() -> None:
+    """Pages are named in full. The plugin's own fixture of this name makes pytest 9 warn."""
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ GUIDES = ("README.md", "docs/index.md", "docs/tutorial.md", "docs/corpus.md")
 EXIT_CODES = {'research "Who was the first person on Mars?"': 3}
 
 
-def commands_of(page: str) -> list[str]:
+def commands_of(guide: str) -> list[str]:
     """The commands of a page that can be run as they stand: blocks marked `sh`, not `shell`."""
-    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / guide).read_text(), re.DOTALL)
     lines = [line for body in blocks for line in body.splitlines()]
     return [line for line in lines if line.startswith("research ") or "| research " in line]
 
@@ -40,9 +40,9 @@ def newcomer(tmp_path, site):
     }
 
 
-@pytest.mark.parametrize("page", GUIDES)
-def test_the_research_commands_run_one_after_another(page, newcomer, tmp_path):
-    commands = commands_of(page)
+@pytest.mark.parametrize("guide", GUIDES)
+def test_the_research_commands_run_one_after_another(guide, newcomer, tmp_path):
+    commands = commands_of(guide)
     assert commands
     for command in commands:
         done = subprocess.run(
@@ -56,7 +56,7 @@ def test_the_research_commands_run_one_after_another(page, newcomer, tmp_path):
         )
         expected = EXIT_CODES.get(command, 0)
         assert done.returncode == expected, f"{command}\n{done.stdout}\n{done.stderr}"
-    if page == "README.md":
+    if guide == "README.md":
         assert "1 November 1829" in (tmp_path / "report.md").read_text()
         assert "<mark" in (tmp_path / "report.html").read_text()
 

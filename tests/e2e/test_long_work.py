@@ -62,7 +62,7 @@ def filling(refs):
 
 
 @pytest.mark.parametrize(
-    ("page", "then", "last"),
+    ("body", "then", "last"),
     [
         (LIST, turning, f"Boat number {PAGES} of the fleet"),
         (
@@ -73,9 +73,9 @@ def filling(refs):
     ],
     ids=["list", "form"],
 )
-async def test_long_work_ends_well(tmp_path, page, then, last):
+async def test_long_work_ends_well(tmp_path, body, then, last):
     with serve_pages() as pages:
-        pages.put(page, "/work")
+        pages.put(body, "/work")
         model = Working(f"{pages.base}/work", then)
         report = await research(
             "Do all of it.",

@@ -29,16 +29,16 @@ def pages() -> Iterator[Pages]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def browser() -> AsyncIterator[Browser]:
+async def launched() -> AsyncIterator[Browser]:
     async with Browser.launch() as running:
         yield running
 
 
-async def looked_at(browser: Browser, url: str, deadline: float) -> str:
+async def looked_at(launched: Browser, url: str, deadline: float) -> str:
     """What a page says, or the typed error that it ended in."""
     until = time.perf_counter() + deadline
     try:
-        tab = await browser.open(url, deadline=deadline)
+        tab = await launched.open(url, deadline=deadline)
         left = until - time.perf_counter()
         return (await tab.snapshot(deadline=max(LEAST_LOOK, left))).text
     except BrowserError as error:
@@ -46,12 +46,12 @@ async def looked_at(browser: Browser, url: str, deadline: float) -> str:
 
 
 @pytest.mark.parametrize("how", PAGES)
-async def test_a_hostile_page_costs_its_deadline_and_little_more(pages, browser, how):
+async def test_a_hostile_page_costs_its_deadline_and_little_more(pages, launched, how):
     url = pages.base + pages.put(f"<!doctype html>{PAGES[how]}")
     begun = time.perf_counter()
-    await looked_at(browser, url, DEADLINE)
+    await looked_at(launched, url, DEADLINE)
     assert time.perf_counter() - begun < (DEADLINE + GRACE) * patience()
-    assert len(await browser.tabs()) <= TABS_AT_MOST
-    await asyncio.gather(*(browser.close(tab) for tab in list(browser._tabs)))
+    assert len(await launched.tabs()) <= TABS_AT_MOST
+    await asyncio.gather(*(launched.close(tab) for tab in list(launched._tabs)))
     calm = pages.base + pages.put("<p>calm again</p>")
-    assert await looked_at(browser, calm, 10) == "calm again"
+    assert await looked_at(launched, calm, 10) == "calm again"

@@ -15,7 +15,6 @@ from agent.export import export
 from agent.journal.runs import Runs
 from agent.journal.writer import Journal
 from agent.types import Report, ReportSource, SearchLine, Sentence, UsageTotals
-from browser.session.session import Browser
 from tests.security.payloads import ADDRESSES, PAYLOADS
 
 NOW = datetime(2026, 11, 21, 5, 45, tzinfo=UTC)
@@ -48,14 +47,13 @@ class Opened:
 
 
 @pytest.fixture(scope="module")
-async def page():
+async def page(browser):
     """A page that tells what ran in it and what it asked for."""
-    async with Browser.launch(proxy="http://127.0.0.1:9") as browser:
-        tab = await browser.open("about:blank")
-        context = await tab.page.context.browser.new_context(bypass_csp=True)
-        await context.add_init_script(WATCH)
-        yield await context.new_page()
-        await context.close()
+    nowhere = {"server": "http://127.0.0.1:9"}
+    context = await browser.new_context(bypass_csp=True, proxy=nowhere)
+    await context.add_init_script(WATCH)
+    yield await context.new_page()
+    await context.close()
 
 
 @pytest.fixture

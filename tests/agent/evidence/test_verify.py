@@ -67,7 +67,7 @@ def test_what_takes_understanding_is_left_open(claim: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "page"),
+    ("claim", "said"),
     [
         (
             "Some 8 million lamps were sold in a year.",
@@ -80,8 +80,8 @@ def test_what_takes_understanding_is_left_open(claim: str) -> None:
         ("The plan was not only rejected by the council.", "The plan was rejected by the council."),
     ],
 )
-def test_two_ways_of_saying_one_thing_do_not_contradict(claim: str, page: str) -> None:
-    assert verify_claim(claim, [page]).state is not CONTRADICTED
+def test_two_ways_of_saying_one_thing_do_not_contradict(claim: str, said: str) -> None:
+    assert verify_claim(claim, [said]).state is not CONTRADICTED
 
 
 def test_values_that_are_not_there_are_named() -> None:

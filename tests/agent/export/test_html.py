@@ -13,7 +13,6 @@ from agent.export.markup import inline, prose
 from agent.export.report_html import _title, steps
 from agent.export.run_record import FinishedRun
 from agent.journal.events import read_events
-from browser.session.session import Browser
 
 WIDTHS = (390, 1280)
 SCHEMES = ("light", "dark")
@@ -47,20 +46,18 @@ def html(written):
 
 
 @pytest.fixture
-async def shown(html):
+async def shown(html, new_context):
     """The report in the real browser; gives a page of a width and a colour scheme."""
-    async with Browser.launch(proxy="http://127.0.0.1:9") as browser:
-        tab = await browser.open("about:blank")
-        started = tab.page.context.browser
 
-        async def show(width=1280, scheme="light", **options):
-            size = {"width": width, "height": 900}
-            context = await started.new_context(viewport=size, color_scheme=scheme, **options)
-            page = await context.new_page()
-            await page.set_content(html)
-            return page
+    async def show(width=1280, scheme="light", **options):
+        size = {"width": width, "height": 900}
+        nowhere = {"server": "http://127.0.0.1:9"}
+        context = await new_context(viewport=size, color_scheme=scheme, proxy=nowhere, **options)
+        page = await context.new_page()
+        await page.set_content(html)
+        return page
 
-        yield show
+    return show
 
 
 def test_each_marker_leads_to_the_quote_that_carries_its_sentence(html):

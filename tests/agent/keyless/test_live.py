@@ -132,7 +132,7 @@ COOKIES = "[e1 button: Accept all]\n[e2 button: Reject all]"
 
 
 @pytest.mark.parametrize(
-    ("page", "question", "expected"),
+    ("drawn", "question", "expected"),
     [
         (
             FORM,
@@ -147,9 +147,9 @@ COOKIES = "[e1 button: Accept all]\n[e2 button: Reject all]"
         (COOKIES, "Who won the race?", ("CLICK", {"ref": "e2"})),
     ],
 )
-async def test_forms_choices_and_cookies_are_worked(page, question, expected) -> None:
+async def test_forms_choices_and_cookies_are_worked(drawn, question, expected) -> None:
     talk = Talk(question).read("S1¶1 A page on something else.")
-    talk.then("OPEN", {"url": URL}, {"url": URL}, page, "S1")
+    talk.then("OPEN", {"url": URL}, {"url": URL}, drawn, "S1")
     assert await call(talk) == expected
 
 

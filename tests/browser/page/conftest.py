@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
+from browser.errors import BrowserError
+from browser.page.view import Frames
 from browser.session.session import Browser
 from tests.browser.page.pages import Pages, serve_pages
 
@@ -29,23 +31,46 @@ def downloads_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser(downloads_dir: Path) -> AsyncIterator[Browser]:
+async def launched(downloads_dir: Path) -> AsyncIterator[Browser]:
     async with Browser.launch(downloads_dir=downloads_dir) as running:
         yield running
 
 
+@pytest.fixture(scope="session")
+def spare_tabs() -> list[Tab]:
+    """Tabs that tests have done with: to go on in one costs a quarter of opening another."""
+    return []
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def show(browser: Browser, pages: Pages) -> AsyncIterator[Callable[[str], Awaitable[Tab]]]:
-    """Open a page made of a piece of HTML; its tab is closed after the test."""
+async def show(
+    launched: Browser, pages: Pages, spare_tabs: list[Tab]
+) -> AsyncIterator[Callable[[str], Awaitable[Tab]]]:
+    """Show a page made of a piece of HTML in a tab that no test is at."""
     shown: list[Tab] = []
 
-    async def opening(body: str) -> Tab:
-        tab = await browser.open(
-            pages.base + pages.put(f"<!doctype html><title>Test</title>{body}")
-        )
-        shown.append(tab)
-        return tab
+    async def showing(body: str) -> Tab:
+        url = pages.base + pages.put(f"<!doctype html><title>Test</title>{body}")
+        if spare_tabs:
+            shown.append(spare_tabs.pop())
+            shown[-1].frames = Frames()  # its refs begin at e1 again
+            await shown[-1].goto(url)
+        else:
+            shown.append(await launched.open(url))
+        return shown[-1]
 
-    yield opening
+    yield showing
     for tab in shown:
-        await browser.close(tab)
+        if not spare_tabs and await is_as_new(tab, launched):
+            spare_tabs.append(tab)
+        else:
+            await launched.close(tab)
+
+
+async def is_as_new(tab: Tab, launched: Browser) -> bool:
+    """Leave the page in a tab; false where something of a test would stay behind."""
+    try:
+        await tab.goto("about:blank")
+    except BrowserError:
+        return False
+    return len(await launched.tabs()) == 1

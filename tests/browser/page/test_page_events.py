@@ -42,15 +42,15 @@ async def test_leaving_a_page_that_asks_to_stay_is_accepted(show, pages):
     assert "# Away" in (await tab.click(ref(snapshot, "link leave"))).changes
 
 
-async def test_a_new_tab_is_named_and_can_be_used(show, browser, pages):
+async def test_a_new_tab_is_named_and_can_be_used(show, launched, pages):
     target = pages.put("<h1>In the new tab</h1>")
     tab = await show(f"<a href='{target}' target=_blank>open</a>")
     outcome = await tab.click(ref(await tab.snapshot(), "link open"))
     event = next(event for event in outcome.events if event.startswith("new tab"))
-    opened = browser.tab(event.split()[2].rstrip(":"))
+    opened = launched.tab(event.split()[2].rstrip(":"))
     await opened.wait_for("In the new tab", deadline=5)
     assert "In the new tab" in (await opened.snapshot()).text
-    await browser.close(opened)
+    await launched.close(opened)
 
 
 async def test_console_errors_are_told(show):
@@ -62,7 +62,7 @@ async def test_console_errors_are_told(show):
     assert any("undefinedName" in event for event in outcome.events)
 
 
-async def test_a_crashed_renderer_is_a_typed_error_and_the_next_page_works(show, browser):
+async def test_a_crashed_renderer_is_a_typed_error_and_the_next_page_works(show, launched):
     tab = await show("<p>soon gone</p>")
     session = await tab.page.context.new_cdp_session(tab.page)
     with pytest.raises(PageCrashed):

@@ -67,7 +67,7 @@ def test_a_damaged_cache_is_made_anew_and_an_unwritable_one_lasts_as_long_as_the
 
 
 @pytest.mark.parametrize(
-    ("page", "seconds"),
+    ("answer", "seconds"),
     [
         (failing(Outcome.BLOCKED), 900),
         (failing(Outcome.RATE_LIMITED), 180),
@@ -79,9 +79,9 @@ def test_a_damaged_cache_is_made_anew_and_an_unwritable_one_lasts_as_long_as_the
         (failing(Outcome.ERROR), 180),
     ],
 )
-def test_how_long_an_engine_rests(page: SearchPage, seconds: float, rests: Rests) -> None:
+def test_how_long_an_engine_rests(answer: SearchPage, seconds: float, rests: Rests) -> None:
 
-    rests.note("a", page)
+    rests.note("a", answer)
 
     rest = rests.of("a")
     assert rest is not None
