@@ -21,7 +21,7 @@ from browser.types import ActionOutcome
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from playwright.async_api import Page
+    from playwright.async_api import Frame, Page
 
     from browser.page.events import Events
     from browser.page.view import Target
@@ -33,6 +33,7 @@ ACT_SECONDS = 10.0
 RESTLESS_SECONDS = 4.0  # of an action's ten, on a page that draws itself anew all the time
 OPEN_SECONDS = 20.0
 ARRIVE_SHARE = 0.7  # of an opening's time a document may take; the rest is for looking at it
+FLASHED = "changed and changed back meanwhile"
 
 
 class PageDriver:
@@ -45,6 +46,7 @@ class PageDriver:
         self._view: View | None = None
         self._query: str | None = None
         self.status: int | None = None  # HTTP status of the page as it was opened
+        self._acted_in: Frame | None = None  # a frame inside the page
 
     @property
     def url(self) -> str:
@@ -69,7 +71,7 @@ class PageDriver:
                     await self.page.wait_for_load_state("domcontentloaded")
             except TimeoutError:
                 self.events.add("the page was still loading")
-            await settle(self.page, self.events)
+            await self.settle()
             await self.close_consent()
 
     async def _committed(self, url: str, deadline: float) -> bool:
@@ -89,7 +91,7 @@ class PageDriver:
         """Close a consent dialog of a known platform, and tell so at the next observation."""
         if done := await close_consent(self.page):
             self.events.add(f"consent dialog closed ({done})")
-            await settle(self.page, self.events)
+            await self.settle()
 
     async def look(self, deadline: float = LOOK_SECONDS) -> View:
         """Walk the page and all its frames; raises PageCrashed, BrowserGone, DeadlineExceeded."""
@@ -106,7 +108,7 @@ class PageDriver:
         except PlaywrightError as error:
             if "navigat" not in error.message and "context was destroyed" not in error.message:
                 raise
-        await settle(self.page, self.events)
+        await self.settle()
         return await look(self.page, self.frames)
 
     def check_alive(self) -> None:
@@ -133,6 +135,7 @@ class PageDriver:
         """
         before = await self._before(dialog)
         target = await target_of(self.frames, ref)
+        self._acted_in = None if target.frame == self.page.main_frame else target.frame
         what = f"{did} [{ref}] {before.refs.get(ref, '')}".rstrip()
 
         async def do() -> str | None:
@@ -150,9 +153,14 @@ class PageDriver:
     ) -> ActionOutcome:
         """Do something to the page as a whole and tell what changed."""
         before = await self._before(dialog)
+        self._acted_in = None
         async with within(ACT_SECONDS, did):
             await injected.call(self.page.main_frame, "arm")
         return await self._done(did, before, perform, moving=moving)
+
+    async def settle(self) -> None:
+        """Wait for the page to come to rest, and the frame that was acted in."""
+        await settle(self.page, self.events, self._acted_in)
 
     async def _before(self, dialog: str | None) -> View:
         self.check_alive()
@@ -173,7 +181,7 @@ class PageDriver:
                 await while_doing.enter_async_context(drawing(self.page))
             if perform and (added := await perform()):
                 did = f"{did} {added}" if added.startswith("in ") else f"{did}, {added}"
-            await settle(self.page, self.events)
+            await self.settle()
         if self.events.closed:
             self.events.add("the tab closed")
             return ActionOutcome(did, "", before.url, self.events.drain())
@@ -191,7 +199,7 @@ class PageDriver:
             self.events.add(f"the title is now: {after.title}")
         if after.flashed:
             order = " ".join(f"[{ref}]" for ref in after.flashed)
-            self.events.add(f"changed and changed back meanwhile, in this order: {order}")
+            self.events.add(f"{FLASHED}, in this order: {order}")
         for ref, text in after.gone:
             where = f"[{ref}] " if ref else ""
             self.events.add(f"stood there for a moment: {where}{text}")

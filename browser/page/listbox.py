@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import ActionError
-from browser.page import injected, user_input
+from browser.page import injected, readback, user_input
 from browser.page.view import target_of
-from browser.page.waiting import drawing, settle
+from browser.page.waiting import drawing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,34 +24,53 @@ _OPTIONS = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox",
 
 
 async def choose_shown(driver: PageDriver, target: Target, value: str) -> str:
+    """Choose an option in a list that the page draws; several with `;` between, one by one.
+
+    Gives what was not as it should be; raises ActionError that names the options there are.
+    """
+    try:
+        return await _choose_one(driver, target, value)
+    except ActionError:
+        parts = [part.strip() for part in value.split(";")]
+        if len(parts) == 1:
+            raise
+    said = [await _choose_one(driver, target, part) for part in parts if part]
+    return "; ".join(filter(None, said))
+
+
+async def _choose_one(driver: PageDriver, target: Target, value: str) -> str:
     """Click the option that reads `value` in a list that the page draws, open or not.
 
     The list is closed again. Gives a line where another element got the press; raises
     ActionError that names the options there are.
     """
     known = _seen(await driver.look())
-    folded = await injected.call(target.frame, "foldState", target.element) == "collapsed"
+    folded = (await user_input.state_of(target))["fold"] == "collapsed"
     options = {} if folded else _options(known)
     found = _reading(options, value)
     if not found:
         await user_input.click(target)
-        await settle(driver.page, driver.events)
+        await driver.settle()
         options = _options(_seen(await driver.look()), known)
         found = _reading(options, value)
     if not found and options and await _rolled_to(driver, value, next(iter(options))):
         options = _options(_seen(await driver.look()), known)
         found = _reading(options, value)
-    missed = ""
+    said = ""
     if len(found) == 1:
-        missed = await user_input.click(await target_of(driver.frames, found[0]))
-        await settle(driver.page, driver.events)
+        option = await target_of(driver.frames, found[0])
+        role = (await user_input.state_of(option))["role"]
+        said = await user_input.click(option)
+        await driver.settle()
+        if not said and not role.startswith("menuitem"):  # a menu acts, and holds nothing
+            said = await readback.taken(driver, target, option, (value, options[found[0]]))
     await _fold(driver, target)
     if len(found) != 1:
         which = f"{len(found)} options read {value!r}" if found else f"no option reads {value!r}"
         told = "; ".join([*dict.fromkeys(options.values())][:OPTIONS_TOLD])
         there = f"there are: {told}" if told else "no list of options opened"
         raise ActionError(f"{which}; {there}", hint="SELECT one as it reads, or CLICK it.")
-    return missed
+    return said
 
 
 async def _rolled_to(driver: PageDriver, value: str, option: str) -> bool:
@@ -66,9 +85,9 @@ async def _rolled_to(driver: PageDriver, value: str, option: str) -> bool:
 async def _fold(driver: PageDriver, target: Target) -> None:
     """Close a list that is still open, as one is in which several can be chosen."""
     with suppress(PlaywrightError):  # the choice led to another page
-        if await injected.call(target.frame, "foldState", target.element) == "expanded":
+        if (await user_input.state_of(target))["fold"] == "expanded":
             await driver.page.keyboard.press("Escape")
-            await settle(driver.page, driver.events)
+            await driver.settle()
 
 
 def _seen(view: View) -> dict[str, str]:

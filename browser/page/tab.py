@@ -6,13 +6,14 @@ import asyncio
 import itertools
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import ActionError, BrowserError, DeadlineExceeded, RefError
-from browser.page import injected, user_input
+from browser.page import injected, readback, user_input
 from browser.page.content import (
     context_of,
     html_of,
@@ -21,16 +22,15 @@ from browser.page.content import (
     rendered_html,
     stored_by,
 )
-from browser.page.driver import ACT_SECONDS, LOOK_SECONDS, PageDriver
+from browser.page.driver import ACT_SECONDS, FLASHED, LOOK_SECONDS, PageDriver
 from browser.page.events import Events
 from browser.page.lines import plain
 from browser.page.listbox import choose_shown
 from browser.page.overlays import answer_challenge, challenge_of
 from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, listed, snapshot_of
 from browser.page.view import lines_around, lines_saying, shown_frames, target_of
-from browser.page.waiting import drawing, settle, wanted_in, within
+from browser.page.waiting import drawing, wanted_in, within
 from browser.page.walls import live_wall
-from browser.text.words import clean
 from browser.types import FindResult
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ DOWNLOAD_SECONDS = 50.0
 SEEK_SECONDS = 12.0  # for the scrolling of long lists: some thousand rows each second
 FIRST_BYTE_SECONDS = 5.0  # for a server that makes the file when it is asked
 _EFFECT = injected.read_script("effect")
-READ_BACK = 80  # characters of a field that are told where it says something else
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
+ASIDE = 2  # pixels: a list asks on which side of another's middle a thing is let go
 LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
 CLOSE_SECONDS = 1.5
 
@@ -198,7 +198,7 @@ class Tab(PageDriver):
         async with within(ACT_SECONDS, "answer the captcha"):
             await injected.call(self.page.main_frame, "arm")
             how = await answer_challenge(self.page, token)
-            await settle(self.page, self.events)
+            await self.settle()
         return how
 
     async def screenshot(self, *, marks: bool = False) -> bytes:
@@ -252,7 +252,10 @@ class Tab(PageDriver):
         did = f"{did}, held for {seconds:g} s," if seconds else did
 
         async def perform(target: Target) -> str:
-            return await user_input.click(target, **how)
+            before = await user_input.state_of(target)
+            missed = await user_input.click(target, **how)
+            plain = did == "clicked" and not hold
+            return missed or (await readback.pressed(self, target, before) if plain else "")
 
         return await self.act(f"{hold}-{did}" if hold else did, perform, ref, dialog)
 
@@ -281,7 +284,8 @@ class Tab(PageDriver):
         """
 
         async def perform(target: Target) -> str:
-            before = await user_input.field_of(target)
+            target = await user_input.field_in(target)
+            before = await user_input.state_of(target)
             if instead:
                 await user_input.select_text(self.page, target.frame, instead, target.element)
                 await user_input.overtype(self.page, text)
@@ -289,7 +293,7 @@ class Tab(PageDriver):
                 await user_input.add(self.page, target, text, before["kind"])
             else:
                 await user_input.fill(self.page, target, text, before)
-            said = await self._typed(target, before, text, whole=not (append or instead))
+            said = await readback.typed(self, target, before, text, whole=not (append or instead))
             if submit:
                 await self.page.keyboard.press("Enter")
             return said
@@ -308,7 +312,7 @@ class Tab(PageDriver):
         """
 
         async def perform(target: Target) -> str:
-            field = await user_input.field_of(target)
+            field = await user_input.state_of(target)
             if target.frame != self.page.main_frame or not field["secret"]:
                 raise ActionError(
                     "a secret goes into a password field of the page itself, and this is none"
@@ -323,43 +327,13 @@ class Tab(PageDriver):
 
         return await self.act("typed a secret into", perform, ref)
 
-    async def _typed(
-        self, target: Target, before: dict[str, Any], text: str, *, whole: bool
-    ) -> str:
-        """Read back what was typed, once the page has had its say; a line where it is otherwise.
-
-        Raises ActionError where the field took nothing of it.
-        """
-        if before["text"] is None:
-            # What only hears keys shows what it likes; an editor keeps its text elsewhere.
-            return "what it shows was not read back" if before["kind"] == "editor" else ""
-        await settle(self.page, self.events)
-        after: dict[str, Any] = {"text": None}
-        with suppress(PlaywrightError, RefError):  # a field that was drawn anew is found again
-            after = await user_input.field_of(target)
-            if after["left"]:
-                after = await user_input.field_of(await target_of(self.frames, target.ref))
-        if after["text"] is None or after["left"]:
-            return "the field left the page, so that its text was not read back"
-        failed = user_input.typing_failed(before["text"], after["text"], text, whole=whole)
-        if not failed:
-            return ""
-        now = f"says {clean(after['text'])[:READ_BACK]!r}" if after["text"] else "is empty"
-        now = "says something else" if after["secret"] else now
-        if failed == "wholly":
-            raise ActionError(
-                f"the field did not take the text: it {now}",
-                hint="CLICK it and look, or PRESS the keys one by one.",
-            )
-        return f"but the field now {now}"
-
     async def clear(self, ref: str) -> ActionOutcome:
         """Empty a field."""
 
         async def perform(target: Target) -> str:
-            before = await user_input.field_of(target)
+            before = await user_input.state_of(target)
             await user_input.fill(self.page, target, "", before)
-            return await self._typed(target, before, "", whole=True)
+            return await readback.typed(self, target, before, "", whole=True)
 
         return await self.act("cleared", perform, ref)
 
@@ -367,9 +341,11 @@ class Tab(PageDriver):
         """Tick a checkbox, radio or switch, or untick it; one that is so already stays."""
 
         async def perform(target: Target) -> None:
-            if await user_input.is_checked(target) is not on:
-                await user_input.click(target)
-            if await user_input.is_checked(target) is not on:
+            before = await user_input.state_of(target)
+            if not before["on"] or before["on"][0] is on:
+                return
+            await user_input.click(target)
+            if await readback.pressed(self, target, before):
                 raise ActionError("it did not change", hint="CLICK what stands beside it.")
 
         return await self.act("checked" if on else "unchecked", perform, ref)
@@ -378,8 +354,10 @@ class Tab(PageDriver):
         """Select an option by its text or value, in a native select or an ARIA listbox."""
 
         async def perform(target: Target) -> str:
-            chosen = await user_input.choose(target, value)
-            return "" if chosen else await choose_shown(self, target, value)
+            label = await user_input.choose(target, value)
+            if label is None:
+                return await choose_shown(self, target, value)
+            return await readback.chosen(self, target, label)
 
         return await self.act(f"selected {value!r} in", perform, ref)
 
@@ -431,13 +409,19 @@ class Tab(PageDriver):
                 left, top = x - path[0][0], y - path[0][1]
                 way = [(left + across, top + down) for across, down in path[1:]]
             elif to is not None:
-                way = [await user_input.point_of(await target_of(self.frames, to), covered=True)]
+                end = await user_input.point_of(await target_of(self.frames, to), covered=True)
+                way = [end, (end[0] + ASIDE, end[1] + ASIDE)]
             else:
                 way = [(x + by[0], y + by[1])]
             await user_input.drag(self.page, start, way, seconds)
 
         did = f"drew {len(path)} points on" if path else f"dragged to {to or by}"
-        return await self.act(did, perform, ref, moving=True)
+        outcome = await self.act(did, perform, ref, moving=True)
+        if outcome.changes or not all(said.startswith(FLASHED) for said in outcome.events):
+            return outcome
+        drawn = path or self.named(ref).startswith("canvas")
+        said = "what it drew was not read back" if drawn else "but nothing on the page changed"
+        return replace(outcome, did=f"{outcome.did}, {said}")
 
     async def highlight(self, text: str, ref: str | None = None) -> ActionOutcome:
         """Select a text with the pointer, in an element or anywhere on the page.
@@ -446,9 +430,7 @@ class Tab(PageDriver):
         """
         if ref is None:
             return await self.act_on_page(
-                f"highlighted {text!r}",
-                lambda: user_input.select_text(self.page, self.page.main_frame, text),
-                moving=True,
+                f"highlighted {text!r}", lambda: self._highlight(text), moving=True
             )
         return await self.act(
             f"highlighted {text!r} in",
@@ -456,6 +438,14 @@ class Tab(PageDriver):
             ref,
             moving=True,
         )
+
+    async def _highlight(self, text: str) -> None:
+        """Select a text where it stands first, the frames inside the page after the page itself."""
+        for frame in await shown_frames(self.page):
+            with suppress(ActionError):
+                await user_input.select_text(self.page, frame, text)
+                return
+        raise user_input.not_there(text)
 
     async def scroll(
         self, pages: float = 1.0, ref: str | None = None, *, to: str | None = None

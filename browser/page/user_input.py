@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
@@ -32,8 +33,9 @@ POINTER_MS = 2_500  # what is covered or moves for longer does not come free by 
 RETRY_SECONDS = 0.05
 DRAG_STEPS = 10
 DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
+DROP_SECONDS = 0.12  # lists that look by a clock where a thing is held do so every 50 ms
 KEYS_AT_MOST = 120  # longer texts are put in at once; key handlers matter for what is short
-_FILLED_AT_ONCE = frozenset("date datetime-local month week time color range number".split())
+_FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
 
 
 class ClickOptions(TypedDict, total=False):
@@ -108,16 +110,21 @@ async def fill(page: Page, target: Target, text: str, before: dict[str, Any]) ->
     try:
         if kind in _FILLED_AT_ONCE or len(text) > KEYS_AT_MOST:
             await element.fill(text, timeout=POINTER_MS)
-            if kind in _FILLED_AT_ONCE and text and not await element.input_value():
-                raise ActionError(
-                    _FORM, hint="Give it in that form."
-                )  # it drops what it cannot read
-            return
-        # Either way it has the focus then.
-        await (element.focus() if before["bare"] else element.fill("", timeout=POINTER_MS))
-        await _type(page, text)
+        else:  # Either way it has the focus then.
+            await (element.focus() if before["bare"] else element.fill("", timeout=POINTER_MS))
+            await _type(page, text)
+        formed = kind in _FILLED_AT_ONCE or kind == "number"  # it drops what it cannot read
+        if formed and text and not await element.input_value():
+            raise ActionError(_FORM, hint="Give it in that form.")
     except PlaywrightError as error:
         raise _why_not(error) from error
+
+
+async def field_in(target: Target) -> Target:
+    """The field to type into: the one inside of what is none itself, where there is just one."""
+    found = await injected.call_handle(target.frame, "fieldIn", target.element)
+    element = found.as_element()
+    return replace(target, element=element) if element else target
 
 
 async def add(page: Page, target: Target, text: str, kind: str = "") -> None:
@@ -155,28 +162,10 @@ async def _type(page: Page, text: str) -> None:
         await page.keyboard.type(text)
 
 
-async def field_of(target: Target) -> dict[str, Any]:
-    """A field: `kind`, `text` (None where that cannot be told), `secret`, whether it `left`."""
-    found: dict[str, Any] = await injected.call(target.frame, "fieldText", target.element)
+async def state_of(target: Target) -> dict[str, Any]:
+    """What a control holds now: see `stateOf` of `js/fields.js`."""
+    found: dict[str, Any] = await injected.call(target.frame, "stateOf", target.element)
     return found
-
-
-def typing_failed(before: str, after: str, text: str, *, whole: bool) -> str:
-    """Hold a field's text against what was typed; `whole` where that replaced all of it.
-
-    Gives "" where it stands there, also in a form of the field's own (a phone number with spaces);
-    "partly" where the field says something else, and "wholly" where it is as before, or empty.
-    """
-    wanted, stands = _bare(text), _bare(after)
-    if stands == wanted if whole else wanted in stands:
-        return ""
-    return "wholly" if not stands or stands == _bare(before) else "partly"
-
-
-def _bare(text: str) -> str:
-    """Letters and digits alone, or all but blanks where there are none."""
-    folded = text.casefold()
-    return "".join(filter(str.isalnum, folded)) or "".join(folded.split())
 
 
 async def press(page: Page, keys: Sequence[str]) -> None:
@@ -190,39 +179,34 @@ async def press(page: Page, keys: Sequence[str]) -> None:
             ) from error
 
 
-async def choose(target: Target, value: str) -> bool:
-    """Select a native option by its text or value; False when the element is no native select.
+async def choose(target: Target, value: str) -> str | None:
+    """Select a native option by its text or value; None when the element is no native select.
 
-    A select that takes several is given them together, separated by `;`.
+    A select that takes several is given them together, separated by `;`. Gives what it reads then.
     """
     element = target.element
-    if await _kind(target) != "select":
-        return False
+    if (await state_of(target))["kind"] != "select":
+        return None
     several = bool(await element.evaluate("select => select.multiple"))
     values = [part.strip() for part in value.split(";")] if several else [value]
-    indexes = [await _option(target, one) for one in values if one]
-    await element.select_option(index=indexes, timeout=POINTER_MS)
-    return True
+    options = sorted([await _option(target, one) for one in values if one])
+    await element.select_option(index=[index for index, _ in options], timeout=POINTER_MS)
+    return "; ".join(label for _, label in options)
 
 
-async def _option(target: Target, value: str) -> int:
+async def _option(target: Target, value: str) -> tuple[int, str]:
     question = {"element": target.element, "wanted": value}
-    index = int(await injected.call(target.frame, "optionIndex", question))
-    if index < 0:
+    option = await injected.call(target.frame, "optionOf", question)
+    if option is None:
         raise ActionError(f"no option {value!r} here", hint="SNAPSHOT its ref for all options.")
-    return index
-
-
-async def is_checked(target: Target) -> bool:
-    """Whether a checkbox, radio, switch or the control of a label is on."""
-    return bool(await injected.call(target.frame, "isOn", target.element))
+    return option[0], option[1]
 
 
 async def upload(page: Page, target: Target, paths: Sequence[Path]) -> None:
     """Fill a file field; of a button, the one its click opens."""
     files = [str(path) for path in paths]
     try:
-        if await _kind(target) == "file":
+        if (await state_of(target))["kind"] == "file":
             await target.element.set_input_files(files, timeout=POINTER_MS)
             return
         async with page.expect_file_chooser(timeout=POINTER_MS) as opened:
@@ -258,6 +242,7 @@ async def drag(page: Page, start: Point, way: Sequence[Point], seconds: float = 
                     await page.mouse.move(x + (left - x) * share, y + (top - y) * share)
             await page.mouse.move(left, top)
         await page.mouse.move(*way[-1])  # the one before may still wait in line with a step
+        await asyncio.sleep(DROP_SECONDS)
     finally:
         await page.mouse.up()
 
@@ -275,10 +260,6 @@ async def point_of(
         raise ActionError("the element has no place on the page")
     x, y = aimed.get("x", box["width"] / 2), aimed.get("y", box["height"] / 2)
     return box["x"] + x, box["y"] + y
-
-
-async def _kind(target: Target) -> str:
-    return str(await injected.call(target.frame, "fieldKind", target.element))
 
 
 def _why_not(error: PlaywrightError) -> ActionError:
@@ -314,13 +295,17 @@ async def select_text(
     question = {"text": text, "element": element}
     ends: dict[str, Any] | None = await injected.call(frame, "textEnds", question)
     if ends is None:
-        raise ActionError(
-            f"{text!r} does not stand there", hint="FIND it, and give it as it stands."
-        )
+        raise not_there(text)
     left, top = await _origin(frame)
     start, end = ends["start"], ends["end"]
     await drag(page, (left + start[0], top + start[1]), [(left + end[0], top + end[1])])
     await injected.call(frame, "selectText", question)
+
+
+def not_there(text: str) -> ActionError:
+    """The error for a text that is to be selected, and does not stand there."""
+    hint = "FIND it, and give it as it stands."
+    return ActionError(f"{text!r} does not stand there", hint=hint)
 
 
 async def _origin(frame: Frame) -> tuple[float, float]:

@@ -26,7 +26,7 @@ from browser.page import injected
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from playwright.async_api import Page
+    from playwright.async_api import Frame, Page
 
     from browser.page.events import Events
 
@@ -97,12 +97,17 @@ NAVIGATION_SECONDS = 12.0
 _STEP = 0.02  # longest wait between two looks at the page's state while requests are open
 
 
-async def settle(page: Page, events: Events, cap: float = CAP_SECONDS) -> None:
-    """Wait for navigation, open requests, short timers and DOM changes to come to rest."""
+async def settle(page: Page, events: Events, within: Frame | None = None) -> None:
+    """Wait for navigation, open requests, short timers and DOM changes to come to rest.
+
+    `within` is the frame that was acted in, where that is not the page's own.
+    """
     loop = asyncio.get_running_loop()
-    until = loop.time() + cap
+    until = loop.time() + CAP_SECONDS
     while loop.time() < until:
         left = await _left(page, events)
+        if left == 0 and within is not None:
+            left = await _left_in(within)
         if left == 0:
             return
         await asyncio.sleep(min(left, max(0.0, until - loop.time())))
@@ -124,6 +129,14 @@ async def _left(page: Page, events: Events) -> float:
     if state["ready"] == "loading" or events.pending() or state["opening"] > events.opened:
         return _STEP
     return float(state["left"]) / 1000
+
+
+async def _left_in(frame: Frame) -> float:
+    """Seconds until a frame inside the page is at rest."""
+    try:
+        return float((await injected.call(frame, "quietIn", {"quiet": QUIET_MS}))["left"]) / 1000
+    except PlaywrightError:
+        return 0  # it went, or goes elsewhere
 
 
 async def _arrive(page: Page, events: Events) -> None:

@@ -19,7 +19,6 @@ from playwright.async_api import Error as PlaywrightError
 
 from agent.config import Options
 from agent.evidence import Evidence
-from agent.guard import Secrets
 from agent.guard.budget import Budget
 from agent.loop.loop import Loop
 from agent.models.base import ModelReply
@@ -229,7 +228,7 @@ def bare(name: str) -> str:
 def _fit(name: str, words: str) -> tuple[int, int] | None:
     """How well a name answers to words: the whole, its beginning, a part; shorter ones first."""
     core = name.partition(" = ")[0]
-    unseen = name.endswith(", invisible")
+    unseen = name.endswith((", invisible", ", covered"))
     if not words or words in (name, core, core.partition(", ")[0]):
         return (0, unseen)
     if core.startswith(words):
@@ -373,9 +372,7 @@ class Stage:
     web: Web
 
     async def play(self, url: str, task: Task, player: type[Player] = Player) -> Played:
-        context = ToolContext(
-            task.text, Evidence(), Limits(), lambda *_, **__: None, lambda _: "", Secrets()
-        )
+        context = ToolContext(task.text, Evidence(), Limits(), lambda *_, **__: None, lambda _: "")
         context.web = self.web
         tools = Policy(Registry(tools_for(context)), context, CHECKS)
 
@@ -403,8 +400,8 @@ async def stage(*hosts: str) -> AsyncIterator[Stage]:
     """Open the web of a run that may reach these hosts (`127.0.0.1:8000`)."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
-        options = Options(allow_private=hosts, memory=False)
-        yield Stage(await stack.enter_async_context(open_web(options, folder, {})))
+        options = Options(allow_private=hosts, memory=False, data_dir=folder)
+        yield Stage(await stack.enter_async_context(open_web(options, {})))
 
 
 def report(where: str, played: Played, *, verbose: bool = False) -> str:

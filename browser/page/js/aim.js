@@ -118,10 +118,11 @@ const watchPresses = () => {
 };
 // Tells what became of the last press where the element that it was aimed at did not get it, else ''.
 const missed = () => {
-  const lost = heardOf.size === 1 && heardOf.has('pointerdown') && aimedAt && !aimedAt.isConnected;
+  const anew = aimedAt && !aimedAt.isConnected;
   aimedAt = null;
   if (missedBy) return `it moved or was covered: the press went to ${missedBy}`;
-  return lost ? 'the page drew it anew under the press, and no click came of it' : '';
+  if (['click', 'auxclick', 'contextmenu'].some((type) => heardOf.has(type))) return '';
+  return (anew ? 'the page drew it anew under the press, and ' : '') + 'no click came of it';
 };
 
 // Gives { x, y } from the element's corner, { direct } for a control that has no place of its own, or

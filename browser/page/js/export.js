@@ -20,7 +20,7 @@ watchNewTabs();
 const library = {
   walk: (options) => asJSON(walk(options)),
   walkParts: (options) => asJSON(walkParts(options)),
-  fieldKind, fieldText, foldState, paste, focusOf, toTheEnd, isOn, optionIndex, kept, missed,
+  stateOf, fieldIn, paste, focusOf, toTheEnd, optionOf, kept, missed,
   take, arm, aim, quietIn, context, html, consent, wall, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, seek, suspects, adopt, drawMarks, unmark, register,
   note: () => lastNote,
 };

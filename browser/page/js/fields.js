@@ -16,13 +16,9 @@ const toTheEnd = (element) => {
   }
 };
 
-const isOn = (element) => {
-  const control = element.control ?? element;
-  return control.checked ?? control.getAttribute('aria-checked') === 'true';
-};
-
-// The option that reads so: as a whole, by its value, else the one whose text holds it; -1 where none does.
-const optionIndex = ({ element, wanted }) => {
+// The place and label of the option that reads so: as a whole, by its value, else the one whose text holds
+// it; null where none does.
+const optionOf = ({ element, wanted }) => {
   const options = [...element.options];
   const same = (text) => squash(text).toLowerCase();
   const tests = [
@@ -31,9 +27,9 @@ const optionIndex = ({ element, wanted }) => {
   ];
   for (const test of tests) {
     const found = options.filter(test);
-    if (found.length === 1 || (found.length && test !== tests[2])) return options.indexOf(found[0]);
+    if (found.length === 1 || (found.length && test !== tests[2])) return [options.indexOf(found[0]), squash(found[0].label)];
   }
-  return -1;
+  return null;
 };
 
 // Hands a text to an editor as pasted, so that it adds no brackets and no indentation of its own; false
@@ -45,18 +41,51 @@ const paste = ({ element, text }) => {
 };
 
 // Whether a list that is drawn (a combobox, a select of a framework) is open: '' where it does not say.
-const foldState = (element) => {
+const foldOf = (element) => {
   const said = (element.closest('[aria-expanded]') ?? element.querySelector('[aria-expanded]'))?.getAttribute('aria-expanded');
   return { true: 'expanded', false: 'collapsed' }[said] ?? '';
 };
 
-// A field's kind and what stands in it now: null where that cannot be told (a terminal, a board); `bare` when
-// it is empty and takes what is typed.
-const fieldText = (element) => {
+// Whether it is checked, pressed or selected: [true, 'checked'], ['mixed', 'checked']; null for what is neither.
+const onOf = (control, role) => {
+  if (control.indeterminate) return ['mixed', 'checked'];
+  if (/^(checkbox|radio)$/.test(control.type)) return [control.checked, 'checked'];
+  if (control.tagName === 'OPTION') return [control.selected, 'selected'];
+  const chosen = /^(tab|option)$/.test(role) && control.getClientRects().length ? ['selected'] : [];
+  for (const word of ['checked', 'pressed', ...chosen]) {
+    const said = { true: true, false: false, mixed: 'mixed' }[control.getAttribute(`aria-${word}`)];
+    if (said !== undefined) return [said, word];
+  }
+  return null;
+};
+
+// What a list or a field reads, with what is drawn on a field in its place (its choice, its chips).
+const READS = 2000; // characters; what holds more is no choice
+const readOn = (element) => {
+  if (element.textContent.length > READS && element.tagName !== 'SELECT') return '';
+  if (element.tagName === 'SELECT') return [...element.selectedOptions].map((option) => squash(option.label)).join('; ');
+  return squash(isField(element) ? `${element.value} ${wrapperOf(element)?.innerText ?? ''}` : element.innerText);
+};
+
+// What a control holds now: its kind; its text, null where that cannot be told (a terminal, a board); whether it
+// is on, and so in spite of a further press (`stays`); what it `reads` as a list, and
+// whether that is open (`fold`); `bare` when it is empty and takes what is typed.
+const stateOf = (element) => {
+  const control = element.control ?? element, role = roleOf(control);
   const readable = isField(element) || element.isContentEditable;
   const text = !readable ? null : isField(element) ? element.value : element.innerText;
-  const bare = text === '' && element.matches(':read-write:enabled');
-  return { kind: fieldKind(element), text, bare, secret: element.type === 'password', left: !element.isConnected };
+  return {
+    kind: fieldKind(element), role, text, on: onOf(control, role), stays: /^(radio|menuitemradio|tab|option)$/.test(role),
+    reads: readOn(element), fold: foldOf(element),
+    bare: text === '' && element.matches(':read-write:enabled'), secret: element.type === 'password', left: !element.isConnected,
+  };
+};
+
+// What is typed into: the one field inside of what is none itself, as in a drawn combobox.
+const TYPED_INTO = 'input:not([type=hidden],[type=checkbox],[type=radio]),textarea,[contenteditable=""],[contenteditable=true]';
+const fieldIn = (element) => {
+  const inner = isField(element) || element.isContentEditable ? [] : [...element.querySelectorAll(TYPED_INTO)];
+  return inner.length === 1 && inner[0].matches(':read-write:enabled') ? inner[0] : element.control ?? element;
 };
 
 const focusedElement = () => {

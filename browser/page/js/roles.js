@@ -89,7 +89,10 @@ const attributeName = (element) => {
   return squash(element.getAttribute('placeholder') ?? element.getAttribute('aria-placeholder') ?? '');
 };
 
-const spare = (element) => squash(element.getAttribute('title')) || squash(element.getAttribute('alt'));
+const spare = (element) => squash(element.getAttribute('title')) || squash(element.getAttribute('alt')) || styledWords(element);
+// Words that a style sheet writes; an icon font's letters are none.
+const styledWords = (element) => ['::before', '::after'].map((part) => /^"(.*)"$/.exec(getComputedStyle(element, part).content)?.[1])
+  .find((said) => /\p{L}/u.test(said ?? '')) ?? '';
 
 const FORMATS = 'b,strong,i,em,u,s,font,a[href],h1,h2,h3,li,span[style]'; // typing over all of it would lose them
 

@@ -24,9 +24,13 @@ const charactersIn = (root) => {
   return { text, places };
 };
 
-// What is being written comes before what is only read: a task often names the word it means.
+// What is being written comes before what is only read: a task often names the word it means. An editor that
+// draws its text itself does so beside what hears the keys.
+const DRAWN_BESIDE = 4; // levels
 const rangeIn = (text, element) => {
-  const roots = element ? [element] : [...document.querySelectorAll('[contenteditable]:not([contenteditable=false])'), document.body];
+  const around = [element];
+  while (element && fieldKind(element) === 'editor' && around.length <= DRAWN_BESIDE) around.push(composedParent(around.at(-1)));
+  const roots = element ? around.filter(Boolean) : [...document.querySelectorAll('[contenteditable]:not([contenteditable=false])'), document.body];
   for (const root of roots) {
     const range = rangeOf(text, root);
     if (range) return range;

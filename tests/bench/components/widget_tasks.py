@@ -245,7 +245,7 @@ LEAFLET = (
     ),
     Task(
         "Move the map 150 pixels to the left by dragging it.",
-        ((drag("Berlin", dx=-150, dy=0, x=60, y=60),),),
+        ((drag("Berlin", dx=-150, dy=0),),),
         "map.getCenter().lng > 14",
     ),
 )

@@ -58,6 +58,71 @@ async def test_a_field_that_takes_it_is_done_without_more_words(show, field):
     assert ", " not in outcome.did
 
 
+LATER = "setTimeout(() => { %s }, 30)"
+LIST = """<div role=combobox aria-label=F aria-expanded=false tabindex=0 onclick="list.hidden = false; this.ariaExpanded = true">Choose</div>
+<ul id=list role=listbox hidden><li role=option onclick="list.hidden = true; const box = list.previousElementSibling; box.ariaExpanded = false; %s">Elm</li></ul>"""
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<input type=checkbox aria-label=F onclick='event.preventDefault()'>",
+        f"<input type=checkbox aria-label=F onchange='{LATER % 'this.checked = false'}'>",
+        f"<input type=checkbox aria-label=F id=f onchange='{LATER % 'this.outerHTML = this.outerHTML'}'>",
+        "<button role=switch aria-checked=false>F</button>",
+        "<input type=radio aria-label=F onclick='event.preventDefault()'>",
+    ],
+    ids=["refuses", "unticks itself", "is drawn anew", "a switch", "a radio"],
+)
+async def test_a_box_that_stays_unticked_is_no_done(show, box):
+    tab = await show(box)
+    outcome = await tab.click(next(iter((await tab.snapshot()).refs)))
+    assert outcome.did.endswith("but it is still not checked")
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        f"<select aria-label=F onchange='{LATER % 'this.selectedIndex = 0'}'><option>Choose<option>Elm</select>",
+        LIST % "",
+        LIST % f"box.textContent = 'Elm'; {LATER % 'box.textContent = `Choose`'}",
+    ],
+    ids=["select", "a list that takes nothing", "a list that takes it back"],
+)
+async def test_a_choice_that_does_not_stand_is_told(show, choice):
+    tab = await show(choice)
+    outcome = await tab.select(next(iter((await tab.snapshot()).refs)), "Elm")
+    assert outcome.did.endswith("but it now reads 'Choose'")
+
+
+async def test_a_choice_that_stands_is_told_without_more_words(show):
+    tab = await show(LIST % "box.textContent = 'Elm'")
+    outcome = await tab.select(next(iter((await tab.snapshot()).refs)), "Elm")
+    assert outcome.did.startswith("selected 'Elm' in [e1] combobox")
+    assert "but" not in outcome.did
+
+
+async def test_a_field_of_a_frame_is_waited_for_too(show):
+    tab = await show(
+        f"<iframe srcdoc=\"<input aria-label=F oninput='{LATER % 'this.value = ``'}'>\"></iframe>"
+    )
+    with pytest.raises(ActionError, match="did not take the text: it is empty"):
+        await tab.type(ref(await tab.snapshot(), "textbox F"), "Elm")
+
+
+async def test_a_drag_that_moves_nothing_is_told(show):
+    tab = await show("<div draggable=true>card</div><div onclick=1>zone</div>")
+    snap = await tab.snapshot()
+    outcome = await tab.drag(ref(snap, "clickable card"), ref(snap, "clickable zone"))
+    assert outcome.did.endswith("but nothing on the page changed")
+
+
+async def test_a_button_that_is_disabled_under_the_press_is_told(show):
+    tab = await show("<button onmousedown='this.disabled = true'>Save</button>")
+    outcome = await tab.click(ref(await tab.snapshot(), "button Save"))
+    assert "but no click came of it" in outcome.did
+
+
 async def test_blanks_and_tabs_are_typed_as_written(show):
     tab = await show("<textarea aria-label=Code></textarea><input aria-label=Next>")
     await tab.type(ref(await tab.snapshot(), ""), "  if x:\n\ty()  ")

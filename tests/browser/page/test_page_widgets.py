@@ -86,6 +86,46 @@ async def test_a_missing_option_is_told_with_those_there_are_and_the_list_closed
     assert await tab.page.evaluate("[c.textContent, pop.hidden]") == ["none", True]
 
 
+CHIPS = """<div role=combobox aria-label=Skills aria-expanded=false tabindex=-1 onclick="pop.hidden = false"><span id=chips></span>
+<input id=q></div><div id=pop role=listbox hidden><p role=option>Baking</p><p role=option>Sewing</p></div>
+<script>pop.onclick = (e) => { chips.textContent += e.target.textContent + ' '; pop.hidden = true };
+q.onkeydown = (e) => { if (e.key === 'Enter') chips.textContent += q.value }</script>"""
+
+
+async def test_several_options_of_a_drawn_list_are_chosen_one_by_one(show):
+    tab = await show(CHIPS)
+    outcome = await tab.select(ref(await tab.snapshot(), "combobox Skills"), "Baking; Sewing")
+    assert "but" not in outcome.did
+    assert await tab.page.evaluate("chips.textContent") == "Baking Sewing "
+
+
+async def test_what_is_typed_into_a_drawn_combobox_goes_into_its_field(show):
+    tab = await show(CHIPS)
+    box = ref(await tab.snapshot(), "combobox Skills")
+    assert "not read back" not in (await tab.type(box, "Oven", submit=True)).did
+    assert await tab.page.evaluate("chips.textContent") == "Oven"
+
+
+async def test_a_number_is_typed_key_by_key(show):
+    tab = await show("<input type=number aria-label=Year onkeyup='p.textContent = value'><p id=p>")
+    assert "2001" in (await tab.type(ref(await tab.snapshot(), "spinbutton Year"), "2001")).changes
+    assert await tab.page.evaluate("p.textContent") == "2001"
+
+
+async def test_words_of_a_style_sheet_name_a_control_that_has_no_others(show):
+    tab = await show("""<style>b::before { content: "Normal" } i::before { content: "\ue001" }</style>
+        <b role=button tabindex=0></b> <i role=button tabindex=0></i>""")
+    assert "[e1 button: Normal]" in (await tab.snapshot()).text
+    assert "\ue001" not in (await tab.snapshot()).text
+
+
+async def test_a_text_of_a_frame_is_highlighted(show):
+    tab = await show("<p>Page</p><iframe srcdoc='<p contenteditable>in a wood</p>'></iframe>")
+    await tab.snapshot()
+    await tab.highlight("wood")
+    assert await tab.page.frames[1].evaluate("String(getSelection()).trim()") == "wood"
+
+
 async def test_an_editor_that_draws_its_text_takes_a_new_one_as_it_is_written(show):
     tab = await show("""<div id=e role=textbox aria-label=Code tabindex=0>old {}</div><script>let all = false;
         e.onkeydown = (k) => { if (k.ctrlKey && k.key === 'a') all = true; if (k.key === '{') { e.textContent += '{}' } };

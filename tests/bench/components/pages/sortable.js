@@ -9,7 +9,7 @@ document.getElementById("app").innerHTML = `
   <h2>Queue</h2>${list("queue", ["North", "East", "South"], "<span class='grip' style='cursor: move' title='Move'>☰</span> ")}`;
 window.parts = {
   chores: Sortable.create(document.getElementById("chores")),
-  todo: Sortable.create(document.getElementById("todo"), { group: "work" }),
+  todo: Sortable.create(document.getElementById("todo"), { group: "work", forceFallback: true }),
   done: Sortable.create(document.getElementById("done"), { group: "work", forceFallback: true }),
   queue: Sortable.create(document.getElementById("queue"), { handle: ".grip", animation: 150 }),
 };
