@@ -229,6 +229,15 @@ async def test_a_list_that_draws_only_what_is_in_view_is_scrolled_to_a_text(show
     assert await tab.page.title() == "let 1234"
 
 
+async def test_what_is_found_comes_with_what_can_be_done_in_its_row(show):
+    row = "<li><p>Order {0}</p><p><label><input type=checkbox> paid</label></p><p><button>Edit</button></p></li>"
+    tab = await show(f"<ul>{''.join(map(row.format, range(10, 30)))}</ul>")
+    found = (await tab.find("Order 17")).text.splitlines()
+    at = next(n for n, line in enumerate(found) if "Order 17" in line)
+    assert "checkbox" in found[at + 1]
+    assert "button: Edit" in found[at + 2]
+
+
 async def test_a_list_searched_in_vain_is_put_back(show):
     tab = await show(
         f"<h1>Berths</h1>{DRAWN_IN_PART.replace('60000', '6000').replace('2000', '200')}"
