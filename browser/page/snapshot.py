@@ -63,7 +63,9 @@ def find_in(lines: list[PageLine], text: str) -> FindResult:
     ranked = [number for number, _ in BM25(stems).best(asked, FIND_LINES)]
     rows = [number for i in exact for number in _row(lines, i)]
     hits = list(dict.fromkeys([*rows, *by_role, *ranked]))
-    found = bool(exact or by_role or (asked and any(set(asked) <= set(stems[i]) for i in ranked)))
+    telling = len(set(asked)) > 1 or len(text.split()) == 1  # one word left of many tells nothing
+    by_words = telling and any(set(asked) <= set(stems[i]) for i in ranked)
+    found = bool(exact or by_role or by_words)
     if not hits:
         return FindResult(f"nothing on this page matches {text!r}", found=False)
     shown = _shown(lines, hits)

@@ -102,7 +102,7 @@ async def measure(base: str, pages: Sequence[tuple[Path, list[Sought]]]) -> Coun
                 counts.update([near, f"{near}, {size}"])
             text = _plain(await tab.html())
             for other in pages[(number + 1) % len(pages)][1]:
-                if bare(other.sought) in text:
+                if bare(other.sought).rpartition(": ")[2] in text:
                     continue
                 counts["looked for in vain"] += 1
                 if (await tab.find(other.sought)).found:

@@ -210,6 +210,7 @@ async def test_what_no_line_says_is_not_found(show):
     assert not missing.found
     assert "nothing here says 'Edit 1999'" in missing.text
     assert (await tab.find("ferry nine")).found
+    assert not (await tab.find("has not been nine")).found
 
 
 DRAWN_IN_PART = """<div id=list style="height:300px;overflow:auto;position:relative"><div style="height:60000px"></div></div>
