@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 BYTES_LIMIT = 200_000  # whatever the page, a snapshot stays below
 FIND_CHARS = 4_000
 FIND_LINES = 20
+ROW_LINES = 6  # of a row that FIND shows whole
 EXPAND_CHARS = 12_000
 
 
@@ -60,12 +61,25 @@ def find_in(lines: list[PageLine], text: str) -> FindResult:
     stems = [content_words(line.text) for line in lines]
     asked = content_words(text)
     ranked = [number for number, _ in BM25(stems).best(asked, FIND_LINES)]
-    hits = list(dict.fromkeys([*exact, *by_role, *ranked]))
-    found = bool(exact or by_role or (asked and any(set(asked) <= set(stems[i]) for i in ranked)))
+    rows = [number for i in exact for number in _row(lines, i)]
+    hits = list(dict.fromkeys([*rows, *by_role, *ranked]))
+    telling = len(set(asked)) > 1 or len(text.split()) == 1  # one word left of many tells nothing
+    by_words = telling and any(set(asked) <= set(stems[i]) for i in ranked)
+    found = bool(exact or by_role or by_words)
     if not hits:
         return FindResult(f"nothing on this page matches {text!r}", found=False)
     shown = _shown(lines, hits)
     return FindResult(shown if found else f"nothing here says {text!r}; nearest:\n{shown}", found)
+
+
+def _row(lines: list[PageLine], at: int) -> range:
+    """The lines of the repeated row that a line stands in, with what can be done there."""
+    start, end = at, at + 1
+    while lines[at].group and start and lines[start - 1].group == lines[at].group:
+        start -= 1
+    while lines[at].group and end < len(lines) and lines[end].group == lines[at].group:
+        end += 1
+    return range(start, end) if end - start <= ROW_LINES else range(at, at + 1)
 
 
 def _has_role(line: PageLine, needle: str) -> bool:

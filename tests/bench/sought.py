@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import re
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -64,7 +65,7 @@ async def answered(tab: Tab, one: Sought) -> bool:
 async def how_near(tab: Tab, one: Sought) -> str:
     """How far away it is: `at once`, `one FIND away`, `not found`, which is printed."""
     snapshot = await tab.snapshot(query=one.ask)
-    wanted = _plain(one.sought)
+    wanted = bare(one.sought)
     if wanted in _plain(snapshot.text):
         return "at once"
     found = await tab.find(one.find)
@@ -75,10 +76,17 @@ async def how_near(tab: Tab, one: Sought) -> str:
     return "not found"
 
 
+_REF = re.compile(r"\[(?:f\d+)*[a-z]\d+:? ?|\]")
+
+
 def _plain(text: str) -> str:
-    """Text without refs, where links go, soft hyphens, capitals and the breaks between lines."""
+    """Text without refs, where links go, soft hyphens, capitals and the breaks between lines.
+
+    Twice: without the roles of controls and with them, as `button: Send` may be sought.
+    """
     first, *others = text.replace("\xad", "").split(" → ")
-    return bare(" ".join([first, *(other[other.find("]") :] for other in others)]))
+    whole = " ".join([first, *(other[other.find("]") :] for other in others)])
+    return f"{bare(whole)}\n{' '.join(_REF.sub(' ', whole).split()).casefold()}"
 
 
 async def measure(base: str, pages: Sequence[tuple[Path, list[Sought]]]) -> Counter[str]:
@@ -94,7 +102,7 @@ async def measure(base: str, pages: Sequence[tuple[Path, list[Sought]]]) -> Coun
                 counts.update([near, f"{near}, {size}"])
             text = _plain(await tab.html())
             for other in pages[(number + 1) % len(pages)][1]:
-                if _plain(other.sought) in text:
+                if bare(other.sought).rpartition(": ")[2] in text:
                     continue
                 counts["looked for in vain"] += 1
                 if (await tab.find(other.sought)).found:

@@ -210,6 +210,7 @@ async def test_what_no_line_says_is_not_found(show):
     assert not missing.found
     assert "nothing here says 'Edit 1999'" in missing.text
     assert (await tab.find("ferry nine")).found
+    assert not (await tab.find("has not been nine")).found
 
 
 DRAWN_IN_PART = """<div id=list style="height:300px;overflow:auto;position:relative"><div style="height:60000px"></div></div>
@@ -227,6 +228,15 @@ async def test_a_list_that_draws_only_what_is_in_view_is_scrolled_to_a_text(show
     row = next(line for line in found.text.splitlines() if line.startswith("Berth 1234 "))
     await tab.click(row.partition("[")[2].partition(" ")[0])
     assert await tab.page.title() == "let 1234"
+
+
+async def test_what_is_found_comes_with_what_can_be_done_in_its_row(show):
+    row = "<li><p>Order {0}</p><p><label><input type=checkbox> paid</label></p><p><button>Edit</button></p></li>"
+    tab = await show(f"<ul>{''.join(map(row.format, range(10, 30)))}</ul>")
+    found = (await tab.find("Order 17")).text.splitlines()
+    at = next(n for n, line in enumerate(found) if "Order 17" in line)
+    assert "checkbox" in found[at + 1]
+    assert "button: Edit" in found[at + 2]
 
 
 async def test_a_list_searched_in_vain_is_put_back(show):
