@@ -58,7 +58,6 @@ async def _child_html(frame: Frame, mark: str, depth: int) -> tuple[str, str]:
     return str(ref), inside.partition(">")[2].rpartition("</body>")[0] if body else head
 
 
-_VISIBLE = injected.read_script("visible")
 READ_SECONDS = 5.0  # a page that does not answer by then is stuck in a script of its own
 FOREIGN_FRAME_SECONDS = 1.0
 FOREIGN_FRAMES = 8  # those beyond are advertisements
@@ -70,7 +69,7 @@ async def rendered_html(page: Page) -> str:
     Raises DeadlineExceeded and SessionError.
     """
     async with within(READ_SECONDS, "read the page"):
-        html = str(await page.evaluate(_VISIBLE))
+        html = str(await injected.call(page.main_frame, "rendered"))
     foreign = [frame for frame in page.frames[1:] if _is_foreign(frame, page.url)]
     parts = [await _foreign_html(frame) for frame in foreign[:FOREIGN_FRAMES]]
     return html.replace("</body>", f"{''.join(parts)}</body>", 1) if any(parts) else html
@@ -88,7 +87,7 @@ async def _foreign_html(frame: Frame) -> str:
             box = await element.bounding_box()
             if box is None or box["width"] < 200 or box["height"] < 100:  # nothing to read in it
                 return ""
-            html = str(await frame.evaluate(_VISIBLE))
+            html = str(await injected.call(frame, "rendered"))
     except (TimeoutError, PlaywrightError):
         return ""  # the page itself is still worth reading
     inner = html.partition("<body>")[2].rpartition("</body>")[0]
