@@ -43,6 +43,7 @@ BENCHES = (
     Bench("platforms", "platform/gold.json", optional=False),
     Bench("documents", "documents", optional=False),
     Bench("many"),
+    Bench("growth"),
     Bench("snapshots", "articles/ground-truth.json"),
     Bench("actions"),
     Bench("components"),
