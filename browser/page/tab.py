@@ -208,7 +208,7 @@ class Tab(PageDriver):
             return await self.page.screenshot(timeout=ACT_SECONDS * 1000)
 
     async def pictures(self) -> tuple[bytes, ...]:
-        """Show what is in view, refs drawn on it, as JPEG; without them too if they hide a thing."""
+        """Show what is in view, refs drawn on it, as JPEG; without too if they hide a thing."""
         self.check_alive()
         async with within(ACT_SECONDS, "take a picture"):
             return await marked_pictures(self.page, ACT_SECONDS)
