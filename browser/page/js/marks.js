@@ -18,7 +18,7 @@ const drawMarks = () => {
   for (const { box, ref } of targets) {
     const spot = spotFor(box, ref, { targets, words, taken });
     taken.push(spot);
-    hiding += spot.hides > READABLE;
+    if (spot.hides > READABLE) hiding += 1;
     marks.append(outline(box, ref), label(spot, ref));
   }
   (document.body ?? document.documentElement).append(marks);
