@@ -119,23 +119,31 @@ def context_of(raw: dict[str, Any]) -> PageContext:
 JPEG_QUALITY = 80  # small print stays readable, at a quarter of a PNG's size on pages with photos
 
 
-async def marked_screenshot(page: Page, seconds: float) -> bytes:
-    """Draw the refs of the last snapshot in all frames, take the picture, take them away."""
-    await asyncio.gather(*(_in_frame(frame, "drawMarks") for frame in page.frames))
+async def marked_pictures(page: Page, seconds: float) -> tuple[bytes, ...]:
+    """Take a picture with the refs of the last snapshot drawn in all frames, as JPEG.
+
+    Where they hide something there is a second picture, without them.
+    """
+    hiding = await asyncio.gather(*(_in_frame(frame, "drawMarks") for frame in page.frames))
     try:
-        # One pixel of the picture is one CSS pixel, so that a point on it can be clicked.
-        return await page.screenshot(
-            type="jpeg", quality=JPEG_QUALITY, scale="css", timeout=seconds * 1000
-        )
+        marked = await _picture(page, seconds)
     finally:
         await asyncio.gather(*(_in_frame(frame, "unmark") for frame in page.frames))
+    return (marked, await _picture(page, seconds)) if any(hiding) else (marked,)
 
 
-async def _in_frame(frame: Frame, name: str) -> None:
+async def _picture(page: Page, seconds: float) -> bytes:
+    # One pixel of the picture is one CSS pixel, so that a point on it can be clicked.
+    return await page.screenshot(
+        type="jpeg", quality=JPEG_QUALITY, scale="css", timeout=seconds * 1000
+    )
+
+
+async def _in_frame(frame: Frame, name: str) -> Any:
     try:
-        await injected.call(frame, name)
+        return await injected.call(frame, name)
     except PlaywrightError:
-        return  # a frame that went away needs no marks
+        return None  # a frame that went away needs no marks
 
 
 Items = tuple[tuple[str, str], ...]

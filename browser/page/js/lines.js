@@ -34,6 +34,7 @@ class Lines {
     else line.p.push(hidden ? { t: text, x: hidden, w: lead } : lead + text);
     this.chars += text.length;
     this.space = false;
+    return { pieces: line.p, at: line.p.length - 1, end: line.p.at(-1).length };
   }
   // Closes a control; where its whole content is the line before, the end belongs there.
   close(ref) {
