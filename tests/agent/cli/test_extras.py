@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -25,20 +26,38 @@ def lacking(tmp_path):
         folder.mkdir()
         lines = [f"sys.modules[{name!r}] = None" for name in modules]
         (folder / "sitecustomize.py").write_text("\n".join(["import sys", *lines]))
-        return {"PYTHONPATH": str(folder)}
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "RESEARCH_DATA_DIR": str(tmp_path / "data"),
+            "PYTHONPATH": str(folder),
+        }
 
     return environment
 
 
-def test_a_schema_names_its_extra(run, web, lacking, tmp_path):
+def started(*args: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run the installed command: a fork of a process that has the libraries would have them."""
+    return subprocess.run(
+        [COMMAND, *args],
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_schema_names_its_extra(web, lacking, tmp_path):
     (tmp_path / "s.json").write_text('{"type": "object"}')
-    done = run("Q?", *web, "--schema", str(tmp_path / "s.json"), **lacking("jsonschema"))
+    schema = ("--schema", str(tmp_path / "s.json"))
+    done = started("Q?", *web, *schema, env=lacking("jsonschema"))
     assert done.returncode == 2
     assert "urchin-research[schema]" in done.stderr
 
 
 @pytest.mark.parametrize("module", ["openpyxl", "xlrd"])
-def test_a_workbook_names_its_extra_and_other_files_are_read(run, lacking, tmp_path, module):
+def test_a_workbook_names_its_extra_and_other_files_are_read(lacking, tmp_path, module):
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "pump.md").write_text("# Pump\n\nIda repaired the pump on 3 May 2024.\n")
@@ -48,7 +67,7 @@ def test_a_workbook_names_its_extra_and_other_files_are_read(run, lacking, tmp_p
     else:
         (notes / "book.xls").write_bytes(XLS)
     flags = ("--corpus", str(notes), "--search", "corpus", "--no-memory")
-    done = run("Who repaired the pump?", *flags, **lacking(module))
+    done = started("Who repaired the pump?", *flags, env=lacking(module))
     assert "Ida repaired the pump" in done.stdout
     assert "urchin-research[office]" in done.stderr
 
@@ -56,10 +75,7 @@ def test_a_workbook_names_its_extra_and_other_files_are_read(run, lacking, tmp_p
 def test_a_chat_without_its_extra_reads_lines_and_says_what_is_missing(lacking, web, tmp_path):
     child = pexpect.spawn(
         str(COMMAND), ["chat", *web],
-        env={
-            "PATH": os.environ["PATH"], "HOME": str(tmp_path), "TERM": "xterm",
-            "RESEARCH_DATA_DIR": str(tmp_path / "data"), **lacking("prompt_toolkit"),
-        },
+        env={"TERM": "xterm", **lacking("prompt_toolkit")},
         cwd=tmp_path, dimensions=(30, 200), encoding="utf-8", timeout=60,
     )  # fmt: skip
     child.expect_exact("urchin-research[chat]")
