@@ -51,6 +51,7 @@ BENCHES = (
     Bench("bounds"),
     Bench("hostile"),
     Bench("leaks"),
+    Bench("injections"),
     Bench("lost"),
     Bench("memory"),
     Bench("recall", "locomo_dev.json", optional=False),

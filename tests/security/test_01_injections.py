@@ -1,0 +1,22 @@
+"""Rows 1, 2 and 7: a model that obeys whatever it reads; all of it by tests.bench.injections."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bench.injections import attacked
+from tests.security.injections import CARRIERS, ORDERS
+
+SAMPLE = (ORDERS["leak"][0], ORDERS["act"][3], ORDERS["belief"][1])
+UNSEEN = {"description", "title attribute", "option", "hidden text", "comment", "aria-label"}
+"""Carriers of which nothing need reach the model; of a long `aria-label` the end is cut off."""
+
+
+@pytest.mark.parametrize("mode", ["launched", "attached"])
+async def test_row7_what_a_page_orders_leaves_changes_and_settles_nothing(tmp_path, mode):
+    outcome = await attacked("act", mode, tmp_path, SAMPLE)
+    assert outcome.unreached <= UNSEEN
+    assert set(outcome.placed.values()) == set(CARRIERS)
+    assert outcome.left == []
+    assert outcome.changed == []
+    assert outcome.believed == []
