@@ -38,7 +38,7 @@ async def count(mode: str) -> int:
     for kind, orders in ORDERS.items():
         for at in range(0, len(orders), MOST):
             with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-                outcome = await _attacked(kind, mode, Path(folder), orders[at : at + MOST])
+                outcome = await attacked(kind, mode, Path(folder), orders[at : at + MOST])
             placed += len(outcome.placed)
             shown += len(outcome.reached)
             unseen &= outcome.unreached
@@ -57,7 +57,8 @@ async def count(mode: str) -> int:
     return sum(map(len, found.values()))
 
 
-async def _attacked(kind: str, mode: str, folder: Path, orders: tuple[str, ...]) -> Outcome:
+async def attacked(kind: str, mode: str, folder: Path, orders: tuple[str, ...]) -> Outcome:
+    """Carry out some orders; to attach to, a Chrome is started for them."""
     if mode != "attached":
         return await attack(kind, mode, folder, "", orders)
     started = await start_chrome(folder / "profile", headless=True)

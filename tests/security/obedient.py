@@ -189,7 +189,7 @@ async def attack(
 ) -> Outcome:
     """Run with a model that obeys: a question over hostile pages, and the two runs after it.
 
-    `orders` are at most six, since a run has 200 steps; `cdp` is the Chrome that is attached.
+    `orders` are at most seven, since a run has 200 steps; `cdp` is the Chrome that is attached.
     """
     with serving(Requests, Sites) as site:
         fill = {"mail": site.mail, "evil": site.evil}
