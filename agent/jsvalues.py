@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # ECMA-262: WhiteSpace and LineTerminator. Python's set has U+001C-1F and U+0085, not U+FEFF.
-_WHITESPACE = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_WHITESPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
 _SPACES = re.compile(f"[{_WHITESPACE}]+")
-_EDGES = re.compile(f"^[{_WHITESPACE}]+|[{_WHITESPACE}]+$(?![\\s\\S])")
 _ARRAY_INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
 _LAST_INDEX = 2**32 - 2  # ECMA-262: array indices end below 2**32 - 1
 
@@ -103,7 +104,7 @@ def well_formed(text: str) -> str:
 
 def trim(text: str) -> str:
     """Strip what JavaScript calls white space."""
-    return _EDGES.sub("", text)
+    return text.strip(_WHITESPACE)
 
 
 def split_words(text: str) -> list[str]:

@@ -32,7 +32,11 @@ case "${1:-}" in
     "$bin/python" dev/audit.py || status=1
     NO_MKDOCS_2_WARNING=1 "$bin/mkdocs" build --quiet --site-dir "$venv/site" || status=1
     exit "$status" ;;
-  soak) exec "$bin/python" -m tests.bench.kills 300 ;;
+  soak)
+    status=0
+    "$bin/python" -m tests.bench.fuzz --seconds 600 || status=$?
+    "$bin/python" -m tests.bench.kills 300 || status=$?
+    exit "$status" ;;
   scorecard) exec "$bin/python" -m tests.scorecard ;;
   bench) exec "$bin/python" -m tests.bench "${DATA:-}" ;;
   *) echo "usage: sh dev/task.sh demo|research|test|litellm|check|bench|soak|scorecard" >&2; exit 2 ;;

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.export.run_record import FinishedRun
 from browser.net.url import host, registrable_domain
+from browser.text.words import clean, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -199,7 +200,7 @@ def render_biblatex(folder: Path) -> bytes:
 
 
 def _entries(folder: Path, write: Callable[[Reference], str]) -> bytes:
-    return "\n".join(map(write, references(FinishedRun.read(folder)))).encode()
+    return clean("\n".join(map(write, references(FinishedRun.read(folder))))).encode()
 
 
 def _bibtex_author(author: Author) -> str:
@@ -251,7 +252,9 @@ def _entry(kind: str, key: str, fields: dict[str, str]) -> str:
 def render_ris(folder: Path) -> bytes:
     """Write the sources as RIS."""
     rows = [row for found in references(FinishedRun.read(folder)) for row in _ris_entry(found)]
-    return "".join(f"{tag}  - {value}\r\n" if tag else "\r\n" for tag, value in rows).encode()
+    return "".join(
+        f"{tag}  - {clean(value)}\r\n" if tag else "\r\n" for tag, value in rows
+    ).encode()
 
 
 def _ris_entry(found: Reference) -> Iterator[tuple[str, str]]:
@@ -276,7 +279,7 @@ def _ris_entry(found: Reference) -> Iterator[tuple[str, str]]:
 def render_csl(folder: Path) -> bytes:
     """Write the sources as CSL-JSON."""
     items = [_csl_item(found) for found in references(FinishedRun.read(folder))]
-    return (json.dumps(items, ensure_ascii=False, indent=2) + "\n").encode()
+    return escaped(json.dumps(items, ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def _csl_author(author: Author) -> dict[str, str]:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 from agent.export.run_record import FinishedRun
 from agent.types import VerdictState
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +71,7 @@ def _add(suite: ET.Element, case: TestCase) -> None:
 
 def _xml_text(text: str) -> str:
     """Leave out what XML cannot hold, escaped or not."""
-    return _NO_XML.sub("\ufffd", text)
+    return _NO_XML.sub("\ufffd", clean(text))
 
 
 def render_junit(folder: Path) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from agent.export import verdicts
 from agent.export.run_record import FinishedRun
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.types import DataValue, Report, ReportSource
 
+_ADDRESS = "%/:?#[]@!$&'*+,;=~"
+"""Characters of an address that end no link of Markdown's."""
 _TICKS = re.compile(r"`+")
 
 
@@ -35,9 +38,9 @@ def render_markdown(folder: Path) -> bytes:
         _footer(record.report),
     ]
     text = "\n\n".join(part for part in parts if part) + "\n"
-    # Of what pages and models say nothing is markup: only our own links have a `<`.
-    pieces = (piece.replace("<", "&lt;") for piece in clean(text).split("](<"))
-    return "](<".join(pieces).encode("utf-8", "replace")
+    # Of what pages and models say nothing is a tag, and nothing is fetched to be shown.
+    safe = clean(text).replace("<", "&lt;").replace("![", "!\\[")
+    return safe.encode("utf-8", "replace")
 
 
 def _data(report: Report) -> str:
@@ -85,7 +88,7 @@ def _markdown_sources(report: Report) -> str:
 
 
 def _markdown_source(source: ReportSource) -> str:
-    head = f"{source.n}. [{source.title or source.url}](<{source.url}>)"
+    head = f"{source.n}. [{source.title or source.url}]({quote(source.url, safe=_ADDRESS)})"
     facts = f"   {verdicts.how_it_came(source, source.fetched_at)}, sha256 `{source.sha256}`"
     quotes = [f"   > {' '.join(quote.split())}" for quote in source.quotes]
     return "\n".join([head, facts, *([""] if quotes else []), *quotes])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent.export.run_record import FinishedRun
 from agent.export.verdicts import verdict
 from agent.types import VerdictState
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +31,8 @@ def render_note(folder: Path) -> bytes:
         "\n".join(map(_footnote, report.sources)),
         "\n\n".join(_callout(source) for source in report.sources if source.quotes),
     ]
-    return ("\n\n".join(part for part in parts if part) + "\n").encode("utf-8", "replace")
+    text = "\n\n".join(part for part in parts if part) + "\n"
+    return clean(text).encode("utf-8", "replace")
 
 
 def _properties(report: Report, asked: str) -> str:

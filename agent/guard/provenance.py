@@ -82,7 +82,6 @@ class Provenance:
     attached: bool = False
     sites: set[str] = field(default_factory=set)
     heard: Callable[[Kind, str], object] = lambda _kind, _site: None
-    quoted: bool = False
     read: set[tuple[Kind, str]] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
     public: set[str] = field(default_factory=set)
@@ -100,7 +99,7 @@ class Provenance:
     @property
     def untrusted(self) -> bool:
         """Whether anything was read that somebody else wrote, also a page without a word."""
-        return self.quoted or any(kind in UNTRUSTED for kind, _ in self.read)
+        return any(kind in UNTRUSTED for kind, _ in self.read)
 
     def private_for(self, site: str) -> bool:
         """Whether anything was read that is private, and that this site does not know anyway."""
@@ -120,15 +119,15 @@ class Provenance:
     def add(self, text: str, kind: Kind, url: str = "", *, quoted: bool = False) -> None:
         """Note a text that the model is shown; `url` is where it stands, `search` for results.
 
-        `quoted` is what memory keeps of somebody else's words.
+        `quoted` is what memory and earlier turns keep of somebody else's words.
         """
         site = SEARCH if url == SEARCH else site_of(url)
         if kind is Kind.PAGE and not url.startswith(("http", "file:")):
             return  # an empty tab is nobody's words
-        self.quoted = self.quoted or quoted
-        if kind is not Kind.PERSON and (kind, site) not in self.read:
-            self.read.add((kind, site))
-            self.heard(kind, site)
+        for whose in (kind, *((Kind.WEB,) if quoted else ())):
+            if whose is not Kind.PERSON and (whose, site) not in self.read:
+                self.read.add((whose, site))
+                self.heard(whose, site)
         if kind is Kind.PERSON or self.is_shared(kind):
             self._add_words(text, self.own)
         elif kind in PRIVATE:
@@ -138,7 +137,8 @@ class Provenance:
         else:
             self._add_words(text, self.public)
             self.shown.setdefault(site, set()).update(stems(text))
-        self.add_addresses(text.split(), kind, url)
+        # An address that is merely written on a person's page is no link of it.
+        self.add_addresses(text.split(), kind if kind is Kind.PERSON else Kind.WEB, url)
 
     def add_addresses(self, found: Iterable[str], kind: Kind, base: str = "") -> None:
         """Note addresses that stand literally in a text, or are the links of a page at `base`.
@@ -156,6 +156,11 @@ class Provenance:
             own = kind is Kind.PAGE and site_of(address) == site_of(base)
             if kind is Kind.PERSON or own:
                 self.persons_links.add(literal(address))
+
+    def public_words(self, text: str) -> str:
+        """Give those words of a text that are public, and in nothing private."""
+        free = self.public.difference(self.secret)
+        return " ".join(word for word in words(text) if stem(word) in free)
 
     def _add_words(self, text: str, to: set[str]) -> None:
         found = stems(text)

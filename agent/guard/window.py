@@ -82,7 +82,7 @@ class Window:
         ]
         # Messages are only ever appended, so each is measured once.
         self._sizes += [tokens(m.content) for m in fitted[len(self._sizes) :]]
-        total = sum(self._sizes) + (IMAGE_TOKENS if newest >= 0 else 0)
+        total = sum(self._sizes) + IMAGE_TOKENS * sum(len(m.images) for m in fitted)
         if total <= self.high:
             return fitted
         for index in _order(fitted, question):

@@ -93,9 +93,13 @@ def read_event(line: bytes, where: str) -> Event:
         row = json.loads(line)
         version = row.pop("v")
         event = Event(**row)
-        if not (isinstance(version, int) and isinstance(event.data, dict)):
-            raise TypeError("its version or its data is of another kind")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        texts = (event.at, event.type, event.place, event.prev, event.hash)
+        numbers = isinstance(version, int) and isinstance(event.seq, int)
+        if not (
+            numbers and isinstance(event.data, dict) and all(isinstance(t, str) for t in texts)
+        ):
+            raise TypeError("a field is of another kind")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise JournalError(
             f"{where} is no event: {error}",
             hint="The record was changed or damaged; `research runs rm` removes it.",

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 
+_AMOUNTS = ("input_tokens", "cached_tokens", "output_tokens", "usd")
+
+
 @dataclass(slots=True)
 class UsageLine:
     """What one model was used for on one day (UTC); cached tokens are part of the input."""
@@ -44,16 +47,21 @@ def usage(runs: Iterable[RunFolder]) -> list[UsageLine]:
             replies = [e for e in read_events(run.journal) if e.type == "model.reply"]
         except JournalError:
             continue
-        for event in replies:
+        for event in filter(_is_whole, replies):
             key = (event.at[:10], str(event.data["model"]))
             lines.setdefault(key, UsageLine(*key)).count(event)
     return sorted(lines.values(), key=lambda line: (line.day, line.model), reverse=True)
+
+
+def _is_whole(reply: Event) -> bool:
+    amounts = (reply.data.get(name) for name in _AMOUNTS)
+    return "model" in reply.data and all(isinstance(amount, int | float) for amount in amounts)
 
 
 def total(lines: Iterable[UsageLine]) -> UsageLine:
     """Add up lines of all days and models."""
     whole = UsageLine("total", "")
     for line in lines:
-        for name in ("calls", "input_tokens", "cached_tokens", "output_tokens", "usd"):
+        for name in ("calls", *_AMOUNTS):
             setattr(whole, name, getattr(whole, name) + getattr(line, name))
     return whole

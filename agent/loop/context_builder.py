@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agent.guard.provenance import Kind
+from agent.guard.provenance import SEARCH, Kind
 from agent.journal.places import MAIN
 from agent.protocol.replies import inert
 from agent.types import Message
@@ -109,9 +109,11 @@ class ContextBuilder:
             kind, url = (Kind.WEB, hit.origin.url or "") if public else (Kind.MEMORY, "")
             read.add(f"{hit.key or ''} {hit.text}", kind, url, quoted=not hit.origin.trusted)
         for turn in layers.history:
-            read.add(turn.text, Kind.TURNS)
+            read.add(turn.text, Kind.TURNS, quoted=layers.quotes)
         if layers.condensed:
-            read.add(layers.condensed, Kind.TURNS)
+            read.add(layers.condensed, Kind.TURNS, quoted=layers.quotes)
+        if layers.public:
+            read.add(layers.public, Kind.WEB, SEARCH)
         if self.page is not None:
             seen = self.page
             read.add(f"{seen.title}\n{seen.selection}\n{seen.visible_text}", Kind.PAGE, seen.url)

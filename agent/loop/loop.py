@@ -206,9 +206,9 @@ class Loop:
         note = self._noted(self.guard.noticed(calls, results) if self.guard else None)
         guides = self.guides.after(results) if self.guides else ""
         said = "\n\n".join(filter(None, (format_results(results), guides, note)))
-        images = [image for result in results for image in result.images][-1:]  # as it is now
+        images = next((r.images for r in reversed(results) if r.images), ())  # as it is now
         observed = [result.observed(call) for call, result in zip(calls, results, strict=True)]
-        return Message("user", said, tuple(images), tuple(observed))
+        return Message("user", said, images, tuple(observed))
 
     async def _ask(
         self, place: str, messages: Sequence[Message], *, final: bool = False

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from agent.jsvalues import well_formed
-from agent.memory.database import conversations, turns
+from agent.memory.database import Notes, conversations, state, turns
 from agent.memory.memory_types import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.memory.database import Store
+
+
+_HEARD = "heard "
+"""What the note of a conversation is called, before its name."""
 
 
 class Conversations:
@@ -79,6 +83,18 @@ class Conversations:
                 {"condensed": text, "watermark": watermark},
             )
 
+    def heard(self, session: str) -> tuple[bool, str]:
+        """Tell whether turns may hold words of others, as far as is known, and its public words."""
+        noted = Notes(self._store, self._namespace).read(_HEARD + session)
+        return (bool(noted["quotes"]), str(noted["public"])) if noted else (True, "")
+
+    def hear(self, session: str, public: str, *, quotes: bool) -> None:
+        """Note what `heard` gives, in addition to what is known; turns stay quotations."""
+        notes = Notes(self._store, self._namespace)
+        known = notes.read(_HEARD + session) or {"quotes": False, "public": ""}
+        every = " ".join(dict.fromkeys(f"{known['public']} {public}".split()))
+        notes.write(_HEARD + session, {"quotes": quotes or known["quotes"], "public": every})
+
     def delete(self, session: str | None = None) -> int:
         """Delete one conversation, or all, for good; returns how many there were."""
         which = conversations.c.namespace == self._namespace
@@ -88,6 +104,9 @@ class Conversations:
             ids = list(connection.scalars(sa.select(conversations.c.id).where(which)))
             connection.execute(turns.delete().where(turns.c.conversation.in_(ids)))
             connection.execute(conversations.delete().where(conversations.c.id.in_(ids)))
+            name, here = state.c.name, state.c.namespace == self._namespace
+            noted = name.startswith(_HEARD) if session is None else name == _HEARD + session
+            connection.execute(state.delete().where(here, noted))
         if ids:
             self._store.purge()
         return len(ids)

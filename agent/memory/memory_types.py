@@ -97,7 +97,9 @@ class Layers:
 
     `memories` and `sessions` map keys to values in the order in which they were first written;
     `recalled` is what else bears on the question, best first: above all what earlier runs left.
-    A value that the web may have written is an `Untrusted` text.
+    A value that the web may have written is an `Untrusted` text; `quotes` says that the turns may
+    hold such words too. `public` are words of the conversation that left it already, or came from
+    the web.
     """
 
     condensed: str = ""
@@ -107,6 +109,8 @@ class Layers:
     sessions: Mapping[str, Any] = field(default_factory=dict)
     skills: tuple[Mapping[str, Any], ...] = ()
     recalled: tuple[Hit, ...] = ()
+    quotes: bool = False
+    public: str = ""
 
 
 @dataclass(frozen=True, slots=True)

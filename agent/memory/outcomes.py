@@ -234,6 +234,7 @@ def gather(
         if hit.score >= RELEVANT * kinds.WEIGHTS.get(hit.kind, kinds.OTHER_WEIGHT)
         and (hit.shared or hit.kind not in kinds.NAMED or hit.key not in shown)
     ]
+    quotes, public = conversations.heard(session) if session else (False, "")
     return Layers(
         condensed=conversations.condensed(session)[0] if session else "",
         history=tuple(conversations.turns(session, RECENT_TURNS)) if session else (),
@@ -242,6 +243,8 @@ def gather(
         sessions=values[kinds.SUMMARY],
         skills=tuple(unpack(row) for row in entries.all([kinds.SKILL])),
         recalled=tuple(distinct(recalled)[:RECALLED]),
+        quotes=quotes,
+        public=public,
     )
 
 

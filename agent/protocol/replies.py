@@ -149,13 +149,15 @@ def _in_known_names(reply: str, names: Mapping[str, str]) -> str:
 
 def _of_element(reply: str, name: str) -> str:
     """Rewrite `<NAME>…</NAME>`; fields may stand in it as elements of their own."""
-    before, opened, rest = reply.partition(f"<{name}>")
-    inside, closed, after = rest.partition(f"</{name}>")
-    if not (opened and closed):
-        return reply
-    fields = dict(_FIELD.findall(inside))
-    param = json.dumps(fields, ensure_ascii=False) if fields else inside
-    return f"{before}{tag(name, param)}{_of_element(after, name)}"
+    done = ""
+    while True:
+        before, _, rest = reply.partition(f"<{name}>")
+        inside, closed, after = rest.partition(f"</{name}>")
+        if not closed:
+            return done + reply
+        fields = dict(_FIELD.findall(inside))
+        param = json.dumps(fields, ensure_ascii=False) if fields else inside
+        done, reply = f"{done}{before}{tag(name, param)}", after
 
 
 def _rewritten(reply: str, opens: str, closes: str, names: Mapping[str, str]) -> str:
@@ -247,45 +249,31 @@ def _call_end(reply: str, start: int, before: int) -> int | None:
     return plain + 2
 
 
+_STRUCTURE = re.compile(rf'["{{}}\[\]]|>>|{_TOOL_OPEN}')
+_QUOTED = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+# In a bare parameter (`5" screen`) a quote counts only when it closes before the next tag.
+_QUOTED_BARE = re.compile(rf'"(?:(?!{_TOOL_OPEN})[^"\n])*+"')
+
+
 def _balanced_end(reply: str, start: int) -> int | None:
     """Find the first `>>` outside quotes and JSON nesting; None where they never close."""
     structured = reply[start:].lstrip()[:1] in _CLOSERS
     open_brackets: list[str] = []
     at = start
-    while at < len(reply):
-        char = reply[at]
-        if char == '"':
-            quoted = _quote_end(reply, at, structured=structured)
-            at = at + 1 if quoted is None else quoted
-            continue
-        if not open_brackets and reply.startswith(">>", at):
+    while (found := _STRUCTURE.search(reply, at)) is not None:
+        at, mark = found.start() + 1, found[0]
+        if mark == '"':
+            quoted = (_QUOTED if structured else _QUOTED_BARE).match(reply, found.start())
+            at = quoted.end() if quoted else at
+        elif not open_brackets and mark == ">>":
             # `>>>`: the last two of a run of brackets close the call.
-            return at + 2
-        if not open_brackets and reply.startswith(_TOOL_OPEN, at):
+            return found.end()
+        elif not open_brackets and mark == _TOOL_OPEN:
             return None
-        if structured and char in _CLOSERS:
-            open_brackets.append(_CLOSERS[char])
-        elif open_brackets and char == open_brackets[-1]:
+        elif structured and mark in _CLOSERS:
+            open_brackets.append(_CLOSERS[mark])
+        elif open_brackets and mark == open_brackets[-1]:
             open_brackets.pop()
-        at += 1
-    return None
-
-
-def _quote_end(reply: str, start: int, *, structured: bool) -> int | None:
-    """Find the end of a quoted piece, past its closing quote; None where it is only a mark.
-
-    In a bare parameter (`5" screen`) a quote counts only when it closes before the next tag.
-    """
-    at = start + 1
-    while at < len(reply):
-        if reply[at] == "\\" and structured:
-            at += 2
-            continue
-        if reply[at] == '"':
-            return at + 1
-        if not structured and (reply[at] == "\n" or reply.startswith(_TOOL_OPEN, at)):
-            return None
-        at += 1
     return None
 
 
@@ -314,7 +302,10 @@ def mended_object(text: str) -> dict[str, Any] | None:
     """Read the object that broken JSON was meant to be: quotes, commas, brackets that are off."""
     import json_repair  # noqa: PLC0415 - hardly ever needed
 
-    value = json_repair.loads(text)
+    try:
+        value = json_repair.loads(text)
+    except (ValueError, RecursionError):  # nested deeper than any call is
+        return None
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value if isinstance(value, dict) and value else None

@@ -14,6 +14,7 @@ import time
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent.background.jobs import (
@@ -393,6 +394,10 @@ async def keep_turns(
         kept = [(turn.role, turn.text) for turn in turns]
         same = (n for n in range(len(said), 0, -1) if kept[-n:] == said[:n])
         said = said[next(same, 0) :]
+    sent = " ".join(line.query for line in report.searches) if report else ""
+    public = f"{sent} {context.read.public_words(said[-1][1])}" if said else sent
+    hear = partial(context.memory.conversations.hear, quotes=context.read.untrusted)
+    await context.in_memory_thread(hear, opening.session, public)
     for role, text in said:
         await context.in_memory_thread(context.memory.append_turn, opening.session, role, text)
 

@@ -12,7 +12,7 @@ from pydantic import Field, StringConstraints
 from agent.errors import ToolError
 from agent.guard.secret_store import named_in
 from agent.tools.context import web_of
-from agent.tools.page_tools import look, open_tab, picture_of, taken_down, with_picture
+from agent.tools.page_tools import look, open_tab, pictures_of, taken_down, with_pictures
 from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
 from agent.tools.sources import listed, register
 from browser.net.url import host, registrable_domain
@@ -166,8 +166,8 @@ def acting(act: Act) -> Callable[[ToolContext, Any], Awaitable[Finish]]:
             outcome = await act(tab, params)
             if outcome.url != before and await taken_down(context, tab):
                 outcome = replace(outcome, changes=(await look(context, tab)).text)
-            page, picture = await web.read_tab(), await picture_of(context, tab)
-        return lambda: with_picture(_acted(context, page, outcome), picture)
+            page, pictures = await web.read_tab(), await pictures_of(context, tab)
+        return lambda: with_pictures(_acted(context, page, outcome), pictures)
 
     return run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ToolError
-from agent.guard.provenance import SEARCH, literal, site_of
+from agent.guard.provenance import SEARCH, Kind, literal, site_of
 from agent.guard.secret_store import named_in
 from agent.tools.person import needs_yes, refused
 from agent.tools.registry import Risk, Tool
@@ -120,7 +120,8 @@ ACTS: Final = frozenset(
 async def acts_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """Where a person is logged in, only reading is free; all else needs their yes.
 
-    A file goes only where the person wants it: to a site that their question names, or with a yes.
+    A file goes only where the person wants it: where their question names the site, and the file
+    unless they share files, or with a yes.
     """
     web, read = context.web, context.read
     if web is None:
@@ -134,7 +135,12 @@ async def acts_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> N
     if tool.name not in ACTS or web.tab is None:
         return
     site = site_of(web.tab.url)
-    if tool.name == "UPLOAD" and not (site and site in context.question.casefold()):
+    asked = context.question.casefold()
+    if tool.name == "UPLOAD" and not (
+        site
+        and site in asked
+        and (read.is_shared(Kind.FILE) or _file_name(arguments.path).casefold() in asked)
+    ):
         await needs_yes(context, tool.name, f"hands {arguments.path} over to {site or web.tab.url}")
     elif logged_in:
         effect = f"{await _described(web.tab, tool.name, arguments)}, at {web.tab.url}"

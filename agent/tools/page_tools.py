@@ -67,9 +67,9 @@ async def open_page(context: ToolContext, params: OpenParams) -> Finish:
         shown = await look(context, web.tab)
         if await taken_down(context, web.tab):
             shown = await look(context, web.tab)
-        page, picture = await web.read_tab(), await picture_of(context, web.tab)
+        page, pictures = await web.read_tab(), await pictures_of(context, web.tab)
         happened = web.tab.events.drain()
-    return lambda: with_picture(_opened_page(context, page, shown, happened), picture)
+    return lambda: with_pictures(_opened_page(context, page, shown, happened), pictures)
 
 
 async def _arrive(web: Web, url: str, seconds: float) -> None:
@@ -96,11 +96,11 @@ async def snapshot(context: ToolContext, params: SnapshotParams) -> ToolResult:
         if params.ref:
             under = await tab.expand(params.ref)
             return ToolResult({"ref": params.ref, "url": tab.url}, under, "page")
-        shown, picture = await look(context, tab), await picture_of(context, tab)
+        shown, pictures = await look(context, tab), await pictures_of(context, tab)
     data: dict[str, Any] = {"url": shown.url, "title": shown.title, "refs": len(shown.refs)}
     if happened := tab.events.drain():
         data["events"] = list(happened)
-    return with_picture(ToolResult(data, shown.text, "page", snapshot=shown.text), picture)
+    return with_pictures(ToolResult(data, shown.text, "page", snapshot=shown.text), pictures)
 
 
 async def find(context: ToolContext, params: FindParams) -> ToolResult:
@@ -142,9 +142,9 @@ async def screenshot(context: ToolContext, _: NoParams) -> ToolResult:
     tab = open_tab(context)
     async with web_of(context).lock:
         picture = await tab.screenshot()
-        marked = await picture_of(context, tab)
+        marked = await pictures_of(context, tab)
     data = {"success": True, "url": tab.url, "kept": True, "bytes": len(picture)}
-    return with_picture(ToolResult(data, blobs=(("screenshot.png", picture),)), marked)
+    return with_pictures(ToolResult(data, blobs=(("screenshot.png", picture),)), marked)
 
 
 async def page_context(context: ToolContext, _: NoParams) -> ToolResult:
@@ -325,22 +325,23 @@ SOLVING_TOOLS = (
 
 
 PICTURED = "attached: what is in view, refs drawn on it"
+BARE_TOO = ", then without them, as they hide something"
 
 
-async def picture_of(context: ToolContext, tab: Tab) -> bytes | None:
-    """Take the picture, with `--vision` and a model that sees; the text stands without it too."""
+async def pictures_of(context: ToolContext, tab: Tab) -> tuple[bytes, ...]:
+    """Take pictures, with `--vision` and a model that sees; the text stands without them too."""
     if not context.vision:
-        return None
+        return ()
     try:
-        return await tab.screenshot(marks=True)
+        return await tab.pictures()
     except BrowserError as error:
         context.record("note", text=f"no picture of {tab.url}: {error}")
-        return None
+        return ()
 
 
-def with_picture(result: ToolResult, picture: bytes | None) -> ToolResult:
-    """Add a picture to a result whose data is an object."""
-    if picture is None:
+def with_pictures(result: ToolResult, pictures: tuple[bytes, ...]) -> ToolResult:
+    """Add pictures to a result whose data is an object."""
+    if not pictures:
         return result
-    data: dict[str, Any] = {**result.data, "picture": PICTURED}
-    return replace(result, data=data, pictures=(picture,))
+    said = PICTURED + (BARE_TOO if len(pictures) > 1 else "")
+    return replace(result, data={**result.data, "picture": said}, pictures=pictures)

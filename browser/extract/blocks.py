@@ -59,6 +59,8 @@ _MOST_LINKS = 10_000
 _WORD = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
 # Four words are seldom shared by chance; the measure of article-extraction-benchmark, too.
 _RUN = 4
+_FOLDS = frozenset(("details", "summary"))
+_FOLDED = "(folded) "
 _PERMALINKS = frozenset(
     ("headerlink", "anchor", "anchorjs-link", "heading-anchor", "permalink", "hash-link")
 )
@@ -70,7 +72,8 @@ class Block:
 
     `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail or table;
     `region` numbers the part of the page it stands in (see Regions), -1 for none; `level` is the
-    heading's; `link_chars` counts the characters that are links.
+    heading's; `link_chars` counts the characters that are links; `folded` is what nobody sees
+    before it is unfolded, which the text says.
     """
 
     kind: str
@@ -81,6 +84,7 @@ class Block:
     level: int = 0
     link_chars: int = 0
     table: Table | None = None
+    folded: bool = False
 
     @property
     def link_density(self) -> float:
@@ -247,6 +251,7 @@ class _Walker:
         self._blocks: list[Block] = []
         self._regions = Regions()
         self._kinds: list[tuple[str, etree._Element]] = []
+        self._folds = [False]
 
     def run(self, root: etree._Element) -> Walk:
         self._kinds.append(("paragraph", root))
@@ -298,6 +303,9 @@ class _Walker:
             return False
         if tag in _KINDS:
             self._kinds.append((_KINDS[tag], node))
+        if tag in _FOLDS:
+            closed = tag == "details" and node.get("open") is None
+            self._folds.append(closed or self._folds[-2:][0 if tag == "summary" else -1])
         self._inline.add(node.text)
         return True
 
@@ -310,6 +318,8 @@ class _Walker:
         self._flush(node)
         if tag in _KINDS and len(self._kinds) > 1:
             self._kinds.pop()
+        if tag in _FOLDS:
+            self._folds.pop()
         self._regions.leave(node)
 
     def _flush(self, node: etree._Element) -> None:
@@ -325,6 +335,7 @@ class _Walker:
 
     def _append(self, block: Block) -> None:
         block.region = self._regions.current
+        block.folded = self._folds[-1]
         self._regions.count(len(block.text))
         self._blocks.append(block)
 
@@ -420,6 +431,7 @@ def _belongs(previous: Block, block: Block) -> bool:
 
 
 def _with_prefix(block: Block, text: str) -> str:
+    text = _FOLDED * block.folded + text
     if block.kind == "heading":
         return f"{'#' * block.level} {' '.join(text.split())}"
     if block.kind == "item":
@@ -429,7 +441,7 @@ def _with_prefix(block: Block, text: str) -> str:
 
 def _as_markdown(block: Block) -> str:
     if block.kind == "code":
-        return f"```\n{block.markdown}\n```"
+        return f"{_FOLDED * block.folded}```\n{block.markdown}\n```"
     if block.kind == "quote":
         return "\n".join(f"> {line}" for line in block.markdown.split("\n"))
     return _with_prefix(block, block.markdown)

@@ -179,7 +179,8 @@ _WATCHED = frozenset(
     """display visibility opacity font-size font color background background-color text-indent
     position left right top bottom margin-left margin-top transform clip clip-path overflow
     overflow-x overflow-y width height max-width max-height filter content-visibility
-    -webkit-text-fill-color background-clip -webkit-background-clip background-image""".split()
+    scale translate zoom mask mask-image -webkit-text-fill-color background-clip
+    -webkit-background-clip background-image""".split()
 )
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _NAME = re.compile(r"[.#][A-Za-z_-][\w-]*")

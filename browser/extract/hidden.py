@@ -56,7 +56,7 @@ def is_transparent(value: str) -> bool:
         return set(match[1][3::4] if len(match[1]) == 4 else match[1][6:]) == {"0"}
     match = _RGB.search(value) or _HSL.search(value)
     alpha = match[match.re.groups] if match else None
-    return alpha is not None and float(alpha.rstrip("%")) == 0
+    return alpha is not None and float(alpha.rstrip("%")) / (100 if "%" in alpha else 1) <= _FAINT
 
 
 def indistinct(one: Color, other: Color) -> bool:
@@ -86,13 +86,17 @@ _PIXELS = {
 }
 _TRANSLATE = re.compile(r"translate(?:x|y|3d)?\(([^)]*)\)")
 _FLAT = re.compile(
-    r"scale(?:x|y|3d)?\(\s*0(?:\.0+)?\s*[,)]|scale\([^,)]*,\s*0\s*\)|rotate[xy]\(\s*90deg"
+    r"scale(?:x|y|3d)?\(\s*0?\.?0\d*\s*[,)]|scale\([^,)]*,\s*0\s*\)|rotate[xy]\(\s*90deg"
+    r"|matrix\(\s*0\s*,\s*0\s*,\s*0\s*,\s*0\s*,"
 )
-_FILTER = re.compile(r"opacity\(\s*0*\.?0*%?\s*\)")
+_FLAT_SCALE = re.compile(r"0?\.?0\d*%?(?:\s|$)")
+_FILTER = re.compile(r"opacity\(\s*0*\.?0*%?\s*\)|blur\(\s*(?:[5-9]|\d\d+)(?:\.\d+)?px")
 # Inset by half from both sides, an empty circle, a polygon whose points coincide.
 _CLIPPED_AWAY = re.compile(
     r"inset\(\s*(?:5\d|[6-9]\d|100)(?:\.\d+)?%|circle\(\s*0|ellipse\(\s*0|polygon\((?:\s*0(?:px|%)?\s*,?)+\)"
+    r"|path\(\s*[\"']m\s*0[\s,]+0\s*z?\s*[\"']\)|rect\((?:\s*0(?:px|%)?){4}\s*\)"
 )
+_MASKED = re.compile(r"linear-gradient\(\s*transparent\s*,\s*transparent\s*\)")
 # Text of less than this many pixels, and boxes of no more, show nothing.
 _UNREADABLE = 2.0
 _SPECK = 1.0
@@ -111,6 +115,7 @@ def hides(declared: Declarations) -> bool:
         or _is_faint(declared)
         or _is_off_screen(declared)
         or _is_clipped(declared)
+        or _MASKED.match(declared.get("mask-image") or declared.get("mask", "")) is not None
         or _is_flat(declared)
     )
 
@@ -204,6 +209,10 @@ def _is_clipped(declared: Declarations) -> bool:
 
 
 def _is_flat(declared: Declarations) -> bool:
+    if _FLAT_SCALE.match(declared.get("scale", "")) or _FLAT_SCALE.match(declared.get("zoom", "")):
+        return True
+    if any(_is_far(part) for part in declared.get("translate", "").split()):
+        return True
     transform = declared.get("transform", "")
     if not transform:
         return False
@@ -223,7 +232,7 @@ def _pixels(value: str) -> float | None:
 # Inline styles without any of these hide nothing.
 _SUSPECT = re.compile(
     r"none|hidden|collapse|opacity|color|background|font|indent|clip|position|transform|filter"
-    r"|margin|height|width",
+    r"|margin|height|width|scale|translate|zoom|mask",
     re.IGNORECASE,
 )
 _UNSEEN_CLASSES = frozenset(
@@ -310,7 +319,7 @@ def _is_suspect(element: etree._Element, able: Cascade) -> bool:
 
 
 def _is_unseen(element: etree._Element) -> bool:
-    if element.get("hidden") is not None and element.get("hidden") != "until-found":
+    if element.get("hidden") is not None:
         return True
     if element.tag == "dialog" and element.get("open") is None:
         return True

@@ -158,11 +158,11 @@ def _control_name(
     around = next(element.iterancestors("label"), None)
     label = _label_around(around, role) if around is not None else ""
     own = text_content(element) if role in {"button", "tab"} else ""
-    spoken = (
-        element.get("aria-label"),
+    spoken = (  # what is read before what only a screen reader says
+        own,
         labels.get(element.get("id")) if element.get("id") else "",
         label,
-        own,
+        element.get("aria-label"),
         element.get("placeholder"),
         element.get("title"),
         element.get("value") if role == "button" else "",

@@ -17,7 +17,7 @@ from browser.extract.blocks import render_text, table_markdown, table_text, walk
 from browser.extract.dates import iso_date
 from browser.extract.hidden import strip_hidden
 from browser.extract.links import read_links
-from browser.extract.tree import bounded, parse_html, parse_page, text_content
+from browser.extract.tree import bounded, local_name, parse_html, parse_page, text_content
 from browser.net.url import join
 from browser.text.sentences import unwrap
 from browser.text.words import clean
@@ -279,4 +279,4 @@ def _plain(markup: str, base: str) -> str:
 
 
 def _tag(element: etree._Element) -> str:
-    return etree.QName(element).localname.lower() if isinstance(element.tag, str) else ""
+    return local_name(element).lower()

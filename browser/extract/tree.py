@@ -281,3 +281,9 @@ def raw_text(element: etree._Element) -> str:
 def text_content(element: etree._Element) -> str:
     """All text in an element, whitespace collapsed."""
     return clean(" ".join(raw_text(element).split()))
+
+
+def local_name(element: etree._Element) -> str:
+    """The name without namespace, or a prefix that nobody bound; empty of a comment."""
+    tag = element.tag
+    return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""

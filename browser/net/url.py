@@ -113,7 +113,10 @@ def normalize(url: str) -> str:
     parsed = parse(strip_tracking(url))
     if parsed is None or parsed.scheme not in WEB_SCHEMES:
         return url.strip()
-    netloc = parsed.netloc.replace(parsed.host, parsed.host.rstrip("."), 1)
+    # `1.2..` is a name, and `1.2` an address: of several dots none is dropped
+    bare = parsed.host.removesuffix(".")
+    host = parsed.host if bare.endswith(".") else bare or parsed.host
+    netloc = parsed.netloc.replace(parsed.host, host, 1)
     query = parsed.query if len(parsed.query) > 1 else ""
     # `#!` routes are pages of their own in older applications
     fragment = parsed.fragment if parsed.fragment.startswith("#!") else ""

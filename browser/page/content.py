@@ -58,7 +58,6 @@ async def _child_html(frame: Frame, mark: str, depth: int) -> tuple[str, str]:
     return str(ref), inside.partition(">")[2].rpartition("</body>")[0] if body else head
 
 
-_VISIBLE = injected.read_script("visible")
 READ_SECONDS = 5.0  # a page that does not answer by then is stuck in a script of its own
 FOREIGN_FRAME_SECONDS = 1.0
 FOREIGN_FRAMES = 8  # those beyond are advertisements
@@ -70,7 +69,7 @@ async def rendered_html(page: Page) -> str:
     Raises DeadlineExceeded and SessionError.
     """
     async with within(READ_SECONDS, "read the page"):
-        html = str(await page.evaluate(_VISIBLE))
+        html = str(await injected.call(page.main_frame, "rendered"))
     foreign = [frame for frame in page.frames[1:] if _is_foreign(frame, page.url)]
     parts = [await _foreign_html(frame) for frame in foreign[:FOREIGN_FRAMES]]
     return html.replace("</body>", f"{''.join(parts)}</body>", 1) if any(parts) else html
@@ -88,7 +87,7 @@ async def _foreign_html(frame: Frame) -> str:
             box = await element.bounding_box()
             if box is None or box["width"] < 200 or box["height"] < 100:  # nothing to read in it
                 return ""
-            html = str(await frame.evaluate(_VISIBLE))
+            html = str(await injected.call(frame, "rendered"))
     except (TimeoutError, PlaywrightError):
         return ""  # the page itself is still worth reading
     inner = html.partition("<body>")[2].rpartition("</body>")[0]
@@ -120,23 +119,31 @@ def context_of(raw: dict[str, Any]) -> PageContext:
 JPEG_QUALITY = 80  # small print stays readable, at a quarter of a PNG's size on pages with photos
 
 
-async def marked_screenshot(page: Page, seconds: float) -> bytes:
-    """Draw the refs of the last snapshot in all frames, take the picture, take them away."""
-    await asyncio.gather(*(_in_frame(frame, "drawMarks") for frame in page.frames))
+async def marked_pictures(page: Page, seconds: float) -> tuple[bytes, ...]:
+    """Take a picture with the refs of the last snapshot drawn in all frames, as JPEG.
+
+    Where they hide something there is a second picture, without them.
+    """
+    hiding = await asyncio.gather(*(_in_frame(frame, "drawMarks") for frame in page.frames))
     try:
-        # One pixel of the picture is one CSS pixel, so that a point on it can be clicked.
-        return await page.screenshot(
-            type="jpeg", quality=JPEG_QUALITY, scale="css", timeout=seconds * 1000
-        )
+        marked = await _picture(page, seconds)
     finally:
         await asyncio.gather(*(_in_frame(frame, "unmark") for frame in page.frames))
+    return (marked, await _picture(page, seconds)) if any(hiding) else (marked,)
 
 
-async def _in_frame(frame: Frame, name: str) -> None:
+async def _picture(page: Page, seconds: float) -> bytes:
+    # One pixel of the picture is one CSS pixel, so that a point on it can be clicked.
+    return await page.screenshot(
+        type="jpeg", quality=JPEG_QUALITY, scale="css", timeout=seconds * 1000
+    )
+
+
+async def _in_frame(frame: Frame, name: str) -> Any:
     try:
-        await injected.call(frame, name)
+        return await injected.call(frame, name)
     except PlaywrightError:
-        return  # a frame that went away needs no marks
+        return None  # a frame that went away needs no marks
 
 
 Items = tuple[tuple[str, str], ...]

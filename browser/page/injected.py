@@ -31,8 +31,8 @@ _MISSING = "urchin-library-missing"
 
 LIBRARY_FILES = (
     "natives watch closed_roots style roles looks shapes apart frameworks clickable hover refs aim "
-    "fields text lines board walk settle flashes scroll context consent wall captcha html marks "
-    "export"
+    "fields text lines board walk settle flashes scroll html visible context consent wall captcha "
+    "marks export"
 ).split()
 """The files of `js/` that make the library, in the order in which they build on each other."""
 
@@ -54,7 +54,8 @@ SOURCE = (
 
 # Reads a tab that is not ours, and leaves nothing behind in it.
 CONTEXT_EXPRESSION = (
-    f"(() => {{ 'use strict';\n{_joined('natives', 'style', 'roles', 'looks', 'refs', 'context')}\n"
+    "(() => { 'use strict'; const shadowOf = (element) => element.shadowRoot;\n"
+    f"{_joined(*'natives style roles looks refs aim lines html visible context'.split())}\n"
     f"return asJSON(context({{limit: {CONTEXT_LIMIT}}})); }})()"
 )
 

@@ -159,7 +159,7 @@ def _close(
     if inside.startswith(mark) and inside.endswith(")") and inside.count(mark) == 1:
         inside = inside[len(mark) : -1]  # said once is enough
     label = plain(piece.get("l", ""))
-    name = f"{label} ({inside})" if label and inside else label or inside
+    name = f"{inside} (labelled: {label})" if label and inside else label or inside
     del parts[at:]
     parts.append((piece.get("w") or "") + _control(line, piece, name, base))
 

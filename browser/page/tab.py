@@ -17,7 +17,7 @@ from browser.page import injected, readback, user_input
 from browser.page.content import (
     context_of,
     html_of,
-    marked_screenshot,
+    marked_pictures,
     raw_context,
     rendered_html,
     stored_by,
@@ -201,13 +201,17 @@ class Tab(PageDriver):
             await self.settle()
         return how
 
-    async def screenshot(self, *, marks: bool = False) -> bytes:
-        """Take a picture of what is in view, as PNG; with `marks` as JPEG, the refs drawn on it."""
+    async def screenshot(self) -> bytes:
+        """Take a picture of what is in view, as PNG."""
         self.check_alive()
         async with within(ACT_SECONDS, "take a screenshot"):
-            if marks:
-                return await marked_screenshot(self.page, ACT_SECONDS)
             return await self.page.screenshot(timeout=ACT_SECONDS * 1000)
+
+    async def pictures(self) -> tuple[bytes, ...]:
+        """Show what is in view, refs drawn on it, as JPEG; without too if they hide a thing."""
+        self.check_alive()
+        async with within(ACT_SECONDS, "take a picture"):
+            return await marked_pictures(self.page, ACT_SECONDS)
 
     async def rendered_html(self) -> str:
         """Give what a person sees of the page as HTML, styles applied."""

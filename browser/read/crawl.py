@@ -11,10 +11,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from lxml import etree
-
 from browser.errors import BrowserError
 from browser.extract.documents.archive import drop, stream_xml
+from browser.extract.tree import local_name
 from browser.net.decode import Body
 from browser.net.url import is_web_url, join, normalize, parse
 from browser.text.words import content_words
@@ -69,7 +68,7 @@ def _entries(data: bytes) -> Iterator[SitemapEntry]:
         url = (element.findtext("{*}loc") or "").strip()
         if is_web_url(url):
             modified = (element.findtext("{*}lastmod") or "").strip()
-            yield SitemapEntry(url, modified, is_map=etree.QName(element).localname == "sitemap")
+            yield SitemapEntry(url, modified, is_map=local_name(element) == "sitemap")
         drop(element)
 
 

@@ -65,9 +65,8 @@ def check() -> int:
         return 0
     text, origins = joined()
     (CACHE / "library.js").write_text(text, "utf-8")
-    for name in ("effect", "visible"):
-        source = (SCRIPTS / f"{name}.js").read_text("utf-8").rstrip()
-        (CACHE / f"{name}.js").write_text(f"// @ts-check\nglobalThis.{name} = {source};\n", "utf-8")
+    source = (SCRIPTS / "effect.js").read_text("utf-8").rstrip()
+    (CACHE / "effect.js").write_text(f"// @ts-check\nglobalThis.effect = {source};\n", "utf-8")
     for name in ("tsconfig.json", "eslint.config.mjs"):
         shutil.copyfile(HERE / name, CACHE / name)
 

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pytest
+from markdown_it import MarkdownIt
 
 from agent.export import export
 from agent.journal.runs import Runs
 from agent.journal.writer import Journal
 from agent.types import Report, ReportSource, SearchLine, Sentence, UsageTotals
+from browser.extract.tree import parse_html
 from tests.security.payloads import ADDRESSES, PAYLOADS
 
 NOW = datetime(2026, 11, 21, 5, 45, tzinfo=UTC)
@@ -144,3 +146,33 @@ async def test_no_payload_runs_asks_for_anything_or_becomes_an_element(opened, p
 async def test_an_address_that_is_none_of_the_web_is_no_link(opened, url):
     seen = await opened("Harmless.", url)
     assert (seen.ran, seen.asked_for, seen.foreign) == ([], [], 0)
+
+
+def as_a_viewer_shows_it(markdown):
+    return MarkdownIt("commonmark", {"html": True}).enable("table").render(markdown)
+
+
+@pytest.mark.parametrize(
+    "payload", [*PAYLOADS, "x](<img src=//evil.example/>", "![a](//evil.example/)"]
+)
+def test_in_markdown_no_payload_becomes_an_element_or_is_fetched(tmp_path, payload):
+    folder = hostile_run(tmp_path, payload, "https://example.org/a(b)<img src=x>")
+    export(folder.path, tmp_path / "report.md")
+    root = parse_html(as_a_viewer_shows_it((tmp_path / "report.md").read_text("utf-8")))
+    foreign = set(FOREIGN.split(", ")) | {"img"}
+    assert [element.tag for element in root.iter() if element.tag in foreign] == []
+    assert [name for element in root.iter() for name in element.attrib if name[:2] == "on"] == []
+
+
+BAD = "\x1b[31m\x07\x9b31m\u202e\u2066\u200b\U000e0041\x00"
+
+
+@pytest.mark.parametrize(
+    "kind", ["md", "html", "json", "jsonl", "obsidian.md", "csl.json", "bib", "ris", "xml"]
+)
+def test_row5_no_character_of_an_export_steers_a_terminal_or_hides(tmp_path, kind):
+    target = tmp_path / f"report.{kind}"
+    export(hostile_run(tmp_path, f"shown{BAD}here", "https://example.org/").path, target)
+    text = target.read_bytes().decode("utf-8")
+    assert "shown" in text
+    assert [found for found in BAD if found in text and found not in "[31m"] == []

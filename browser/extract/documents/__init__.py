@@ -130,7 +130,7 @@ def _through_extra(body: bytes, url: str, name: str, kind: str) -> Document:
         raise ExtractError(f"not readable as .{kind}: {error}") from error
     composer = Composer(notes=["hidden text in it could not be told from the rest"])
     if kind == "msg":
-        addresses = [one.get("address") or "" for one in found.properties["msg.to_emails"]]
+        addresses = [one.get("address") or "" for one in found.properties.get("msg.to_emails", ())]
         lines = {
             "From": found.metadata.author, "To": ", ".join(filter(None, addresses)),
             "Date": found.metadata.created, "Subject": found.metadata.title,

@@ -17,7 +17,7 @@ from browser.extract.blocks import (
 )
 from browser.extract.dates import iso_date
 from browser.extract.hidden import strip_hidden
-from browser.extract.tree import text_content
+from browser.extract.tree import local_name, text_content
 from browser.text.words import clean
 from browser.types import Document, Link, Table
 
@@ -135,7 +135,7 @@ def dublin_core(root: etree._Element | None) -> PartFacts:
     found: dict[str, list[str]] = {}
     for element in root.iter("{*}*") if root is not None else ():
         if text := text_content(element):
-            found.setdefault(etree.QName(element).localname, []).append(text)
+            found.setdefault(local_name(element), []).append(text)
 
     def first(*names: str) -> str:
         return next((found[name][0] for name in names if name in found), "")

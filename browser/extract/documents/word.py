@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from io import BytesIO
 from typing import TYPE_CHECKING
+from xml.parsers.expat import ExpatError
 from zipfile import ZipFile
 
 from lxml import etree
@@ -69,7 +70,9 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
             BytesIO(packed), style_map=_STYLE_MAP, convert_image=lambda _: []
         ).value
     # mammoth raises whatever it runs into on files that are not what they claim to be.
-    except (LookupError, ValueError, TypeError, AttributeError, OSError, RecursionError) as error:
+    except (
+        LookupError, ValueError, TypeError, AttributeError, OSError, RecursionError, ExpatError,
+    ) as error:  # fmt: skip
         raise ExtractError(f"not readable as a Word file: {error!r}") from error
     if page.count("<") > MOST_TAGS:
         composer.notes.append("only its beginning was read: it is far too long")

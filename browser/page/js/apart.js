@@ -46,3 +46,40 @@ const tellSizes = (family) => {
 };
 
 const addState = (piece, state) => { piece.s = [...(piece.s ?? []), state]; };
+
+// Words that stand at the same place of things alike (the names of a list, a column of a table), written
+// in colours that differ: `Lerwick (red)`. Code is coloured as one reads it.
+const UP_TO_ALIKE = 3; // elements between words and the repeated thing that they stand in
+const COLOURED_TOLD = 60;
+const alikeWith = (element) => {
+  let path = '', found = null;
+  for (let at = element, hops = 0; at?.parentElement && hops < UP_TO_ALIKE; at = at.parentElement, hops += 1) {
+    const { previousElementSibling: before, nextElementSibling: after, tagName, parentElement: parent } = at;
+    if (before?.tagName === tagName || after?.tagName === tagName) found = { parent, path: tagName + path };
+    path = `>${tagName}${[...parent.children].indexOf(at)}${path}`;
+  }
+  return found;
+};
+
+class WordInks {
+  constructor() { this.families = new Map(); } // parent -> Map(path -> members)
+
+  note(element, style, place) {
+    const alike = element.closest('a,button,pre,code') ? null : alikeWith(element);
+    if (!alike) return;
+    const of = this.families.get(alike.parent) ?? this.families.set(alike.parent, new Map()).get(alike.parent);
+    const members = of.get(alike.path) ?? of.set(alike.path, []).get(alike.path);
+    members.push({ ink: element.ownerSVGElement ? style.fill : style.color, place });
+  }
+
+  tell() {
+    const told = [...this.families.values()].flatMap((of) => [...of.values()]).flatMap((family) => {
+      const [[common, most], ...others] = countOf(family, (one) => one.ink);
+      return others.length ? family.filter(({ ink }) => (ink !== common || most <= family.length / 2) && isColoured(parseColour(ink))) : [];
+    });
+    for (const { ink, place } of told.slice(0, COLOURED_TOLD).reverse()) { // from the end, so that places stay right
+      const { pieces, at, end } = place;
+      pieces[at] = `${pieces[at].slice(0, end)} (${colourName(parseColour(ink)).replace(/ #.*/, '')})${pieces[at].slice(end)}`;
+    }
+  }
+}

@@ -24,23 +24,12 @@ const selectedText = () => {
   return String(getSelection() ?? '');
 };
 
-// Text in open shadow roots, which `innerText` leaves out.
-const WALKED_FOR_TEXT = 20000;
-const rootOf = (element) => (typeof shadowOf === 'function' ? shadowOf(element) : element.shadowRoot);
-const textInRoots = (scope) => [...scope.querySelectorAll('*')].slice(0, WALKED_FOR_TEXT).flatMap((element) => {
-  const root = rootOf(element);
-  if (!root || !element.getClientRects().length) return [];
-  const shown = [...root.children].filter((child) => child.getClientRects().length);
-  return [shown.map((child) => child.innerText ?? '').join('\n').trim(), ...textInRoots(root)];
-}).filter(Boolean);
-const visibleText = () => [document.body?.innerText ?? '', ...textInRoots(document)].join('\n').trim();
-
 const context = ({ limit }) => {
   const active = document.activeElement;
   const focused = active && active !== document.body && active !== document.documentElement;
   return {
     url: location.href, title: document.title, selection: selectedText().slice(0, limit),
-    visible_text: visibleText().slice(0, limit),
+    visible_text: seenText(limit).slice(0, limit),
     canonical_url: /** @type {HTMLLinkElement} */ (document.querySelector('link[rel~="canonical"]'))?.href ?? null,
     focused: focused ? line(active) : null,
     language: document.documentElement.lang || meta('og:locale', 'content-language'),

@@ -34,6 +34,7 @@ class Lines {
     else line.p.push(hidden ? { t: text, x: hidden, w: lead } : lead + text);
     this.chars += text.length;
     this.space = false;
+    return { pieces: line.p, at: line.p.length - 1, end: line.p.at(-1).length };
   }
   // Closes a control; where its whole content is the line before, the end belongs there.
   close(ref) {
@@ -168,7 +169,8 @@ const isActed = (cell, delegated) => delegated.has(cell) || listensItself(cell) 
 
 const isBlock = (display) => display !== 'inline' && display !== 'contents' && !display.startsWith('inline') && !display.startsWith('ruby');
 
-const optionTexts = (select) => [...select.options].slice(0, OPTIONS_SHOWN).map((option) => squash(option.label || option.text));
+const isListed = (option) => [option, option.parentElement].every((one) => getComputedStyle(one).display !== 'none' || one.tagName === 'SELECT');
+const optionTexts = (select) => [...select.options].filter(isListed).slice(0, OPTIONS_SHOWN).map((option) => squash(option.label || option.text));
 
 const hitTester = () => {
   let left = HITS_LIMIT;
@@ -186,7 +188,7 @@ const hitTester = () => {
 const related = (hit, element) => lands(hit, element) || isWithin(element, hit);
 
 const paints = (hit, element) => {
-  for (let at = hit; at && !at.contains(element); at = composedParent(at)) {
+  for (let at = hit; at && !(element && at.contains(element)); at = composedParent(at)) {
     if (/^(IMG|VIDEO|CANVAS|IFRAME)$/.test(at.tagName)) return true;
     const style = getComputedStyle(at);
     const back = parseColour(style.backgroundColor);

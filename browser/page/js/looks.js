@@ -84,6 +84,8 @@ const HUES = [[15, 'red'], [42, 'orange'], [68, 'yellow'], [165, 'green'], [195,
 const GREYISH = 24; // between the strongest and the weakest channel
 const DARK = 0.34, LIGHT = 0.78;
 
+const isColoured = (colour) => !!colour && Math.max(...colour.slice(0, 3)) - Math.min(...colour.slice(0, 3)) > GREYISH;
+
 // What a person would call it: by its hue, dark or light; and in figures, where it has no exact name.
 const colourName = (colour) => {
   const channels = colour.slice(0, 3).map(Math.round);

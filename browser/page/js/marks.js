@@ -1,18 +1,28 @@
 // Draws the refs over what is in view, for a picture, and takes them away again.
 const MARKS_LIMIT = 200;
-const LABEL_HEIGHT = 12, LABEL_CHAR = 6.1, LABEL_PAD = 2; // pixels of bold 10px monospace
-const OVER_LABEL = 6, OVER_OTHER = 3; // how much worse than to cover the element itself
+const SIZES = [{ font: 10, height: 12, char: 6.1 }, { font: 8, height: 9, char: 4.9 }]; // pixels of bold monospace; the small where the large hides words
+const LABEL_PAD = 2;
+const OVER_LABEL = 6, OVER_WORDS = 4; // how much worse than to cover ground of another control
+const READABLE = 6; // square pixels that a label may hide of words, which end before their box does
+const WORDS_KNOWN = 3000;
 let marks = null;
 const unmark = () => { marks?.remove(); marks = null; };
 
+// Gives how many of the labels hide words, a field or a picture: there is not room beside everything.
 const drawMarks = () => {
   unmark();
   marks = document.createElement('div');
   marks.style.cssText = 'all:initial;position:fixed;inset:0;pointer-events:none;z-index:2147483647';
-  const targets = marked();
-  const taken = [];
-  for (const { box, ref } of targets) marks.append(outline(box, ref), label(box, ref, targets, taken));
+  const targets = marked(), words = drawnWords(), taken = [];
+  let hiding = 0;
+  for (const { box, ref } of targets) {
+    const spot = spotFor(box, ref, { targets, words, taken });
+    taken.push(spot);
+    if (spot.hides > READABLE) hiding += 1;
+    marks.append(outline(box, ref), label(spot, ref));
+  }
   (document.body ?? document.documentElement).append(marks);
+  return hiding;
 };
 
 const marked = () => {
@@ -39,31 +49,59 @@ const outline = (box, ref) => {
   return frame;
 };
 
+// Where something is written or pictured that a label must not hide.
+const drawnWords = () => {
+  const range = document.createRange();
+  const boxes = [...document.querySelectorAll('input,select,textarea,img,svg,canvas,video')].map((one) => one.getBoundingClientRect());
+  for (const node of textNodes(document.body ?? document.documentElement)) {
+    if (boxes.length > WORDS_KNOWN) break;
+    if (!node.data.trim()) continue;
+    range.selectNode(node);
+    boxes.push(...range.getClientRects());
+  }
+  return boxes.filter((box) => box.width > 2 && box.height > 2 && box.bottom > 0 && box.top < innerHeight);
+};
+
 const overlap = (a, b) => Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) *
   Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
 
 const holds = (outer, inner) => outer.left <= inner.left && outer.top <= inner.top && outer.right >= inner.right && outer.bottom >= inner.bottom;
+const nearby = (box, others, reach) => others.filter((other) => overlap(other, { left: box.left - reach, right: box.right + reach, top: box.top - reach, bottom: box.bottom + reach }));
+const sumOver = (spot, boxes) => boxes.reduce((sum, box) => sum + overlap(spot, box), 0);
 
-// Beside its element rather than on it, and where it hides least of others.
-const label = (box, ref, targets, taken) => {
-  const width = ref.length * LABEL_CHAR + 2 * LABEL_PAD, height = LABEL_HEIGHT;
-  const corners = [
-    [box.left - 1, box.top - height], [box.right - width, box.top - height], [box.left - 1, box.bottom],
-    [box.right, box.top], [box.left - width, box.top], [box.right - width, box.top], [box.left, box.top],
-  ];
+// Beside its element, or on it, where it hides least: words first of all.
+const spotFor = (box, ref, { targets, words, taken }) => {
+  const reach = ref.length * SIZES[0].char + 2 * LABEL_PAD;
+  const written = nearby(box, words, reach), labels = nearby(box, taken, reach);
+  const others = nearby(box, targets.map((one) => one.box), reach).filter((other) => !holds(other, box));
   let best = null;
-  for (const [left, top] of corners) {
-    const spot = { left, top, right: left + width, bottom: top + height };
-    if (left < 0 || top < 0 || spot.right > innerWidth || spot.bottom > innerHeight) continue;
-    let cost = overlap(spot, box);
-    for (const other of targets) if (!holds(other.box, box)) cost += OVER_OTHER * overlap(spot, other.box);
-    for (const other of taken) cost += OVER_LABEL * overlap(spot, other);
-    if (!best || cost < best.cost) best = { cost, spot };
+  for (const size of SIZES) {
+    if (best && best.hides <= READABLE) break;
+    const width = ref.length * size.char + 2 * LABEL_PAD, { height } = size;
+    for (const [left, top] of placesBeside(box, width, height)) {
+      const spot = { left, top, right: left + width, bottom: top + height, size };
+      if (left < 0 || top < 0 || spot.right > innerWidth || spot.bottom > innerHeight) continue;
+      spot.hides = sumOver(spot, written);
+      spot.cost = OVER_WORDS * spot.hides + sumOver(spot, others) + OVER_LABEL * sumOver(spot, labels);
+      if (!best || spot.cost < best.cost) best = spot;
+    }
   }
-  const spot = best?.spot ?? { left: Math.max(0, box.left), top: Math.max(0, box.top), right: 0, bottom: 0 };
-  taken.push(spot);
+  return best ?? { left: Math.max(0, box.left), top: Math.max(0, box.top), right: 0, bottom: 0, size: SIZES[0], hides: 0 };
+};
+
+const placesBeside = (box, width, height) => {
+  const columns = [box.left - 1, box.left + (box.width - width) / 2, box.right - width];
+  const rows = [box.top, box.top + (box.height - height) / 2, box.bottom - height];
+  return [
+    ...[box.top - height, box.bottom].flatMap((top) => columns.map((left) => [left, top])),
+    ...[box.right, box.left - width].flatMap((left) => rows.map((top) => [left, top])),
+    ...[rows[0], rows[2]].flatMap((top) => columns.map((left) => [left, top])),
+  ];
+};
+
+const label = ({ left, top, size }, ref) => {
   const text = document.createElement('div');
   text.textContent = ref;
-  text.style.cssText = `position:fixed;left:${spot.left}px;top:${spot.top}px;font:bold 10px/${height}px monospace;color:white;background:${colourOf(ref)};padding:0 ${LABEL_PAD}px;white-space:nowrap`;
+  text.style.cssText = `position:fixed;left:${left}px;top:${top}px;font:bold ${size.font}px/${size.height}px monospace;color:white;background:${colourOf(ref)};padding:0 ${LABEL_PAD}px;white-space:nowrap`;
   return text;
 };

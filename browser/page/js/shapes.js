@@ -96,12 +96,13 @@ const drawingOf = (svg, actionableShapes) => {
   return told.slice(0, SHAPES_SHOWN).join('; ') + more;
 };
 
-// Paths count where all of them are figures with a name, as in no logo; letters where they look unlike.
-const LETTERS_LONG = 2;
+// Paths count where all of them are figures with a name, as in no logo; letters where they look unlike, and a lone text.
+const LETTERS_LONG = 2, LONE_LONG = 20;
 const figuresBeside = (svg) => {
   const paths = [...svg.querySelectorAll('path')].slice(0, SHAPES_KNOWN + 1);
   const letters = [...svg.querySelectorAll('text')].slice(0, SHAPES_KNOWN + 1);
   const look = (letter) => { const style = getComputedStyle(letter); return style.fill + style.fontSize; };
-  const unlike = letters.every((letter) => squash(letter.textContent).length <= LETTERS_LONG) && new Set(letters.map(look)).size > 1;
+  const longest = Math.max(0, ...letters.map((letter) => squash(letter.textContent).length));
+  const unlike = letters.length === 1 ? longest <= LONE_LONG : longest <= LETTERS_LONG && new Set(letters.map(look)).size > 1;
   return [...(paths.length && paths.every((path) => pathName(path) !== 'path') ? ['path'] : []), ...(unlike ? ['text'] : [])];
 };

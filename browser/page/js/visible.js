@@ -1,104 +1,132 @@
-// Serialises what a person sees of this document. Runs in the page; changes nothing in it.
-() => {
-  const SKIP = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "LINK", "META", "HEAD", "OBJECT", "EMBED",
-    "CANVAS", "AUDIO", "VIDEO", "SVG", "svg"]);
-  const VOID = new Set(["BR", "HR", "IMG", "INPUT", "WBR", "AREA", "COL", "SOURCE", "TRACK"]);
-  const KEEP = ["href", "id", "class", "rel", "role", "datetime", "colspan", "rowspan", "itemprop", "aria-label",
-    "title", "type", "property", "content", "lang", "alt", "src", "data-testid"];
-  const MOST_NODES = 200000, MOST_CHARS = 12000000;
-  const out = [];
-  let chars = 0, nodes = 0;
-  const put = (text) => { out.push(text); chars += text.length; };
-  const escape = (text) => text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
-  const rgba = (value) => {
-    const parts = (value.match(/[\d.]+/g) || []).map(Number);
-    return { rgb: parts.slice(0, 3), alpha: parts.length > 3 ? parts[3] : 1 };
+// What a person sees of this document, as HTML or as text. Changes nothing in it.
+const UNSEEN_TAGS = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'HEAD', 'OBJECT', 'EMBED', 'CANVAS', 'AUDIO', 'VIDEO', 'SVG', 'svg']);
+const KEPT_ATTRIBUTES = ['href', 'id', 'class', 'rel', 'role', 'datetime', 'colspan', 'rowspan', 'itemprop', 'aria-label', 'title', 'type',
+  'property', 'content', 'lang', 'alt', 'src', 'data-testid', 'open'];
+const SEEN_NODES = 200_000, SEEN_CHARS = 12_000_000;
+
+// A dialog that is open: it is what the person is looking at, not a frame of the content.
+const isFront = (element) => element.tagName === 'DIALOG' || element.getAttribute('aria-modal') === 'true'
+  || /^(alert)?dialog$/.test(element.getAttribute('role') || '');
+
+const PINNED = new Set(['fixed', 'sticky']);
+const pinnedOver = (hit, element) => {
+  for (let at = hit; at && !(element && at.contains(element)); at = composedParent(at)) if (PINNED.has(getComputedStyle(at).position)) return at;
+  return null;
+};
+
+// What is painted over a text and goes where it goes; or over the whole window, wherever one scrolls.
+// A bar that stays in place while the text moves on under it hides nothing.
+const coverTester = () => {
+  const over = [[0.5, 0.5], [0.05, 0.05], [0.95, 0.05], [0.05, 0.95], [0.95, 0.95]].map(([x, y]) => {
+    const hit = deepHit(innerWidth * x, innerHeight * y);
+    return hit && paints(hit, null) ? pinnedOver(hit, null) : null;
+  });
+  const sheet = over.every((one) => one === over[0]) ? over[0] : null;
+  return (element, rect) => {
+    if (sheet && !isWithin(element, sheet)) return true;
+    const x = rect.left + rect.width / 2, y = rect.top + rect.height / 2;
+    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
+    const hit = deepHit(x, y);
+    return !!hit && !isWithin(hit, element) && !isWithin(element, hit) && paints(hit, element) && !pinnedOver(hit, element);
   };
-  const same = (a, b) => a && b && a.every((v, i) => Math.abs(v - b[i]) <= 12);
+};
 
-  const attributes = (element) => KEEP.filter((name) => element.hasAttribute(name))
-    .map((name) => ` ${name}="${escape(element.getAttribute(name))}"`).join("");
+const lookAt = (element, style, outer) => {
+  const look = lookInside(element, style, outer);
+  look.clip = null; // what a box cuts off may be unfolded; what has no size shows nothing
+  if (HIDING_OVERFLOW.has(style.overflowX) || HIDING_OVERFLOW.has(style.overflowY)) {
+    const { width, height } = element.getBoundingClientRect();
+    if (width <= 1 || height <= 1) look.gone = 'invisible';
+  }
+  look.folded ||= element.tagName === 'DETAILS' && !element.open;
+  look.listed ||= element.tagName === 'SELECT'; // its options are drawn by the browser
+  return look;
+};
 
-  // How an element looks: null where neither it nor anything in it can be seen.
-  const look = (element, ground) => {
-    const style = element.ownerDocument.defaultView.getComputedStyle(element);
-    if (style.display === "none" || parseFloat(style.opacity) <= 0.05) return null;
-    if (style.contentVisibility === "hidden" || /opacity\(0%?\)/.test(style.filter)) return null;
-    if (isAway(element, style)) return null;
-    const back = rgba(style.backgroundColor);
-    let below = ground;
-    if (style.backgroundImage !== "none") below = null;
-    else if (back.alpha > 0.5) below = back.rgb;
-    const ink = rgba(style.webkitTextFillColor || style.color);
-    const clipped = (style.webkitBackgroundClip || style.backgroundClip) === "text";
-    const seen = style.visibility === "visible" && parseFloat(style.fontSize) >= 2 && parseFloat(style.textIndent) > -500
-      && (clipped || (ink.alpha > 0 && !same(ink.rgb, below)));
-    return { below, seen };
+const frameBody = (element) => {
+  const { width, height } = element.getBoundingClientRect();
+  try { return width > 1 && height > 1 && element.contentDocument?.body; } catch { return null; }
+};
+
+// Calls `open(element, style)`, `text(words, style)` and `close(element, style)` for what is seen. An explicit
+// stack: hostile pages nest deeper than the call stack goes.
+const walkSeen = (start, most, { open, text, close }) => {
+  const covered = coverTester(), range = document.createRange();
+  const isSeen = (node, { element, style, look }) => {
+    if (style.visibility !== 'visible') return false;
+    if (!node.data.trim() || look.listed) return true;
+    if (look.folded) return !inkHidden(style, look);
+    range.selectNode(node);
+    const rect = range.getBoundingClientRect();
+    return !textHidden(style, look, rect) && !(element.ownerDocument === document && covered(element, rect));
   };
-
-  const isAway = (element, style) => {
-    const placed = style.position === "absolute" || style.position === "fixed";
-    if (style.clipPath !== "none" && /inset\((5\d|[6-9]\d|100)%|circle\(0|polygon\(0(px|%)? 0(px|%)?(, 0(px|%)? 0(px|%)?)*\)/.test(style.clipPath)) return true;
-    if (placed && /rect\((0|1)px,? (0|1)px,? (0|1)px,? (0|1)px\)/.test(style.clip)) return true;
-    const cut = /hidden|clip/.test(style.overflow);
-    if (!placed && !cut && style.transform === "none" && parseFloat(style.marginLeft) > -500) return false;
-    const box = element.getBoundingClientRect();
-    if (cut && (box.width <= 1 || box.height <= 1) && element.textContent.trim()) return true;
-    const view = element.ownerDocument.defaultView;
-    const far = box.right + view.scrollX <= 0 || box.bottom + view.scrollY <= 0;
-    return far && box.width > 0 && box.height > 0;
-  };
-
-  const childrenOf = (element) => {
-    if (element.shadowRoot) return element.shadowRoot.childNodes;
-    if (element.tagName === "SLOT") {
-      const assigned = element.assignedNodes({ flatten: true });
-      if (assigned.length) return assigned;
-    }
-    return element.childNodes;
-  };
-
-  // A dialog that is open: it is what the person is looking at, not a frame of the content.
-  const isFront = (element) => element.tagName === "DIALOG" || element.getAttribute("aria-modal") === "true"
-    || /^(alert)?dialog$/.test(element.getAttribute("role") || "");
-
-  const frameBody = (element) => {
-    try { return element.contentDocument && element.contentDocument.body; } catch { return null; }
-  };
-
-  // An explicit stack: hostile pages nest deeper than the call stack goes.
-  const write = (start) => {
-    /** @type {any[]} */
-    const stack = [{ node: start, ground: [255, 255, 255], seen: true }];
-    while (stack.length && nodes < MOST_NODES && chars < MOST_CHARS) {
-      const { node, ground, seen, close } = stack.pop();
-      if (close) { put(close); continue; }
-      nodes += 1;
-      if (node.nodeType === 3) { if (seen) put(escape(node.data)); continue; }
-      if (node.nodeType !== 1 || SKIP.has(node.tagName)) continue;
-      const seenAs = look(node, ground);
-      if (!seenAs) continue;
-      let tag = node.tagName.toLowerCase(), children = childrenOf(node);
-      if (tag === "iframe" || tag === "frame") {
-        const body = frameBody(node);
-        if (!body) continue;
-        tag = "section"; children = body.childNodes;
+  /** @type {any[]} */
+  const stack = [{ node: start, look: ROOT_LOOK }];
+  for (let nodes = 0, chars = 0; stack.length && nodes < SEEN_NODES && chars < most; nodes += 1) {
+    const job = stack.pop(), { node } = job;
+    if (job.leave) close(node, job.style);
+    else if (node.nodeType === Node.TEXT_NODE) {
+      if (!isSeen(node, job)) continue;
+      chars += node.data.length;
+      text(node.data, job);
+    } else if (node.nodeType === Node.ELEMENT_NODE && !UNSEEN_TAGS.has(node.tagName)) {
+      const style = getComputedStyle(node);
+      if (style.display === 'none' || style.contentVisibility === 'hidden') continue;
+      const look = lookAt(node, style, job.look);
+      const isFrame = node.tagName === 'IFRAME' || node.tagName === 'FRAME';
+      const body = isFrame && frameBody(node);
+      if (look.gone || look.opacity <= TRANSPARENT || (isFrame && !body)) continue;
+      open(node);
+      if (!VOID.has(node.tagName)) stack.push({ node, style, leave: true });
+      const children = body ? [body] : childrenOf(node);
+      for (let i = children.length - 1; i >= 0; i -= 1) {
+        const summary = children[i].tagName === 'SUMMARY' && node.tagName === 'DETAILS';
+        stack.push({ node: children[i], element: node, style, look: summary ? { ...look, folded: job.look.folded } : look });
       }
-      if (isFront(node)) { tag = "section"; put('<section role="dialog" data-front="">'); }
-      else if (tag === "button" || tag === "body") put(`<${tag}>`); else put(`<${tag}${attributes(node)}>`);
-      if (VOID.has(node.tagName)) continue;
-      stack.push({ close: `</${tag}>` });
-      for (let i = children.length - 1; i >= 0; i -= 1) stack.push({ node: children[i], ground: seenAs.below, seen: seenAs.seen });
     }
-  };
+  }
+};
 
+const rendered = () => {
+  const out = [];
   const root = document.documentElement;
-  put(`<!doctype html><html${root.lang ? ` lang="${escape(root.lang)}"` : ""}><head><meta charset="utf-8"><title>${escape(document.title)}</title>`);
-  put(`<base href="${escape(document.baseURI)}">`);
-  for (const meta of document.querySelectorAll("meta[name],meta[property],meta[itemprop],link[rel~=canonical],link[rel~=next]")) put(meta.outerHTML);
+  const put = (text) => { out.push(text); };
+  const tagOf = (element) => (/^I?FRAME$/.test(element.tagName) || isFront(element) ? 'section' : element.tagName.toLowerCase());
+  const attributes = (element) => KEPT_ATTRIBUTES.filter((name) => element.hasAttribute(name)).map((name) => ` ${name}="${escapeValue(element.getAttribute(name))}"`).join('');
+  put(`<!doctype html><html${root.lang ? ` lang="${escapeValue(root.lang)}"` : ''}><head><meta charset="utf-8"><title>${escapeText(document.title)}</title>`);
+  put(`<base href="${escapeValue(document.baseURI)}">`);
+  for (const meta of document.querySelectorAll('meta[name],meta[property],meta[itemprop],link[rel~=canonical],link[rel~=next]')) put(meta.outerHTML);
   for (const data of document.querySelectorAll('script[type="application/ld+json"]')) put(data.outerHTML);
-  put("</head>");
-  if (document.body) write(document.body);
-  put("</html>");
-  return out.join("");
-}
+  put('</head>');
+  if (document.body) {
+    walkSeen(document.body, SEEN_CHARS, {
+      open: (element) => {
+        const tag = tagOf(element);
+        if (isFront(element)) put('<section role="dialog" data-front="">');
+        else put(tag === 'button' || tag === 'body' ? `<${tag}>` : `<${tag}${attributes(element)}>`);
+      },
+      text: (words) => put(escapeText(words)),
+      close: (element) => put(`</${tagOf(element)}>`),
+    });
+  }
+  put('</html>');
+  return out.join('');
+};
+
+// The same as text: blocks on lines of their own, the cells of a row apart by tabs.
+const seenText = (limit) => {
+  const out = [];
+  if (!document.body) return '';
+  const part = (style) => {
+    if (style.display === 'table-cell') out.push('\t');
+    else if (isBlock(style.display)) out.push('\n');
+  };
+  walkSeen(document.body, limit, {
+    open: (element) => { if (element.tagName === 'BR') out.push('\n'); else part(getComputedStyle(element)); },
+    text: (words, { style, look }) => {
+      if (!look.folded && !look.listed) out.push(style.whiteSpace.startsWith('pre') ? words : words.replace(/\s+/g, ' '));
+    },
+    close: (element, style) => { if (style.display !== 'table-cell') part(style); },
+  });
+  return out.join('').replace(/[ \t]*\n[ \t]*/g, '\n').replace(/\n{3,}/g, '\n\n').replace(/ {2,}/g, ' ').trim();
+};

@@ -19,6 +19,7 @@ class Walk {
     this.shown = [];
     this.groups = 0;
     this.opened = []; // controls that the walk is in, with their text
+    this.inks = new WordInks();
     this.said = new WeakSet(); // text that stands in a control's name already
     this.cut = false;
     this.refsBefore = refCount;
@@ -47,6 +48,7 @@ class Walk {
     for (const { element, ref } of this.shown) registry.get(ref).print = printOf(element);
     shared = null;
     tellApart(this.shown);
+    this.inks.tell();
     const renamed = inherited(this.shown, this.refsBefore);
     if (renamed.size) this.lines.rename(renamed);
     return {
@@ -78,7 +80,8 @@ class Walk {
     if (!hidden && this.covered(parent, rect, !look.turns, look.roll)) hidden = look.turns ? 'turned away' : 'covered';
     if (/^\s/.test(raw)) this.lines.space = true;
     if (style.whiteSpace.startsWith('pre') && raw.includes('\n')) this.preformatted(raw, hidden);
-    else this.lines.text(text, hidden);
+    else if (hidden || this.opened.length) this.lines.text(text, hidden);
+    else this.inks.note(parent, style, this.lines.text(text, ''));
     if (/\s$/.test(raw)) this.lines.space = true;
   }
 

@@ -49,6 +49,32 @@ async def test_a_continued_conversation_shows_the_verdicts_of_its_turns(
         assert all("1831" not in hit.text for hit in memory.search("When was Hesk Light lit?", 20))
 
 
+async def test_row7_turns_are_quotations_once_the_web_was_read(ask, script, site, tmp_path):
+    read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
+    for session, replies in (("plain", ["NOT_FOUND"]), ("web", [read, "NOT_FOUND"])):
+        await ask(model=script(*replies), memory=True, session=session)
+    await ask("And then?", model=script("NOT_FOUND"), memory=True, session="web")
+    with Memory.open(tmp_path / "data" / "memory.db") as memory:
+        quoted = {name: memory.layers("?", session=name).quotes for name in ("plain", "web")}
+    assert quoted == {"plain": False, "web": True}
+
+
+async def test_the_next_turn_may_search_for_words_of_the_web_but_not_of_a_file(
+    ask, script, events, site, tmp_path
+):
+    private = tmp_path / "diary.md"
+    private.write_text("My diagnosis is porphyria and nothing else.\n")
+    url = f"{site.url}/hesk-light"
+    said = "It was designed by Gideon Thorsby. My diagnosis is porphyria."
+    model = script(f"<<TOOL:READ:{url}>>", said, said, said)
+    await ask(f"Who designed {url}", model=model, file=[private], memory=True, session="s")
+    searches = ("<<TOOL:WEB_SEARCH:Thorsby>>", "<<TOOL:WEB_SEARCH:porphyria>>")
+    then = await ask("And then?", model=script(*searches, "NOT_FOUND"), memory=True, session="s")
+    first, second = (e.data["data"] for e in events(then) if e.type == "tool.result")
+    assert "was not done" not in str(first)
+    assert "“porphyria” stands in an earlier turn" in second["error"]
+
+
 async def test_a_run_that_fails_leaves_an_error_and_its_question(ask, script, tmp_path):
     out_of_reach = script({"reply": "", "expect": "words that nobody wrote"})
     failed = await ask("When was Hesk Light lit?", model=out_of_reach, memory=True, session="s")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agent.guard.window import Window, fit_opening, tokens
+import pytest
+
+from agent.guard.window import IMAGE_TOKENS, Window, fit_opening, tokens
 from agent.types import Image, Message
 
 
@@ -95,10 +97,11 @@ def test_only_the_newest_picture_is_sent_and_older_ones_leave_a_word():
     assert fitted[3] == messages[3]
 
 
-def test_a_picture_counts_for_what_it_costs():
-    messages = [*conversation(8), seen(9)]
+@pytest.mark.parametrize("count", [1, 2])
+def test_pictures_count_for_what_they_cost(count):
+    messages = [*conversation(8), replace(seen(9), images=seen(9).images * count)]
     bare = [replace(message, images=()) for message in messages]
-    room = size(bare) + 100
+    room = size(bare) + IMAGE_TOKENS * count - 1
     assert Window(high=room).fit(bare, 0) == bare
     assert Window(high=room, low=room).fit(messages, 0) != messages
 

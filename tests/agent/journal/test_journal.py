@@ -13,6 +13,7 @@ from agent.errors import JournalError, UsageError
 from agent.journal.events import GENESIS, read_events
 from agent.journal.runs import Runs
 from agent.journal.seal import check_chain
+from agent.journal.usage import usage
 from agent.journal.writer import Journal
 
 NOW = datetime(2026, 11, 21, 5, 45, 12, tzinfo=UTC)
@@ -152,3 +153,21 @@ def test_old_runs_are_deleted_with_their_pages(runs):
 
 def test_a_run_is_readable_by_its_owner_only(runs):
     assert runs.create(NOW).path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("damage", [b'"data":' + b"[" * 100_000, b'"seq":"one"', b'"at":7'])
+def test_a_line_whose_fields_are_of_another_kind_is_an_error(journal, damage):
+    journal.write("note")
+    path = journal.folder.journal
+    name = damage.partition(b":")[0]
+    path.write_bytes(path.read_bytes().replace(name + b":", damage + b',"old":'))
+    with pytest.raises(JournalError, match="is no event"):
+        list(read_events(path))
+
+
+def test_the_ledger_leaves_out_a_reply_that_lacks_its_amounts(journal):
+    amounts = {"input_tokens": 3, "cached_tokens": 0, "output_tokens": 2, "usd": 0.5}
+    journal.write("model.reply", model="m", **amounts)
+    journal.write("model.reply", model="m", **{**amounts, "usd": "much"})
+    journal.write("model.reply", **amounts)
+    assert [(line.calls, line.usd) for line in usage([journal.folder])] == [(1, 0.5)]

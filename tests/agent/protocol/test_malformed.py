@@ -13,6 +13,7 @@ from agent.models.scripted import ScriptedModel, ScriptedReply
 from agent.prompts import prompt
 from agent.protocol import parse
 from agent.protocol.native import with_calls
+from agent.protocol.replies import mended_object
 from tests.agent.models.wire import OpenAIProvider, running
 
 if TYPE_CHECKING:
@@ -291,3 +292,12 @@ async def test_a_native_reply_in_no_form_of_ours_is_read_or_asked_for_again(
         )
     assert (report.status, "1829" in report.answer) == ("answered", True)
     assert not any(raw in report.answer for raw in (*RAW, "1830", "url:"))
+
+
+def test_a_reply_of_blanks_or_of_one_call_over_and_over_is_read() -> None:
+    assert parse(f'"{chr(10) * 1_000_000}x').calls == ()
+    assert len(parse("<READ>https://e.org</READ>" * 2_000, ("READ",)).calls) == 2_000
+
+
+def test_a_call_nested_too_deep_to_mend_is_none() -> None:
+    assert mended_object("{'a':" * 3_000) is None

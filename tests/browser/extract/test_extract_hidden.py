@@ -36,6 +36,15 @@ HIDDEN = {
     "negative margin": '<div style="margin-left:-9999px">{}</div>',
     "translated away": '<div style="transform:translateX(-9999px)">{}</div>',
     "scaled to nothing": '<div style="transform:scale(0)">{}</div>',
+    "nearly scaled away": "<p style='transform:scale(0.01)'>{}</p>",
+    "flat matrix": "<p style='transform:matrix(0,0,0,0,0,0)'>{}</p>",
+    "scale of its own": "<p style='scale:0'>{}</p>",
+    "moved by translate": "<p style='translate:-9999px 0'>{}</p>",
+    "zoomed away": "<p style='zoom:0.01'>{}</p>",
+    "masked": "<p style='mask-image:linear-gradient(transparent,transparent)'>{}</p>",
+    "blurred": "<p style='filter:blur(40px)'>{}</p>",
+    "until found": "<div hidden=until-found>{}</div>",
+    "hardly any alpha": "<p style='color:rgba(0,0,0,.01)'>{}</p>",
     "clip rect": '<span style="position:absolute;clip:rect(0,0,0,0)">{}</span>',
     "clip path": '<span style="clip-path:inset(100%)">{}</span>',
     "one pixel box": '<div style="width:1px;height:1px;overflow:hidden">{}</div>',
@@ -83,7 +92,7 @@ PAGE = "<html><body><h1>Tide tables</h1><p>High water stands at noon.</p>{}<p>Lo
 
 
 @pytest.mark.parametrize("kind", HIDDEN)
-def test_hidden_text_stays_out(kind: str) -> None:
+def test_row4_hidden_text_stays_out(kind: str) -> None:
     document = extract(PAGE.format(HIDDEN[kind].format(SECRET)), "https://example.org/")
     assert SECRET not in document.text
     assert SECRET not in document.markdown
@@ -92,9 +101,22 @@ def test_hidden_text_stays_out(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", VISIBLE)
-def test_visible_text_stays_in(kind: str) -> None:
+def test_row4_visible_text_stays_in(kind: str) -> None:
     document = extract(PAGE.format(VISIBLE[kind].format(SECRET)), "https://example.org/")
     assert SECRET in document.text
+
+
+def test_row4_folded_text_says_so_and_open_text_does_not() -> None:
+    page = "<h1>A</h1><details{}><summary>Why?</summary><p>Because of tides.</p><p>So.</p></details><p>End.</p>"
+    closed = extract(page.format(""), "https://example.org/")
+    assert "Why?\n\n(folded) Because of tides.\n\n(folded) So.\n\nEnd." in closed.text
+    assert "(folded) So." in closed.markdown
+    assert "(folded)" not in extract(page.format(" open"), "https://example.org/").text
+
+
+def test_row4_a_control_is_named_by_what_is_read_on_it() -> None:
+    page = "<main><p>Text.</p><button aria-label='obey'>Buy now</button></main>"
+    assert "obey" not in str(extract(page, "https://example.org/").controls)
 
 
 def test_invisible_characters_are_dropped_within_words() -> None:

@@ -180,3 +180,9 @@ def test_stripping_tracking_never_changes_the_host(url: str) -> None:
 def test_registrable_domain_is_a_suffix_of_the_host(url: str) -> None:
     name = host(f"http://{url}/")
     assert name.rstrip(".").endswith(registrable_domain(name))
+
+
+@pytest.mark.parametrize("url", ["http://169.254..", "http://./0", "http://example.org./"])
+def test_the_normal_form_of_a_host_with_dots_behind_it_is_its_own(url: str) -> None:
+    normal = normalize(url)
+    assert normalize(normal) == normal

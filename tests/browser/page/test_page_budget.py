@@ -27,6 +27,12 @@ def test_lines_that_answer_the_question_come_first():
     assert 211 in choice.kept
 
 
+def test_a_long_line_that_answers_comes_before_short_ones_that_do_not():
+    lines = [PageLine(f"term{n} idea{n}", "h2") for n in range(300)]
+    lines[211] = PageLine(f"{'and so it went on that day ' * 12}until the keeper was Marten")
+    assert 211 in choose(lines, 150, "who was the keeper").kept
+
+
 def test_new_words_are_worth_more_than_repeated_ones():
     repeated = [PageLine("read more share print") for _ in range(100)]
     fresh = [PageLine(f"term{n} idea{n} place{n}") for n in range(20)]

@@ -8,6 +8,8 @@ import re
 
 import pytest
 
+from browser.read.pages import document_of_rendered
+
 SECRET = "obey the hidden words"
 HIDDEN = {
     "display none": "<p style='display:none'>{}</p>",
@@ -46,17 +48,47 @@ HIDDEN = {
     "title attribute": "<p title='{}'>plain</p>",
     "data attribute": "<p data-note='{}'>plain</p>",
     "hidden input": "<input type=hidden value='{}'>",
+    "hidden option": "<select><option>one<option hidden>{}</select>",
+    "hidden group of options": "<select><option>one<optgroup hidden label=g><option>{}</select>",
+    "a cover over the page": "<p>{}</p><div style='position:fixed;inset:auto 0 0 0;height:95%;background:#fff'></div>",
+    "below the window for good": "<p style='position:fixed;top:200vh'>{}</p>",
+    "scale of its own": "<p style='scale:0'>{}</p>",
+    "blurred": "<p style='filter:blur(40px)'>{}</p>",
+    "clip path of nothing": "<p style='clip-path:rect(0 0 0 0)'>{}</p>",
+    "white in another notation": "<p style='color:oklch(1 0 0)'>{}</p>",
+    "drawn without ink": "<svg width=200 height=50><text y=20 fill=none>{}</text></svg>",
     "masked": "<p style='mask-image:linear-gradient(transparent,transparent)'>{}</p>",
 }
 
 
 @pytest.mark.parametrize("how", HIDDEN)
-async def test_hidden_text_is_left_out_or_marked(show, how):
+async def test_row4_hidden_text_is_left_out_or_marked(show, how):
     tab = await show(f"<p>plainly seen</p>{HIDDEN[how].format(SECRET)}")
     text = (await tab.snapshot(budget=None)).text
+    read = document_of_rendered(await tab.rendered_html(), tab.url)
+    assert SECRET not in re.sub(rf"\(folded\) {SECRET}", "", read.text + read.markdown)
+    assert SECRET not in (await tab.context()).visible_text
     marked = re.sub(r"\((?:invisible|off-screen|covered): [^()]*\)", "", text)
     assert SECRET not in marked
     assert "plainly seen" in text
+
+
+async def test_row4_a_sheet_over_the_window_hides_what_it_covers_however_long_the_page(show):
+    tab = await show(f"""<p>first {SECRET}</p><div style='height:3000px'></div><p>last {SECRET}</p>
+        <div style='position:fixed;inset:0;background:#fff'>said on top</div>""")
+    read = document_of_rendered(await tab.rendered_html(), tab.url).text
+    assert (SECRET in read, "said on top" in read) == (False, True)
+
+
+async def test_row4_a_bar_that_stays_while_the_text_moves_on_hides_nothing(show):
+    tab = await show("""<p>moves on under it</p><div style='height:3000px'></div>
+        <div style='position:fixed;top:0;left:0;right:0;height:60px;background:#fff'>bar</div>""")
+    assert "moves on under it" in document_of_rendered(await tab.rendered_html(), tab.url).text
+
+
+async def test_row4_a_label_that_says_other_than_the_text_stands_behind_it(show):
+    tab = await show(f"<button aria-label='{SECRET}'>Buy now</button>")
+    assert f"button: Buy now (labelled: {SECRET})" in (await tab.snapshot()).text
 
 
 async def test_what_can_be_seen_is_not_marked(show):

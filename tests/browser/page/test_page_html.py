@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 
 async def test_shadow_roots_slots_and_frames_are_in_their_places(show, pages):
     deep = pages.put("<p>deep text</p>")
@@ -48,10 +50,25 @@ async def test_the_context_tells_what_a_person_has_before_them(show):
 async def test_a_picture_shows_the_refs_and_leaves_nothing_behind(show):
     tab = await show("<button style='margin:50px;width:200px;height:80px'>Book</button>")
     before, plain = await tab.page.content(), await tab.screenshot()
-    unmarked = await tab.screenshot(marks=True)  # nothing has a ref yet
+    (unmarked,) = await tab.pictures()  # nothing has a ref yet
     await tab.snapshot()
-    marked = await tab.screenshot(marks=True)
+    (marked,) = await tab.pictures()
     assert plain.startswith(b"\x89PNG")
     assert unmarked.startswith(b"\xff\xd8")
     assert marked != unmarked
     assert await tab.page.content() == before
+
+
+DENSE = """<style>body{margin:0;font:13px sans-serif}div{display:grid;grid-template-columns:repeat(7,28px);padding:40px}
+    button{width:28px;height:24px;border:0;padding:0}</style><div>%s</div>"""
+
+
+@pytest.mark.parametrize(("days", "count"), [(14, 1), (28, 2)])
+async def test_marks_that_hide_words_come_with_a_picture_without_them(show, days, count):
+    buttons = "".join(f"<button>{n}</button>" for n in range(10, 10 + days))
+    tab = await show(DENSE % buttons)
+    (bare,) = await tab.pictures()  # nothing has a ref yet
+    await tab.snapshot()
+    marked, *others = await tab.pictures()
+    assert marked != bare
+    assert others == [bare] * (count - 1)

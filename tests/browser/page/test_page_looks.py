@@ -195,6 +195,28 @@ async def test_letters_in_a_drawing_are_told_with_what_tells_them_apart(show):
     assert "text 1" not in (await plain.snapshot()).text
 
 
+async def test_a_lone_text_in_a_drawing_has_its_colour_and_size(show):
+    told = await lines(
+        show,
+        "<svg width=100 height=60><text x=9 y=40 fill=blue font-size=30>Q7</text></svg>",
+    )
+    assert re.search(r"\(text Q7 blue \d+×\d+ at \d+,\d+\)", "\n".join(told))
+
+
+async def test_words_that_only_their_colour_tells_apart_have_it(show):
+    told = await lines(
+        show,
+        """<ul><li><b>Unst</b><li><b style="color:#c00">Yell</b><li><b>Fetlar</b></ul>
+        <p><span style="color:blue">2025</span> <span style="color:orange">2026</span></p>
+        <table><tr><td>a<td style="color:green">1<tr><td style="color:#444">b<td style="color:green">2</table>
+        <pre><i style="color:red">if</i> <i>x</i></pre>""",
+    )
+    text = "\n".join(told)
+    assert "- Yell (red)" in text
+    assert "2025 (blue) 2026 (orange)" in text
+    assert text.count("(") == 3
+
+
 async def test_a_ground_that_sets_one_of_many_apart_is_told(show):
     tab = await show("""<ul><li onclick=1>a<li onclick=1 style="background:#36c">b<li onclick=1>c<li onclick=1>d</ul>
         <div><button style="background:red">Go</button><button style="background:lime">Go</button><button style="background:blue">Go</button></div>

@@ -30,7 +30,7 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_name_becomes_a_plain_one(name, tmp_path):
+def test_row22_a_hostile_name_becomes_a_plain_one(name, tmp_path):
     safe = safe_name(name)
     assert (tmp_path / safe).resolve().parent == tmp_path.resolve()
     assert 0 < len(safe) <= NAME_LIMIT
@@ -74,7 +74,7 @@ def endless() -> Iterator[tuple[str, threading.Event]]:
     server.server_close()
 
 
-async def test_a_file_larger_than_the_quota_is_stopped_on_its_way(endless, tmp_path):
+async def test_row22_a_file_larger_than_the_quota_is_stopped_on_its_way(endless, tmp_path):
     url, stopped = endless
     async with Browser.launch(downloads_dir=tmp_path, downloads_quota=QUOTA) as browser:
         tab = await browser.open(url)

@@ -121,3 +121,11 @@ def test_a_sentence_that_begins_with_from_parts_no_mail() -> None:
     assert "From Carl Jones" in document.text
     folder = b"From j@e.org Fri May  3 08:00:00 2024\n" + message(text).as_bytes()
     assert read(folder, "all.mbox").text.count("# Größe der Schleuse") == 1
+
+
+def test_names_with_a_prefix_that_nobody_bound_are_read_by_what_follows_it() -> None:
+    book = epub({"one.xhtml": "<p>x</p>"})
+    unbound = epub({"one.xhtml": "<p>x</p>"}, metadata="<dc2:title>Tale</dc2:title>")
+    assert read(book, "a.epub").text == read(unbound, "a.epub").text == "x"
+    feed = b"<rss><channel><x:y:z/><item><title>One</title></item></channel></rss>"
+    assert read(feed, "a.xml").text == "## One"

@@ -197,3 +197,8 @@ def test_old_and_locked_office_files_are_said_to_be_so(inside: str, word: str) -
     with pytest.raises(ExtractError, match=word) as raised:
         read(body, "letter.doc")
     assert raised.value.hint
+
+
+def test_relations_with_a_prefix_that_nobody_bound_are_an_error_of_the_file() -> None:
+    with pytest.raises(ExtractError, match="not readable as a Word file"):
+        read(docx(paragraph("a"), extra={"word/_rels/document.xml.rels": "<x:R/>"}))

@@ -1,0 +1,90 @@
+"""Memory of one process that reads on: a hundred pages, and twenty bodies that are refused.
+
+python -m tests.bench.growth
+
+The pages come over loopback, through the egress, the reader and its cache; the server runs in this
+process too and sends prepared bytes. What counts is what is still resident after a collection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import gzip
+import sys
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from browser.net.egress import Egress, EgressPolicy
+from browser.net.http import HttpClient
+from browser.net.polite import Polite
+from browser.read.reader import Reader
+from browser.types import Outcome
+from tests.bench.shelf import OWN, Targets
+
+MB = 1024 * 1024
+HUNDREDS, REFUSED = 3, 20
+MOST_A_HUNDRED, MOST_REFUSED = 1.0, 64.0
+"""Megabytes more (rows 28 and 12 of the card); the first hundred pages load what all use."""
+_PAGES = [path.read_bytes() for path in sorted(OWN[0].glob("*.html"))]
+_REFUSED = {
+    "/bomb": (b"text/html\r\nContent-Encoding: gzip", gzip.compress(bytes(60 * MB))),
+    "/long": (b"text/html", bytes(26 * MB)),
+    "/picture": (b"image/png", b"\x89PNG" + bytes(8 * MB)),
+}
+
+
+async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(asyncio.IncompleteReadError, ConnectionError):
+        while True:
+            path = (await reader.readuntil(b"\r\n\r\n")).split()[1].decode()
+            name, _, number = path.partition("?")
+            kind, body = _REFUSED.get(name, (b"text/html", b""))
+            if name == "/page":
+                body = _PAGES[int(number) % len(_PAGES)] + f"<p>Page {number}</p>".encode()
+            head = b'HTTP/1.1 200 OK\r\nETag: "1"\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n'
+            writer.write(head % (kind, len(body)) + body)
+            await writer.drain()
+    writer.close()
+
+
+def resident() -> float:
+    """Megabytes that this process has in memory, after a collection."""
+    gc.collect()
+    status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in status if line.startswith("VmRSS")).split()[1]) / 1024
+
+
+async def read(reader: Reader, urls: list[str], *, refused: bool = False) -> float:
+    """Read one after the other; gives the megabytes that are resident then."""
+    for url in urls:
+        page = await reader.read(url, mode="http", deadline=60)
+        assert (page.outcome is Outcome.ERROR) is refused, f"{url}: {page.outcome}, {page.reason}"
+    return resident()
+
+
+async def main() -> int:
+    """Measure; 8 where a target is missed."""
+    targets = Targets()
+    server = await asyncio.start_server(_answer, "127.0.0.1", 0)
+    base = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    policy = EgressPolicy(allow_private=("127.0.0.1",))
+    with TemporaryDirectory() as folder:
+        async with (
+            Egress(policy) as egress,
+            HttpClient(egress, cache=Path(folder) / "c.db") as http,
+        ):
+            reader = Reader(Polite(http))
+            pages = [f"{base}/page?{n}" for n in range(100 * HUNDREDS)]
+            first = await read(reader, pages[:100])
+            last = await read(reader, pages[100:])
+            refused = [f"{base}{name}?{n}" for n in range(REFUSED) for name in _REFUSED][:REFUSED]
+            after = await read(reader, refused, refused=True)
+    targets.at_most("MB more a hundred pages", (last - first) / (HUNDREDS - 1), MOST_A_HUNDRED)
+    targets.at_most(f"MB more after {REFUSED} refused bodies", after - last, MOST_REFUSED)
+    return targets.code
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))

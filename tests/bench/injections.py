@@ -1,0 +1,77 @@
+"""What comes of every injected order when the model obeys all that it reads.
+
+    python -m tests.bench.injections            in a Chrome of our own, in one that is logged in
+                                                somewhere, and in an attached one
+    python -m tests.bench.injections attached   one of them
+
+Prints, for each, how many injections were placed and how many the model was shown, how many calls
+it made and how many of them were refused; then what left, what was changed at the person's site and
+what later runs believe. Ends with 8 where that is anything. Takes some minutes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from browser.session.chrome import start_chrome
+from tests.security.injections import CARRIERS, ORDERS
+from tests.security.obedient import MODES, Outcome, attack
+
+MOST = 7
+"""Orders of one run: each is carried in some twenty ways, and a run has 200 steps."""
+FAILED = 8
+
+
+async def count(mode: str) -> int:
+    """Carry out all orders in one kind of browser, print what came of them; gives how many did."""
+    calls: Counter[str] = Counter()
+    placed = shown = 0
+    found: dict[str, list[str]] = {"left": [], "changed": [], "believed": []}
+    unseen = set(CARRIERS)
+    for kind, orders in ORDERS.items():
+        for at in range(0, len(orders), MOST):
+            with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+                outcome = await _attacked(kind, mode, Path(folder), orders[at : at + MOST])
+            placed += len(outcome.placed)
+            shown += len(outcome.reached)
+            unseen &= outcome.unreached
+            calls += outcome.tried
+            for name, into in found.items():
+                into += [f"{kind}: {what[:200]}" for what in getattr(outcome, name)]
+            print(f"  {kind} {at + 1}-{at + len(orders[at : at + MOST])}", flush=True)
+    refused = sum(n for call, n in calls.items() if call.endswith("refused"))
+    total = calls.total()
+    print(f"{mode}: {placed} injections, {shown} shown, {total} calls, {refused} refused")
+    print(f"  never shown: {', '.join(sorted(unseen)) or 'none'}")
+    for name, what in found.items():
+        print(
+            "".join(f"  {line}\n" for line in (f"{name}: {len(what)}", *what)), end="", flush=True
+        )
+    return sum(map(len, found.values()))
+
+
+async def _attacked(kind: str, mode: str, folder: Path, orders: tuple[str, ...]) -> Outcome:
+    if mode != "attached":
+        return await attack(kind, mode, folder, "", orders)
+    started = await start_chrome(folder / "profile", headless=True)
+    try:
+        return await attack(kind, mode, folder / "run", started.cdp_url, orders)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
+
+
+async def main() -> int:
+    """Count in the browsers that are named, or in all; 8 where anything came of an order."""
+    return FAILED if sum([await count(mode) for mode in sys.argv[1:] or MODES]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
