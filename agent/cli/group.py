@@ -44,6 +44,7 @@ COMMANDS = {
     ),
     "secret": ("secret", "Passwords that runs type by name, each on its site: set, list, rm."),
     "wiki": ("wiki_commands", "What is known as Markdown pages: sync, lint, show, search."),
+    "mcp": ("mcp_commands", "Our tools for Claude, Cursor, VS Code: serve, config."),
     "chrome": ("chrome_command", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),
     "config": ("config_commands", "Show and change settings."),
@@ -51,7 +52,7 @@ COMMANDS = {
     "completion": ("completion_command", "Complete commands and flags in your shell."),
 }
 TO_COME = (
-    "secret", "tools", "plugins", "mcp", "batch", "worker", "queue", "schedule", "monitor", "serve",
+    "secret", "tools", "plugins", "batch", "worker", "queue", "schedule", "monitor", "serve",
 )  # fmt: skip
 """Names that are kept free for commands to come; alone, they are no question."""
 _CLOSE = 0.72

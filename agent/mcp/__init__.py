@@ -1,0 +1,1 @@
+"""An MCP server: our tools for Claude, Cursor, VS Code and others."""

@@ -1,0 +1,102 @@
+"""Claims held against pages or texts: verdicts, with the words that decide."""
+
+from __future__ import annotations
+
+import os
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, Final
+
+from agent.errors import ResearchError
+from agent.evidence.verify import Judge, verify_claim
+from agent.guard.model_client import ModelClient
+from agent.mcp.answers import Answer, error_result, text_result
+from agent.mcp.tool_session import ToolSession, whole
+from agent.models.base import Task, takes
+from agent.protocol.replies import inert
+from agent.protocol.results import failed
+from agent.review.judge import judge, judge_system
+from agent.run.models import find_model
+from agent.run.settings import budget_of
+from agent.types import Passage, Verdict, VerdictState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mcp.server.mcpserver import Context
+
+    from agent.evidence.store import Evidence
+
+MOST_PASSAGES: Final = 12
+"""Of a page, that a claim is held against, the nearest first: a claim rests on one or two."""
+
+
+async def verify_claims(
+    session: ToolSession,
+    ctx: Context[Any, Any],
+    claims: Sequence[str],
+    urls: Sequence[str],
+    texts: Sequence[str],
+) -> Answer:
+    """Read the pages and give a verdict for each claim; what cannot be read is named."""
+    unread = []
+    for url in urls:
+        result, person = await session.call(ctx, "READ", url=url)
+        if person.still_asked is not None:
+            return person.still_asked
+        if failed(result.data):
+            unread.append({"url": url, "error": inert(result.data["error"])})
+    evidence = session.context.evidence
+    sources = [source for source in map(evidence.by_url, urls) if source is not None]
+    if not sources and not texts:
+        why = "; ".join(f"{row['url']}: {row['error']}" for row in unread)
+        return error_result("nothing to hold the claims against", why or "Give urls or texts.")
+    cited: dict[str, list[Passage | str]] = {}
+    for claim in claims:
+        near = (evidence.search(claim, MOST_PASSAGES, source.n) for source in sources)
+        cited[claim] = [*(passage for found in near for passage in found), *texts]
+    judging = await whole(_judged(session, cited))
+    rows = [
+        _row(claim, verify_claim(claim, found, judging), evidence) for claim, found in cited.items()
+    ]
+    lines = [f"{r['verdict']}: {r['claim']}\n  {r['words'] or r['reason']}" for r in rows]
+    lines += [f"not read: {row['url']}: {row['error']}" for row in unread]
+    return text_result(lines, verdicts=rows, not_read=unread)
+
+
+def _row(claim: str, verdict: Verdict, evidence: Evidence) -> dict[str, Any]:
+    passage = evidence.passage(verdict.passage or "")
+    source = evidence.source(passage.source) if passage else None
+    return {
+        "claim": claim,
+        "verdict": verdict.state.value,
+        "decided_by": verdict.decided_by,
+        "words": inert(verdict.quote),
+        "reason": inert(verdict.reason),
+        "url": source.url if source else None,
+    }
+
+
+async def _judged(
+    session: ToolSession, cited: Mapping[str, Sequence[Passage | str]]
+) -> Judge | None:
+    """Ask the server's judge, or its model, about what code leaves open; None without one."""
+    left = {
+        claim: [passage for passage in found if isinstance(passage, Passage)]
+        for claim, found in cited.items()
+        if verify_claim(claim, found).state is VerdictState.UNDECIDED
+    }
+    left = {claim: passages for claim, passages in left.items() if passages}
+    if not left:
+        return None
+    context, options = session.context, session.options
+    model = find_model(options, None, os.environ)
+    async with AsyncExitStack() as stack:
+        judging = await model.open_judge(stack) or await model.open(stack, lambda _: None)
+        if not takes(judging, Task.JUDGE):
+            return None
+        budget = budget_of(options, os.environ)
+        asker = ModelClient(judging, judge_system(), budget, context.record)
+        try:
+            return await judge(asker, "verify", left, context.evidence)
+        except ResearchError:
+            return None  # what code left open stays open

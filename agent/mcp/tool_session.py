@@ -1,0 +1,169 @@
+"""What the calls of a server share: the web and its browser, memory, and what was read so far.
+
+Calls go through the same policy as those of a run: what may leave is decided by whose words it is,
+and acting where a person is logged in needs their yes, which is asked for through the client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import anyio
+
+from agent.config import private_folder
+from agent.evidence.store import Evidence
+from agent.guard.outgoing import Outgoing
+from agent.guard.provenance import SEARCH, Kind, Provenance
+from agent.guard.redact import Redactor, secrets_of
+from agent.mcp.answers import Answer, AskedPerson, error_result
+from agent.run.settings import logged_in_sites, memory_of
+from agent.run.web import open_web
+from agent.tools.checks import CHECKS
+from agent.tools.context import Limits, ToolContext
+from agent.tools.observed import ObservedCalls
+from agent.tools.policy import Policy
+from agent.tools.registry import Registry
+from agent.tools.web_tools import WEB_TOOLS
+from agent.types import ToolCall
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Coroutine
+
+    from mcp.server.mcpserver import Context
+
+    from agent.config import Options
+    from agent.memory.memory_api import Memory
+    from agent.protocol.results import CallResult
+    from agent.tools.context import Web
+
+T = TypeVar("T")
+KEPT: Final = 200
+"""Pages whose text a server keeps at hand as resources; then it begins anew."""
+BLOCK: Final = 10_000
+"""Numbers of sources between one beginning and the next, so that no name means two pages."""
+
+
+class ToolSession:
+    """Makes calls of our tools for a client; opened once a server."""
+
+    def __init__(self, options: Options, stack: AsyncExitStack) -> None:
+        self.options = options
+        self._stack = stack
+        self._opening = asyncio.Lock()
+        self.behind: set[asyncio.Future[Any]] = set()  # runs whose jobs go on behind the answer
+        attached = bool(options.attach or options.cdp)
+        sites = logged_in_sites(options)
+        shared = frozenset(options.share)
+        self.context = ToolContext(
+            question="",
+            evidence=Evidence(),
+            limits=Limits(max_sources=2 * KEPT),
+            record=_nowhere,
+            keep=_kept,
+            outgoing=Outgoing(Provenance("", shared, attached=attached, sites=sites)),
+            redactor=Redactor(secrets_of(os.environ)),
+            files=options.file,
+        )
+
+    @property
+    def read(self) -> Provenance:
+        """What was read for the client so far, and whose words that is."""
+        return self.context.read
+
+    async def web(self) -> Web:
+        """Give the way to the web, opened when it is first asked for."""
+        async with self._opening:
+            if self.context.web is None:
+                opening = open_web(self.options, os.environ)
+                self.context.web = await self._stack.enter_async_context(opening)
+            return self.context.web
+
+    async def memory(self) -> Memory:
+        """Give the memory, opened when it is first asked for."""
+        async with self._opening:
+            if self.context.memory is None:
+                private_folder(self.options.data)
+                opened = await self.context.in_memory_thread(memory_of, self.options, os.environ)
+                self._stack.push_async_callback(self.context.in_memory_thread, opened.close)
+                self.context.memory = opened
+            return self.context.memory
+
+    async def call(
+        self, ctx: Context[Any, Any], tool: str, **asked: Any
+    ) -> tuple[CallResult, AskedPerson]:
+        """Make a call as a run does; with whom its question went to, if there was one."""
+        person = AskedPerson(ctx)
+        return await whole(self._called(person, tool, asked)), person
+
+    async def _called(self, person: AskedPerson, tool: str, asked: dict[str, Any]) -> CallResult:
+        await self.web()
+        evidence = self.context.evidence
+        if len(evidence.sources) + len(evidence.snippets) > KEPT:
+            began = next(iter(evidence.sources or evidence.snippets)).n // BLOCK
+            self.context.evidence = Evidence(first=(began + 1) * BLOCK + 1)
+        context = replace(self.context, approve=person.approve)
+        given = {name: value for name, value in asked.items() if value is not None}
+        self.hear(" ".join(map(str, given.values())))
+        policy = Policy(Registry(WEB_TOOLS), context, CHECKS)
+        calls = ObservedCalls(policy, self.read, self.options.file)
+        return (await calls.run(ToolCall(tool, json.dumps(given)), ""))()
+
+    def hear(self, said: str) -> None:
+        """Take a client's words for the person's, as long as it was shown nothing private."""
+        if not self.read.private_for(SEARCH):
+            # An address would count as one that the person may open with their logins.
+            self.read.add(" ".join(w for w in said.split() if "://" not in w), Kind.PERSON)
+
+    async def may_search(self, ctx: Context[Any, Any], text: str) -> Answer | None:
+        """Tell why a text may not go to search engines; None where it may."""
+        self.hear(text)
+        why = self.context.outgoing.refusal(text, SEARCH)
+        if not why:
+            return None
+        person = AskedPerson(ctx)
+        if person.approve and await person.approve(f"send “{text}” to search engines, where {why}"):
+            self.context.outgoing.allow(text)
+            return None
+        return person.still_asked or error_result(
+            f"not done: {why}", "Use other words, or let the person start with --share memory."
+        )
+
+
+@asynccontextmanager
+async def open_session(options: Options) -> AsyncIterator[ToolSession]:
+    """Open what calls share; the browser and all else is ended when the block is left."""
+    async with AsyncExitStack() as stack:
+        session = ToolSession(options, stack)
+        stack.callback(session.context.close)
+        yield session
+        for job in session.behind:  # what is cut off here is on record, and done by another run
+            job.cancel()
+        await asyncio.gather(*session.behind, return_exceptions=True)
+
+
+async def whole(work: Coroutine[Any, Any, T]) -> T:
+    """Run in a task of its own; where the call is cancelled, it is stopped and waited for.
+
+    Else the cancellation would come again at each step of what it has to tidy up.
+    """
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([task])
+        raise
+
+
+def _nowhere(_kind: str, _place: str = "", **_data: object) -> None:
+    """A call outside of a run has no record."""
+
+
+def _kept(_body: bytes) -> str:
+    return ""

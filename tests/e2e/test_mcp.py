@@ -1,0 +1,267 @@
+"""`research mcp`: the tools as a client of the official SDK sees them, over both transports."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import threading
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+from mcp import Client, MCPError
+from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import ElicitResult
+
+from tests.conftest import COMMAND
+from tests.loopback import Handler, serving
+
+QUESTION = "When was Hesk Light first lit?"
+TOOLS = ["research", "read", "search", "verify", "memory_search", "memory_get"]
+TOKEN = "a-token-of-the-tests"
+
+
+@pytest.fixture
+def flags(site, tmp_path):
+    """The flags with which a server searches the bundled web."""
+    return ["--search", "searxng", "--searxng-url", site.url, "--data-dir", str(tmp_path / "data")]
+
+
+@pytest.fixture
+def environ(tmp_path):
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "RESEARCH_MCP_TOKEN": TOKEN,
+        "PYTHON_KEYRING_BACKEND": os.environ["PYTHON_KEYRING_BACKEND"],
+    }
+
+
+@pytest.fixture
+def client(flags, environ):
+    """Make a client of a server of its own, at the other end of the standard streams."""
+
+    def made(*more: str, **how) -> Client:
+        args = ["mcp", "serve", *flags, *more]
+        started = StdioServerParameters(command=str(COMMAND), args=args, env=environ)
+        return Client(started, **how)
+
+    return made
+
+
+@asynccontextmanager
+async def over_http(flags, environ):
+    """Serve over HTTP for the length of a block; gives the address."""
+    server = await asyncio.create_subprocess_exec(
+        COMMAND, "mcp", "serve", "--http", *flags, env=environ, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        yield (await server.stdout.readline()).decode().strip()
+    finally:
+        server.send_signal(signal.SIGTERM)
+        await server.wait()
+
+
+def said(result) -> str:
+    return result.content[0].text
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_run_tells_its_steps_and_gives_the_report_of_the_shell(client, run, web, mode):
+    steps = []
+
+    async def told(_number, _total, message):
+        steps.append(message)
+
+    async with client("--no-memory", mode=mode) as served:
+        assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS[:4]
+        result = await served.call_tool("research", {"question": QUESTION}, progress_callback=told)
+        data = result.structured_content
+        links = [str(link.uri) for link in result.content[1:]]
+        read = [(await served.read_resource(uri)).contents[0].text for uri in links]
+    shell = json.loads(run(QUESTION, *web, "--json").stdout)
+    assert data["answer"] == shell["answer"]
+    assert data["confidence"] == shell["confidence"]
+    assert [s["quotes"] for s in data["sources"]] == [s["quotes"] for s in shell["sources"]]
+    assert "1 November 1829" in said(result)
+    assert steps[0] == f"run {data['run']}"
+    assert any(step.startswith("read S1") for step in steps)
+    assert read[0].startswith(f"# {QUESTION}")
+    assert "The granite tower is 34 metres high" in read[1]
+
+
+async def test_pages_are_found_read_and_claims_held_against_them(client, site):
+    page = f"{site.url}/hesk-light"
+    async with client("--deny", "denied.test") as served:
+        found = await served.call_tool("search", {"query": "Hesk Light"})
+        read = await served.call_tool("read", {"url": page})
+        whole = await served.read_resource(str(read.content[1].uri))
+        claims = [
+            "It was first lit on 1 November 1829.",
+            "The granite tower is 35 metres high and has 166 steps.",
+            "Nobody painted it.",
+        ]
+        pages = {"urls": [page, "http://denied.test/"]}
+        checked = await served.call_tool("verify", {"claims": claims, **pages})
+        texts = {"claims": ["The bell is red."], "texts": ["The bell is red. It rang."]}
+        against_text = await served.call_tool("verify", texts)
+        nothing = await served.call_tool("verify", {"claims": ["The bell is red."]})
+    assert page in [hit["url"] for hit in found.structured_content["results"]]
+    assert said(read).count("<web source=") == 1
+    assert "S1¶1 Hesk Light is the oldest" in read.structured_content["text"]
+    assert "a bell warned ships" in whole.contents[0].text
+    verdicts = checked.structured_content["verdicts"]
+    states = ["supported", "contradicted", "undecided"]
+    assert [row["verdict"] for row in verdicts] == states
+    assert verdicts[0]["words"] == claims[0]
+    assert verdicts[0]["url"] == page
+    assert [row["url"] for row in checked.structured_content["not_read"]] == pages["urls"][1:]
+    assert said(against_text).startswith("supported")
+    assert nothing.is_error
+
+
+async def test_memory_is_searched_and_given_whole(client, run, flags):
+    run("memory", "remember", "boat", "The boat's name is Ottilie.", *flags[-2:])
+    async with client() as served:
+        [hit] = (await served.call_tool("memory_search", {"query": "boat"})).structured_content[
+            "results"
+        ]
+        whole = await served.call_tool("memory_get", {"id": hit["id"]})
+        missing = await served.call_tool("memory_get", {"id": 999})
+    assert "Ottilie" in hit["text"]
+    assert said(whole) == "The boat's name is Ottilie."
+    assert missing.is_error
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("yes", [True, False, None])
+async def test_words_of_memory_leave_with_the_persons_yes_alone(client, run, flags, yes, mode):
+    run("memory", "remember", "boat", "The boat's name is Ottilie.", *flags[-2:])
+    asked = []
+
+    async def elicited(_context, params):
+        asked.append(params.message)
+        return ElicitResult(action="accept", content={"yes": yes})
+
+    how = {} if yes is None else {"elicitation_callback": elicited}
+    async with client(mode=mode, **how) as served:
+        await served.call_tool("memory_search", {"query": "boat"})
+        result = await served.call_tool("search", {"query": "Ottilie"})
+    assert bool(result.is_error) is not bool(yes)
+    assert len(asked) == (yes is not None)
+    assert all("Ottilie" in question for question in asked)
+
+
+async def test_failures_say_what_to_do(client):
+    async with client("--deny", "denied.test") as served:
+        refused = await served.call_tool("read", {"url": "http://denied.test/"})
+        wrong = await served.call_tool("research", {"question": QUESTION, "since": "soon"})
+        with pytest.raises(MCPError, match="no run"):
+            await served.read_resource("research://runs/nope/report.md")
+    assert [r.is_error for r in (refused, wrong)] == [True] * 2
+    assert "denied.test" in said(refused)
+    assert "a date such as" in said(wrong)
+
+
+class Held(Handler):
+    """A page that is not sent before it may be."""
+
+    def get(self) -> None:
+        self.server.site.asked.set()
+        self.server.site.open.wait()
+        self.send(200, "text/html", b"<p>The boat to Brack came in late, on 3 May 1901.</p>")
+
+
+class HeldSite:
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.asked, self.open = threading.Event(), threading.Event()
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_cancelled_run_stops_and_can_be_resumed(client, run, script, site, mode):
+    with serving(Held, HeldSite) as held:
+        model = script(
+            f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
+            f'<<TOOL:READ:{{"url":"{held.url}/boat"}}>>',
+            "It was first lit on 1 November 1829. [S1]",
+        )
+        private = held.url.removeprefix("http://")
+        more = ("--model", model, "--allow-private", private, "--no-memory")
+        async with client(*more, mode=mode) as served:
+            asking = asyncio.create_task(served.call_tool("research", {"question": QUESTION}))
+            await asyncio.to_thread(held.asked.wait)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            assert not (await served.call_tool("search", {"query": "Hesk Light"})).is_error
+        held.open.set()
+        [row] = json.loads(run("runs", "--json").stdout)
+        assert row["status"] != "answered"
+        resumed = run("resume", row["run"])
+    assert "1 November 1829" in resumed.stdout
+    assert resumed.returncode == 0
+
+
+async def test_http_serves_whoever_shows_the_token_and_no_page_of_a_browser(flags, environ):
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    async with over_http(flags, environ) as address, httpx2.AsyncClient(headers=bearer) as http:
+        async with Client(streamable_http_client(address, http_client=http)) as served:
+            assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS
+            assert "Hesk Light" in said(await served.call_tool("search", {"query": "Hesk Light"}))
+        assert address.startswith("http://127.0.0.1:")
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        for headers, status in (
+            ({"Authorization": ""}, 401),
+            ({"Authorization": f"Bearer {TOKEN}x"}, 401),
+            ({"Host": "rebound.test"}, 421),
+            ({"Origin": "http://rebound.test"}, 403),
+        ):
+            refused = await http.post(address, json=body, headers=headers)
+            assert refused.status_code == status, headers
+
+
+def test_a_short_token_is_refused(run):
+    done = run("mcp", "serve", "--http", RESEARCH_MCP_TOKEN="short")
+    assert done.returncode == 2
+    assert "16 characters" in done.stderr
+
+
+@pytest.mark.parametrize("program", ["claude", "cursor", "vscode"])
+async def test_the_settings_of_a_client_start_the_server(run, environ, flags, program):
+    done = run("mcp", "config", program, *flags, "--no-memory")
+    settings = json.loads(done.stdout)
+    [servers] = settings.values()
+    started = StdioServerParameters(
+        command=servers["urchin"]["command"], args=servers["urchin"]["args"], env=environ
+    )
+    async with Client(started) as served:
+        assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS[:4]
+
+
+@pytest.fixture
+def lacking(tmp_path, environ):
+    """Run the installed command where the SDK cannot be loaded."""
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['mcp'] = None\n")
+    env = environ | {"PYTHONPATH": str(tmp_path)}
+
+    def running(*args: str):
+        return subprocess.run(
+            [COMMAND, *args], env=env, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    return running
+
+
+def test_without_its_extra_the_command_names_it(lacking):
+    done = lacking("mcp", "serve")
+    assert done.returncode == 2
+    assert "pip install 'urchin-research[mcp]'" in done.stderr
+
+
+def test_a_question_loads_nothing_of_the_sdk(lacking, web):
+    assert "1 November 1829" in lacking(QUESTION, *web).stdout
