@@ -159,9 +159,16 @@ def _close(
     if inside.startswith(mark) and inside.endswith(")") and inside.count(mark) == 1:
         inside = inside[len(mark) : -1]  # said once is enough
     label = plain(piece.get("l", ""))
-    name = f"{inside} (labelled: {label})" if label and inside else label or inside
+    name = label or inside
+    if label and inside:
+        # The words of a button are its own; those in a drawn field or list are what it holds.
+        says = piece["k"] in _SAYING and any(map(str.isalpha, inside))
+        name = f"{inside} (labelled: {label})" if says else f"{label} ({inside})"
     del parts[at:]
     parts.append((piece.get("w") or "") + _control(line, piece, name, base))
+
+
+_SAYING = ("", "button", "link", "menuitem", "tab")
 
 
 def _named(piece: dict[str, Any]) -> str:
