@@ -82,6 +82,10 @@ class Upkeep:
         """Replace what is condensed, which now covers so many turns."""
         self._conversations.condense(self._session, jsvalues.cut(text, CONDENSED_UNITS), watermark)
 
+    def hear(self, public: str, *, quotes: bool) -> None:
+        """Note words of the conversation that left it, and whether its turns may quote others."""
+        self._conversations.hear(self._session, public, quotes=quotes)
+
     def turns(self) -> list[Turn]:
         """The whole conversation."""
         return self._conversations.turns(self._session, None)

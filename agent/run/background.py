@@ -396,10 +396,8 @@ async def keep_turns(
         said = said[next(same, 0) :]
     sent = " ".join(line.query for line in report.searches) if report else ""
     public = f"{sent} {context.read.public_words(said[-1][1])}" if said else sent
-    conversations = getattr(context.memory, "conversations", None)
-    if conversations is not None:  # else an engine of somebody else's, which keeps no such notes
-        hear = partial(conversations.hear, quotes=context.read.untrusted)
-        await context.in_memory_thread(hear, opening.session, public)
+    hear = partial(context.memory.upkeep(opening.session).hear, quotes=context.read.untrusted)
+    await context.in_memory_thread(hear, public)
     for role, text in said:
         await context.in_memory_thread(context.memory.append_turn, opening.session, role, text)
 

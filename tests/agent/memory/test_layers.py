@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
 from agent.memory import Layers, Turn, build_messages
 from agent.memory.layers import newest_manual, newest_profile
 from browser.types import PageContext
 
 
-def _last(question: str, layers: Layers | None = None, **around: object) -> str:
-    messages, _ = build_messages(question, layers or Layers(), **around)  # type: ignore[arg-type]
+def _last(question: str, layers: Layers | None = None, **around: Any) -> str:
+    messages, _ = build_messages(question, layers or Layers(), **around)
     return messages[-1].content
 
 
