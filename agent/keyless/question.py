@@ -77,12 +77,6 @@ _COMPARATIVES = frozenset(
     """older oldest younger youngest earlier earliest first later latest larger largest bigger
     taller longer higher more most""".split()
 )
-_YES_OR_NO = frozenset(
-    """am are can could did do does had has have is may must should was were will would""".split()
-)
-"""English words that open a question for yes or no. Of 25 questions on manuals 11 asked that, how
-something is done, or what it does: 3 of the sentences quoted said it."""
-_WE = frozenset("i we you one".split())
 _LONGEST_QUOTED = 80
 _NOUN_LONGEST, _NOUN_WITHIN = 3, 6
 
@@ -184,22 +178,10 @@ def beyond_quoting(question: Question) -> str:
     auxiliary = said[0] in ("are", "were", "is", "was", "do", "did")
     if sides or (auxiliary and {"both", "same"} & set(said)):
         return "compare"
-    if task := _told_in_words(said, asked=question.text.endswith("?")):
-        return task
     asks = [s for s in question.text.split("?") if s.strip()]
     several = len(asks) > 1 and "?" in question.text[:-1]
     joined = any(a == "and" and b in _ASKING for a, b in itertools.pairwise(said[2:]))
     return "answer two questions at once" if several or joined else ""
-
-
-def _told_in_words(said: Sequence[str], *, asked: bool) -> str:
-    """What asks for a yes or no, a procedure or a purpose: a quotation seldom says it."""
-    if asked and said[0] in _YES_OR_NO and "or" not in said:
-        return "say yes or no"
-    ours = len(said) > 2 and said[1] in _YES_OR_NO and said[2] in _WE
-    if said[0] == "how" and (ours or said[1:2] == ["to"]):
-        return "tell how"
-    return "explain" if said[:2] == ["what", "does"] and "do" in said[2:] else ""
 
 
 def names(text: str) -> list[str]:

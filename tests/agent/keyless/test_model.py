@@ -152,9 +152,6 @@ async def test_footnote_markers_are_not_quoted(ask, isles) -> None:
         ("Summarise the history of Hesk Light.", "summarise"),
         ("When was Hesk Light first lit? And who designed it?", "two questions"),
         ("Who designed Hesk Light, and when was it first lit?", "two questions"),
-        ("Was Hesk Light designed by an engineer?", "say yes or no"),
-        ("How do I reach Hesk Light?", "tell how"),
-        ("What does Hesk Light do?", "explain"),
     ],
 )
 async def test_what_takes_more_than_a_quotation_is_refused_with_what_is_near(
