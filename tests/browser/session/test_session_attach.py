@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import httpx
+import httpx2
 import pytest
 from playwright.async_api import async_playwright
 
@@ -115,7 +115,7 @@ async def test_a_dialog_of_the_person_stays_open_and_their_tabs_stay_as_they_wer
             async with asyncio.timeout(0.5):
                 await tabs[1].evaluate("1")
         assert len(tabs[0].context.pages) == 3
-    async with httpx.AsyncClient() as http:
+    async with httpx2.AsyncClient() as http:
         assert (await http.get(f"{chrome.cdp_url}/json/version")).status_code == 200
 
 
