@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import threading
 from contextlib import asynccontextmanager
 
 import httpx2
@@ -18,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ElicitResult
 
 from tests.conftest import COMMAND
-from tests.loopback import Handler, serving
+from tests.loopback import Held, HeldSite, serving
 from tests.mcp_client import serving_mcp
 
 QUESTION = "When was Hesk Light first lit?"
@@ -162,21 +161,6 @@ async def test_failures_say_what_to_do(client):
     assert [r.is_error for r in (refused, wrong)] == [True] * 2
     assert "denied.test" in said(refused)
     assert "a date such as" in said(wrong)
-
-
-class Held(Handler):
-    """A page that is not sent before it may be."""
-
-    def get(self) -> None:
-        self.server.site.asked.set()
-        self.server.site.open.wait()
-        self.send(200, "text/html", b"<p>The boat to Brack came in late, on 3 May 1901.</p>")
-
-
-class HeldSite:
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.asked, self.open = threading.Event(), threading.Event()
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
