@@ -45,24 +45,46 @@ class SearchRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class SearchProvider(ABC):
-    """A search engine: class attributes, `request` and `parse`.
+class SearchSource(ABC):
+    """What a chain asks: an engine on the web, or the local corpus.
 
-    `url` is its endpoint, `key_variables` the environment variables that may hold its key (empty:
-    it knows none), `needs_key` whether it answers without, `lifetime` how many seconds its answers
-    may be kept, `interval` the seconds between two requests that its operator asks for, `verified`
-    that saved answers of the real engine were read.
+    `lifetime` is how many seconds its answers may be kept, `interval` the seconds between two
+    requests that its operator asks for; of a `local` one the answer needs no second opinion.
     """
 
     name: str
+    lifetime: float = 0.0
+    interval: float = 0.0
+    local: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """Names it together with its address and key, without revealing the key."""
+
+    def unavailable(self) -> str:
+        """Why it cannot be asked at all; empty if it can."""
+        return ""
+
+    @abstractmethod
+    async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
+        """Ask it; `deadline` in seconds. Failures become outcomes, none are raised."""
+
+
+class SearchProvider(SearchSource):
+    """A search engine: class attributes, `request` and `parse`.
+
+    `url` is its endpoint, `key_variables` the environment variables that may hold its key (empty:
+    it knows none), `needs_key` whether it answers without, `verified` that saved answers of the
+    real engine were read.
+    """
+
     url: ClassVar[str] = ""
     key_variables: ClassVar[tuple[str, ...]] = ()
     needs_key: ClassVar[bool] = True
     is_api: ClassVar[bool] = True
-    local: ClassVar[bool] = False
     verified: ClassVar[bool] = False
-    lifetime: ClassVar[float] = HOUR
-    interval: ClassVar[float] = 0.0
+    lifetime = HOUR
 
     def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
         self.key = key or ""
@@ -296,7 +318,7 @@ class DeclaredProvider(SearchProvider):
 _BROWSER_INTERVAL = 2.0
 
 
-class RenderedProvider:
+class RenderedProvider(SearchSource):
     """An engine's page as the browser draws it, read by the parser of its HTML.
 
     `render(url, deadline)` opens an address in a tab of its own and gives the final address and
@@ -304,7 +326,6 @@ class RenderedProvider:
     """
 
     interval = _BROWSER_INTERVAL
-    local = False
 
     def __init__(self, provider: SearchProvider, render: Render | None) -> None:
         self.name = f"{provider.name}_browser"
