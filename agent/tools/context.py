@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from agent.guard.provenance import Provenance
     from agent.guard.secret_store import SecretStore
     from agent.memory.memory_api import Memory
-    from agent.models.embeddings import Embeddings
     from agent.types import ToolCall
     from agent.wiki.wiki_index import Wiki
     from browser.net.egress import Egress
@@ -161,8 +160,9 @@ class ToolContext:
     `record(kind, place, **data)` writes a journal event, `keep(bytes)` keeps bytes with the run;
     `approve(what)` asks the person for a yes, `person` is who can be asked what was meant: both are
     None where nobody is there; `memory` is None with `--no-memory`, `wiki` where the data folder
-    holds none. `vision`: the model sees, and is shown pictures. `outgoing` decides what may leave,
-    `agreed` are the sites where the person lets the run act.
+    holds none; `nearness` measures texts where the memory is not to. `vision`: the model sees, and
+    is shown pictures. `outgoing` decides what may leave, `agreed` are the sites where the person
+    lets the run act.
     """
 
     question: str
@@ -177,7 +177,7 @@ class ToolContext:
     web: Web | None = None
     memory: Memory | None = None
     wiki: Wiki | None = None
-    embeddings: Embeddings | None = None
+    nearness: Callable[[str, Sequence[str]], Awaitable[dict[str, float]]] | None = None
     run: str = ""
     files: tuple[Path, ...] = ()
     approve: Approve | None = None
@@ -217,8 +217,8 @@ class ToolContext:
 
     async def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
         """Give the cosine of a question and each text; nothing where the run has no embeddings."""
-        if self.embeddings is not None:
-            return await self.embeddings.near(question, texts)
+        if self.nearness is not None:
+            return await self.nearness(question, texts)
         if self.memory is None:
             return {}
         return await self.in_memory_thread(self.memory.near, question, texts)
