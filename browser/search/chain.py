@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from browser.net.http import HttpClient
-    from browser.search.provider import SearchSource
+    from browser.search.source import SearchSource
     from browser.search.state import SearchCache
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, Refused, SearchError
 from browser.search.refusals import judge_refusal
 from browser.search.search_results import is_on_site, is_sealed, tidy
+from browser.search.source import SearchSource
 from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:
@@ -43,32 +44,6 @@ class SearchRequest:
     form: Mapping[str, str] | None = None
     json: Mapping[str, object] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-
-
-class SearchSource(ABC):
-    """What a chain asks: an engine on the web, or the local corpus.
-
-    `lifetime` is how many seconds its answers may be kept, `interval` the seconds between two
-    requests that its operator asks for; of a `local` one the answer needs no second opinion.
-    """
-
-    name: str
-    lifetime: float = 0.0
-    interval: float = 0.0
-    local: ClassVar[bool] = False
-
-    @property
-    @abstractmethod
-    def identity(self) -> str:
-        """Names it together with its address and key, without revealing the key."""
-
-    def unavailable(self) -> str:
-        """Why it cannot be asked at all; empty if it can."""
-        return ""
-
-    @abstractmethod
-    async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
-        """Ask it; `deadline` in seconds. Failures become outcomes, none are raised."""
 
 
 class SearchProvider(SearchSource):
