@@ -102,7 +102,6 @@ class Engine:
         return ContextBuilder(
             self._context,
             SESSION,
-            self._speaker.now_ms,
             page=PageContext(
                 page["url"],
                 page.get("title", ""),
