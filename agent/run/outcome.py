@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from agent.errors import Offline, ResearchError, WebOutOfReach
+from agent.errors import Offline, WebOutOfReach, error_kind
 from agent.evidence.agreement import weigh
 from agent.evidence.answer import check_answer, report_source
 from agent.journal.places import JUDGE
@@ -29,6 +29,7 @@ from agent.types import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agent.errors import ResearchError
     from agent.evidence.answer import CheckedAnswer
     from agent.evidence.store import Evidence
     from agent.guard.budget import Budget
@@ -147,7 +148,7 @@ def _info(error: ResearchError) -> ErrorInfo:
 def exit_code(report: Report, *, require_verified: bool = False) -> int:
     """The exit code of the contract for a report."""
     if report.status == "failed" and report.error is not None:
-        return _codes_by_error().get(report.error.type, 1)
+        return error_kind(report.error.type).exit_code
     code = EXIT_CODES[report.status]
     if code == 0 and require_verified and not verified(report):
         return 4
@@ -210,16 +211,6 @@ def _out_of_reach(ledger: Ledger) -> WebOutOfReach:
         last = asked[-1]
         return WebOutOfReach(f"{said}: {last.provider}: {last.detail}", hint=_REFUSED_HINT)
     return WebOutOfReach("no search provider could be asked: " + "; ".join(seen.values()))
-
-
-def _codes_by_error() -> dict[str, int]:
-    found: dict[str, int] = {}
-    pending: list[type[ResearchError]] = [ResearchError]
-    while pending:
-        kind = pending.pop()
-        found[kind.__name__] = kind.exit_code
-        pending.extend(kind.__subclasses__())
-    return found
 
 
 async def with_what_is_known(result: LoopResult, messages: Sequence[Message]) -> LoopResult:

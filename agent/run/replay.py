@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from agent.config import MAX_STEPS
-from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_named
+from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_kind
 from agent.guard.budget import Budget, LimitReached
 from agent.journal.places import MAIN, MISSING, OUTLINE, PLAN, VALUES
 from agent.loop.loop import LoopResult, request_digest
@@ -153,7 +153,7 @@ class RecordedModel:
                     raise LimitReached(limit)
                 failure = self._record.failures.get(request.place) or self._record.error
                 if failure is not None:
-                    raise error_named(failure.type, failure.message, failure.hint)
+                    raise error_kind(failure.type)(failure.message, hint=failure.hint)
                 raise ModelUnavailable(f"the call at {request.place} failed when it was made")
 
 
