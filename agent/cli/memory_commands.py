@@ -30,6 +30,7 @@ from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import counted, note
 from agent.config import options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
+from agent.export import write_file
 from agent.memory.kinds import BASES, KNOWN, expand
 from browser.text.words import clean
 
@@ -193,7 +194,8 @@ def graph(place: Place, output: Path | None) -> None:
     if not found.links:
         note("No memories are linked yet.", "`research memory dream` links those that are alike.")
     if output is not None:
-        _write(output, found.graphml() if output.suffix == ".graphml" else found.mermaid())
+        text = found.graphml() if output.suffix == ".graphml" else found.mermaid()
+        write_file(output, text.encode())
         print(f"wrote {output}")
         return
     texts = {hit.id: clean(f"{hit.text[:60]}") for hit in found.memories}
@@ -392,13 +394,6 @@ def _row(hit: Hit) -> str:
     text = text if len(text) <= _LINE else text[: _LINE - 1] + "…"
     kind = f"shared {hit.kind}" if hit.shared else hit.kind
     return clean(f"{hit.id:>6} [{kind}] {f'{hit.key}: ' if hit.kind == 'memory' else ''}{text}")
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
 
 async def _finish_runs(store: Memory, name: str | None, settings: Options) -> None:
