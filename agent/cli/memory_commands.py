@@ -405,7 +405,7 @@ async def _finish_runs(store: Memory, name: str | None, settings: Options) -> No
     async with AsyncExitStack() as stack:
         model = None
         if name is not None:
-            model = await open_model(stack, name, settings, os.environ, settings.base_url)
+            model = await open_model(stack, name, settings, os.environ)
         runner = JobRunner(store, asyncio.to_thread, memory_name(settings), model)
         await runner.settle_killed(settings.data)
 
@@ -417,7 +417,7 @@ async def _worded(store: Memory, name: str, settings: Options) -> int:
     from agent.run.models import open_model  # noqa: PLC0415 - as above
 
     async with AsyncExitStack() as stack:
-        model = await open_model(stack, name, settings, os.environ, settings.base_url)
+        model = await open_model(stack, name, settings, os.environ)
         if not takes(model, Task.AFTER):
             raise UsageError(f"{model.name} words nothing", hint="Name a language model.")
         return await word_insights(store, model)
