@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from agent.errors import UsageError
 from agent.export import verdicts
 from agent.export.run_record import FinishedRun, to_the_minute
-from agent.types import VerdictState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,8 +73,7 @@ def _runs(paragraph: Any, line: str) -> None:
 
 def _doubts(document: Any, report: Report) -> None:
     """Name the sentences that are not supported; what is supported needs no word."""
-    doubtful = [s for s in report.sentences if s.verdict is not VerdictState.SUPPORTED]
-    doubtful = [sentence for sentence in doubtful if not sentence.about_search]
+    doubtful = verdicts.unsupported(report)
     if doubtful:
         document.add_heading("Not supported", level=1)
     for sentence in doubtful:
