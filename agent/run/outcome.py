@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from agent.guard.budget import Budget
     from agent.journal.events import Event
     from agent.loop.loop import LoopResult
-    from agent.planner.work import Work
     from agent.review.gate import Gate
     from agent.review.judge import Verdicts
     from agent.review.schema import Schema
@@ -222,15 +221,15 @@ async def with_what_is_known(result: LoopResult, messages: Sequence[Message]) ->
     return replace(result, text=without_calls(reply.text))
 
 
-async def add_values(report: Report, answer: str, schema: Schema, work: Work, gate: Gate) -> None:
+async def add_values(report: Report, answer: str, schema: Schema, gate: Gate) -> None:
     """Fill in the schema after an answer (the model's own text), and put it into the report.
 
-    `gate` has the evidence, and the judge of what code leaves open.
+    `gate` has the evidence, the model, and the judge of what code leaves open.
     """
     from agent.review.filling import Filling  # noqa: PLC0415 - few runs have a schema
 
-    filling = Filling(schema, gate.evidence, work.model, work.budget, work.record, gate)
-    with_values(report, await filling.fill(report.question, answer), gate.evidence)
+    filled = await Filling(schema, gate).fill(report.question, answer)
+    with_values(report, filled, gate.evidence)
 
 
 def with_values(report: Report, filled: WeighedValues, evidence: Evidence) -> Report:

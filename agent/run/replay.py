@@ -78,7 +78,7 @@ async def replay(record: RunRecord) -> Report:
     report = finished(ledger, evidence, result, budget, verdicts)
     if record.schema is not None:
         gate = Gate(work, evidence, _record_nothing, verdicts=verdicts)
-        await add_values(report, result.text, Schema(record.schema), work, gate)
+        await add_values(report, result.text, Schema(record.schema), gate)
     return report
 
 

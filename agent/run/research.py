@@ -188,7 +188,7 @@ class Run:
         result = await self._result(work, builder, gate)
         report = self._finished(result, gate.verdicts)
         if services.schema is not None:
-            await add_values(report, result.text, services.schema, work, gate)
+            await add_values(report, result.text, services.schema, gate)
         await self._keep_turns(builder, report)
         brought = services.given.memory is not None
         jobs = await BackgroundJobs.claim(builder, work, options, services.folder, brought=brought)
