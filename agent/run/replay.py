@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import unified_diff
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agent.config import MAX_STEPS
 from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_kind
@@ -26,11 +26,11 @@ from agent.run.outcome import (
     finished,
     with_what_is_known,
 )
+from agent.tools.context import unrecorded
 from agent.tools.toolset import guides_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
 
     from agent.models.base import ModelReply
     from agent.run.record import RunRecord
@@ -59,7 +59,7 @@ async def replay(record: RunRecord) -> Report:
         calls,
         budget,
         record.system,
-        _record_nothing,
+        unrecorded,
         opening,
         effort=record.effort,
         as_report=record.as_report,
@@ -77,7 +77,7 @@ async def replay(record: RunRecord) -> Report:
     verdicts = Verdicts.of_rows(record.verdicts)
     report = finished(ledger, evidence, result, budget, verdicts)
     if record.schema is not None:
-        gate = Gate(work, evidence, _record_nothing, verdicts=verdicts)
+        gate = Gate(work, evidence, unrecorded, verdicts=verdicts)
         await add_values(report, result.text, Schema(record.schema), gate)
     return report
 
@@ -91,10 +91,6 @@ async def _result(work: Work, record: RunRecord) -> LoopResult:
     except Interrupted:
         return await with_what_is_known(LoopResult("", INTERRUPT), work.messages)
     return result
-
-
-def _record_nothing(_kind: str, _place: str = "", **_data: Any) -> None:
-    """Record nothing: the record is there already."""
 
 
 _ASKED_AT = {Task.PLAN: PLAN, Task.OUTLINE: OUTLINE, Task.VALUES: f"{VALUES}/1"}

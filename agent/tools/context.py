@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from browser.net.polite import Polite
     from browser.page.content import Items
     from browser.read.crawl import Crawler
+    from browser.read.reader import Reader
     from browser.search.chain import Chain
     from browser.session.session import Browser
     from browser.solvers import Solver
-    from browser.types import Page, PageContext, PageReader
+    from browser.types import Page, PageContext
 
 T = TypeVar("T")
 PATIENCE: ContextVar[asyncio.Timeout] = ContextVar("patience")
@@ -50,6 +51,12 @@ NO_BROWSER = "no_browser"
 PATIENCE_SECONDS = 600.0
 """Who has not answered, or taken a wall down, after ten minutes is not coming."""
 Record = Callable[..., object]
+
+
+def unrecorded(_kind: str, _place: str = "", **_data: object) -> None:
+    """Keep no record: outside of a run, or where all is on record already."""
+
+
 SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
 """Walls that a solver of captchas may take down."""
 
@@ -96,7 +103,7 @@ class Web:
     egress: Egress
     http: HttpClient
     chain: Chain
-    reader: PageReader
+    reader: Reader
     start_browser: Callable[[], Awaitable[Browser]]
     crawler: Crawler | None = None
     polite: Polite | None = None
@@ -168,8 +175,8 @@ class ToolContext:
     question: str
     evidence: Evidence
     limits: Limits
-    record: Record
-    keep: Callable[[bytes], str]
+    record: Record = unrecorded
+    keep: Callable[[bytes], str] = lambda _: ""
     outgoing: Outgoing = field(default_factory=Outgoing)
     redactor: Redactor = field(default_factory=Redactor)
     mender: CallMender | None = None

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from browser.net.polite import Polite
-    from browser.types import Page, PageReader
+    from browser.read.reader import Reader
+    from browser.types import Page
 
 
 # The standard's own limits, for what a file unpacks to and what it lists.
@@ -197,7 +198,7 @@ class Crawl:
 class Crawler:
     """Reads sections of sites with a run's reader; `polite` fetches their sitemaps."""
 
-    def __init__(self, reader: PageReader, polite: Polite) -> None:
+    def __init__(self, reader: Reader, polite: Polite) -> None:
         self._reader = reader
         self._polite = polite
 
@@ -254,7 +255,7 @@ class Crawler:
 class _Walk:
     """The reading of pages: what came, what did not, and what their links lead to."""
 
-    def __init__(self, reader: PageReader, frontier: Frontier) -> None:
+    def __init__(self, reader: Reader, frontier: Frontier) -> None:
         self.frontier = frontier
         self.pages: list[Page] = []
         self.unread: list[Page] = []
