@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from typing import TYPE_CHECKING, Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from agent.errors import UsageError
 from agent.export import verdicts
@@ -49,7 +50,16 @@ def render_docx(folder: Path) -> bytes:
     document.add_paragraph(_text(f"{', '.join(facts)}. Asked {asked}. Run {report.run}."))
     written = io.BytesIO()
     document.save(written)
-    return written.getvalue()
+    return _undated(written.getvalue())
+
+
+def _undated(body: bytes) -> bytes:
+    """Pack a document again without the time at which its parts were written."""
+    out = io.BytesIO()
+    with ZipFile(io.BytesIO(body)) as parts, ZipFile(out, "w") as packed:
+        for name in parts.namelist():
+            packed.writestr(ZipInfo(name), parts.read(name), ZIP_DEFLATED)
+    return out.getvalue()
 
 
 def _answer(document: Any, answer: str) -> None:
