@@ -10,10 +10,10 @@ import os
 import tomllib
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from agent.depth import EFFORTS, Depth, Effort
@@ -28,18 +28,16 @@ CONTEXT_WINDOW = 32_000
 ENV_PREFIX = "RESEARCH_"
 Shared = Literal["file", "corpus", "memory", "page"]
 """What a person can let a run send where it likes."""
-_LISTS = (
-    "search",
-    "alias",
-    "fallback",
-    "share",
-    "file",
-    "allow",
-    "deny",
-    "allow_private",
-    "export",
-    "search_url",
-)
+
+
+def _several(value: Any) -> Any:
+    """Take one value, or names separated by commas, where several may stand."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return (value,) if isinstance(value, Path) else value
+
+
+_Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
 
 
 class Options(BaseModel):
@@ -48,9 +46,9 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     model: str | None = None
-    alias: tuple[str, ...] = ()
+    alias: _Names = ()
     base_url: str | None = None
-    fallback: tuple[str, ...] = ()
+    fallback: _Names = ()
     judge: str | None = None
     native_tools: bool | None = None
     guided: bool | None = None
@@ -61,26 +59,26 @@ class Options(BaseModel):
     depth: Depth = "standard"
     report: bool = False
     instruction: str | None = None
-    search: tuple[str, ...] = ()
+    search: _Names = ()
     searxng_url: str | None = None
-    search_url: tuple[str, ...] = ()
+    search_url: _Names = ()
     site: str | None = None
     since: str | None = None
     lang: str | None = None
     region: str | None = None
     corpus: Path | None = None
-    file: tuple[Path, ...] = ()
+    file: Annotated[tuple[Path, ...], BeforeValidator(_several)] = ()
     attach: bool = False
     cdp: str | None = None
     headed: bool = False
     storage_state: Path | None = None
     solver: str | None = None
-    allow: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
-    allow_private: tuple[str, ...] = ()
+    allow: _Names = ()
+    deny: _Names = ()
+    allow_private: _Names = ()
     proxy: str | None = None
     ignore_robots: bool = False
-    share: tuple[Shared, ...] = ()
+    share: Annotated[tuple[Shared, ...], BeforeValidator(_several)] = ()
     max_steps: int | None = Field(None, ge=1, le=MAX_STEPS)
     budget: float | None = Field(None, gt=0)
     max_tokens: int | None = Field(None, ge=1_000)
@@ -99,14 +97,6 @@ class Options(BaseModel):
     fresh: bool = False
     require_verified: bool = False
     dry_run: bool = False
-
-    @field_validator(*_LISTS[:-2], "search_url", mode="before", check_fields=False)
-    @classmethod
-    def _several(cls, value: Any) -> Any:
-        """Take one value, or names separated by commas, where several may stand."""
-        if isinstance(value, str):
-            return tuple(part.strip() for part in value.split(",") if part.strip())
-        return (value,) if isinstance(value, Path) else value
 
     @field_validator("since")
     @classmethod

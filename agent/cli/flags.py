@@ -13,7 +13,7 @@ from agent.errors import UsageError
 from agent.export import FORMATS, ending
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -155,6 +155,11 @@ def run_flags_showing(*names: str) -> Callable[[F], F]:
 def output_flags(function: F) -> F:
     """Add the flags that say what is printed and written."""
     return _added(function, _OUTPUT)
+
+
+def given(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what was not given."""
+    return {name: value for name, value in flags.items() if value not in (None, ())}
 
 
 def question_options() -> list[click.Option]:

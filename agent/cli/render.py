@@ -10,11 +10,10 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from agent.export import verdicts
-from agent.types import VerdictState
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from agent.types import Report, ReportSource, Sentence
+    from agent.types import Report, ReportSource
 
 _WORDS = {
     "not_found": "Not found.",
@@ -48,7 +47,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
         verdicts.doubt(report),
         report.answer,
         _data(report),
-        _listed("Not verified:", _unverified(report.sentences)),
+        _listed("Not verified:", _unverified(report)),
         _listed(
             "By search results only:",
             [f"  ~ {one.text} ({one.reason})" for one in report.sentences if one.weak],
@@ -97,11 +96,10 @@ def _line(line: str, width: int) -> str:
     return f"\x1b[2m{wrapped}\x1b[0m" if dim else wrapped
 
 
-def _unverified(sentences: list[Sentence]) -> list[str]:
+def _unverified(report: Report) -> list[str]:
     return [
         f"  ? {sentence.text} ({verdicts.verdict(sentence)}{_because(sentence.reason)})"
-        for sentence in sentences
-        if sentence.verdict is not VerdictState.SUPPORTED and not sentence.about_search
+        for sentence in verdicts.unsupported(report)
     ]
 
 

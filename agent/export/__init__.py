@@ -39,7 +39,11 @@ def ending(path: Path) -> str:
 def export(folder: Path, path: Path) -> None:
     """Write the run in `folder` to `path`; raises `UsageError` where that cannot be done."""
     module, _, function = FORMATS[ending(path)].partition(":")
-    body: bytes = getattr(import_module(f"agent.export.{module}"), function)(folder)
+    write_file(path, getattr(import_module(f"agent.export.{module}"), function)(folder))
+
+
+def write_file(path: Path, body: bytes) -> None:
+    """Write a file that a person named; raises `UsageError` where that cannot be done."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(body)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.types import VerdictState
 
@@ -61,6 +61,26 @@ def how_it_came(source: ReportSource, at: str) -> str:
     if source.via == "snippet":
         return f"search result of {at}, the page itself was not read"
     return f"read {at} via {source.via}"
+
+
+def unsupported(report: Report) -> list[Sentence]:
+    """Give the claims that nothing carries."""
+    doubtful = (s for s in report.sentences if s.verdict is not VerdictState.SUPPORTED)
+    return [sentence for sentence in doubtful if not sentence.about_search]
+
+
+def failure(result: Any) -> str:
+    """Say why a tool failed, from the data of its result; empty where it did not."""
+    return str(result.get("error") or "") if isinstance(result, dict) else ""
+
+
+def asked_for(param: str, between: str) -> str:
+    """Show the values of a call, not the JSON around them."""
+    try:
+        values = json.loads(param)
+    except ValueError:
+        return param
+    return between.join(map(str, values.values())) if isinstance(values, dict) else param
 
 
 def made_of(report: Report) -> list[str]:

@@ -50,7 +50,7 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> Prev
     """Look ahead; nothing is sent. Raises `UsageError` for a model that nobody has."""
     where = endpoint_of(options.model, options.base_url, environ, options)
     name = where.name if where else options.model or EXTRACTIVE
-    context = ToolContext(question, Evidence(), Limits(), _nowhere, _kept)
+    context = ToolContext(question, Evidence(), Limits())
     tools, native = Registry(tools_for(context)), where is not None and where.native
     today = utc_now().date().isoformat()
     said = options.instruction or ""
@@ -73,11 +73,3 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> Prev
         usage.usd,
         tuple(spec["function"]["name"] for spec in offered),
     )
-
-
-def _nowhere(_kind: str, _place: str = "", **_data: object) -> None:
-    """Nothing happens, so nothing is recorded."""
-
-
-def _kept(_body: bytes) -> str:
-    return ""

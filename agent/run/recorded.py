@@ -167,7 +167,6 @@ class _Pages:
             question=record.question,
             evidence=self._evidence,
             limits=Limits(),
-            record=_nothing,
             keep=record.folder.keep,
         )
 
@@ -212,10 +211,6 @@ def _arguments(name: str, param: str) -> Any:
         return tool.read(param).arguments if tool else None
     except ToolError:
         return None
-
-
-def _nothing(_kind: str, _place: str = "", **_data: Any) -> None:
-    """What is on record needs no record."""
 
 
 HARMLESS: Final = frozenset(

@@ -90,7 +90,7 @@ async def _finish(
     async with AsyncExitStack() as stack:
         memory = await asyncio.to_thread(memory_of, settings, os.environ)
         stack.callback(memory.close)
-        model = await open_model(stack, settings.model, settings, os.environ, settings.base_url)
+        model = await open_model(stack, settings.model, settings, os.environ)
         runner = JobRunner(memory, asyncio.to_thread, memory_name(settings), model)
         await runner.settle_one(settings.data, record, on_event)
 

@@ -98,11 +98,10 @@ def _opening(services: RunServices, builder: ContextBuilder) -> Begin:
 async def _put_before(builder: ContextBuilder, services: RunServices) -> None:
     """Put the open page and the files into what loops begin with. Raises `UsageError`."""
     context = services.context
-    before = await gather(services.options, context)
-    builder.captured, builder.observed = before.captured, before.observed
+    builder.captured, builder.observed = await gather(services.options, context)
     builder.page = context.web.context if context.web else None
     files = frozenset(path.resolve().as_uri() for path in context.files)
-    for observation in before.observed:
+    for observation in builder.observed:
         observe(context.read, observation, files)
 
 
