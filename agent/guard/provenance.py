@@ -39,6 +39,17 @@ SEARCH = "search"
 """The site that search results are the words of, and to which queries go."""
 SHORT = 2
 """Letters of a word that spells others when it is repeated."""
+_SPELLING = frozenset(
+    stem(word)
+    for word in (
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy "
+        "eighty ninety hundred thousand alpha bravo charlie delta echo foxtrot golf hotel india "
+        "juliet kilo lima mike november oscar papa quebec romeo sierra tango uniform victor "
+        "whiskey xray yankee zulu"
+    ).split()
+)
+"""The numerals, and the alphabet of radio."""
 
 
 def site_of(url: str) -> str:
@@ -60,6 +71,14 @@ def literal(url: str) -> str:
 def stems(text: str) -> list[str]:
     """Split a text into the words that are compared."""
     return [stem(word) for word in words(text)]
+
+
+def spells_others(word: str) -> bool:
+    """Whether a word stands for a letter or a number: one after the other, such spell any other.
+
+    They are free as they stood somewhere: beside the same word.
+    """
+    return len(word) <= SHORT or word in _SPELLING
 
 
 def words_but(text: str, said: str) -> str:
@@ -165,5 +184,5 @@ class Provenance:
     def _add_words(self, text: str, to: set[str]) -> None:
         found = stems(text)
         to.update(found)
-        self.pairs.update(p for p in pairwise(found) if min(map(len, p)) <= SHORT)
+        self.pairs.update(p for p in pairwise(found) if any(map(spells_others, p)))
         self.spelled.update(w for w in text.split() if not w.islower() and not w.isupper())

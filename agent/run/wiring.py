@@ -109,6 +109,7 @@ def instructed(
     model: Model, registry: Registry, options: Options, context: ToolContext, today: str
 ) -> str:
     """Give the system prompt; a model that calls functions is offered the tools as such."""
+    context.read.add(today[:4], Kind.PERSON)  # everybody knows which year it is
     guides = _guides(options, context)
     native = natively(model)
     system = system_prompt(
