@@ -26,8 +26,10 @@ MAX_STEPS = 200
 CONTEXT_WINDOW = 32_000
 """Tokens that every model of use takes at once."""
 ENV_PREFIX = "RESEARCH_"
-Shared = Literal["file", "corpus", "memory", "page"]
+Shared = Literal["file", "corpus", "memory", "page", "tool"]
 """What a person can let a run send where it likes."""
+Gate = Literal["domain", "mcp", "memory", "system"]
+"""Where tools come from; each can be closed."""
 
 
 def _several(value: Any) -> Any:
@@ -79,6 +81,18 @@ class Options(BaseModel):
     proxy: str | None = None
     ignore_robots: bool = False
     share: Annotated[tuple[Shared, ...], BeforeValidator(_several)] = ()
+    tool_sources: Annotated[tuple[Gate, ...], BeforeValidator(_several)] = (
+        "domain",
+        "mcp",
+        "memory",
+        "system",
+    )
+    tool_allow: _Names = ()
+    tool_deny: _Names = ()
+    mcp_tool_allow: _Names = ()
+    mcp_tool_deny: _Names = ()
+    mcp_config: Annotated[tuple[Path, ...], BeforeValidator(_several)] = ()
+    mcp_servers: dict[str, Any] = Field(default_factory=dict, exclude=True, repr=False)  # secrets
     max_steps: int | None = Field(None, ge=1, le=MAX_STEPS)
     budget: float | None = Field(None, gt=0)
     max_tokens: int | None = Field(None, ge=1_000)
@@ -124,6 +138,11 @@ class Options(BaseModel):
     def effort(self) -> Effort:
         """How far a run goes where its limits are not named."""
         return EFFORTS[self.depth]
+
+    def without_servers(self) -> Options:
+        """Give the same settings with the tools of MCP servers off."""
+        gates = tuple(gate for gate in self.tool_sources if gate != "mcp")
+        return self.model_copy(update={"tool_sources": gates})
 
     @property
     def data(self) -> Path:
@@ -201,6 +220,11 @@ def config_path() -> Path:
     """The settings file, in the user's config folder unless RESEARCH_CONFIG names another."""
     named = os.environ.get(f"{ENV_PREFIX}CONFIG")
     return Path(named) if named else platformdirs.user_config_path(APP) / "config.toml"
+
+
+def servers_path() -> Path:
+    """The file of MCP servers that `research mcp add` writes: beside the settings file."""
+    return config_path().with_name("mcp.json")
 
 
 def default_data_dir() -> Path:

@@ -174,7 +174,7 @@ class ReportSource(BaseModel):
     title: str = ""
     fetched_at: str
     sha256: str
-    via: Literal["http", "browser", "file", "snippet"]
+    via: Literal["http", "browser", "file", "snippet", "mcp"]
     quotes: list[str] = Field(default_factory=list)
 
 

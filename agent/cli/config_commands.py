@@ -106,10 +106,14 @@ def _parsed(value: str) -> object:
 
 
 def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_toml(key)} = {_toml(of)}' for key, of in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _shown(value: object) -> str:
-    if value is None or value == ():
+    if value is None or value in ((), {}):
         return "-"
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, tuple | dict) else str(value)

@@ -62,6 +62,10 @@ def site_of(url: str) -> str:
     return domain if domain != named else netloc(url)
 
 
+SERVER = "mcp:"
+"""What the site of an MCP server begins with; the rest is its name."""
+
+
 def literal(url: str) -> str:
     """Give an address as it is asked for, all of it: a fragment and a user's name carry words."""
     parsed = parse(url)
@@ -85,6 +89,11 @@ def words_but(text: str, said: str) -> str:
     """Give a text without the words of a call: an echo of what was asked shows nothing new."""
     known = set(words(said))
     return " ".join(piece for piece in text.split() if known.isdisjoint(words(piece)))
+
+
+def _is_its_own(kind: Kind, at: str, site: str) -> bool:
+    """Whether a private text is what this very site showed: a page, or a server's answer."""
+    return at == site and (kind is Kind.PAGE or site.startswith(SERVER))
 
 
 @dataclass(slots=True)
@@ -123,7 +132,7 @@ class Provenance:
     def private_for(self, site: str) -> bool:
         """Whether anything was read that is private, and that this site does not know anyway."""
         return any(
-            kind in PRIVATE and not self.is_shared(kind) and (kind is not Kind.PAGE or at != site)
+            kind in PRIVATE and not self.is_shared(kind) and not _is_its_own(kind, at, site)
             for kind, at in self.read
         )
 
@@ -140,7 +149,7 @@ class Provenance:
 
         `quoted` is what memory and earlier turns keep of somebody else's words.
         """
-        site = SEARCH if url == SEARCH else site_of(url)
+        site = url if url == SEARCH or url.startswith(SERVER) else site_of(url)
         if kind is Kind.PAGE and not url.startswith(("http", "file:")):
             return  # an empty tab is nobody's words
         for whose in (kind, *((Kind.WEB,) if quoted else ())):
@@ -151,7 +160,7 @@ class Provenance:
             self._add_words(text, self.own)
         elif kind in PRIVATE:
             self.secret.update(dict.fromkeys(stems(text), kind))
-            if kind is Kind.PAGE:
+            if kind is Kind.PAGE or url.startswith(SERVER):
                 self._add_words(text, self.shown.setdefault(site, set()))
         else:
             self._add_words(text, self.public)

@@ -56,6 +56,11 @@ class FoundModel:
         wanted = self.options.guided
         return is_small(self.where.model) if wanted is None else wanted
 
+    @property
+    def by_rules(self) -> bool:
+        """Tell whether rules make the calls: they know no tools but our own."""
+        return self.guided or isinstance(self.local, ExtractiveModel)
+
     async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:
         """Open it, guided where it is small, with its fallbacks behind it."""
         options = self.options

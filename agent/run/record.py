@@ -144,6 +144,12 @@ class RunRecord:
         """Whether a report was asked for."""
         return bool(self.started["options"].get("report"))
 
+    @property
+    def tools(self) -> dict[str, Any]:
+        """What was noted of the tools that the run had."""
+        noted = (event.data for event in self.events if event.type == "tools.offered")
+        return next(noted, {})
+
     def opening_at(self, loop: str) -> list[Message] | None:
         """The messages with which a loop began; None where it never did."""
         for request in self.requests:

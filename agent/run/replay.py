@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import unified_diff
+from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,7 @@ async def replay(record: RunRecord) -> Report:
         opening,
         effort=record.effort,
         as_report=record.as_report,
-        guides=guides_for,
+        guides=partial(guides_for, noted=record.tools),
         context_window=record.context_window,
         objections=lambda _text, place: record.section_reviews.get(place),
     )

@@ -23,6 +23,7 @@ from agent.review.gate import Gate
 from agent.run.background import BackgroundJobs, keep_failure, keep_turns
 from agent.run.inputs import schema_of
 from agent.run.models import find_model
+from agent.run.offered import offered
 from agent.run.outcome import (
     FINAL,
     INTERRUPT,
@@ -182,7 +183,15 @@ class Run:
         model = await self._model.open(stack, lambda why: services.journal.write("note", text=why))
         seen_public = partial(was_public, options.data)
         builder = ContextBuilder(services.context, session, was_public=seen_public)
-        work = self._work = begin_work(services, model, builder)
+        tools = await offered(
+            services.context,
+            options.without_servers() if self._model.by_rules else options,
+            stack,
+            services.given.tools,
+            config=services.given.config,
+            connect=past is None or past.live,
+        )
+        work = self._work = begin_work(services, model, builder, tools)
         judge = await self._model.open_judge(stack) or work.model
         gate = Gate(work, services.evidence, services.record, judge)
         result = await self._result(work, builder, gate)
