@@ -125,9 +125,9 @@ def _short(quote: str) -> str:
 
 def _last_line(report: Report) -> str:
     usage = report.usage
-    made_of = ", ".join(verdicts.made_of(report))
-    parts = [f"{verdicts.confidence(report)} ({made_of})"] if made_of else []
-    parts += [
+    rated, *made_of = verdicts.rated(report) or [""]
+    parts = [
+        *([f"{rated} ({', '.join(made_of)})"] if rated else []),
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f} s",
         usage.model,

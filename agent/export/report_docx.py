@@ -45,7 +45,7 @@ def render_docx(folder: Path) -> bytes:
         document.add_heading("Sources", level=1)
     for source in report.sources:
         _source(document, source)
-    facts = [f"Status {report.status}", verdicts.confidence(report), *verdicts.made_of(report)]
+    facts = [f"Status {report.status}", *verdicts.rated(report)]
     asked = to_the_minute(record.events[0].at)
     document.add_paragraph(_text(f"{', '.join(facts)}. Asked {asked}. Run {report.run}."))
     written = io.BytesIO()

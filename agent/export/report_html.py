@@ -75,8 +75,7 @@ def _head(report: Report) -> str:
     usage = report.usage
     facts = [
         f'<span class="status {report.status}">{_WORDS[report.status]}</span>',
-        verdicts.confidence(report) if report.sources else "",
-        *verdicts.made_of(report),
+        *verdicts.rated(report),
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f}\N{NO-BREAK SPACE}s",
         escape(usage.model),

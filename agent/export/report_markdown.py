@@ -127,9 +127,9 @@ def _step(event: Event) -> str:
 
 def _footer(report: Report) -> str:
     usage = report.usage
+    state = ", ".join([f"Status {report.status}", *verdicts.rated(report)])
     return (
-        f"Status {report.status}, {verdicts.confidence(report)}"
-        f"{''.join(f', {part}' for part in verdicts.made_of(report))}. {report.steps} steps in "
+        f"{state}. {report.steps} steps in "
         f"{report.elapsed_s:.1f} s with {usage.model}: {usage.input_tokens} tokens in, "
         f"{usage.output_tokens} out, ${usage.usd:.4f}. Run `{report.run}`."
     )

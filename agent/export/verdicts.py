@@ -40,12 +40,6 @@ _SURE = 0.7
 knew nothing of it, 8 of 29 below it are right, and 5 of 7 above."""
 
 
-def confidence(report: Report) -> str:
-    """Write the confidence; in words where no calibrated number can be given."""
-    value = report.confidence
-    return "confidence not rated" if value is None else f"confidence {value:.2f}"
-
-
 def doubt(report: Report) -> str:
     """Say that an answer may be none, where that is not far from even; empty otherwise."""
     value = report.confidence
@@ -83,12 +77,13 @@ def asked_for(param: str, between: str) -> str:
     return between.join(map(str, values.values())) if isinstance(values, dict) else param
 
 
-def made_of(report: Report) -> list[str]:
-    """Say in a few words each what the confidence is made of; empty without sources."""
-    if not report.sources:
+def rated(report: Report) -> list[str]:
+    """Say the confidence, then in a few words each what it is made of; empty without an answer."""
+    if not report.sources or report.status == "not_found":
         return []
-    parts = report.confidence_parts
+    value, parts = report.confidence, report.confidence_parts
     return [
+        "confidence not rated" if value is None else f"confidence {value:.2f}",
         *([_ANSWERS[parts.answers]] if parts.answers else []),
         f"{_share(parts.supported)} supported",
         *_weak(report.sentences),
