@@ -2,7 +2,8 @@
 # What the Makefile's targets do, for machines without make:  sh dev/task.sh check
 set -eu
 cd "$(dirname "$0")/.."
-sh dev/setup.sh
+case "${1:-}" in demo | research) needs=core ;; *) needs= ;; esac
+sh dev/setup.sh $needs
 venv=.venv
 [ -d $venv/Scripts ] && bin=$venv/Scripts || bin=$venv/bin
 
