@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from agent import research
 from agent.journal.events import read_events
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
     from agent import Report
     from agent.journal.events import Event
+
+# A sample; `--hypothesis-profile=default` has more, and `make soak` feeds the readers for minutes.
+settings.register_profile("suite", max_examples=40, deadline=None)
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")
