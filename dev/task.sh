@@ -12,7 +12,8 @@ case "${1:-}" in
   research)
     [ -n "${Q:-}" ] || { echo 'usage: make research Q="your question"' >&2; exit 2; }
     exec "$bin/research" ask -- "$Q" ;;
-  test) exec "$bin/python" -m pytest -n 2 --dist loadfile --no-loadscope-reorder ;;
+  # On two processors a third process uses the time in which the others wait for browsers and servers.
+  test) exec "$bin/python" -m pytest -n 3 --dist loadfile --no-loadscope-reorder ;;
   litellm)
     # It holds openai and filelock below what everything else is tested with: these and itself are
     # laid over the environment, in one of its own.

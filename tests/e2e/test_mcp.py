@@ -250,4 +250,5 @@ def test_without_its_extra_the_command_names_it(lacking):
 
 
 def test_a_question_loads_nothing_of_the_sdk(lacking, web):
-    assert "1 November 1829" in lacking(QUESTION, *web).stdout
+    done = lacking(QUESTION, *web)
+    assert (done.returncode, "1 November 1829" in done.stdout) == (0, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from browser.errors import ExtractError
@@ -39,7 +39,6 @@ def markup(draw: st.DrawFn) -> str:
     return "".join(parts)
 
 
-@settings(max_examples=150, deadline=None)
 @given(markup())
 def test_every_word_of_the_text_stands_in_the_page(html: str) -> None:
     document = extract(f"<p>start</p>{html}", URL)
@@ -47,7 +46,6 @@ def test_every_word_of_the_text_stands_in_the_page(html: str) -> None:
     assert all(word in words for word in re.findall(r"\w+", document.text))
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.binary(max_size=400),
     st.sampled_from(["", "text/html", "application/json", "text/csv", "text/xml", "text/plain"]),
