@@ -16,7 +16,7 @@ import pypdfium2.raw as pdfium
 
 from browser.errors import ExtractError
 from browser.extract.dates import iso_date
-from browser.extract.documents.composer import Composer, PartFacts
+from browser.extract.documents.composer import Composer
 from browser.extract.documents.pdf_layout import add_page, key
 from browser.text.words import clean
 from browser.types import Document
@@ -67,7 +67,7 @@ def _read(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
         _read_page(pdf, n, outline.get(n, {}), whole, scanner)
         for n in range(min(len(pdf), _MOST_PAGES))
     )
-    texts = [page.document("", "", "", PartFacts()) for page in pages]
+    texts = [page.document("", "", "") for page in pages]
     meta = pdf.get_metadata_dict()
     return Document(
         url=url,
