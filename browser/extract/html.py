@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lxml import etree
@@ -30,13 +31,13 @@ from browser.extract.tree import parse_page, remove
 from browser.net.url import join
 from browser.text.languages import language_of
 from browser.text.words import count_words
-from browser.types import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from browser.extract.blocks import Block, Walk
     from browser.extract.metadata import Metadata
+    from browser.types import Document
 
 # A block is in the extractor's text when this share of its four-word runs is (.3 to .7 tie).
 _FOUND = 0.5
@@ -90,28 +91,23 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     links = read_links(root, base)
     controls = main_controls(root)
     walked = walk(root, base)
-    declared = meta.author and (meta.published or meta.modified)
-    byline = Byline() if declared else read_byline(walked.blocks, meta.title)
+    said = meta.declared
+    signed = said.author and (said.published or said.modified)
+    byline = Byline() if signed else read_byline(walked.blocks, said.title)
     blocks = content_blocks(walked, root, meta)
     text = render_text(blocks)
-    return Document(
-        url=url,
-        title=meta.title,
+    return replace(
+        said,
         text=text,
         markdown=render_markdown(blocks),
-        author=meta.author or byline.author,
-        published=meta.published or byline.published,
-        modified=meta.modified or byline.modified,
-        language=_language(meta.language, text),
-        site=meta.site,
-        canonical_url=meta.canonical_url,
-        description=meta.description,
-        kind="html",
+        author=said.author or byline.author,
+        published=said.published or byline.published,
+        modified=said.modified or byline.modified,
+        language=_language(said.language, text),
         links=links,
         tables=tuple(block.table for block in blocks if block.table is not None),
         controls=controls,
         notes=notes,
-        license=meta.license,
     )
 
 
@@ -175,8 +171,9 @@ class _Body:
     def __init__(self, blocks: Sequence[Block], meta: Metadata) -> None:
         self._blocks = blocks
         self._declared = meta.is_article
-        self._title = word_list(meta.title)
-        self._authors = [n.strip().casefold() for n in (meta.author or "").split(",") if n.strip()]
+        self._title = word_list(meta.declared.title)
+        names = (meta.declared.author or "").split(",")
+        self._authors = [name.strip().casefold() for name in names if name.strip()]
         self._prose = [block.is_prose for block in blocks]
 
     def choose(self, root: etree._Element) -> list[Block]:

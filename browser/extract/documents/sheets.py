@@ -15,7 +15,7 @@ from zipfile import BadZipFile
 from lxml import etree
 
 from browser.errors import ExtractError
-from browser.extract.documents.composer import Composer, PartFacts, core_properties
+from browser.extract.documents.composer import Composer, core_properties
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,7 +91,7 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
                 "the workbook is encrypted", hint="Save it without a password, then read it."
             ) from error
         raise ExtractError(f"not readable as a workbook: {error}") from error
-    return reader.composer.document(url, "xls", name, PartFacts())
+    return reader.composer.document(url, "xls", name)
 
 
 def _missing(kind: str) -> ExtractError:
