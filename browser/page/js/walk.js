@@ -262,7 +262,11 @@ class Walk {
 
   drawing(svg, job) {
     const told = drawingOf(svg, (shape) => isHeard(shape, svg, this.delegated));
-    if (told && job.look.opacity > TRANSPARENT) this.lines.picture(told);
+    if (!told || job.look.opacity <= TRANSPARENT) return;
+    this.lines.picture(told);
+    for (const letter of svg.querySelectorAll('text')) {
+      if (told.includes(`text ${squash(letter.textContent)} `)) for (const node of textNodes(letter)) this.said.add(node);
+    }
   }
 
   box(element, style, look) {
