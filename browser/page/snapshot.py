@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from browser.errors import RefError
+from browser.page.lines import REF
 from browser.text.words import BM25, content_words, words
 from browser.types import FindResult, Snapshot
 
@@ -328,13 +329,13 @@ def _newly_covered(before: View, after: View) -> list[str]:
 
 def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
     out: list[str] = []
-    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    kept, came = ([" ".join(REF.findall(text)) or text for text in lines] for lines in (old, new))
+    steps = SequenceMatcher(None, kept, came, autojunk=False).get_opcodes()
     moved = _moved(old, new, steps)
     for tag, i1, i2, j1, j2 in steps:
-        if tag == "equal":
-            continue
-        if tag == "replace" and j2 - j1 == i2 - i1:
-            out += [f"~ {_changed(a, b)}" for a, b in zip(old[i1:i2], new[j1:j2], strict=True)]
+        if tag == "equal" or (tag == "replace" and j2 - j1 == i2 - i1):
+            pairs = zip(old[i1:i2], new[j1:j2], strict=True)
+            out += [f"~ {_changed(a, b)}" for a, b in pairs if a != b]
             continue
         for at in range(j1, j2):
             above = f" (now below: {new[at - 1].strip()[:60]})" if at else " (now first)"

@@ -288,7 +288,7 @@ class Tab(PageDriver):
         """
 
         async def perform(target: Target) -> str:
-            target = await user_input.field_in(target)
+            target = await user_input.meant_by(target, "fieldIn")
             before = await user_input.state_of(target)
             if instead:
                 await user_input.select_text(self.page, target.frame, instead, target.element)
@@ -358,6 +358,7 @@ class Tab(PageDriver):
         """Select an option by its text or value, in a native select or an ARIA listbox."""
 
         async def perform(target: Target) -> str:
+            target = await user_input.meant_by(target, "drawnFor")
             label = await user_input.choose(target, value)
             if label is None:
                 return await choose_shown(self, target, value)
@@ -408,6 +409,10 @@ class Tab(PageDriver):
         """
 
         async def perform(target: Target) -> None:
+            if to is None and not any(by) and len(path) < 2:
+                raise ActionError(
+                    "it is not said where to", hint="Give `to`, `dx` and `dy`, or a `path`."
+                )
             x, y = start = await user_input.point_of(target, at or (path[0] if path else None))
             if len(path) > 1:
                 left, top = x - path[0][0], y - path[0][1]

@@ -31,28 +31,30 @@ const deepHit = (x, y) => {
 };
 
 const isWithin = (inner, outer) => {
-  for (let at = inner; at; at = composedParent(at)) if (at === outer) return true;
+  for (let at = inner; at; at = at.assignedSlot ?? composedParent(at)) if (at === outer) return true;
   return false;
 };
 
 // What is drawn around a field and for it alone (its value, its arrow) takes the press for it.
 const WRAPPED_AT = 4, WRAPPED_HIGH = 72; // levels; pixels
-const wrapperOf = (element) => {
+const FIELDS = 'input:not([type=hidden]),select,textarea';
+const wrapperOf = (element, others = INNER) => {
   if (!isField(element)) return null;
   let wrapper = null;
   const most = Math.max(WRAPPED_HIGH, 2 * element.offsetHeight);
   for (let at = element.parentElement, level = 0; at && level < WRAPPED_AT; at = at.parentElement, level += 1) {
-    if (at.offsetHeight > most || at.querySelectorAll(INNER).length > 1 || /^(LABEL|FORM|BODY|TD|LI|P)$/.test(at.tagName)) break;
+    if (at.offsetHeight > most || [...at.querySelectorAll(others)].filter(sizeable).length > 1 || /^(LABEL|FORM|BODY|TD|LI|P)$/.test(at.tagName)) break;
     wrapper = at;
   }
   return wrapper;
 };
 
-// A click lands rightly on the element, on what is in it, on what is drawn for it, or on the label of a
-// hidden control; in an item of a tree not on another item in it.
+// A click lands rightly on the element, on what is in it (the words of a component are its host's), on what
+// is drawn for it, or on the label of a hidden control; in an item of a tree not on another item in it.
 const lands = (hit, element) => (isWithin(hit, element) && !(element.role === 'treeitem' && hit.closest?.('[role=treeitem]') !== element))
   || hit === element.control || (!!element.labels && [...element.labels].some((label) => isWithin(hit, label)))
-  || isWithin(hit, wrapperOf(element));
+  || (hit === element.getRootNode().host && !!element.querySelector('slot'))
+  || (isWithin(hit, wrapperOf(element, FIELDS)) && !hit.closest('a,button,[role=button]'));
 
 const tagLine = (element) => {
   const id = element.id ? '#' + element.id : '';
