@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -181,10 +180,9 @@ def remove(name: str) -> None:
 @click.argument("names", nargs=-1)
 @click.option("--allow", is_flag=True, help="Allow the tools as they are now.")
 @data_dir_option
-def test(names: tuple[str, ...], allow: bool, data_dir: Path | None) -> None:  # noqa: FBT001 - click's way
+def test(names: tuple[str, ...], allow: bool, data_dir: Path | None) -> int:  # noqa: FBT001 - click's way
     """Reach MCP servers, all or those named: their tools, and what changed since it was allowed."""
-    if not asyncio.run(_tested(names, data_dir, allow=allow)):
-        sys.exit(CHECK_FAILED)
+    return 0 if asyncio.run(_tested(names, data_dir, allow=allow)) else CHECK_FAILED
 
 
 async def _tested(names: Any, data_dir: Path | None, *, allow: bool) -> bool:
