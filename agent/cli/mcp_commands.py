@@ -46,15 +46,16 @@ def mcp() -> None:
     metavar="TEXT",
     help="What clients have to show; made up where there is none.",
 )
-@run_flags_showing(*SHOWN, "--share", "--data-dir", "--no-memory")
-def serve(http: bool, port: int, token: str | None, **flags: Any) -> None:  # noqa: FBT001 - click's way
+@click.option("--browser", is_flag=True, help="Also our browser, as playwright-mcp has it.")
+@run_flags_showing(*SHOWN, "--allow-private", "--share", "--data-dir", "--no-memory")
+def serve(http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:  # noqa: FBT001 - click's way
     """Serve MCP; takes the flags of a question for the runs that clients start."""
     given = {name: value for name, value in flags.items() if value not in (None, ())}
     settings = options(given, config=True)
     server, serving = _loaded()
 
     def make(session: Any) -> Any:
-        return server.make_server(session, given, lambda event: told(event, 0))
+        return server.make_server(session, given, lambda event: told(event, 0), browser=browser)
 
     if not http:
         asyncio.run(serving.serve_stdio(settings, make))

@@ -130,7 +130,7 @@ def _pressed(keys: str) -> str:
 
 
 ACTS: Final = frozenset(
-    "CLICK TYPE SELECT PRESS HOVER DRAG HIGHLIGHT UPLOAD DOWNLOAD SOLVE_CAPTCHA".split()
+    "CLICK CHECK TYPE SELECT PRESS HOVER DRAG HIGHLIGHT UPLOAD DOWNLOAD SOLVE_CAPTCHA".split()
 )
 """What is more than reading: any of it may change something, whatever the page calls it."""
 
