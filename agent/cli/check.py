@@ -16,6 +16,7 @@ from agent.cli.terminal import complain
 from agent.errors import CHECK_FAILED, ResearchError, UsageError
 from agent.export.junit import TestCase, to_xml
 from agent.export.run_archive import is_archive, opened
+from agent.files import write_whole
 from agent.run.expectations import read_suite
 from agent.run.record import RunRecord
 from agent.run.replay import replay
@@ -185,6 +186,6 @@ def _cell(text: str) -> str:
 def _write(path: Path, body: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(body)
+        write_whole(path, body)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error

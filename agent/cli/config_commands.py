@@ -17,6 +17,7 @@ from agent.config import (
     read_file,
 )
 from agent.errors import UsageError
+from agent.files import write_whole
 from agent.models.resolve import endpoint_of
 
 if TYPE_CHECKING:
@@ -84,9 +85,10 @@ def _write(settings: dict[str, Any]) -> Path:
     target = config_path()
     private_folder(target.parent)
     lines = [f"{key.replace('_', '-')} = {_toml(value)}" for key, value in settings.items()]
-    temporary = target.with_suffix(".tmp")
-    temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    temporary.replace(target)
+    try:
+        write_whole(target, ("\n".join(lines) + "\n").encode())
+    except OSError as error:
+        raise UsageError(f"cannot write {target}: {error.strerror}") from error
     return target
 
 

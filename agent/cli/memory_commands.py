@@ -30,6 +30,7 @@ from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import counted, note
 from agent.config import options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
+from agent.files import write_whole
 from agent.memory.kinds import BASES, KNOWN, expand
 from browser.text.words import clean
 
@@ -396,7 +397,7 @@ def _row(hit: Hit) -> str:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text.encode())
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
@@ -465,8 +466,6 @@ def _read_storage(file: Path) -> dict[str, Any]:
 def _write_private(file: Path, text: str) -> None:
     """Write a file that its owner alone can read: it holds what a person said."""
     try:
-        handle = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
+        write_whole(file, text.encode(), private=True)
     except OSError as error:
         raise UsageError(f"cannot write {file}: {error.strerror}") from error

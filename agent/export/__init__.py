@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
+from agent.files import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +43,7 @@ def export(folder: Path, path: Path) -> None:
     body: bytes = getattr(import_module(f"agent.export.{module}"), function)(folder)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(body)
+        write_whole(path, body)
     except OSError as error:
         raise UsageError(
             f"cannot write {path}: {error.strerror}", hint="Name a file in a folder of yours."
