@@ -72,13 +72,15 @@ class Command:
 class Commands:
     """Starts commands, for threads too; to be closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, preload: Path | None = None) -> None:
+        """Start the server; `preload` is a library that stands before libc in what it starts."""
+        loaded = {"LD_PRELOAD": str(preload)} if preload else {}
         self._asking, theirs = socket.socketpair()
         self._lock = Lock()
         with theirs:
             self._server = subprocess.Popen(
                 [sys.executable, "-c", "from tests.forked import serve; serve()"],
-                env={"PATH": os.environ["PATH"], "HOME": os.devnull},
+                env={"PATH": os.environ["PATH"], "HOME": os.devnull, **loaded},
                 cwd=ROOT,
                 stdin=theirs,
             )

@@ -46,9 +46,11 @@ _FOUND = 0.5
 _LOST = 0.5
 # A page that declares no article is none when the body has less than this share of its words.
 _ARTICLE = 0.4
-# No article has fewer words, and none so many blocks: trafilatura takes seconds over an index.
+# No article has fewer words, and none so many blocks or tables within tables: trafilatura takes
+# seconds over an index, and over 1,000 tables of which each holds the next.
 _SHORTEST_BODY = 25
 _MOST_BLOCKS = 5_000
+_MOST_NESTED = 30
 # What is left out between two kept blocks belongs to them, up to this share of the kept words:
 # more is a box of teasers. Costs .0005, and keeps lists within a text.
 _GAP = 0.3
@@ -138,11 +140,21 @@ def content_blocks(walked: Walk, root: etree._Element, meta: Metadata) -> list[B
         return said
     if len(content) > _MOST_BLOCKS or (not meta.is_article and _is_listing(content)):
         return content
+    if _nested_tables(root) > _MOST_NESTED:
+        return content
     for frame in walked.regions.frames():
         remove(frame)
     etree.strip_elements(root, *_WEIGHT, with_tail=False)
     body = _Body(content, meta).choose(root)
     return body if _is_whole(body, content, meta) else content
+
+
+def _nested_tables(root: etree._Element) -> int:
+    """Count the tables of which each holds the next."""
+    levels: dict[etree._Element | None, int] = {None: 0}
+    for table in root.iter("table"):
+        levels[table] = levels[next(table.iterancestors("table"), None)] + 1
+    return max(levels.values())
 
 
 def _is_whole(body: Sequence[Block], content: Sequence[Block], meta: Metadata) -> bool:

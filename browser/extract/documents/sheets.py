@@ -85,7 +85,9 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
         for sheet in book.sheets():
             rows = (map(partial(_old_cell, book), sheet.row(n)) for n in range(sheet.nrows))
             reader.read(sheet.name, rows, visible=sheet.visibility == 0)
-    except (xlrd.XLRDError, xlrd.compdoc.CompDocError, AssertionError, *_BROKEN) as error:
+    except (
+        xlrd.XLRDError, xlrd.compdoc.CompDocError, AssertionError, RecursionError, *_BROKEN
+    ) as error:  # fmt: skip
         if "encrypted" in str(error):
             raise ExtractError(
                 "the workbook is encrypted", hint="Save it without a password, then read it."

@@ -63,3 +63,13 @@ def test_many_documents_are_read_at_once() -> None:
     with ThreadPoolExecutor(8) as pool:
         texts = list(pool.map(lambda body: extract_body(body, "application/pdf", URL).text, bodies))
     assert texts == [f"Page {n} of one\n\nand two" for n in range(24)]
+
+
+def test_control_characters_between_moved_elements_are_no_trouble() -> None:
+    page = "<head><title>t</title><main>a</main>b\x0c&#1;</head>\x0bc<p>d"
+    assert extract(page, URL).text.split() == ["a", "bc", "d"]
+
+
+def test_a_thousand_tables_within_each_other_are_read_as_they_stand() -> None:
+    page = f"<title>t</title><article><p>{'word ' * 200}</p>{'<table><tr><td>x' * 1_000}"
+    assert extract(page, URL).text.count("word") == 200
