@@ -103,9 +103,16 @@ const reached = (element, at) => {
 // The press is watched while it happens: another element may have come between, or the page may have
 // drawn the element anew under it, so that the click goes to what both stood in.
 let aimedAt = null;
+let aimedOn = null; // what lay at the point itself
 let missedBy = '';
 let heardOf = new Set(); // types of events since it was aimed
-const gets = (target, element) => lands(target, element) || (!!shadowOf(target) && isWithin(element, target));
+const gets = (target, element) => (lands(target, element) || (!!shadowOf(target) && isWithin(element, target))) && !cameBetween(target, element);
+// Another control in the element that was not there when it was aimed, as of a menu that opens under the pointer.
+const controlAt = (at) => at.closest(`${INNER},label`);
+const cameBetween = (target, element) => {
+  const control = controlAt(target);
+  return !!aimedOn?.isConnected && !!control && control !== element && isWithin(control, element) && !isWithin(aimedOn, control);
+};
 const watchPresses = () => {
   for (const type of ['pointerdown', 'click', 'auxclick', 'contextmenu']) {
     globalThis.addEventListener(type, (event) => {
@@ -130,7 +137,7 @@ const missed = () => {
 // Gives { x, y } from the element's corner, { direct } for a control that has no place of its own, or
 // { why } with `wait` where waiting may help.
 const aim = ({ element, at }) => {
-  [aimedAt, missedBy, heardOf] = [element, '', new Set()];
+  [aimedAt, aimedOn, missedBy, heardOf] = [element, null, '', new Set()];
   if (!element.isConnected) return { why: 'it left the page', left: true };
   if (element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true') {
     return { why: 'it is disabled', wait: true };
@@ -145,7 +152,10 @@ const aim = ({ element, at }) => {
   let above = null;
   for (const point of tried) {
     const hit = deepHit(point.x, point.y);
-    if (hit && lands(hit, element)) return { x: point.x - corner.left, y: point.y - corner.top, border: [element.clientLeft, element.clientTop] };
+    if (hit && lands(hit, element)) {
+      aimedOn = hit;
+      return { x: point.x - corner.left, y: point.y - corner.top, border: [element.clientLeft, element.clientTop] };
+    }
     above ??= hit;
   }
   if (!above) return { why: 'it is outside of what can be scrolled to' };

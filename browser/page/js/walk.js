@@ -215,7 +215,8 @@ class Walk {
     if (!text || box || takesText(element, role)) {
       piece.n = (box && text) || name || spare(element) || this.imageName(element);
       if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
-      if (!piece.n) piece.a = this.told(element, role, style);
+      const rowTells = this.inRow && (BOX_ROLES.has(role) || role === 'columnheader');
+      if (!piece.n && !rowTells) piece.a = this.told(element, role, style);
       piece.whole = (box && text) || (EDITABLE.has(role) && !MADE_OF_PARTS.has(role));
       return piece;
     }

@@ -194,6 +194,13 @@ async def test_a_box_and_the_label_that_draws_it_are_one_thing(show):
     assert "2 stars, checked" in (await tab.click(ref(shown, "radio 2 stars"))).changes
 
 
+async def test_a_box_in_a_row_is_told_by_its_row(show):
+    tab = await show(
+        "<table><tr><th>Choose<th>Boat<tr><td><input type=radio class=r-in data-p=a><td>Alba</table>"
+    )
+    assert "| [e1 radio] | Alba |" in (await tab.snapshot()).text
+
+
 async def test_what_only_fills_a_control_is_no_further_thing(show):
     tab = await show("""<div role=slider tabindex=0 aria-label=Low aria-valuenow=2 onclick=1
         style="width:30px;height:30px;background:teal"><div onclick=1 style="width:30px;height:30px"></div></div>""")
