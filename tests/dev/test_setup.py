@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -65,10 +64,8 @@ def test_a_python_that_is_too_old_does_not_do(clone: Path, bare_path: Path) -> N
 
 def test_what_is_ready_is_left_alone(clone: Path, bare_path: Path) -> None:
     make_ready(clone)
-    began = time.perf_counter()
     ended = run("dev/setup.sh", clone=clone, path=bare_path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-    assert time.perf_counter() - began < 0.5
 
 
 def test_a_changed_dependency_is_not_ready(clone: Path, bare_path: Path) -> None:
