@@ -24,7 +24,6 @@ from agent.guard.secret_store import SecretStore
 from agent.mcp.answers import Answer, AskedPerson, error_result
 from agent.run.settings import logged_in_sites, memory_of
 from agent.run.web import open_web
-from agent.tools.checks import CHECKS
 from agent.tools.context import Limits, ToolContext
 from agent.tools.observed import ObservedCalls
 from agent.tools.policy import Policy
@@ -126,7 +125,7 @@ class ToolSession:
         context = replace(self.context, approve=person.approve, evidence=kept)
         given = {name: value for name, value in asked.items() if value is not None}
         self.hear(" ".join(map(str, given.values())))
-        policy = Policy(Registry(tools_for(context)), context, CHECKS)
+        policy = Policy(Registry(tools_for(context)), context)
         calls = ObservedCalls(policy, self.read, self.options.file)
         return (await calls.run(ToolCall(tool, json.dumps(given)), ""))()
 

@@ -26,7 +26,6 @@ from agent.evidence.store import Evidence
 from agent.guard.outgoing import Outgoing
 from agent.mcp_client.server_settings import NamedServer, ServerSettings
 from agent.mcp_client.server_tools import open_servers
-from agent.tools.checks import CHECKS
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
@@ -87,7 +86,7 @@ async def called(rows: dict[str, dict[str, Any]], folder: Path, page: str) -> di
     ]
     told = {}
     async with open_servers(servers, folder / "data") as found:
-        policy = Policy(Registry(found.tools), context, CHECKS)
+        policy = Policy(Registry(found.tools), context)
         for name in rows:
             tool, param = CALLS[name]
             param = param.replace("FOLDER", str(folder)).replace("PAGE", page)
