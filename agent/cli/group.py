@@ -31,6 +31,7 @@ COMMANDS = {
     "export": ("run_commands", "Write a run as .md, .html, .pdf, .bib, .warc.gz, .zip and more."),
     "verify": ("record_commands", "Check a run or its archive: hashes, report, quotes."),
     "diff": ("record_commands", "Two runs side by side: answers, sources, steps."),
+    "audit": ("audit", "Check a draft of yours against what it cites."),
     "check": ("check", "Questions with expectations as a test suite, for CI."),
     "usage": ("run_commands", "Calls, tokens and dollars by day and model."),
     "feedback": ("run_commands", "Say whether a run was good: up or down."),

@@ -34,6 +34,7 @@ LONGEST_ASKED = 40
 """Words of a question that is put before an answer without a verb; a longer one tells a story."""
 
 ONLY_A_RESULT = "only a search result says so,"
+_NOTHING = "cites nothing"
 _NOT_READ = "its page was not read"
 _READ = "its page, which was read, does not say it in these words"
 
@@ -196,7 +197,7 @@ class _AnswerCheck:
         if unread:
             self._unread.append((text, ", ".join(unread)))
             note = f"cites {', '.join(unread)}, which was not read"
-            reason = f"{reason}; {note}" if reason else note
+            reason = f"{reason}; {note}" if reason not in ("", _NOTHING) else note
         if verdict.state is VerdictState.SUPPORTED:
             self._carried.append(f"{text} {_ids(verdict, support)}")
         self._sentences.append(
@@ -281,7 +282,7 @@ class SupportFinder:
         found = self._anywhere(sentence)
         if found:
             return found
-        verdict = Verdict(VerdictState.UNCITED, reason="cites nothing")
+        verdict = Verdict(VerdictState.UNCITED, reason=_NOTHING)
         best = self._best(sentence, None)[:UNCITED_LOOKED_AT]
         if self.judge is None or not best or is_about_search(sentence):
             return Support(verdict)
