@@ -166,7 +166,8 @@ class Sentence(BaseModel):
 class ReportSource(BaseModel):
     """A source that the answer cites; each quote stands literally in the saved text.
 
-    Of one that came `via` a `snippet` that is what a search result says of it: it was not read.
+    Of one that came `via` a `snippet` that is what a search result says of it: it was not read. One
+    that was `computed` says from which passages, and by what code.
     """
 
     n: int
@@ -174,7 +175,7 @@ class ReportSource(BaseModel):
     title: str = ""
     fetched_at: str
     sha256: str
-    via: Literal["http", "browser", "file", "snippet"]
+    via: Literal["http", "browser", "file", "snippet", "computed"]
     quotes: list[str] = Field(default_factory=list)
 
 

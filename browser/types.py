@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-Via = Literal["http", "browser", "file", "snippet"]
-"""How a page was got: plain HTTP, the real browser, a local file, or a search engine's snippet."""
+Via = Literal["http", "browser", "file", "snippet", "computed"]
+"""How a page was got: plain HTTP, the real browser, a local file, a search engine's snippet; or it
+says what was computed from others."""
 
 
 class Outcome(StrEnum):

@@ -132,7 +132,8 @@ def _because(reason: str) -> str:
 
 def _source(source: ReportSource) -> str:
     result = " (search result, not read)" if source.via == "snippet" else ""
-    head = f"[{source.n}] {source.title or source.url} — {source.url}{result}"
+    where = f" — {source.url}" if source.via != "computed" else ""
+    head = f"[{source.n}] {source.title or source.url}{where}{result}"
     quotes = [f"    “{_short(quote)}”" for quote in source.quotes]
     return "\n".join([head, *quotes])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -37,6 +39,9 @@ ONLY_A_RESULT = "only a search result says so,"
 _NOTHING = "cites nothing"
 _NOT_READ = "its page was not read"
 _READ = "its page, which was read, does not say it in these words"
+
+_ORIGIN = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
+"""A line of what was computed that names a figure and its passage."""
 
 # Sentences about the search itself, in English alone: in other languages they are claims.
 _SEARCHERS = frozenset("i we search searches nothing none".split())
@@ -233,6 +238,8 @@ class SupportFinder:
     def find(self, sentence: str, markers: Sequence[Marker]) -> Support:
         """Check a sentence against what its markers name, or look for what carries it."""
         references = _references(markers)
+        origins = dict.fromkeys(one for one, _ in self._origins(references))
+        references += [one for one in origins if one not in references]
         if references:
             on_pages = self._on_pages(sentence, references)
             found = on_pages or self._marked(self._support(sentence, references, self.judge))
@@ -242,6 +249,19 @@ class SupportFinder:
             return found
         verdict = Verdict(VerdictState.UNCITED, reason="it is about the search itself")
         return replace(found, verdict=verdict, about_search=True)
+
+    def _origins(self, references: Iterable[CitedId]) -> list[tuple[CitedId, str]]:
+        """Give the passages whose figures what is cited was computed from, each with a quote."""
+        cited = map(self.evidence.source, dict.fromkeys(one.source for one in references))
+        texts = [source.text for source in cited if source is not None and source.via == "computed"]
+        found: dict[tuple[CitedId, str], None] = {}
+        for words, n, number in itertools.chain.from_iterable(map(_ORIGIN.findall, texts)):
+            passage = self.evidence.passage(passage_id(int(n), int(number)))
+            text = passage.text if passage else ""
+            spans = (text[span.start : span.end] for span in sentences(text))
+            quote = next((one for one in spans if words in " ".join(one.split())), text)
+            found[CitedId(int(n), int(number)), quote] = None
+        return list(found)
 
     def _support(
         self, sentence: str, references: Sequence[CitedId], judge: Judge | None
@@ -374,7 +394,12 @@ class SupportFinder:
         own = self._source_of(verdict) if verdict.quote else 0
         if own:
             yield own, verdict.quote
+        origins = self._origins(references)
+        yield from ((one.source, quote) for one, quote in origins)
+        exact = {one for one, _ in origins}
         for source, number in references:
+            if (source, number) in exact:
+                continue
             named = [p for p in passages if p.source == source]
             if number is not None:
                 named = [p for p in named if p.id == passage_id(source, number)]

@@ -101,6 +101,8 @@ def how_it_came(source: ReportSource, at: str) -> str:
     """Say how and when a source was had."""
     if source.via == "snippet":
         return f"search result of {at}, the page itself was not read"
+    if source.via == "computed":
+        return f"computed {at} from what the pages say"
     return f"read {at} via {source.via}"
 
 

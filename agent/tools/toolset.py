@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from agent.prompts import Guides
@@ -28,11 +29,15 @@ PAGE_TOOLS: Final = tuple(
     if tool.name != "OPEN"
 )
 """Of use only where a page is open: a run that opens none is not told of them."""
-TOOL_NAMES: Final = frozenset(
-    tool.name
-    for family in (WEB_TOOLS, CRAWL_TOOLS, LOOKING_TOOLS, ACTING_TOOLS, DOWNLOAD_TOOLS)
-    for tool in family
-) | frozenset(tool.name for tool in (*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS, *PERSON_TOOLS))
+TOOL_NAMES: Final = (
+    frozenset(
+        tool.name
+        for family in (WEB_TOOLS, CRAWL_TOOLS, LOOKING_TOOLS, ACTING_TOOLS, DOWNLOAD_TOOLS)
+        for tool in family
+    )
+    | frozenset(tool.name for tool in (*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS, *PERSON_TOOLS))
+    | {"PYTHON"}
+)
 """As models may call them in forms of other protocols."""
 _OPEN = next(tool for tool in LOOKING_TOOLS if tool.name == "OPEN")
 
@@ -55,4 +60,8 @@ def tools_for(context: ToolContext) -> list[Tool]:
         from agent.tools.wiki import WIKI_TOOLS  # noqa: PLC0415 - few runs have one
 
         tools += WIKI_TOOLS
+    if find_spec("pydantic_monty") is not None:
+        from agent.tools.compute import COMPUTING_TOOLS  # noqa: PLC0415 - an extra
+
+        tools += COMPUTING_TOOLS
     return tools
