@@ -37,6 +37,7 @@ _LISTS = (
     "allow",
     "deny",
     "allow_private",
+    "tool",
     "export",
     "search_url",
 )
@@ -64,6 +65,7 @@ class Options(BaseModel):
     search: tuple[str, ...] = ()
     searxng_url: str | None = None
     search_url: tuple[str, ...] = ()
+    tool: tuple[str, ...] = ()
     site: str | None = None
     since: str | None = None
     lang: str | None = None

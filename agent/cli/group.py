@@ -50,10 +50,11 @@ COMMANDS = {
     "doctor": ("doctor", "Check Python, browser, providers and model."),
     "config": ("config_commands", "Show and change settings."),
     "keys": ("key_commands", "Keep API keys: set, list, rm."),
+    "plugins": ("plugin_commands", "What installed packages bring: name, version, kind."),
     "completion": ("completion_command", "Complete commands and flags in your shell."),
 }
 TO_COME = (
-    "secret", "tools", "plugins", "batch", "worker", "queue", "schedule", "monitor", "serve",
+    "secret", "tools", "batch", "worker", "queue", "schedule", "monitor", "serve",
 )  # fmt: skip
 """Names that are kept free for commands to come; alone, they are no question."""
 _CLOSE = 0.72

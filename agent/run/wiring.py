@@ -20,7 +20,7 @@ from agent.run.subtasks import Branches
 from agent.tools.asides import Mender, Rephraser
 from agent.tools.observed import ObservedCalls, observe
 from agent.tools.registry import Registry, tool_specs
-from agent.tools.toolset import guides_for, tools_for
+from agent.tools.toolset import guides_for, plugged_tools, tools_for
 
 if TYPE_CHECKING:
     from agent.config import Options
@@ -37,7 +37,8 @@ def begin_work(services: RunServices, model: Model, builder: ContextBuilder) -> 
     """Give the model its tools and instructions, and the work that it is to do."""
     context, options = services.context, services.options
     context.vision = options.vision and sees(model)
-    registry = Registry(tools_for(context)).with_functions(services.given.tools)
+    tools = [*tools_for(context), *plugged_tools(options.tool)]
+    registry = Registry(tools).with_functions(services.given.tools)
     system = instructed(model, registry, options, context, services.today)
     if natively(model):  # sent along with each prompt
         offered = [*tool_specs(registry), *tool_specs(registry, on_page=True)]

@@ -6,6 +6,8 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
+from agent.errors import UsageError
+from agent.plugins import plugged
 from agent.prompts import Guides
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
 from agent.tools.crawl_tool import CRAWL_TOOLS
@@ -13,13 +15,14 @@ from agent.tools.goals import GOAL_TOOLS
 from agent.tools.memory import MEMORY_TOOLS
 from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
 from agent.tools.person import PERSON_TOOLS
-from agent.tools.registry import Registry
+from agent.tools.registry import Registry, Tool
 from agent.tools.skills import SKILL_TOOLS
 from agent.tools.web_tools import WEB_TOOLS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from agent.tools.context import ToolContext
-    from agent.tools.registry import Tool
 
 
 PAGE_TOOLS: Final = tuple(
@@ -65,3 +68,12 @@ def tools_for(context: ToolContext) -> list[Tool]:
 
         tools += COMPUTING_TOOLS
     return tools
+
+
+def plugged_tools(names: Sequence[str]) -> Iterator[Tool]:
+    """Give the tools of the plug-ins that were named; raises `UsageError` for others."""
+    for name in names:
+        found = plugged("tools", name)
+        if found is None:
+            raise UsageError(f"no tool is called {name!r}", hint="`research plugins` lists them.")
+        yield from [found] if isinstance(found, Tool) else found
