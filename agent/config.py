@@ -10,10 +10,10 @@ import os
 import tomllib
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from agent.depth import EFFORTS, Depth, Effort
@@ -26,21 +26,20 @@ MAX_STEPS = 200
 CONTEXT_WINDOW = 32_000
 """Tokens that every model of use takes at once."""
 ENV_PREFIX = "RESEARCH_"
-Shared = Literal["file", "corpus", "memory", "page"]
+Shared = Literal["file", "corpus", "memory", "page", "tool"]
 """What a person can let a run send where it likes."""
-_LISTS = (
-    "search",
-    "alias",
-    "fallback",
-    "share",
-    "file",
-    "allow",
-    "deny",
-    "allow_private",
-    "tool",
-    "export",
-    "search_url",
-)
+Gate = Literal["domain", "mcp", "memory", "system"]
+"""Where tools come from; each can be closed."""
+
+
+def _several(value: Any) -> Any:
+    """Take one value, or names separated by commas, where several may stand."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return (value,) if isinstance(value, Path) else value
+
+
+_Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
 
 
 class Options(BaseModel):
@@ -49,9 +48,9 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     model: str | None = None
-    alias: tuple[str, ...] = ()
+    alias: _Names = ()
     base_url: str | None = None
-    fallback: tuple[str, ...] = ()
+    fallback: _Names = ()
     judge: str | None = None
     native_tools: bool | None = None
     guided: bool | None = None
@@ -62,27 +61,39 @@ class Options(BaseModel):
     depth: Depth = "standard"
     report: bool = False
     instruction: str | None = None
-    search: tuple[str, ...] = ()
+    search: _Names = ()
     searxng_url: str | None = None
-    search_url: tuple[str, ...] = ()
-    tool: tuple[str, ...] = ()
+    search_url: _Names = ()
+    tool: _Names = ()
     site: str | None = None
     since: str | None = None
     lang: str | None = None
     region: str | None = None
     corpus: Path | None = None
-    file: tuple[Path, ...] = ()
+    file: Annotated[tuple[Path, ...], BeforeValidator(_several)] = ()
     attach: bool = False
     cdp: str | None = None
     headed: bool = False
     storage_state: Path | None = None
     solver: str | None = None
-    allow: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
-    allow_private: tuple[str, ...] = ()
+    allow: _Names = ()
+    deny: _Names = ()
+    allow_private: _Names = ()
     proxy: str | None = None
     ignore_robots: bool = False
-    share: tuple[Shared, ...] = ()
+    share: Annotated[tuple[Shared, ...], BeforeValidator(_several)] = ()
+    tool_sources: Annotated[tuple[Gate, ...], BeforeValidator(_several)] = (
+        "domain",
+        "mcp",
+        "memory",
+        "system",
+    )
+    tool_allow: _Names = ()
+    tool_deny: _Names = ()
+    mcp_tool_allow: _Names = ()
+    mcp_tool_deny: _Names = ()
+    mcp_config: Annotated[tuple[Path, ...], BeforeValidator(_several)] = ()
+    mcp_servers: dict[str, Any] = Field(default_factory=dict, exclude=True, repr=False)  # secrets
     max_steps: int | None = Field(None, ge=1, le=MAX_STEPS)
     budget: float | None = Field(None, gt=0)
     max_tokens: int | None = Field(None, ge=1_000)
@@ -101,14 +112,6 @@ class Options(BaseModel):
     fresh: bool = False
     require_verified: bool = False
     dry_run: bool = False
-
-    @field_validator(*_LISTS[:-2], "search_url", mode="before", check_fields=False)
-    @classmethod
-    def _several(cls, value: Any) -> Any:
-        """Take one value, or names separated by commas, where several may stand."""
-        if isinstance(value, str):
-            return tuple(part.strip() for part in value.split(",") if part.strip())
-        return (value,) if isinstance(value, Path) else value
 
     @field_validator("since")
     @classmethod
@@ -136,6 +139,11 @@ class Options(BaseModel):
     def effort(self) -> Effort:
         """How far a run goes where its limits are not named."""
         return EFFORTS[self.depth]
+
+    def without_servers(self) -> Options:
+        """Give the same settings with the tools of MCP servers off."""
+        gates = tuple(gate for gate in self.tool_sources if gate != "mcp")
+        return self.model_copy(update={"tool_sources": gates})
 
     @property
     def data(self) -> Path:
@@ -213,6 +221,11 @@ def config_path() -> Path:
     """The settings file, in the user's config folder unless RESEARCH_CONFIG names another."""
     named = os.environ.get(f"{ENV_PREFIX}CONFIG")
     return Path(named) if named else platformdirs.user_config_path(APP) / "config.toml"
+
+
+def servers_path() -> Path:
+    """The file of MCP servers that `research mcp add` writes: beside the settings file."""
+    return config_path().with_name("mcp.json")
 
 
 def default_data_dir() -> Path:

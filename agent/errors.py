@@ -35,13 +35,12 @@ class ResearchError(Exception):
             self.hint = hint
 
 
-def error_named(name: str, message: str, hint: str) -> ResearchError:
-    """Make an error again of what a record says of it; one of an unknown name is of the base."""
+def error_kind(name: str) -> type[ResearchError]:
+    """Give the class of an error by the name that a record has of it; the base for any other."""
     kinds = [ResearchError]
     for kind in kinds:
         kinds += kind.__subclasses__()
-    found = next((kind for kind in kinds if kind.__name__ == name), ResearchError)
-    return found(message, hint=hint)
+    return next((kind for kind in kinds if kind.__name__ == name), ResearchError)
 
 
 class UsageError(ResearchError):

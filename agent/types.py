@@ -175,7 +175,7 @@ class ReportSource(BaseModel):
     title: str = ""
     fetched_at: str
     sha256: str
-    via: Literal["http", "browser", "file", "snippet", "computed"]
+    via: Literal["http", "browser", "file", "snippet", "mcp", "computed"]
     quotes: list[str] = Field(default_factory=list)
 
 

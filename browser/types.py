@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-Via = Literal["http", "browser", "file", "snippet", "computed"]
-"""How a page was got: plain HTTP, the real browser, a local file, a search engine's snippet; or it
-says what was computed from others."""
+Via = Literal["http", "browser", "file", "snippet", "mcp", "computed"]
+"""How a page was got: plain HTTP, the real browser, a local file, a search engine's snippet, a tool
+of another program; or it says what was computed from others."""
 
 
 class Outcome(StrEnum):
@@ -161,18 +161,6 @@ class Page:
     body: bytes = field(default=b"", repr=False)
     document: Document | None = field(default=None, repr=False)
     reason: str = ""
-
-
-class PageReader(Protocol):
-    """Whoever gets a page; what goes wrong is in `Page.outcome` and `reason`, never raised."""
-
-    async def read(self, url: str, *, deadline: float = ...) -> Page:
-        """Read the page at a URL within so many seconds."""
-        ...
-
-    async def read_tab(self, tab: Any) -> Page:
-        """Read the page that a tab of the browser shows."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

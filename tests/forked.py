@@ -6,6 +6,7 @@ code, and can be killed. That the installed command starts is for the tests that
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pkgutil
@@ -195,3 +196,4 @@ def _load_everything() -> None:
                 import_module(module.name)
     for name in ("playwright.async_api", "trafilatura", "openai", "sqlalchemy"):
         import_module(name)
+    gc.freeze()  # a collection in a child would copy every page that it shares with this process

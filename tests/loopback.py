@@ -65,6 +65,24 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
+class Held(Handler):
+    """Pages that are not sent before they may be."""
+
+    def get(self) -> None:
+        """Tell that a page was asked for; send it when it may be."""
+        self.server.site.asked.set()
+        self.server.site.open.wait()
+        self.send(200, "text/html", b"<p>The boat to Brack came in late, on 3 May 1901.</p>")
+
+
+class HeldSite:
+    """Where pages are held back: `asked` is set when one is wanted, set `open` to let them go."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.asked, self.open = threading.Event(), threading.Event()
+
+
 @contextmanager
 def serving(handler: type[Handler], site: Callable[[str], Site]) -> Iterator[Site]:
     """Serve on 127.0.0.1 until the block ends; `site` makes the site from its base URL."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import data_dir_option, export_paths, output_flags, run_flags
+from agent.cli.flags import data_dir_option, export_paths, given, output_flags, run_flags
 from agent.cli.help_screen import EXAMPLES, SectionedCommand
 from agent.cli.progress import told
 from agent.cli.render import print_report
@@ -93,8 +93,8 @@ def ask_once(
     def start(**settings: Any) -> Awaitable[Report]:
         return research(question, approve=approver(), ask=asker(flags), config=True, **settings)
 
-    given = {name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS}
-    settings = options(_set(given), config=True)
+    asked = {name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS}
+    settings = options(given(asked), config=True)
     if settings.dry_run:
         print_preview(preview(question, settings, os.environ))
         return 0
@@ -128,7 +128,7 @@ def run_to_end(
     `data` is the data folder; `required` says that an unverified answer is a failure.
     """
     output = _Output({name: flags[name] for name in _OUTPUT_FLAGS})
-    settings = _set({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
+    settings = given({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
     with progress_view(quiet=output.quiet, verbose=output.verbose) as view:
         listeners = [view, output.note, *([_print_event] if output.events else [])]
         report, code = _run(start, settings, listeners, output.show)
@@ -158,11 +158,6 @@ def progress_view(*, quiet: bool, verbose: int) -> Iterator[Callable[[Event], No
                 print(f"{time.monotonic() - started:6.1f}s  {text}", file=sys.stderr, flush=True)
 
         yield line
-
-
-def _set(flags: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what was not given."""
-    return {name: value for name, value in flags.items() if value not in (None, ())}
 
 
 class _Output:

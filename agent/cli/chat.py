@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from agent import __version__
 from agent.cli.ask import INTERRUPTED, ask_once
-from agent.cli.flags import export_paths, output_flags, run_flags_showing
+from agent.cli.flags import export_paths, given, output_flags, run_flags_showing
 from agent.cli.help_screen import FIRST_FLAGS
 from agent.cli.terminal import complain
 from agent.config import Options, file_settings, options, private_folder
@@ -146,10 +146,8 @@ class ChatSession:
     def settings(self) -> Options:
         """The settings of the next question."""
         known = Options.model_fields.keys() | {"schema"}
-        given = {name: value for name, value in self.flags.items() if name in known}
-        return options(
-            {name: value for name, value in given.items() if value not in (None, ())}, config=True
-        )
+        asked = {name: value for name, value in self.flags.items() if name in known}
+        return options(given(asked), config=True)
 
     def folder(self) -> Path:
         """Where the last run is. Raises `UsageError` before the first one."""

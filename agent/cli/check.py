@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import run_flags_showing
+from agent.cli.flags import given, run_flags_showing
 from agent.cli.stores import all_runs
 from agent.cli.terminal import complain
-from agent.errors import CHECK_FAILED, ResearchError, UsageError
+from agent.errors import CHECK_FAILED, ResearchError
+from agent.export import write_file
 from agent.export.junit import TestCase, to_xml
 from agent.export.run_archive import is_archive, opened
 from agent.run.expectations import read_suite
@@ -59,15 +60,14 @@ def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) 
     expectation does not hold.
     """
     suite = read_suite(checks)
-    given = {name: value for name, value in flags.items() if value not in (None, ())}
-    runs = all_runs(given.get("data_dir"))
-    done = asyncio.run(run_suite(suite, runs, given, _told))
+    runs = all_runs(flags["data_dir"])
+    done = asyncio.run(run_suite(suite, runs, given(flags), _told))
     failed = [one for one in done if one.failures]
     print(f"{len(done) - len(failed)} of {len(done)} hold")
     if junit:
-        _write(junit, _junit(checks.stem, done))
+        write_file(junit, _junit(checks.stem, done))
     if summary:
-        _write(summary, _summary(checks.stem, done).encode())
+        write_file(summary, _summary(checks.stem, done).encode())
     if failed:
         complain(f"{len(failed)} of {len(done)} checks do not hold")
     return CHECK_FAILED if failed else 0
@@ -180,11 +180,3 @@ def _cell(text: str) -> str:
     """Keep what the web or a model said from becoming Markdown or markup."""
     flat = " ".join(clean(text).split())
     return "".join(f"\\{sign}" if sign in "\\|`*_[]<>#" else sign for sign in flat)
-
-
-def _write(path: Path, body: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(body)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error

@@ -17,6 +17,7 @@ from agent.config import (
     read_file,
 )
 from agent.errors import UsageError
+from agent.journal.runs import write_whole
 from agent.models.resolve import endpoint_of
 
 if TYPE_CHECKING:
@@ -84,9 +85,7 @@ def _write(settings: dict[str, Any]) -> Path:
     target = config_path()
     private_folder(target.parent)
     lines = [f"{key.replace('_', '-')} = {_toml(value)}" for key, value in settings.items()]
-    temporary = target.with_suffix(".tmp")
-    temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    temporary.replace(target)
+    write_whole(target, ("\n".join(lines) + "\n").encode())
     return target
 
 
@@ -107,10 +106,14 @@ def _parsed(value: str) -> object:
 
 
 def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_toml(key)} = {_toml(of)}' for key, of in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _shown(value: object) -> str:
-    if value is None or value == ():
+    if value is None or value in ((), {}):
         return "-"
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, tuple | dict) else str(value)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import some_run_flags
+from agent.cli.flags import given, some_run_flags
 from agent.cli.terminal import complain
 from agent.config import Options, options, private_folder
 from agent.errors import ResearchError
@@ -29,7 +29,7 @@ from browser.types import Outcome, SearchQuery
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from browser.search.chain import SearchSource
+    from browser.search.source import SearchSource
 
 _PROBE = "lighthouse"
 """A word that every engine and encyclopedia knows."""
@@ -65,8 +65,7 @@ def doctor(fix: bool, as_json: bool, **flags: Any) -> int:  # noqa: FBT001 - cli
     """Check Python, browser, data folder, each search provider, and the model."""
     if fix:
         fetch_browser()
-    given = {name: value for name, value in flags.items() if value not in (None, ())}
-    settings = options(given, config=True)
+    settings = options(given(flags), config=True)
     findings = [_python(), _data(settings), _browser()]
     if not as_json:
         _show(findings)  # what needs no network need not wait for it

@@ -14,7 +14,7 @@ from agent.export import FORMATS, ending
 from browser.plugins import plugins
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,7 +80,7 @@ _RUN: tuple[Row, ...] = (
     _option("--allow-private", "HOST[:PORT]", "A private address that is fine.", multiple=True),
     _option(
         "--share",
-        "file|corpus|memory|page",
+        "file|corpus|memory|page|tool",
         "What may leave in searches and forms, though it is private.",
         multiple=True,
     ),
@@ -91,6 +91,12 @@ _RUN: tuple[Row, ...] = (
         envvar=["RESEARCH_PROXY", "HTTPS_PROXY", "https_proxy"],
     ),
     _switch("--ignore-robots", "Leave robots.txt aside: for one's own sites."),
+    _option("--tool-sources", "A,B", "Of domain, mcp, memory, system: whose tools (all)."),
+    _option("--tool-allow", "PATTERN", "Only these tools, as FETCH_* or mcp__*.", multiple=True),
+    _option("--tool-deny", "PATTERN", "Never these tools.", multiple=True),
+    _option("--mcp-tool-allow", "PATTERN", "Of MCP servers only these.", multiple=True),
+    _option("--mcp-tool-deny", "PATTERN", "Of MCP servers never these.", multiple=True),
+    _option("--mcp-config", "FILE", "MCP servers as others list them.", type=_PATH, multiple=True),
     _option("--max-steps", "N", "Steps at most (as the depth says).", type=int),
     _option("--budget", "USD", "Dollars at most.", type=float),
     _option("--max-tokens", "N", "Tokens at most, in and out, of all model calls.", type=int),
@@ -157,6 +163,11 @@ def run_flags_showing(*names: str) -> Callable[[F], F]:
 def output_flags(function: F) -> F:
     """Add the flags that say what is printed and written."""
     return _added(function, _OUTPUT)
+
+
+def given(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what was not given."""
+    return {name: value for name, value in flags.items() if value not in (None, ())}
 
 
 def question_options() -> list[click.Option]:

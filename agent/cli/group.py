@@ -45,7 +45,8 @@ COMMANDS = {
     ),
     "secret": ("secret", "Passwords that runs type by name, each on its site: set, list, rm."),
     "wiki": ("wiki_commands", "What is known as Markdown pages: sync, lint, show, search."),
-    "mcp": ("mcp_commands", "Our tools for Claude, Cursor, VS Code: serve, config."),
+    "mcp": ("mcp_commands", "Our tools for Claude, Cursor and others, and theirs for runs."),
+    "tools": ("tools_command", "Every tool, whether a run has it, and why not."),
     "chrome": ("chrome_command", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),
     "config": ("config_commands", "Show and change settings."),
@@ -54,7 +55,7 @@ COMMANDS = {
     "completion": ("completion_command", "Complete commands and flags in your shell."),
 }
 TO_COME = (
-    "secret", "tools", "batch", "worker", "queue", "schedule", "monitor", "serve",
+    "secret", "batch", "worker", "queue", "schedule", "monitor", "serve",
 )  # fmt: skip
 """Names that are kept free for commands to come; alone, they are no question."""
 _CLOSE = 0.72

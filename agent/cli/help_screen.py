@@ -15,7 +15,7 @@ GROUPS = {
     "Ask": ("ask", "chat", "resume", "check"),
     "Look back": ("runs", "show", "export", "verify", "replay", "diff", "usage", "feedback"),
     "Remember": ("memory", "skills", "wiki"),
-    "Set up": ("doctor", "keys", "secret", "config", "chrome", "mcp", "completion"),
+    "Set up": ("doctor", "keys", "secret", "config", "chrome", "mcp", "tools", "completion"),
 }
 """The commands by what they are for; a command that stands in none is listed under `More`."""
 FIRST_FLAGS = (
@@ -30,6 +30,7 @@ _SECTIONS = {
     "--corpus": "Files",
     "--attach": "Browser",
     "--allow": "What may be reached",
+    "--tool-sources": "Tools",
     "--max-steps": "Limits",
     "-c": "Conversation, memory and data",
     "--export": "Output",

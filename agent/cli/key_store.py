@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.config import APP, config_path, private_folder
 from agent.errors import UsageError
+from agent.journal.runs import write_whole
 from agent.models.providers import PROVIDERS
 
 if TYPE_CHECKING:
@@ -92,12 +93,7 @@ def _rows() -> dict[str, dict[str, str]]:
 
 def _write(rows: dict[str, dict[str, str]]) -> None:
     private_folder(_path().parent)
-    temporary = _path().with_suffix(".tmp")
-    temporary.unlink(missing_ok=True)
-    handle = os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as out:
-        json.dump(rows, out, indent=2)
-    temporary.replace(_path())
+    write_whole(_path(), json.dumps(rows, indent=2).encode())
 
 
 def _keyring() -> Any | None:

@@ -1,19 +1,33 @@
-"""`research mcp`: our tools for other programs."""
+"""`research mcp`: our tools for other programs, and the tools of other programs for us."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import run_flags_showing
+from agent.cli.flags import data_dir_option, run_flags_showing
 from agent.cli.progress import told
-from agent.cli.terminal import note
-from agent.config import options
-from agent.errors import UsageError
+from agent.cli.terminal import complain, counted, note
+from agent.config import options, servers_path
+from agent.errors import CHECK_FAILED, ResearchError, UsageError
 from agent.mcp.client_settings import PLACES, settings_for
+from agent.mcp_client.server_settings import (
+    ServerSettings,
+    read_servers,
+    servers_of,
+    write_servers,
+)
+from browser.text.words import clean
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agent.mcp_client.server_settings import NamedServer
 
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--file", "--attach", "--cdp")
 SHORTEST_TOKEN = 16
@@ -21,7 +35,7 @@ SHORTEST_TOKEN = 16
 
 @click.group()
 def mcp() -> None:
-    """Our tools for Claude, Cursor, VS Code and other programs (MCP)."""
+    """Our tools for Claude, Cursor, VS Code and others (MCP); the servers that runs may use."""
 
 
 @mcp.command()
@@ -61,11 +75,15 @@ def serve(http: bool, port: int, token: str | None, **flags: Any) -> None:  # no
 def _loaded() -> tuple[Any, Any]:
     """Load the server; raises `UsageError` where the SDK is not installed."""
     try:
-        from agent.mcp import server, serving  # noqa: PLC0415 - an extra, of this command alone
+        from agent.mcp import server, serving  # noqa: PLC0415 - an extra, of these commands alone
     except ModuleNotFoundError as error:
-        hint = "pip install 'urchin-research[mcp]'"
-        raise UsageError(f"{error.name} is not installed", hint=hint) from error
+        raise _not_installed(error) from error
     return server, serving
+
+
+def _not_installed(error: ModuleNotFoundError) -> UsageError:
+    hint = "pip install 'urchin-research[mcp]'"
+    return UsageError(f"{error.name} is not installed", hint=hint)
 
 
 @mcp.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -75,3 +93,128 @@ def config(client: str, flags: tuple[str, ...]) -> None:
     """Print the settings of CLIENT; FLAGS behind it go to `research mcp serve`."""
     print(settings_for(client, flags))
     note(f"Goes into {PLACES[client]}.")
+
+
+@mcp.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def list_(as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """List the MCP servers that runs may use: how each is reached, and where it is set."""
+    servers = servers_of(options({}, config=True), config=True)
+    rows = [
+        {
+            "name": server.name,
+            "transport": server.settings.transport,
+            "reached": _reached(server),
+            "tools": f"mcp__{server.slug}__*",
+            "disabled": server.settings.disabled,
+            "file": str(server.origin),
+        }
+        for server in servers
+    ]
+    if as_json:
+        print(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        off = " (disabled)" if row["disabled"] else ""
+        print(f"{row['name']:<16} {row['transport']:<6} {row['reached']}{off}  [{row['file']}]")
+    if not rows:
+        note("No MCP servers are set.", "`research mcp add NAME COMMAND…` adds one.")
+
+
+def _reached(server: NamedServer) -> str:
+    """Say how a server is reached, without what may be secret."""
+    settings = server.settings
+    return clean(settings.url.partition("?")[0] or " ".join((settings.command, *settings.args)))
+
+
+@mcp.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("name")
+@click.argument("reached", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option(
+    "--env", multiple=True, metavar="NAME=VALUE", help="For a command; `${NAME}` is ours."
+)
+@click.option("--header", multiple=True, metavar="NAME=VALUE", help="For an address.")
+@click.option("--sse", is_flag=True, help="The address speaks the older transport.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Of a call (60).")
+@click.option("--always-allow", multiple=True, metavar="PATTERN", help="Tools that need no yes.")
+@data_dir_option
+def add(name: str, reached: tuple[str, ...], data_dir: Path | None, **given: Any) -> None:
+    """Add an MCP server under NAME: an address, or a command with its arguments.
+
+    Its tools are allowed as they are now; one that changes asks again.
+    """
+    place = servers_path()
+    rows = read_servers(place) if place.is_file() else {}
+    if "://" in reached[0]:
+        row: dict[str, Any] = {"type": "sse" if given["sse"] else "http", "url": reached[0]}
+    else:
+        row = {"command": reached[0], "args": [*reached[1:]]}
+    row |= {"env": _pairs(given["env"]), "headers": _pairs(given["header"])}
+    row |= {"timeout": given["timeout"], "alwaysAllow": [*given["always_allow"]]}
+    rows[name] = {key: value for key, value in row.items() if value}
+    ServerSettings.model_validate(rows[name])
+    print(f"{name} is in {write_servers(rows)}")
+    asyncio.run(_tested([name], data_dir, allow=True))
+
+
+def _pairs(given: tuple[str, ...]) -> dict[str, str]:
+    for one in given:
+        if "=" not in one:
+            raise UsageError(f"{one!r} is no NAME=VALUE")
+    return {name: value for name, _, value in (one.partition("=") for one in given)}
+
+
+@mcp.command()
+@click.argument("name")
+def remove(name: str) -> None:
+    """Remove the MCP server NAME from the file that `add` writes."""
+    place = servers_path()
+    rows = read_servers(place) if place.is_file() else {}
+    if name not in rows:
+        hint = "`research mcp list` names them, and the files that they stand in."
+        raise UsageError(f"{place} has no server {name!r}", hint=hint)
+    del rows[name]
+    print(f"{name} is no longer in {write_servers(rows)}")
+
+
+@mcp.command()
+@click.argument("names", nargs=-1)
+@click.option("--allow", is_flag=True, help="Allow the tools as they are now.")
+@data_dir_option
+def test(names: tuple[str, ...], allow: bool, data_dir: Path | None) -> None:  # noqa: FBT001 - click's way
+    """Reach MCP servers, all or those named: their tools, and what changed since it was allowed."""
+    if not asyncio.run(_tested(names, data_dir, allow=allow)):
+        sys.exit(CHECK_FAILED)
+
+
+async def _tested(names: Any, data_dir: Path | None, *, allow: bool) -> bool:
+    """Reach servers side by side; True where all were reached and are as they were allowed."""
+    try:
+        from agent.mcp_client.server_tools import Server  # noqa: PLC0415 - loads the SDK
+    except ModuleNotFoundError as error:
+        raise _not_installed(error) from error
+    given = {"data_dir": data_dir} if data_dir else {}
+    settings = options(given, config=True)
+    servers = servers_of(settings, config=True)
+    unknown = set(names) - {server.name for server in servers}
+    if unknown:
+        raise UsageError(f"no server {', '.join(sorted(unknown))!r}", hint="See `mcp list`.")
+    chosen = [server for server in servers if server.name in names or not names]
+
+    async def reached(named: NamedServer) -> bool:
+        server = Server.of(named, settings.data, settings.proxy)
+        try:
+            tools, differing = await server.compared(allow=allow)
+        except ResearchError as error:
+            complain(str(error), error.hint)
+            return False
+        finally:
+            await server.connection.close()
+        print(clean(f"{named.name}: {counted(len(tools), 'tool', 'tools')}"))
+        for tool in tools:
+            print(clean(f"  {tool.name} ({tool.risk}) {tool.description}"))
+        for how, changed in differing.items():
+            print(clean(f"  {how}: {', '.join(changed)}{' (allowed now)' if allow else ''}"))
+        return allow or not differing
+
+    return all(await asyncio.gather(*map(reached, chosen)))

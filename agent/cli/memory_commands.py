@@ -30,6 +30,7 @@ from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import counted, note
 from agent.config import options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
+from agent.export import write_file
 from agent.memory.kinds import BASES, KNOWN, expand
 from browser.text.words import clean
 
@@ -193,7 +194,8 @@ def graph(place: Place, output: Path | None) -> None:
     if not found.links:
         note("No memories are linked yet.", "`research memory dream` links those that are alike.")
     if output is not None:
-        _write(output, found.graphml() if output.suffix == ".graphml" else found.mermaid())
+        text = found.graphml() if output.suffix == ".graphml" else found.mermaid()
+        write_file(output, text.encode())
         print(f"wrote {output}")
         return
     texts = {hit.id: clean(f"{hit.text[:60]}") for hit in found.memories}
@@ -394,13 +396,6 @@ def _row(hit: Hit) -> str:
     return clean(f"{hit.id:>6} [{kind}] {f'{hit.key}: ' if hit.kind == 'memory' else ''}{text}")
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
-
-
 async def _finish_runs(store: Memory, name: str | None, settings: Options) -> None:
     """Do the jobs of runs that were killed behind their answers, without a model some of them."""
     from agent.run.background import JobRunner  # noqa: PLC0415 - `--help` needs none of it
@@ -410,7 +405,7 @@ async def _finish_runs(store: Memory, name: str | None, settings: Options) -> No
     async with AsyncExitStack() as stack:
         model = None
         if name is not None:
-            model = await open_model(stack, name, settings, os.environ, settings.base_url)
+            model = await open_model(stack, name, settings, os.environ)
         runner = JobRunner(store, asyncio.to_thread, memory_name(settings), model)
         await runner.settle_killed(settings.data)
 
@@ -422,7 +417,7 @@ async def _worded(store: Memory, name: str, settings: Options) -> int:
     from agent.run.models import open_model  # noqa: PLC0415 - as above
 
     async with AsyncExitStack() as stack:
-        model = await open_model(stack, name, settings, os.environ, settings.base_url)
+        model = await open_model(stack, name, settings, os.environ)
         if not takes(model, Task.AFTER):
             raise UsageError(f"{model.name} words nothing", hint="Name a language model.")
         return await word_insights(store, model)

@@ -6,6 +6,7 @@ import json
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from agent.export.verdicts import asked_for, failure
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -57,25 +58,14 @@ def _indexed(data: dict[str, Any]) -> str:
 
 def _tool(data: dict[str, Any]) -> str:
     result = data["data"]
-    failed = result.get("error") if isinstance(result, dict) else None
+    failed = failure(result)
     if failed and set(result.get("providers", {}).values()) == {"unreachable"}:
         return ""  # as above
     if failed:
         return f"{data['name']} failed: {failed.removeprefix(data['name']).lstrip()}"
-    if data["name"] in ("WEB_SEARCH", "READ", "FETCH_URL"):
+    if data["name"] in ("WEB_SEARCH", "READ", "FETCH_URL") or not isinstance(result, dict):
         return ""
-    if not isinstance(result, dict):
-        return ""
-    return f"{data['name']}: {result.get('did') or _asked(data['param'])}"
-
-
-def _asked(param: str) -> str:
-    """What a tool was asked for, without the form it was written in."""
-    try:
-        fields = json.loads(param)
-    except ValueError:
-        return param
-    return ", ".join(str(value) for value in fields.values()) if isinstance(fields, dict) else param
+    return f"{data['name']}: {result.get('did') or asked_for(data['param'], ', ')}"
 
 
 def _source(data: dict[str, Any]) -> str:

@@ -92,7 +92,6 @@ def _verified_summary(found: Verified) -> str:
     )
 
 
-DIFFERENT = 8
 _WIDEST = 160
 """Columns beyond which two of text are hard to read."""
 
@@ -113,7 +112,7 @@ def diff(a: str, b: str, as_json: bool, data_dir: Path | None) -> int:  # noqa: 
     )
     if not found.same_answer:
         complain("the answers differ")
-    return 0 if found.same_answer else DIFFERENT
+    return 0 if found.same_answer else CHECK_FAILED
 
 
 def _show_comparison(found: Comparison) -> None:
@@ -167,9 +166,6 @@ def _paired(
             yield left, "=", right
 
 
-DIVERGED = 8
-
-
 @click.command()
 @click.argument("run", default="last", metavar="RUN|FILE.zip")
 @click.option("--model", metavar="NAME", help="Ask this model on the recorded web.")
@@ -187,7 +183,7 @@ def replay(run: str, check: bool, as_json: bool, data_dir: Path | None, **flags:
     print(report.to_json()) if as_json else print_report(report)
     if check and report.answer != record.answer:
         complain("the answer is another one than on record")
-        return DIVERGED
+        return CHECK_FAILED
     return 0 if check else exit_code(report)
 
 

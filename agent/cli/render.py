@@ -10,7 +10,6 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from agent.export import verdicts
-from agent.types import VerdictState
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -115,10 +114,8 @@ def _unverified(report: Report) -> list[str]:
     told = dict(verdicts.faults(report)) if report.references else {}
     return [
         f"  ? {sentence.text} ({verdicts.verdict(sentence)}{_because(sentence.reason)})"
-        for sentence in report.sentences
-        if sentence.verdict is not VerdictState.SUPPORTED
-        and not sentence.about_search
-        and sentence.text not in told
+        for sentence in verdicts.unsupported(report)
+        if sentence.text not in told
     ]
 
 
@@ -145,9 +142,9 @@ def _short(quote: str) -> str:
 
 def _last_line(report: Report) -> str:
     usage = report.usage
-    made_of = ", ".join(verdicts.made_of(report))
-    parts = [f"{verdicts.confidence(report)} ({made_of})"] if made_of else []
-    parts += [
+    rated, *made_of = verdicts.rated(report) or [""]
+    parts = [
+        *([f"{rated} ({', '.join(made_of)})"] if rated else []),
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f} s",
         usage.model,

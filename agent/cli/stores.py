@@ -13,6 +13,7 @@ import click
 from agent.cli.flags import data_dir_option
 from agent.config import Options, default_data_dir, options, private_folder
 from agent.journal.runs import Runs
+from agent.run.settings import memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,13 +42,9 @@ def placed(group: Callable[[], None]) -> Callable[..., None]:
 @contextmanager
 def opened(place: Place) -> Iterator[Memory]:
     """Open the memory of a data folder and a namespace."""
-    from agent.memory.embedders import embedder_of  # noqa: PLC0415 - as above
-    from agent.memory.memory_api import Memory  # noqa: PLC0415 - `--help` needs no database
-
     folder, namespace = place
-    settings = options({"data_dir": private_folder(folder)}, config=True)
-    embedder = embedder_of(settings.embeddings, settings.base_url, os.environ, settings.proxy)
-    with Memory.open(settings.memory_place, namespace, embeddings=embedder) as store:
+    given = {"data_dir": private_folder(folder), "namespace": namespace}
+    with memory_of(options(given, config=True), os.environ) as store:
         yield store
 
 

@@ -185,12 +185,15 @@ class _Weighing:
 
 
 def _coverage(question: str, cited: Iterable[Source], checked: CheckedAnswer) -> float:
-    """Share of what is asked that is spoken of: in quotes, their pages' titles, what they carry."""
-    quotes = [quote for source in checked.sources for quote in source.quotes]
-    carried = [s.text for s in checked.sentences if s.verdict is VerdictState.SUPPORTED]
-    there = " ".join([*quotes, *carried, *(source.title for source in cited)])
+    """Share of what is asked that claims, quotes or the titles and headings above speak of."""
+    quotes = {(s.url, s.sha256): s.quotes for s in checked.sources}
+    there = [s.text for s in checked.sentences if s.verdict is VerdictState.SUPPORTED]
+    for source in cited:
+        quoted = quotes[source.url, source.sha256]
+        there += source.title, *quoted
+        there += (p.heading for p in source.passages if any(quote in p.text for quote in quoted))
     wanted = frozenset(content_words(question))
-    return len(wanted & frozenset(content_words(there))) / len(wanted) if wanted else 1.0
+    return len(wanted & frozenset(content_words(" ".join(there)))) / len(wanted) if wanted else 1.0
 
 
 def _freshness(cited: Iterable[Source]) -> int | None:

@@ -168,7 +168,7 @@ def check_literal(claim: str, ground: Ground) -> Verdict | None:
     """
     question = _question_and_answer(claim)
     if question:
-        return _check_answered(*question, ground)
+        return _check_answered(*question, ground) or _check_row(question[1], ground, named=True)
     row = _check_row(claim, ground)
     if row or is_fragment(claim):
         return row
@@ -306,11 +306,14 @@ def row_parts(claim: str) -> list[list[str]]:
     return [part for part in parts if part]
 
 
-def _check_row(claim: str, ground: Ground) -> Verdict | None:
+def _check_row(claim: str, ground: Ground, *, named: bool = False) -> Verdict | None:
+    """Look for the row that a claim reads out; `named` asks for the name of a column in it."""
     parts = row_parts(claim)
     if len(parts) < 2:
         return None
     for statement in ground.statements:
+        if named and not any(keys_of(n) in parts for n, _ in columns_of(statement.passage)):
+            continue
         if statement.passage.kind == "table" and _reads_row(parts, statement, ground):
             said = "the row of the table says so"
             return _supported(statement.quote.strip(), statement.passage, said)

@@ -56,7 +56,11 @@ def export(folder: Path, path: Path) -> None:
     write = writer(path)
     if write is None:
         raise UsageError(f"{path.name}: no such format", hint=f"There are {' '.join(FORMATS)}.")
-    body = write(folder)
+    write_file(path, write(folder))
+
+
+def write_file(path: Path, body: bytes) -> None:
+    """Write a file that a person named; raises `UsageError` where that cannot be done."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(body)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import re
 from typing import TYPE_CHECKING, Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from agent.errors import UsageError
 from agent.export import verdicts
 from agent.export.run_record import FinishedRun, to_the_minute
-from agent.types import VerdictState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,12 +45,21 @@ def render_docx(folder: Path) -> bytes:
         document.add_heading("Sources", level=1)
     for source in report.sources:
         _source(document, source)
-    facts = [f"Status {report.status}", verdicts.confidence(report), *verdicts.made_of(report)]
+    facts = [f"Status {report.status}", *verdicts.rated(report)]
     asked = to_the_minute(record.events[0].at)
     document.add_paragraph(_text(f"{', '.join(facts)}. Asked {asked}. Run {report.run}."))
     written = io.BytesIO()
     document.save(written)
-    return written.getvalue()
+    return _undated(written.getvalue())
+
+
+def _undated(body: bytes) -> bytes:
+    """Pack a document again without the time at which its parts were written."""
+    out = io.BytesIO()
+    with ZipFile(io.BytesIO(body)) as parts, ZipFile(out, "w") as packed:
+        for name in parts.namelist():
+            packed.writestr(ZipInfo(name), parts.read(name), ZIP_DEFLATED)
+    return out.getvalue()
 
 
 def _answer(document: Any, answer: str) -> None:
@@ -74,8 +83,7 @@ def _runs(paragraph: Any, line: str) -> None:
 
 def _doubts(document: Any, report: Report) -> None:
     """Name the sentences that are not supported; what is supported needs no word."""
-    doubtful = [s for s in report.sentences if s.verdict is not VerdictState.SUPPORTED]
-    doubtful = [sentence for sentence in doubtful if not sentence.about_search]
+    doubtful = verdicts.unsupported(report)
     if doubtful:
         document.add_heading("Not supported", level=1)
     for sentence in doubtful:

@@ -17,6 +17,7 @@ from agent.journal.places import MAIN
 from browser.text.words import clean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from agent.journal.events import Event
@@ -75,8 +76,7 @@ def _head(report: Report) -> str:
     usage = report.usage
     facts = [
         f'<span class="status {report.status}">{_WORDS[report.status]}</span>',
-        verdicts.confidence(report) if report.sources else "",
-        *verdicts.made_of(report),
+        *verdicts.rated(report),
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f}\N{NO-BREAK SPACE}s",
         escape(usage.model),
@@ -114,16 +114,22 @@ def _data(report: Report) -> str:
     """Write the data of a schema and what carries each value; empty where no schema was given."""
     if not (report.values or report.data_notes):
         return ""
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("value", "", "stands in"))
-    rows = "\n".join(_value(report, value) for value in report.values)
-    table = (
-        '<div class="wide" role="region" aria-label="Values" tabindex="0">'
-        f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>"
-    )
+    rows = [_value(report, value) for value in report.values]
+    table = _table("Values", ("value", "", "stands in"), rows) if rows else ""
     notes = "".join(f"<li>{escape(note)}</li>" for note in report.data_notes)
     return (
         f'<h2>Data</h2>\n<pre tabindex="0">{escape(verdicts.data_json(report))}</pre>\n'
-        f"{table if rows else ''}{f'<ul>{notes}</ul>' if notes else ''}"
+        f"{table}{f'<ul>{notes}</ul>' if notes else ''}"
+    )
+
+
+def _table(label: str, names: Sequence[str], rows: Iterable[str]) -> str:
+    """Write a table that scrolls by itself where it is wide."""
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    body = "\n".join(rows)
+    return (
+        f'<div class="wide" role="region" aria-label="{label}" tabindex="0">'
+        f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"
     )
 
 
@@ -178,17 +184,13 @@ def _references(report: Report) -> str:
 def _searches(report: Report) -> str:
     if not report.searches:
         return ""
-    rows = "\n".join(
+    rows = [
         f"<tr><td>{escape(s.query)}</td><td>{escape(s.provider)}</td><td>{escape(s.outcome)}</td>"
         f"<td>{s.results}</td><td>{s.ms}</td></tr>"
         for s in report.searches
-    )
+    ]
     names = ("query", "provider", "outcome", "results", "ms")
-    head = "".join(f'<th scope="col">{name}</th>' for name in names)
-    return (
-        '<h2>Searches</h2>\n<div class="wide" role="region" aria-label="Searches" tabindex="0">'
-        f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>"
-    )
+    return f"<h2>Searches</h2>\n{_table('Searches', names, rows)}"
 
 
 def _footer(record: FinishedRun) -> str:
@@ -334,25 +336,11 @@ def _block(record: FinishedRun, event: Event) -> str:
     body = _pre(f"{result}\n{data['web']}".strip()[:_RESULT_CHARS])
     body += "".join(_picture(record, event, *blob) for blob in data["blobs"].items())
     head = f'<span class="tool">{escape(data["name"])}</span>'
-    return _folded(head, _asked_for(data["param"]), _ended(data), body)
-
-
-def _asked_for(param: str) -> str:
-    """Show the values of a call, not the JSON around them."""
-    try:
-        values = json.loads(param)
-    except ValueError:
-        return param
-    return (
-        " · ".join(str(value) for value in values.values()) if isinstance(values, dict) else param
-    )
-
-
-def _ended(data: dict[str, Any]) -> str:
-    failed = data["data"].get("error") if isinstance(data["data"], dict) else None
+    failed = verdicts.failure(data["data"])
+    ended = f'<span class="meta">{data["ms"]:,} ms</span>'
     if failed:
-        return f'<span class="contradicted">failed: {escape(_cut(str(failed)))}</span>'
-    return f'<span class="meta">{data["ms"]:,} ms</span>'
+        ended = f'<span class="contradicted">failed: {escape(_cut(failed))}</span>'
+    return _folded(head, verdicts.asked_for(data["param"], " · "), ended, body)
 
 
 def _folded(head: str, what: str, ended: str, body: str) -> str:

@@ -12,6 +12,7 @@ from agent.export.run_record import FinishedRun
 from browser.text.words import clean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from agent.journal.events import Event
@@ -52,18 +53,24 @@ def _data(report: Report) -> str:
     fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
     parts = [f"## Data\n\n{fence}json\n{text}\n{fence}"]
     if report.values:
-        rows = "\n".join(map(_value, report.values))
-        parts.append(f"| value | | sources | verdict | stands in |\n|---|---|---|---|---|\n{rows}")
+        names = ("value", "", "sources", "verdict", "stands in")
+        parts.append(_table(names, map(_value, report.values)))
     if report.data_notes:
         parts.append("\n".join(f"- {_cell(note)}" for note in report.data_notes))
     return "\n\n".join(parts)
 
 
-def _value(value: DataValue) -> str:
+def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = (" | ".join(cells) for cells in [names, *rows])
+    head, *body = (f"| {line} |" for line in lines)
+    return "\n".join([head, f"|{'---|' * len(names)}", *body])
+
+
+def _value(value: DataValue) -> list[str]:
     cited = "".join(f"[{n}]" for n in value.citations)
     verdict = verdicts.VERDICTS[value.verdict]
     cells = (value.pointer, json.dumps(value.value, ensure_ascii=False), cited, verdict)
-    return f"| {' | '.join(map(_cell, (*cells, value.quote)))} |"
+    return [_cell(cell) for cell in (*cells, value.quote)]
 
 
 def _conflicts(report: Report) -> str:
@@ -86,12 +93,15 @@ def _verdicts(report: Report) -> str:
     if not report.sentences:
         return ""
     rows = [
-        f"| {_cell(s.text)} | {', '.join(f'[{n}]' for n in s.citations)} | "
-        f"{verdicts.verdict(s)} | {_cell(s.reason)} |"
+        (
+            _cell(s.text),
+            ", ".join(f"[{n}]" for n in s.citations),
+            verdicts.verdict(s),
+            _cell(s.reason),
+        )
         for s in report.sentences
     ]
-    head = ["## Sentences", "", "| sentence | sources | verdict | why |", "|---|---|---|---|"]
-    return "\n".join([*head, *rows])
+    return f"## Sentences\n\n{_table(('sentence', 'sources', 'verdict', 'why'), rows)}"
 
 
 def _markdown_sources(report: Report) -> str:
@@ -110,16 +120,9 @@ def _searches(report: Report) -> str:
     if not report.searches:
         return ""
     rows = [
-        f"| {_cell(s.query)} | {s.provider} | {s.outcome} | {s.results} | {s.ms} |"
-        for s in report.searches
+        (_cell(s.query), s.provider, s.outcome, str(s.results), str(s.ms)) for s in report.searches
     ]
-    head = [
-        "## Searches",
-        "",
-        "| query | provider | outcome | results | ms |",
-        "|---|---|---|---|---|",
-    ]
-    return "\n".join([*head, *rows])
+    return f"## Searches\n\n{_table(('query', 'provider', 'outcome', 'results', 'ms'), rows)}"
 
 
 def _steps(record: FinishedRun) -> str:
@@ -129,16 +132,16 @@ def _steps(record: FinishedRun) -> str:
 
 def _step(event: Event) -> str:
     said = event.data
-    failed = said["data"].get("error") if isinstance(said["data"], dict) else None
+    failed = verdicts.failure(said["data"])
     outcome = f" — failed: {failed}" if failed else ""
     return f"- `{event.place}` {said['name']} `{_cell(str(said['param']))}`{outcome}"
 
 
 def _footer(report: Report) -> str:
     usage = report.usage
+    state = ", ".join([f"Status {report.status}", *verdicts.rated(report)])
     return (
-        f"Status {report.status}, {verdicts.confidence(report)}"
-        f"{''.join(f', {part}' for part in verdicts.made_of(report))}. {report.steps} steps in "
+        f"{state}. {report.steps} steps in "
         f"{report.elapsed_s:.1f} s with {usage.model}: {usage.input_tokens} tokens in, "
         f"{usage.output_tokens} out, ${usage.usd:.4f}. Run `{report.run}`."
     )

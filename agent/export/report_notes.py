@@ -7,8 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.export.run_record import FinishedRun
-from agent.export.verdicts import verdict
-from agent.types import VerdictState
+from agent.export.verdicts import unsupported, verdict
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -51,8 +50,7 @@ def _properties(report: Report, asked: str) -> str:
 
 
 def _doubts(report: Report) -> str:
-    doubtful = [s for s in report.sentences if s.verdict is not VerdictState.SUPPORTED]
-    rows = [f"> - {s.text} ({verdict(s)})" for s in doubtful if not s.about_search]
+    rows = [f"> - {s.text} ({verdict(s)})" for s in unsupported(report)]
     return "\n".join(["> [!warning] Not supported", *rows]) if rows else ""
 
 

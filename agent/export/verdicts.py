@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.types import VerdictState
 
@@ -45,12 +45,6 @@ def verdict(sentence: Sentence) -> str:
 _SURE = 0.7
 """Confidence below which a reader is warned. Of 36 answers to questions on manuals, by somebody who
 knew nothing of it, 8 of 29 below it are right, and 5 of 7 above."""
-
-
-def confidence(report: Report) -> str:
-    """Write the confidence; in words where no calibrated number can be given."""
-    value = report.confidence
-    return "confidence not rated" if value is None else f"confidence {value:.2f}"
 
 
 def doubt(report: Report) -> str:
@@ -106,12 +100,33 @@ def how_it_came(source: ReportSource, at: str) -> str:
     return f"read {at} via {source.via}"
 
 
-def made_of(report: Report) -> list[str]:
-    """Say in a few words each what the confidence is made of; empty without sources."""
-    if not report.sources or report.references:
+def unsupported(report: Report) -> list[Sentence]:
+    """Give the claims that nothing carries."""
+    doubtful = (s for s in report.sentences if s.verdict is not VerdictState.SUPPORTED)
+    return [sentence for sentence in doubtful if not sentence.about_search]
+
+
+def failure(result: Any) -> str:
+    """Say why a tool failed, from the data of its result; empty where it did not."""
+    return str(result.get("error") or "") if isinstance(result, dict) else ""
+
+
+def asked_for(param: str, between: str) -> str:
+    """Show the values of a call, not the JSON around them."""
+    try:
+        values = json.loads(param)
+    except ValueError:
+        return param
+    return between.join(map(str, values.values())) if isinstance(values, dict) else param
+
+
+def rated(report: Report) -> list[str]:
+    """Say the confidence, then in a few words each what it is made of; empty without an answer."""
+    if not report.sources or report.references or report.status == "not_found":
         return []
-    parts = report.confidence_parts
+    value, parts = report.confidence, report.confidence_parts
     return [
+        "confidence not rated" if value is None else f"confidence {value:.2f}",
         *([_ANSWERS[parts.answers]] if parts.answers else []),
         f"{_share(parts.supported)} supported",
         *_weak(report.sentences),

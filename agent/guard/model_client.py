@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import ResearchError
 from agent.guard.window import IMAGE_TOKENS, tokens
-from agent.models.base import CALL_BUDGET, Streaming, message_kept
+from agent.models.base import CALL_BUDGET, heard_reply, message_kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,13 +88,11 @@ class ModelClient:
 
     async def _heard(self, place: str, fitted: Sequence[Message]) -> ModelReply:
         """Let it be heard while it speaks, where it can be; None says that it begins anew."""
-        if not isinstance(self.model, Streaming):
-            return await self.model.reply(self.system, fitted)
 
         def hear(piece: str | None) -> None:
             self.record("model.delta", place, text=piece or "", anew=piece is None)
 
-        return await self.model.stream(self.system, fitted, hear)
+        return await heard_reply(self.model, self.system, fitted, hear)
 
     def _record_request(
         self, place: str, fitted: Sequence[Message], whole: Sequence[Message]

@@ -13,28 +13,33 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import resources
 from typing import Final
 from urllib.parse import unquote_plus
 
-from agent.guard.provenance import SEARCH, SHORT, Kind, Provenance, literal, site_of, stems
+from agent.guard.provenance import (
+    SEARCH,
+    SHORT,
+    Kind,
+    Provenance,
+    literal,
+    site_of,
+    spells_others,
+    stems,
+)
 from browser.net.url import host
+from browser.text.languages import SMALL_WORDS
 from browser.text.words import STOP_WORDS, stem
 
-COMMON: Final = 10_000
-"""Most frequent words of the English Wikipedia (zxcvbn's list) that are free while no private text
-has them: what queries are worded with."""
 CHOSEN: Final = {True: 100, False: 10}
 """Words a run may choose that are not the person's: in queries to search engines, and to sites. A
-choice among 50,000 is worth 16 bits at most."""
+choice among 36,000 stems, their endings and capitals is worth 20 bits at most."""
 UNKNOWN: Final = 6
 """Words a run that are nobody's (names that a model knows), before it reads what others wrote."""
-_NUMERALS = frozenset(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
-    "hundred thousand".split()
-)
-"""Spell numbers, so they are as free as digits: where they are the person's or were shown."""
-_FUNCTION_WORDS = frozenset(stem(w) for w in STOP_WORDS if len(w) > 1) | {"a", "i", "vs"}
+_ABBREVIATED = "a i vs km cm mm kg mg ml kw mb gb uk eu us un tv pc ai"
+_FUNCTION_WORDS = {stem(w) for w in STOP_WORDS | SMALL_WORDS if len(w) > 1} | {
+    *_ABBREVIATED.split()
+}
 _FREE_IN_URLS = frozenset({"http", "https", "www", "q"})
 _LAYERS = 3
 """Times that percent-encoding is undone."""
@@ -54,11 +59,19 @@ _WHERE = {
 
 @cache
 def common_words() -> frozenset[str]:
-    """Give the stems of the words that everybody uses."""
+    """Give the stems of the words that everybody uses: what queries are worded with.
+
+    They are free while no private text has them: 36,000 stems of the most frequent words of the
+    English Wikipedia and of films, as zxcvbn lists them, and of the whole words among the embedding
+    model's word pieces, since zxcvbn leaves out what is a name or a password too (“long”,
+    “software”).
+    """
     from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415 - half a megabyte
 
-    listed = list(FREQUENCY_LISTS["english_wikipedia"])[:COMMON]
-    return frozenset(stem(word) for word in listed if len(word) > SHORT) | STOP_WORDS
+    pieces = resources.files("agent.memory").joinpath("wordpieces.txt").read_text("utf-8").split()
+    lists = (FREQUENCY_LISTS["english_wikipedia"], FREQUENCY_LISTS["us_tv_and_film"], pieces)
+    listed = {word for each in lists for word in each if word.isalpha() and len(word) > SHORT}
+    return frozenset(map(stem, listed)) | STOP_WORDS
 
 
 @dataclass(slots=True)
@@ -90,7 +103,8 @@ class Outgoing:
     def refusal_of_keys(self, text: str, site: str) -> str:
         """Tell why keys may not be pressed: with those before them they make up one text.
 
-        A word that is not ended yet has to begin one of the person's, or be free as it is.
+        A word that is not ended yet has to begin one of the person's; another has to be free, and
+        pressed in one call.
         """
         if not self.read.private_for(site):
             return ""
@@ -100,7 +114,7 @@ class Outgoing:
         if any(word.startswith(last.casefold()) for word in begun):
             why = self._refusal(head, site) if text.count(" ") else ""
         else:
-            why = self._refusal(whole, site)
+            why = _LETTERS if len(last) > len(text) else self._refusal(whole, site)
         if not why:
             self.keys[site] = whole
         return why
@@ -149,7 +163,7 @@ class Outgoing:
             if kind is Kind.TURNS and not read.untrusted:
                 return ""
             return f"stands in {_WHERE[kind]}, and neither in the question nor at {site or 'it'}"
-        if len(word) <= SHORT or word in _NUMERALS:
+        if spells_others(word):
             near = itertools.pairwise(around)
             return "" if any(pair in read.pairs for pair in near if word in pair) else _NOBODYS
         return "" if here or word in read.public or word in common_words() else _NOBODYS
@@ -160,6 +174,7 @@ class Outgoing:
         return usual or any(word in known for known in self.read.spelled)
 
 
+_LETTERS = "letter by letter only words of the question can be pressed"
 _NOBODYS = (
     "is nobody's word: neither of the question, nor of a page that was read, nor a common one"
 )

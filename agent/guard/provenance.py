@@ -39,6 +39,17 @@ SEARCH = "search"
 """The site that search results are the words of, and to which queries go."""
 SHORT = 2
 """Letters of a word that spells others when it is repeated."""
+_SPELLING = frozenset(
+    stem(word)
+    for word in (
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy "
+        "eighty ninety hundred thousand alpha bravo charlie delta echo foxtrot golf hotel india "
+        "juliet kilo lima mike november oscar papa quebec romeo sierra tango uniform victor "
+        "whiskey xray yankee zulu"
+    ).split()
+)
+"""The numerals, and the alphabet of radio."""
 
 
 def site_of(url: str) -> str:
@@ -49,6 +60,10 @@ def site_of(url: str) -> str:
     named = host(url)
     domain = registrable_domain(named)
     return domain if domain != named else netloc(url)
+
+
+SERVER = "mcp:"
+"""What the site of an MCP server begins with; the rest is its name."""
 
 
 def literal(url: str) -> str:
@@ -62,10 +77,23 @@ def stems(text: str) -> list[str]:
     return [stem(word) for word in words(text)]
 
 
+def spells_others(word: str) -> bool:
+    """Whether a word stands for a letter or a number: one after the other, such spell any other.
+
+    They are free as they stood somewhere: beside the same word.
+    """
+    return len(word) <= SHORT or word in _SPELLING
+
+
 def words_but(text: str, said: str) -> str:
     """Give a text without the words of a call: an echo of what was asked shows nothing new."""
     known = set(words(said))
     return " ".join(piece for piece in text.split() if known.isdisjoint(words(piece)))
+
+
+def _is_its_own(kind: Kind, at: str, site: str) -> bool:
+    """Whether a private text is what this very site showed: a page, or a server's answer."""
+    return at == site and (kind is Kind.PAGE or site.startswith(SERVER))
 
 
 @dataclass(slots=True)
@@ -104,7 +132,7 @@ class Provenance:
     def private_for(self, site: str) -> bool:
         """Whether anything was read that is private, and that this site does not know anyway."""
         return any(
-            kind in PRIVATE and not self.is_shared(kind) and (kind is not Kind.PAGE or at != site)
+            kind in PRIVATE and not self.is_shared(kind) and not _is_its_own(kind, at, site)
             for kind, at in self.read
         )
 
@@ -121,7 +149,7 @@ class Provenance:
 
         `quoted` is what memory and earlier turns keep of somebody else's words.
         """
-        site = SEARCH if url == SEARCH else site_of(url)
+        site = url if url == SEARCH or url.startswith(SERVER) else site_of(url)
         if kind is Kind.PAGE and not url.startswith(("http", "file:")):
             return  # an empty tab is nobody's words
         for whose in (kind, *((Kind.WEB,) if quoted else ())):
@@ -132,7 +160,7 @@ class Provenance:
             self._add_words(text, self.own)
         elif kind in PRIVATE:
             self.secret.update(dict.fromkeys(stems(text), kind))
-            if kind is Kind.PAGE:
+            if kind is Kind.PAGE or url.startswith(SERVER):
                 self._add_words(text, self.shown.setdefault(site, set()))
         else:
             self._add_words(text, self.public)
@@ -165,5 +193,5 @@ class Provenance:
     def _add_words(self, text: str, to: set[str]) -> None:
         found = stems(text)
         to.update(found)
-        self.pairs.update(p for p in pairwise(found) if min(map(len, p)) <= SHORT)
+        self.pairs.update(p for p in pairwise(found) if any(map(spells_others, p)))
         self.spelled.update(w for w in text.split() if not w.islower() and not w.isupper())

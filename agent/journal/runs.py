@@ -48,7 +48,7 @@ class RunFolder:
         digest = hashlib.sha256(body).hexdigest()
         target = self.path / "blobs" / digest
         if not target.exists():
-            _write_whole(target, body)
+            write_whole(target, body)
         return digest
 
     def blob(self, digest: str) -> bytes:
@@ -72,7 +72,7 @@ class RunFolder:
 
     def write_browser_state(self, text: str) -> None:
         """Keep the browser's state, whole or not at all."""
-        _write_whole(self.browser_state, text.encode())
+        write_whole(self.browser_state, text.encode())
 
     @property
     def signature(self) -> Path:
@@ -90,11 +90,11 @@ class RunFolder:
 
     def write_stamp(self, path: Path, token: bytes) -> None:
         """Put a timestamp beside the journal, in place of an earlier one of its kind."""
-        _write_whole(path, token)
+        write_whole(path, token)
 
     def write_report(self, text: str) -> None:
         """Put the finished report beside the journal, whole or not at all."""
-        _write_whole(self.report, text.encode())
+        write_whole(self.report, text.encode())
 
 
 class Runs:
@@ -147,7 +147,8 @@ def _some(runs: list[RunFolder]) -> str:
     return "Say which: " + ", ".join(run.id for run in runs[:5])
 
 
-def _write_whole(target: Path, body: bytes) -> None:
+def write_whole(target: Path, body: bytes) -> None:
+    """Write a file for its owner alone, whole or not at all; raises `JournalError`."""
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:

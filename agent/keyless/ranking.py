@@ -236,12 +236,11 @@ def _cut(
     if passage.kind == "heading":
         return ()
     about = frozenset(content_words(bare_title(title)))
-    above = passage.heading
+    above, named = passage.heading, columns_of(passage)
     near = frozenset(content_words(f"{passage.text} {passage.heading} {beside}"))
     if passage.kind == "table":
         row = " | ".join(cells_of(passage.text))
         pieces = [] if row in headers or is_rule(passage.text) else [row]
-        named = columns_of(passage)
         above = passage.heading.rpartition(HEADING_SEPARATOR)[0] if named else passage.heading
         above = " ".join([above, *(name for name, cell in named if cell)])
     else:
@@ -252,7 +251,7 @@ def _cut(
             text, passage, page, own, about, near, heads, passage.kind == "table" or _ends(text)
         )
         for text in pieces
-        if (own := frozenset(content_words(text))) and any(map(str.isalpha, text))
+        if (own := frozenset(content_words(text))) and (named or any(map(str.isalpha, text)))
     )
 
 

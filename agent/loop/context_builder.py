@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from agent.guard.provenance import SEARCH, Kind
 from agent.journal.places import MAIN
-from agent.protocol.replies import inert
 from agent.types import Message
 
 if TYPE_CHECKING:
@@ -25,14 +24,12 @@ class ContextBuilder:
 
     `captured` are (type, text) pairs for the model to read, `observed` the same files and page as
     data, None until they are gathered. `history` takes the place of the conversation's own turns;
-    `shown` are the skills that the main loop was given. `now_ms` is the clock, in milliseconds;
-    without `recall` the block of what earlier runs left is not added. `was_public` tells of a run
-    by its id that it read nothing private.
+    `shown` are the skills that the main loop was given. Without `recall` the block of what earlier
+    runs left is not added. `was_public` tells of a run by its id that it read nothing private.
     """
 
     context: ToolContext
     session: str
-    now_ms: Callable[[], int]
     page: PageContext | None = None
     captured: Sequence[tuple[str, str]] = ()
     observed: tuple[Observation, ...] | None = None
@@ -55,7 +52,7 @@ class ContextBuilder:
             from agent.memory.storage import used  # noqa: PLC0415 - loads SQLAlchemy
 
             upkeep = memory.upkeep(self.session)
-            counted = used(list(map(dict, layers.skills)), tuple(shown), self.now_ms())
+            counted = used(list(map(dict, layers.skills)), tuple(shown), self.context.now_ms())
             await self.context.in_memory_thread(upkeep.put_skills, counted)
         if place == MAIN and shown:
             self.context.record("skills.given", place, names=shown)
@@ -83,7 +80,6 @@ class ContextBuilder:
             page_context=self.page,
             context=self.captured,
             similarity=(lambda _key, text: near.get(text)) if near else None,
-            frame=inert,
         )
 
     def _note_origins(self, layers: Layers, messages: list[Message]) -> None:

@@ -12,7 +12,7 @@ from agent.guard.repetition import Repetition
 from agent.guard.window import Window
 from agent.models.base import Guidable, Task, takes
 from agent.prompts import CALL, FORM, GO_ON, NUDGE, SEARCHES, UNREAD, WRAP_UP
-from agent.protocol.replies import NOT_FOUND, parse
+from agent.protocol.replies import NOT_FOUND, gives_up, parse
 from agent.protocol.results import format_results
 from agent.types import Message
 
@@ -139,7 +139,7 @@ class Loop:
             self.guides is None
             or self.place != "0"  # a part's own task may rest on what others found
             or self._nudges >= NUDGES
-            or (observed and not (unread and _gives_up(reply.text)))
+            or (observed and not (unread and gives_up(reply.text)))
             or not takes(self.model, Task.NUDGE)
         ):
             return False
@@ -150,7 +150,7 @@ class Loop:
             self._nudges, note = NUDGES, UNREAD
         elif self._nudges:
             made_up = _CITATION in reply.text
-            gave_up = not reply.text or reply.broken or made_up or _gives_up(reply.text)
+            gave_up = not reply.text or reply.broken or made_up or gives_up(reply.text)
             if not gave_up or not isinstance(self.model, Guidable):
                 return False
             self.model.guide()
@@ -178,7 +178,7 @@ class Loop:
             return NOT_FOUND
         if reply.broken:
             return ""
-        gave_up = _gives_up(reply.text) and takes(self.model, Task.HEED)
+        gave_up = gives_up(reply.text) and takes(self.model, Task.HEED)
         return NOT_FOUND if gave_up else reply.text
 
     def _noted(self, circle: Circle | None) -> str:
@@ -232,10 +232,6 @@ class Loop:
                 return await thinking
         except TimeoutError as error:
             raise LimitReached("timeout") from error
-
-
-def _gives_up(text: str) -> bool:
-    return text.lstrip("*_`# ").startswith(NOT_FOUND)
 
 
 def without_calls(text: str) -> str:

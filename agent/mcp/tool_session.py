@@ -63,8 +63,6 @@ class ToolSession:
             question="",
             evidence=Evidence(),
             limits=Limits(max_sources=2 * KEPT),
-            record=_nowhere,
-            keep=_kept,
             outgoing=Outgoing(Provenance("", shared, attached=attached, sites=sites)),
             redactor=Redactor(secrets_of(os.environ)),
             files=options.file,
@@ -159,11 +157,3 @@ async def whole(work: Coroutine[Any, Any, T]) -> T:
         with anyio.CancelScope(shield=True):
             await asyncio.wait([task])
         raise
-
-
-def _nowhere(_kind: str, _place: str = "", **_data: object) -> None:
-    """A call outside of a run has no record."""
-
-
-def _kept(_body: bytes) -> str:
-    return ""

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import httpx2
 
 from agent.errors import UsageError
 from agent.memory.memory_types import EmbeddingFailed
@@ -90,7 +90,7 @@ class EndpointEmbedder:
         self.name = f"{model}@{base_url}"
         self._model = model
         self._url = base_url.rstrip("/") + "/embeddings"
-        self._client = httpx.Client(
+        self._client = httpx2.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},
             proxy=proxy,
             timeout=SECONDS,
@@ -107,12 +107,12 @@ class EndpointEmbedder:
             return [
                 v for at in range(0, len(texts), BATCH) for v in self._ask(texts[at : at + BATCH])
             ]
-        except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
             self._failed = True
             raise EmbeddingFailed(f"{self._url} gave no embeddings: {error}") from error
 
     def _ask(self, texts: Sequence[str]) -> list[list[float]]:
-        """Ask once; raises `httpx.HTTPError`, or `ValueError` and the like for a bad answer."""
+        """Ask once; raises `httpx2.HTTPError`, or `ValueError` and the like for a bad answer."""
         asked = {"model": self._model, "input": list(texts)}
         answer = self._client.post(self._url, json=asked)
         rows: list[dict[str, Any]] = answer.raise_for_status().json()["data"]

@@ -16,7 +16,7 @@ import httpx2
 from agent.errors import ModelError, UsageError
 from agent.models.base import Usage
 from agent.models.failures import BACKOFF, GARBAGE, UNREACHED, Failure, seconds_to_wait
-from agent.models.remote import HTTP_ERRORS, Completion, RemoteModel, came_at_once, client_settings
+from agent.models.remote import Completion, RemoteModel, came_at_once, client_settings
 from agent.protocol.native import as_turns, first_fields
 
 try:
@@ -70,7 +70,7 @@ class AnthropicModel(RemoteModel):
             raise self._silent() from error
         except anthropic.APIStatusError as error:
             raise self._failed(_failure(error)) from error
-        except (anthropic.APIError, *HTTP_ERRORS) as error:  # no connection, or half a stream
+        except (anthropic.APIError, httpx2.HTTPError) as error:  # no connection, or half a stream
             raise self._failed(Failure(UNREACHED, str(error) or type(error).__name__)) from error
         except GARBAGE as error:
             raise self._failed(Failure(UNREACHED, f"no reply in its answer: {error}")) from error

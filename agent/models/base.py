@@ -175,6 +175,36 @@ def takes(model: Model, task: Task) -> bool:
     return model.takes(task) if isinstance(model, Choosy) else True
 
 
+async def heard_reply(
+    model: Model, system: str, messages: Sequence[Message], heard: Heard
+) -> ModelReply:
+    """Ask a model, heard while it speaks where it can be."""
+    if isinstance(model, Streaming):
+        return await model.stream(system, messages, heard)
+    return await model.reply(system, messages)
+
+
+class Wrapping:
+    """Stands before a model, and is as able as that one."""
+
+    def __init__(self, model: Model) -> None:
+        self.name = model.name
+        self._model = model
+
+    def takes(self, task: Task) -> bool:
+        """Tell what the model takes."""
+        return takes(self._model, task)
+
+    @property
+    def sees(self) -> bool:
+        """Tell whether the model sees."""
+        return sees(self._model)
+
+    async def aclose(self) -> None:
+        """Let go of the model's connections."""
+        await self._model.aclose()
+
+
 class Hearing:
     """Passes on the pieces of a reply; a try that starts over is announced by None."""
 

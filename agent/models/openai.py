@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import openai
 from openai import AsyncOpenAI
 from openai.types.chat import ChatCompletion
@@ -15,7 +16,7 @@ from openai.types.chat import ChatCompletion
 from agent.errors import UsageError
 from agent.models.base import Usage
 from agent.models.failures import BACKOFF, GARBAGE, UNREACHED, Failure, seconds_to_wait
-from agent.models.remote import HTTP_ERRORS, Completion, RemoteModel, came_at_once, client_settings
+from agent.models.remote import Completion, RemoteModel, came_at_once, client_settings
 from agent.protocol.native import as_turns, first_fields
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class OpenAIModel(RemoteModel):
             raise self._failed(failure(error)) from error
         except openai.APIError as error:  # no connection, or an error in the middle of a stream
             raise self._failed(Failure.in_stream(error.code or "", said(error))) from error
-        except HTTP_ERRORS as error:
+        except httpx2.HTTPError as error:  # half a stream
             raise self._failed(Failure(UNREACHED, str(error))) from error
         except GARBAGE as error:
             raise self._failed(Failure(UNREACHED, f"no reply in its answer: {error}")) from error

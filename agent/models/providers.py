@@ -35,46 +35,23 @@ class Provider:
 
 PROVIDERS = (
     Provider("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-4.1-mini", "openai"),
-    Provider(
-        "anthropic",
-        "https://api.anthropic.com",
-        "ANTHROPIC_API_KEY",
-        "claude-haiku-4-5",
-        "anthropic",
-        api="anthropic",
-    ),
-    Provider(
-        "openrouter",
-        "https://openrouter.ai/api/v1",
-        "OPENROUTER_API_KEY",
-        "openai/gpt-4.1-mini",
-        "openrouter",
-    ),
-    Provider(
-        "gemini",
-        "https://generativelanguage.googleapis.com/v1beta/openai/",
-        "GEMINI_API_KEY",
-        "gemini-2.5-flash",
-        "google",
-    ),
-    Provider(
-        "groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "llama-3.3-70b-versatile", "groq"
-    ),
-    Provider(
-        "mistral",
-        "https://api.mistral.ai/v1",
-        "MISTRAL_API_KEY",
-        "mistral-small-latest",
-        "mistral",
-    ),
-    Provider(
-        "deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-chat", "deepseek"
-    ),
+    Provider("anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", "claude-haiku-4-5",
+             "anthropic", api="anthropic"),
+    Provider("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY",
+             "openai/gpt-4.1-mini", "openrouter"),
+    Provider("gemini", "https://generativelanguage.googleapis.com/v1beta/openai/",
+             "GEMINI_API_KEY", "gemini-2.5-flash", "google"),
+    Provider("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "llama-3.3-70b-versatile",
+             "groq"),
+    Provider("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "mistral-small-latest",
+             "mistral"),
+    Provider("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-chat",
+             "deepseek"),
     Provider("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY", None, "together"),
     Provider("nvidia", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY", native=False),
     Provider("ollama", "http://127.0.0.1:11434/v1", None, native=False),
     Provider("litellm", "", None, native=False, api="litellm"),
-)
+)  # fmt: skip
 """In the order in which a key in the environment chooses the default model."""
 
 

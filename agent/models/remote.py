@@ -9,9 +9,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import httpx
-import httpx2
-
 from agent.errors import (
     ModelQuota,
     ModelUnauthorized,
@@ -34,8 +31,6 @@ if TYPE_CHECKING:
     from agent.models.providers import Endpoint
     from agent.types import Message
 
-HTTP_ERRORS = (httpx.HTTPError, httpx2.HTTPError)
-"""What breaks in the middle of a stream: not all clients put it in words of their own."""
 _FREE = (ModelUnauthorized, ModelQuota, UsageError)
 """Refusals that no provider asks money for."""
 CONNECT_SECONDS = 10.0

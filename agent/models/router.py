@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ModelError, ModelUnavailable, ResearchError, UsageError
-from agent.models.base import Hearing, Native, Streaming, natively, sees, takes
+from agent.models.base import Hearing, Native, heard_reply, natively, sees, takes
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -65,9 +65,7 @@ class Router:
 
         def ask(model: Model) -> Awaitable[ModelReply]:
             hearing.begin()
-            if isinstance(model, Streaming):
-                return model.stream(system, messages, hearing)
-            return model.reply(system, messages)
+            return heard_reply(model, system, messages, hearing)
 
         return await self._first(ask)
 
@@ -153,10 +151,7 @@ class LaterModel:
 
     async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
         """Answer, heard while it speaks where it can be."""
-        model = await self._opened()
-        if isinstance(model, Streaming):
-            return await model.stream(system, messages, heard)
-        return await model.reply(system, messages)
+        return await heard_reply(await self._opened(), system, messages, heard)
 
     async def aclose(self) -> None:
         """Close it, if it was ever opened."""

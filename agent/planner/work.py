@@ -48,59 +48,6 @@ FEWEST_STEPS = 2
 
 Begin = Callable[[str, str], Awaitable[list[Message]]]
 """Question and place to the messages that a loop begins with."""
-Finish = Callable[[Loop, list[Message], LoopResult], Awaitable[LoopResult]]
-"""What is done with a part's result before it counts as done."""
-
-
-@dataclass(slots=True)
-class SubtaskRunner:
-    """Runs subtasks, each as soon as those are done that it depends on.
-
-    Places are numbered from 1 in the order of the plan; `finish` may have a part mended.
-    """
-
-    begin: Begin
-    new_loop: Callable[[str, Budget], Loop]
-    budget: Budget
-    at_once: int = SIDE_BY_SIDE
-    finish: Finish | None = None
-
-    async def results(self, plan: Sequence[Subtask], steps: int) -> list[LoopResult]:
-        """Give the results in the order of the plan; each part takes so many steps at most."""
-        gate = asyncio.Semaphore(self.at_once)
-        numbers = range(1, len(plan) + 1)
-        budgets = [self.budget.part(len(plan) + 1, steps, str(number)) for number in numbers]
-        running: list[asyncio.Task[LoopResult]] = []
-
-        async def run(number: int, subtask: Subtask) -> LoopResult:
-            if number and self.at_once == 1:
-                await running[number - 1]
-            before = {n: (await running[n]).text for n in subtask.depends_on}
-            async with gate:
-                task = _with_results(subtask, before)
-                return await self._result(task, str(number + 1), budgets[number])
-
-        try:
-            for number, subtask in enumerate(plan):
-                running.append(asyncio.create_task(run(number, subtask)))
-            return list(await asyncio.gather(*running))
-        finally:
-            for task in running:
-                task.cancel()
-            self.budget.elsewhere += sum(budget.steps for budget in budgets)
-
-    async def _result(self, task: str, place: str, budget: Budget) -> LoopResult:
-        try:
-            messages = fit_opening(await self.begin(task, place))
-            loop = self.new_loop(place, budget)
-            result = await loop.run(messages)
-            if self.finish is not None:
-                result = await self.finish(loop, messages, result)
-        except ReplayDiverged:
-            raise
-        except ResearchError as error:
-            return LoopResult(f"Failed: {error}")
-        return LoopResult(result.text or NO_RESPONSE, result.limit)
 
 
 def cut(result: str) -> str:
@@ -176,7 +123,7 @@ class Work:
     async def _by_subtasks(self, question: str, plan: Sequence[Subtask]) -> LoopResult | None:
         """Work on the subtasks and put their results together; None where that fails."""
         self.record("plan", PLAN, subtasks=[subtask.task for subtask in plan])
-        results = await self._side_by_side().results(plan, self.effort.part_steps)
+        results = await self._side_by_side(plan)
         texts = [result.text for result in results]
         messages = [*self.messages, _synthesis(question, plan, texts)]
         reply = await self._asked(SYNTHESIS, self.system, messages, final=True)
@@ -211,7 +158,7 @@ class Work:
             return await self._filled(question, await self._loop.run(self.messages))
         self.record("plan", OUTLINE, subtasks=[section.heading for section in outline])
         plan = [Subtask(report.task(question, section, outline)) for section in outline]
-        parts = await self._side_by_side(mend=True).results(plan, self.effort.part_steps)
+        parts = await self._side_by_side(plan)
         written = [report.Written(s.heading, p.text) for s, p in zip(outline, parts, strict=True)]
         request = Message("user", report.closing(written))
         asked = [*self.messages, request]
@@ -225,9 +172,46 @@ class Work:
         most = min(self.effort.sections, self.budget.share_of(FEWEST_STEPS))
         return report.read_outline(reply or "", most)
 
-    def _side_by_side(self, *, mend: bool = False) -> SubtaskRunner:
-        finish = self._mended if mend else None
-        return SubtaskRunner(self.opening, self._new_loop, self.budget, self.concurrent, finish)
+    async def _side_by_side(self, plan: Sequence[Subtask]) -> list[LoopResult]:
+        """Work on subtasks, each as soon as those are done that it depends on.
+
+        Gives the results in the order of the plan; places are numbered from 1 in it.
+        """
+        gate = asyncio.Semaphore(self.concurrent)
+        parts, steps = len(plan) + 1, self.effort.part_steps
+        budgets = [self.budget.part(parts, steps, str(number)) for number in range(1, parts)]
+        running: list[asyncio.Task[LoopResult]] = []
+
+        async def run(number: int, subtask: Subtask) -> LoopResult:
+            if number and self.concurrent == 1:
+                await running[number - 1]
+            before = {n: (await running[n]).text for n in subtask.depends_on}
+            async with gate:
+                task = _with_results(subtask, before)
+                return await self._part(task, str(number + 1), budgets[number])
+
+        try:
+            for number, subtask in enumerate(plan):
+                running.append(asyncio.create_task(run(number, subtask)))
+            return list(await asyncio.gather(*running))
+        finally:
+            for task in running:
+                task.cancel()
+            self.budget.elsewhere += sum(budget.steps for budget in budgets)
+
+    async def _part(self, task: str, place: str, budget: Budget) -> LoopResult:
+        """Work on a subtask, or a section of a report, which is mended where it does not hold."""
+        try:
+            messages = fit_opening(await self.opening(task, place))
+            loop = self._new_loop(place, budget)
+            result = await loop.run(messages)
+            if self.as_report:
+                result = await self._mended(loop, messages, result)
+        except ReplayDiverged:
+            raise
+        except ResearchError as error:
+            return LoopResult(f"Failed: {error}")
+        return LoopResult(result.text or NO_RESPONSE, result.limit)
 
     async def _mended(self, loop: Loop, messages: list[Message], result: LoopResult) -> LoopResult:
         """Let a section be mended once where a sentence of it does not hold."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 NOT_FOUND: Final = "NOT_FOUND"
 """A final answer that begins with this word says that the evidence does not hold the answer."""
+MARKUP: Final = "*_`# \n"
+"""What may stand before that word."""
 
 _THINK_OPEN = "<<THINK>>"
 _THINK_CLOSE = "<</THINK>>"
@@ -44,6 +46,11 @@ _MARKERS = re.compile(
 )
 _ROLE_TURN = re.compile(r"(?im)^(\s*(?:#+\s*)?(?:system|assistant|user|human|tool))(\s*):")
 _OPENER_LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹"}
+
+
+def gives_up(answer: str) -> bool:
+    """Tell whether an answer says that the evidence does not hold it."""
+    return answer.lstrip(MARKUP).startswith(NOT_FOUND)
 
 
 def parse(reply: str, tools: Collection[str] = ()) -> Reply:

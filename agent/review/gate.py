@@ -12,7 +12,7 @@ from agent.guard.model_client import ModelClient
 from agent.journal.places import REVIEW
 from agent.models.base import Task, takes
 from agent.prompts import prompt
-from agent.protocol.replies import NOT_FOUND, inert
+from agent.protocol.replies import MARKUP, gives_up, inert
 from agent.review.judge import Verdicts, judge, judge_system, open_claims
 from agent.types import VerdictState
 from browser.text.sentences import sentences
@@ -131,7 +131,7 @@ async def repaired(
         return result
     if again.limit or not again.text:
         return result
-    if kept and _gives_up(again.text):
+    if kept and gives_up(again.text):
         return replace(again, text="\n\n".join(kept))
     lost = [sentence for sentence in kept if not _says(again.text, sentence)]
     return replace(again, text="\n\n".join([again.text, *lost]))
@@ -166,11 +166,7 @@ def _is_refused(sentence: Sentence, unread: Collection[str]) -> bool:
 
 
 def _claims_something(answer: str, evidence: Evidence) -> bool:
-    return bool(answer.strip(_MARKUP)) and not evidence.is_empty and not _gives_up(answer)
-
-
-def _gives_up(answer: str) -> bool:
-    return answer.lstrip(_MARKUP).startswith(NOT_FOUND)
+    return bool(answer.strip(MARKUP)) and not evidence.is_empty and not gives_up(answer)
 
 
 def _says(answer: str, sentence: str) -> bool:
@@ -191,4 +187,3 @@ def _line(sentence: Sentence) -> str:
 
 
 NO_ANSWER = "it does not answer the question that was asked"
-_MARKUP = "*_`# \n"

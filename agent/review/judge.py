@@ -42,7 +42,7 @@ _LINE = re.compile(
 """Number, word, and whatever a model says after it: many give a reason beside the quote."""
 _ANSWERS = re.compile(r"^\W*answer\W+(fully|in part|no)\b", re.IGNORECASE | re.MULTILINE)
 _MARKS = frozenset('"“”')
-_CITED = re.compile(r"S\d+¶\d+")
+CITED = re.compile(r"S\d+¶\d+")
 
 _STATES = {
     "supported": (VerdictState.SUPPORTED, "the passages say it in other words"),
@@ -210,7 +210,7 @@ def judge_request(
 
 def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
     """Find the passages that a text cites by their ids, each once."""
-    found = map(evidence.passage, dict.fromkeys(_CITED.findall(text)))
+    found = map(evidence.passage, dict.fromkeys(CITED.findall(text)))
     return [passage for passage in found if passage is not None]
 
 

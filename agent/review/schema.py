@@ -78,10 +78,6 @@ class Schema:
         )
         return [(pointer(e.absolute_path), e.message) for e in found[:ERRORS]]
 
-    def allows(self, instance: Any) -> bool:
-        """Tell whether an instance is valid."""
-        return bool(self._validator().is_valid(instance))
-
     def fields(self) -> list[Field]:
         """List the single values that are asked for."""
         return list(self._fields(self.definition, (), DEEPEST))

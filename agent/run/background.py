@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.background.jobs import (
@@ -43,8 +43,7 @@ from agent.run.settings import memory_name
 from agent.types import Message, Report, VerdictState
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Awaitable, Callable, Sequence
 
     from filelock import FileLock
 
@@ -68,54 +67,34 @@ ONLY_HERE = ""
 _WEB_EVENTS = frozenset({"source.added", "results.added"})
 
 
-class Claim:
-    """The jobs of one run, which nobody else does while this is held."""
-
-    def __init__(self, file: Path, lock: FileLock) -> None:
-        self.run = file.name
-        self._file = file
-        self._lock = lock
-
-    def settle(self) -> None:
-        """Say that all is done, as the record does already: who claims it now finds nothing."""
-        self.release()
-        self._file.unlink(missing_ok=True)
-
-    def release(self) -> None:
-        """Leave the rest, if there is any, to a later run."""
-        self._lock.release()
-
-
 class UnsettledRuns:
     """The runs of a data folder whose jobs are not done yet."""
 
     def __init__(self, data: Path) -> None:
         self._folder = data / FOLDER
 
-    def claim(self, run: str) -> Claim | None:
+    def claim(self, run: str) -> FileLock | None:
         """Mark a run as unsettled and claim its jobs; None while another process is at them."""
         from filelock import FileLock, Timeout  # noqa: PLC0415 - a run without memory has no jobs
 
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = self._folder / run
-        lock = FileLock(file, blocking=False, thread_local=False)
+        lock = FileLock(self._folder / run, blocking=False, thread_local=False)
         try:
             lock.acquire()
         except Timeout:
             return None
-        return Claim(file, lock)
+        return lock
 
     def names(self) -> list[str]:
         """List the unsettled runs, oldest first, those among them that a process is at."""
         left = self._folder.iterdir() if self._folder.is_dir() else ()
         return sorted(file.name for file in left)
 
-    def claims(self) -> Iterator[Claim]:
-        """Claim the runs that killed processes left, oldest first."""
-        for run in self.names():
-            claim = self.claim(run)
-            if claim is not None:
-                yield claim
+
+def _forget(lock: FileLock) -> None:
+    """Say that all of a run is done, as its record does already: who claims it finds nothing."""
+    lock.release()
+    Path(lock.lock_file).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +107,7 @@ class JobNotes:
     """
 
     messages: int
-    used: tuple[int, ...]
+    used: Sequence[int]
     memory: str
     asks: bool
 
@@ -164,7 +143,7 @@ class PendingJobs:
         given = [e.data["names"] for e in events if e.type == "skills.given" and e.place == MAIN]
         return cls(
             report=Report.model_validate(end.data["report"]),
-            notes=JobNotes(noted["messages"], tuple(noted["used"]), noted["memory"], noted["asks"]),
+            notes=JobNotes(**noted),
             session=str(record.started.get("session") or record.folder.id),
             steps=steps_of(events),
             shown=tuple(given[0]) if given else (),
@@ -193,15 +172,18 @@ class JobRunner:
 
     async def settle_killed(self, data: Path) -> int:
         """Do what killed processes have left; gives how many runs are settled, three at most."""
-        settled = 0
-        for claim in UnsettledRuns(data).claims():
+        settled, unsettled = 0, UnsettledRuns(data)
+        for run in unsettled.names():
+            lock = unsettled.claim(run)
+            if lock is None:
+                continue
             try:
-                record = RunRecord.read(RunFolder(Runs(data).root / claim.run))
-                settled += await self._settle_claimed(record, claim)
+                record = RunRecord.read(RunFolder(Runs(data).root / run))
+                settled += await self._settle_claimed(record, lock)
             except JournalError:  # it was deleted, or cannot be read: nothing can be done for it
-                claim.settle()
+                _forget(lock)
             finally:
-                claim.release()
+                lock.release()
             if settled == AT_ONCE:
                 break
         return settled
@@ -210,22 +192,22 @@ class JobRunner:
         self, data: Path, record: RunRecord, on_event: Callable[[Event], None] | None = None
     ) -> None:
         """Do what is left of one run. Raises `UsageError` while another process is at it."""
-        claim = UnsettledRuns(data).claim(record.folder.id)
-        if claim is None:
+        lock = UnsettledRuns(data).claim(record.folder.id)
+        if lock is None:
             hint = "Its answer stands: `research show` shows it."
             raise UsageError(f"another process is still at it: {record.folder.id}", hint=hint)
         try:
-            await self._settle_claimed(record, claim, on_event)
+            await self._settle_claimed(record, lock, on_event)
         finally:
-            claim.release()
+            lock.release()
 
     async def _settle_claimed(
-        self, record: RunRecord, claim: Claim, on_event: Callable[[Event], None] | None = None
+        self, record: RunRecord, lock: FileLock, on_event: Callable[[Event], None] | None = None
     ) -> bool:
         """Do the jobs of a run; one that came to no end, or is sealed, has none to do."""
         pending = PendingJobs.of(record)
         if pending is None or record.folder.stamps():
-            claim.settle()
+            _forget(lock)
             return False
         if pending.notes.memory != self.name:
             return False
@@ -240,7 +222,7 @@ class JobRunner:
             model = RedactingModel(self.model, redactor) if self.model else None
             done = await self.settle(record, pending, model, write)
         if done:
-            claim.settle()
+            _forget(lock)
         return done
 
     async def settle(
@@ -254,7 +236,7 @@ class JobRunner:
         ask = _asking(ResumedModel(record, model), self.budget, note) if model else None
         report, progress = pending.report, pending.progress
         if FACTS not in progress.done:
-            used = list(pending.notes.used)
+            used = pending.notes.used
             await self.in_thread(self.memory.record_run, report, pending.steps, used)
             note(DONE, job_place(FACTS))
         if pending.notes.asks and ask is None:
@@ -270,8 +252,7 @@ class JobRunner:
             learns=True,
             verified=report.status == "answered" and verified(report),
         )
-        now_ms = pending.at_ms
-        jobs = ConversationJobs(upkeep, self.in_thread, lambda: now_ms, note, ask, progress)
+        jobs = ConversationJobs(upkeep, self.in_thread, lambda: pending.at_ms, note, ask, progress)
         await jobs.run(turn)
         note(SETTLED)
         return True
@@ -300,7 +281,7 @@ class BackgroundJobs:
     notes: JobNotes
     _runner: JobRunner
     _folder: RunFolder
-    _claim: Claim | None
+    _lock: FileLock | None
     _data: Path
 
     @classmethod
@@ -324,34 +305,25 @@ class BackgroundJobs:
             can_ask(work.model, work.budget),
         )
         unsettled = UnsettledRuns(options.data)
-        claim = None if brought else await asyncio.to_thread(unsettled.claim, folder.id)
+        lock = None if brought else await asyncio.to_thread(unsettled.claim, folder.id)
         thread, memory = context.in_memory_thread, context.memory
         runner = JobRunner(memory, thread, notes.memory, work.model, work.budget)
-        return cls(notes, runner, folder, claim, options.data)
-
-    def as_noted(self) -> dict[str, Any]:
-        """Give what stands beside the end of the run."""
-        return asdict(self.notes)
+        return cls(notes, runner, folder, lock, options.data)
 
     async def settle(self, write: Record) -> None:
         """Do them, behind those that killed runs have left on the same memory."""
-        if self._claim:
+        if self._lock:
             await self._runner.settle_killed(self._data)
         record = await asyncio.to_thread(RunRecord.read, self._folder)
         pending = PendingJobs.of(record)
         assert pending is not None, "they were noted with the end of the run"
         try:
             settled = await self._runner.settle(record, pending, self._runner.model, write)
-            if settled and self._claim:
-                self._claim.settle()
+            if settled and self._lock:
+                _forget(self._lock)
         finally:
-            if self._claim:
-                self._claim.release()
-
-
-def now_ms() -> int:
-    """Tell the time in milliseconds since the epoch."""
-    return int(time.time() * 1000)
+            if self._lock:
+                self._lock.release()
 
 
 def turn_text(report: Report) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from agent.errors import UsageError
@@ -53,20 +52,16 @@ async def nobody(_question: str) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
-    """What is before the person: as (type, text) pairs for a language model, and as data."""
+async def gather(
+    options: Options, context: ToolContext
+) -> tuple[list[tuple[str, str]], tuple[Observation, ...]]:
+    """Gather the open page and the files; raises `UsageError` for a file that cannot be read.
 
-    captured: tuple[tuple[str, str], ...]
-    observed: tuple[Observation, ...]
-
-
-async def gather(options: Options, context: ToolContext) -> Before:
-    """Gather the open page and the files; raises `UsageError` for a file that cannot be read."""
+    Gives them as (type, text) pairs for a language model, and as data.
+    """
     given = [*_open_page(context), *await _files(options, context)]
     captured = [line for line, _ in given if line]
-    observed = tuple(observation for _, observation in given)
-    return Before((*captured, *fields_wanted(options)), observed)
+    return [*captured, *fields_wanted(options)], tuple(observation for _, observation in given)
 
 
 def schema_of(options: Options) -> Schema | None:

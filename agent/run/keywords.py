@@ -51,6 +51,13 @@ class Flags(TypedDict, total=False):
     deny: _Names | None
     allow_private: _Names | None
     share: _Names | None
+    tool_sources: _Names | None
+    tool_allow: _Names | None
+    tool_deny: _Names | None
+    mcp_tool_allow: _Names | None
+    mcp_tool_deny: _Names | None
+    mcp_config: _Path | Sequence[_Path] | None
+    mcp_servers: dict[str, Any] | None
     proxy: str | None
     ignore_robots: bool | None
     max_steps: int | None

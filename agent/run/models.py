@@ -11,7 +11,7 @@ from agent.config import CONTEXT_WINDOW, host_port
 from agent.depth import STANDARD
 from agent.keyless.model import ExtractiveModel
 from agent.loop.guided import GuidedModel
-from agent.models.base import Streaming, sees, takes
+from agent.models.base import Wrapping, heard_reply
 from agent.models.local import serving
 from agent.models.providers import is_small
 from agent.models.resolve import (
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.depth import Effort
     from agent.guard.redact import Redactor
-    from agent.models.base import Heard, Model, ModelReply, Task
+    from agent.models.base import Heard, Model, ModelReply
     from agent.models.providers import Endpoint
     from agent.types import Message
 
@@ -65,6 +65,11 @@ class FoundModel:
         wanted = self.options.guided
         return is_small(self.where.model) if wanted is None else wanted
 
+    @property
+    def by_rules(self) -> bool:
+        """Tell whether rules make the calls: they know no tools but our own."""
+        return self.guided or isinstance(self.local, ExtractiveModel)
+
     async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:
         """Open it, guided where it is small, with its fallbacks behind it."""
         options = self.options
@@ -83,7 +88,7 @@ class FoundModel:
             plugged = made("judges", options.judge)
             if plugged is not None:
                 return PluggedJudge(options.judge, plugged)
-        return await open_model(stack, options.judge, options, self.environ, options.base_url)
+        return await open_model(stack, options.judge, options, self.environ)
 
 
 def find_model(options: Options, brought: Model | None, environ: Mapping[str, str]) -> FoundModel:
@@ -146,45 +151,32 @@ async def with_fallbacks(
         return model
     from agent.models.router import Router  # noqa: PLC0415 - only where there are several
 
-    others = [_in_reserve(stack, name, options, environ) for name in options.fallback]
-    return Router([model, *others], note)
-
-
-def _in_reserve(
-    stack: AsyncExitStack, name: str, options: Options, environ: Mapping[str, str]
-) -> Model:
-    """Give a model that is opened when it is needed; its name is looked up at once."""
-    where = endpoint_of(name, None, environ, options)
-    if where is None:
-        return local_model(name)
-    return LaterModel(
-        where, partial(open_remote_model, stack, where, options.proxy, options.context_window)
-    )
+    models = [model]
+    for name in options.fallback:  # looked up at once, opened when it is needed
+        where = endpoint_of(name, None, environ, options)
+        opening = partial(open_remote_model, stack, where, options.proxy, options.context_window)
+        models.append(LaterModel(where, opening) if where else local_model(name))
+    return Router(models, note)
 
 
 async def open_model(
-    stack: AsyncExitStack,
-    name: str | None,
-    options: Options,
-    environ: Mapping[str, str],
-    base_url: str | None = None,
+    stack: AsyncExitStack, name: str | None, options: Options, environ: Mapping[str, str]
 ) -> Model:
     """Open a model by its name, None the default one; raises `UsageError` for one nobody has."""
-    where = endpoint_of(name, base_url, environ, options)
+    where = endpoint_of(name, options.base_url, environ, options)
     if where is None:
         return local_model(name)
     return await open_remote_model(stack, where, options.proxy, options.context_window)
 
 
-class RedactingModel:
+class RedactingModel(Wrapping):
     """Asks a model, and takes the secrets out of what it says.
 
     What it is asked holds none: they are taken out of messages and results where these begin.
     """
 
     def __init__(self, model: Model, redactor: Redactor) -> None:
-        self.name = model.name
-        self._model = model
+        super().__init__(model)
         self._redactor = redactor
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
@@ -193,10 +185,8 @@ class RedactingModel:
 
     async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
         """Answer, heard while it speaks where it can be."""
-        if not isinstance(self._model, Streaming):
-            return await self.reply(system, messages)
         pieces = self._redactor.pieces(heard)
-        reply = await self._model.stream(system, messages, pieces)
+        reply = await heard_reply(self._model, system, messages, pieces)
         pieces.end()
         return self._clean(reply)
 
@@ -204,19 +194,6 @@ class RedactingModel:
         """Search and read by rules from now on, and ask the model only for the answer."""
         if not isinstance(self._model, GuidedModel | ExtractiveModel):
             self._model = GuidedModel(self._model)
-
-    def takes(self, task: Task) -> bool:
-        """Tell what the model takes."""
-        return takes(self._model, task)
-
-    @property
-    def sees(self) -> bool:
-        """Tell whether the model sees."""
-        return sees(self._model)
-
-    async def aclose(self) -> None:
-        """Let go of the model's connections."""
-        await self._model.aclose()
 
     def _clean(self, reply: ModelReply) -> ModelReply:
         return replace(reply, text=self._redactor.text(reply.text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from agent.errors import Offline, ResearchError, WebOutOfReach
+from agent.errors import Offline, WebOutOfReach, error_kind
 from agent.evidence.agreement import weigh
 from agent.evidence.answer import check_answer, report_source
 from agent.journal.places import JUDGE
@@ -29,12 +29,12 @@ from agent.types import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agent.errors import ResearchError
     from agent.evidence.answer import CheckedAnswer
     from agent.evidence.store import Evidence
     from agent.guard.budget import Budget
     from agent.journal.events import Event
     from agent.loop.loop import LoopResult
-    from agent.planner.work import Work
     from agent.review.gate import Gate
     from agent.review.judge import Verdicts
     from agent.review.schema import Schema
@@ -147,7 +147,7 @@ def _info(error: ResearchError) -> ErrorInfo:
 def exit_code(report: Report, *, require_verified: bool = False) -> int:
     """The exit code of the contract for a report."""
     if report.status == "failed" and report.error is not None:
-        return _codes_by_error().get(report.error.type, 1)
+        return error_kind(report.error.type).exit_code
     code = EXIT_CODES[report.status]
     if code == 0 and require_verified and not verified(report):
         return 4
@@ -212,16 +212,6 @@ def _out_of_reach(ledger: Ledger) -> WebOutOfReach:
     return WebOutOfReach("no search provider could be asked: " + "; ".join(seen.values()))
 
 
-def _codes_by_error() -> dict[str, int]:
-    found: dict[str, int] = {}
-    pending: list[type[ResearchError]] = [ResearchError]
-    while pending:
-        kind = pending.pop()
-        found[kind.__name__] = kind.exit_code
-        pending.extend(kind.__subclasses__())
-    return found
-
-
 async def with_what_is_known(result: LoopResult, messages: Sequence[Message]) -> LoopResult:
     """Fill an answer that a limit or an interrupt left empty, by rules, from what was read."""
     if result.limit is None or result.text.strip() or len(messages) < 2:
@@ -231,15 +221,15 @@ async def with_what_is_known(result: LoopResult, messages: Sequence[Message]) ->
     return replace(result, text=without_calls(reply.text))
 
 
-async def add_values(report: Report, answer: str, schema: Schema, work: Work, gate: Gate) -> None:
+async def add_values(report: Report, answer: str, schema: Schema, gate: Gate) -> None:
     """Fill in the schema after an answer (the model's own text), and put it into the report.
 
-    `gate` has the evidence, and the judge of what code leaves open.
+    `gate` has the evidence, the model, and the judge of what code leaves open.
     """
     from agent.review.filling import Filling  # noqa: PLC0415 - few runs have a schema
 
-    filling = Filling(schema, gate.evidence, work.model, work.budget, work.record, gate)
-    with_values(report, await filling.fill(report.question, answer), gate.evidence)
+    filled = await Filling(schema, gate).fill(report.question, answer)
+    with_values(report, filled, gate.evidence)
 
 
 def with_values(report: Report, filled: WeighedValues, evidence: Evidence) -> Report:

@@ -15,8 +15,9 @@ from agent.models.resolve import EXTRACTIVE, endpoint_of
 from agent.planner.plan import wants_plan
 from agent.prompts import system_prompt
 from agent.tools.context import Limits, ToolContext
-from agent.tools.registry import Registry, tool_specs
-from agent.tools.toolset import tools_for
+from agent.tools.registry import tool_specs
+from agent.tools.selection import select
+from agent.tools.toolset import tools_there
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,8 +51,9 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> Prev
     """Look ahead; nothing is sent. Raises `UsageError` for a model that nobody has."""
     where = endpoint_of(options.model, options.base_url, environ, options)
     name = where.name if where else options.model or EXTRACTIVE
-    context = ToolContext(question, Evidence(), Limits(), _nowhere, _kept)
-    tools, native = Registry(tools_for(context)), where is not None and where.native
+    context = ToolContext(question, Evidence(), Limits())
+    tools = select(tools_there(context), options).registry()
+    native = where is not None and where.native
     today = utc_now().date().isoformat()
     said = options.instruction or ""
     system = system_prompt(tools, native=native, depth=options.depth, instruction=said, today=today)
@@ -73,11 +75,3 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> Prev
         usage.usd,
         tuple(spec["function"]["name"] for spec in offered),
     )
-
-
-def _nowhere(_kind: str, _place: str = "", **_data: object) -> None:
-    """Nothing happens, so nothing is recorded."""
-
-
-def _kept(_body: bytes) -> str:
-    return ""

@@ -30,13 +30,12 @@ from agent.loop.loop import NUDGED, request_digest
 from agent.models.base import (
     Guidable,
     ModelReply,
-    Streaming,
     Usage,
+    Wrapping,
+    heard_reply,
     images_of,
     message_of,
     passages_of,
-    sees,
-    takes,
 )
 from agent.protocol.results import CallResult
 from agent.types import ErrorInfo, Message
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
     from agent.journal.writer import Journal
-    from agent.models.base import Heard, Model, Task
+    from agent.models.base import Heard, Model
     from agent.tools.context import Record
 
 
@@ -144,6 +143,12 @@ class RunRecord:
     def as_report(self) -> bool:
         """Whether a report was asked for."""
         return bool(self.started["options"].get("report"))
+
+    @property
+    def tools(self) -> dict[str, Any]:
+        """What was noted of the tools that the run had."""
+        noted = (event.data for event in self.events if event.type == "tools.offered")
+        return next(noted, {})
 
     def opening_at(self, loop: str) -> list[Message] | None:
         """The messages with which a loop began; None where it never did."""
@@ -308,43 +313,29 @@ def _page(data: dict[str, Any], folder: RunFolder) -> Page:
     )
 
 
-class ResumedModel:
+class ResumedModel(Wrapping):
     """Gives recorded replies as long as the record has them, then asks the model."""
 
     def __init__(self, record: RunRecord, live: Model) -> None:
-        self.name = live.name
-        self._live = live
+        super().__init__(live)
         self._replies = record.replies_by_digest()
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Answer from the record, or live."""
         known = self._replies.get(request_digest(system, messages))
-        return known.popleft() if known else await self._live.reply(system, messages)
+        return known.popleft() if known else await self._model.reply(system, messages)
 
     async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
         """Answer from the record, or live and heard while it speaks."""
         known = self._replies.get(request_digest(system, messages))
-        if known or not isinstance(self._live, Streaming):
-            return await self.reply(system, messages)
-        return await self._live.stream(system, messages, heard)
+        if known:
+            return known.popleft()
+        return await heard_reply(self._model, system, messages, heard)
 
     def guide(self) -> None:
         """Guide the live model."""
-        if isinstance(self._live, Guidable):
-            self._live.guide()
-
-    def takes(self, task: Task) -> bool:
-        """Tell what the live model takes."""
-        return takes(self._live, task)
-
-    @property
-    def sees(self) -> bool:
-        """Tell whether the live model sees."""
-        return sees(self._live)
-
-    async def aclose(self) -> None:
-        """Let go of the live model's connections."""
-        await self._live.aclose()
+        if isinstance(self._model, Guidable):
+            self._model.guide()
 
 
 def once_each(record: RunRecord, write: Record) -> Record:

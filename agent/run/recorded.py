@@ -70,8 +70,14 @@ class Past:
     @property
     def logged_in(self) -> bool:
         """Whether the person's logins are in the browser: those of the site's forms are not."""
-        given = self.source.started["options"].get("storage_state")
-        return not self.resumed or bool(given) or Kind.PAGE in self.read
+        own = str(self.source.folder.browser_state)  # what each resumption begins with
+        given = (
+            e.data["options"].get("storage_state")
+            for e in self.source.events
+            if e.type == "run.started"
+        )
+        logins = any(state not in (None, own) for state in given)
+        return not self.resumed or logins or Kind.PAGE in self.read
 
     def left_open(self) -> dict[str, LeftPage]:
         """The pages that were open, by the loops that had them; opened again when needed."""
@@ -167,7 +173,6 @@ class _Pages:
             question=record.question,
             evidence=self._evidence,
             limits=Limits(),
-            record=_nothing,
             keep=record.folder.keep,
         )
 
@@ -212,10 +217,6 @@ def _arguments(name: str, param: str) -> Any:
         return tool.read(param).arguments if tool else None
     except ToolError:
         return None
-
-
-def _nothing(_kind: str, _place: str = "", **_data: Any) -> None:
-    """What is on record needs no record."""
 
 
 HARMLESS: Final = frozenset(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from difflib import unified_diff
+from functools import partial
+from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from agent.config import MAX_STEPS
-from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_named
+from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_kind
 from agent.guard.budget import Budget, LimitReached
 from agent.journal.places import MAIN, MISSING, OUTLINE, PLAN, VALUES
 from agent.loop.loop import LoopResult, request_digest
@@ -26,11 +27,11 @@ from agent.run.outcome import (
     finished,
     with_what_is_known,
 )
+from agent.tools.context import unrecorded
 from agent.tools.toolset import guides_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
 
     from agent.models.base import ModelReply
     from agent.run.record import RunRecord
@@ -59,11 +60,11 @@ async def replay(record: RunRecord) -> Report:
         calls,
         budget,
         record.system,
-        _record_nothing,
+        unrecorded,
         opening,
         effort=record.effort,
         as_report=record.as_report,
-        guides=guides_for,
+        guides=partial(guides_for, noted=record.tools),
         context_window=record.context_window,
         objections=lambda _text, place: record.section_reviews.get(place),
     )
@@ -77,8 +78,8 @@ async def replay(record: RunRecord) -> Report:
     verdicts = Verdicts.of_rows(record.verdicts)
     report = finished(ledger, evidence, result, budget, verdicts)
     if record.schema is not None:
-        gate = Gate(work, evidence, _record_nothing, verdicts=verdicts)
-        await add_values(report, result.text, Schema(record.schema), work, gate)
+        gate = Gate(work, evidence, unrecorded, verdicts=verdicts)
+        await add_values(report, result.text, Schema(record.schema), gate)
     return report
 
 
@@ -91,10 +92,6 @@ async def _result(work: Work, record: RunRecord) -> LoopResult:
     except Interrupted:
         return await with_what_is_known(LoopResult("", INTERRUPT), work.messages)
     return result
-
-
-def _record_nothing(_kind: str, _place: str = "", **_data: Any) -> None:
-    """Record nothing: the record is there already."""
 
 
 _ASKED_AT = {Task.PLAN: PLAN, Task.OUTLINE: OUTLINE, Task.VALUES: f"{VALUES}/1"}
@@ -153,7 +150,7 @@ class RecordedModel:
                     raise LimitReached(limit)
                 failure = self._record.failures.get(request.place) or self._record.error
                 if failure is not None:
-                    raise error_named(failure.type, failure.message, failure.hint)
+                    raise error_kind(failure.type)(failure.message, hint=failure.hint)
                 raise ModelUnavailable(f"the call at {request.place} failed when it was made")
 
 
@@ -212,8 +209,8 @@ class RecordedBudget(Budget):
 
 LINES = 12
 """Lines of differences that are shown; the first ones tell what is wrong."""
-CHARS_BEFORE, CHARS_AFTER = 60, 140
-"""Characters of a long line shown before and after the place where it differs."""
+WIDTH = 160
+"""Characters at which a long line is broken, so that only the part that differs is shown."""
 
 
 def difference(record: RunRecord, messages: Sequence[Message]) -> str:
@@ -231,8 +228,11 @@ def difference(record: RunRecord, messages: Sequence[Message]) -> str:
         return f"at {place}: its messages are those on record, and the record's hash of them is not"
     if n == min(len(then), len(messages)):
         return f"at {place}: {len(messages)} messages now, {len(then)} on record"
-    where = f"at {place}, message {n + 1} of {len(then)} ({then[n].role})"
-    return f"{where}:\n{_diff(then[n].content, messages[n].content)}"
+    before, after = _lines(then[n].content), _lines(messages[n].content)
+    found = list(unified_diff(before, after, "on record", "now", lineterm="", n=0))
+    more = [f"… {len(found) - LINES} lines more"] if len(found) > LINES else []
+    told = "\n".join([*found[:LINES], *more])
+    return f"at {place}, message {n + 1} of {len(then)} ({then[n].role}):\n{told}"
 
 
 def _requests(record: RunRecord) -> Iterator[tuple[str, list[Message]]]:
@@ -244,34 +244,11 @@ def _requests(record: RunRecord) -> Iterator[tuple[str, list[Message]]]:
         yield request.place, list(loop)
 
 
-def _same(then: Sequence[Any], now: Sequence[Any]) -> int:
-    """Count the parts at the beginning that are the same."""
-    pairs = zip(then, now, strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(then), len(now)))
+def _same(then: Sequence[Message], now: Sequence[Message]) -> int:
+    """Count the messages at the beginning that are the same."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(then, now, strict=False)))
 
 
-def _diff(then: str, now: str) -> str:
-    lines = list(_lines(then.splitlines(), now.splitlines()))
-    more = [f"… {len(lines) - LINES} lines more"] if len(lines) > LINES else []
-    return "\n".join(["--- on record", "+++ now", *lines[:LINES], *more])
-
-
-def _lines(then: list[str], now: list[str]) -> Iterator[str]:
-    for kind, a0, a1, b0, b1 in SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
-        if kind == "equal":
-            continue
-        for before, after in zip_longest(then[a0:a1], now[b0:b1]):
-            start = _same(before or "", after or "")
-            yield from (
-                f"{sign}{_around(line, start)}"
-                for sign, line in (("-", before), ("+", after))
-                if line is not None
-            )
-
-
-def _around(line: str, start: int) -> str:
-    """Cut a long line to the place where it differs."""
-    first, last = max(0, start - CHARS_BEFORE), start + CHARS_AFTER
-    if len(line) <= CHARS_BEFORE + CHARS_AFTER:
-        return line
-    return f"{'…' * bool(first)}{line[first:last]}{'…' * (last < len(line))}"
+def _lines(text: str) -> list[str]:
+    lines = text.splitlines()
+    return [line[at : at + WIDTH] for line in lines for at in range(0, len(line) or 1, WIDTH)]

@@ -7,6 +7,7 @@ import os
 import threading
 import traceback
 from contextlib import AsyncExitStack
+from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
@@ -19,9 +20,10 @@ from agent.journal.writer import utc_now
 from agent.loop.context_builder import ContextBuilder
 from agent.loop.loop import LoopResult
 from agent.review.gate import Gate
-from agent.run.background import BackgroundJobs, keep_failure, keep_turns, now_ms
+from agent.run.background import BackgroundJobs, keep_failure, keep_turns
 from agent.run.inputs import schema_of
 from agent.run.models import find_model
+from agent.run.offered import offered
 from agent.run.outcome import (
     FINAL,
     INTERRUPT,
@@ -179,16 +181,23 @@ class Run:
             opened = open_web(options, services.environ, services.record)
             services.context.web = await stack.enter_async_context(opened)
         model = await self._model.open(stack, lambda why: services.journal.write("note", text=why))
-        builder = ContextBuilder(
-            services.context, session, now_ms, was_public=partial(was_public, options.data)
+        seen_public = partial(was_public, options.data)
+        builder = ContextBuilder(services.context, session, was_public=seen_public)
+        tools = await offered(
+            services.context,
+            options.without_servers() if self._model.by_rules else options,
+            stack,
+            services.given.tools,
+            config=services.given.config,
+            connect=past is None or past.live,
         )
-        work = self._work = begin_work(services, model, builder)
+        work = self._work = begin_work(services, model, builder, tools)
         judge = await self._model.open_judge(stack) or work.model
         gate = Gate(work, services.evidence, services.record, judge)
         result = await self._result(work, builder, gate)
         report = self._finished(result, gate.verdicts)
         if services.schema is not None:
-            await add_values(report, result.text, services.schema, work, gate)
+            await add_values(report, result.text, services.schema, gate)
         await self._keep_turns(builder, report)
         brought = services.given.memory is not None
         jobs = await BackgroundJobs.claim(builder, work, options, services.folder, brought=brought)
@@ -236,7 +245,7 @@ class Run:
         services = self._services
         if report.error is not None:  # some providers repeat the key that they refuse
             report.error.message = services.redactor.text(report.error.message)
-        after = jobs.as_noted() if jobs else None
+        after = asdict(jobs.notes) if jobs else None
         services.journal.write("run.finished", report=report.model_dump(mode="json"), after=after)
         services.folder.write_report(report.to_json())
         if report.status in FINAL:

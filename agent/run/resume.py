@@ -7,7 +7,7 @@ import os
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
-from agent.config import options
+from agent.config import file_settings, options
 from agent.errors import UsageError
 from agent.run.background import JobRunner, PendingJobs
 from agent.run.inputs import nobody
@@ -52,6 +52,7 @@ async def resume(
         return await _ended(record, settings, on_event)
     settings["schema_file"] = record.schema
     settings["session"] = record.started.get("session")
+    settings["mcp_servers"] = file_settings()[0].get("mcp_servers", {})  # not on record: secrets
     if record.folder.browser_state.is_file():
         settings["storage_state"] = record.folder.browser_state
     # The same tools are offered as before, so that what is on record is known again.
@@ -90,7 +91,7 @@ async def _finish(
     async with AsyncExitStack() as stack:
         memory = await asyncio.to_thread(memory_of, settings, os.environ)
         stack.callback(memory.close)
-        model = await open_model(stack, settings.model, settings, os.environ, settings.base_url)
+        model = await open_model(stack, settings.model, settings, os.environ)
         runner = JobRunner(memory, asyncio.to_thread, memory_name(settings), model)
         await runner.settle_one(settings.data, record, on_event)
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from browser.net.http import HttpClient
-    from browser.search.chain import SearchSource
     from browser.search.corpus import Corpus
+    from browser.search.source import SearchSource
 
     Renderer = Callable[[str, float], Awaitable[tuple[str, str]]]
 

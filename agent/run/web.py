@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 from agent.config import host_port
 from agent.errors import UsageError, WebOutOfReach
 from agent.run.search_chain import search_chain, search_defaults
-from agent.tools.context import Web
+from agent.tools.context import Web, unrecorded
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, SessionError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
@@ -26,25 +25,20 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from agent.config import Options
+    from agent.tools.context import Record
     from browser.session.session import Browser
     from browser.solvers import Solver
     from browser.types import PageContext
 
-Record = Callable[..., object]
-"""Takes the type of an event and its data as keyword arguments."""
 DEFAULT_CDP = "http://127.0.0.1:9222"
 """Where `research chrome` and most guides put the debugging port."""
 PERSONS_CHROME = "chrome"
 """The Chrome of the person, once they allowed it at chrome://inspect/#remote-debugging."""
 
 
-def _unrecorded(_: str, **__: object) -> None:
-    """Keep no record: where no run is."""
-
-
 @asynccontextmanager
 async def open_web(
-    options: Options, environ: Mapping[str, str], record: Record = _unrecorded
+    options: Options, environ: Mapping[str, str], record: Record = unrecorded
 ) -> AsyncIterator[Web]:
     """Open the web of a run; what it started is ended when the block is left.
 

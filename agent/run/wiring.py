@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agent.guard.provenance import Kind
@@ -19,8 +20,8 @@ from agent.run.models import RedactingModel
 from agent.run.subtasks import Branches
 from agent.tools.asides import Mender, Rephraser
 from agent.tools.observed import ObservedCalls, observe
-from agent.tools.registry import Registry, tool_specs
-from agent.tools.toolset import guides_for, plugged_tools, tools_for
+from agent.tools.registry import tool_specs
+from agent.tools.toolset import guides_for
 
 if TYPE_CHECKING:
     from agent.config import Options
@@ -30,15 +31,19 @@ if TYPE_CHECKING:
     from agent.protocol.results import Caller
     from agent.run.services import RunServices
     from agent.tools.context import ToolContext
+    from agent.tools.registry import Registry
+    from agent.tools.selection import Selected
     from agent.types import Message
 
 
-def begin_work(services: RunServices, model: Model, builder: ContextBuilder) -> Work:
+def begin_work(
+    services: RunServices, model: Model, builder: ContextBuilder, tools: Selected
+) -> Work:
     """Give the model its tools and instructions, and the work that it is to do."""
     context, options = services.context, services.options
     context.vision = options.vision and sees(model)
-    tools = [*tools_for(context), *plugged_tools(options.tool)]
-    registry = Registry(tools).with_functions(services.given.tools)
+    registry, noted = tools.registry(), tools.as_noted(options)
+    services.write("tools.offered", **noted)
     system = instructed(model, registry, options, context, services.today)
     if natively(model):  # sent along with each prompt
         offered = [*tool_specs(registry), *tool_specs(registry, on_page=True)]
@@ -56,7 +61,7 @@ def begin_work(services: RunServices, model: Model, builder: ContextBuilder) -> 
         _opening(services, builder),
         effort=options.effort,
         as_report=options.report,
-        guides=guides_for,
+        guides=partial(guides_for, noted=noted),
         context_window=options.context_window,
         objections=SectionGate(services.evidence, services.record),
     )
@@ -99,11 +104,10 @@ def _opening(services: RunServices, builder: ContextBuilder) -> Begin:
 async def _put_before(builder: ContextBuilder, services: RunServices) -> None:
     """Put the open page and the files into what loops begin with. Raises `UsageError`."""
     context = services.context
-    before = await gather(services.options, context)
-    builder.captured, builder.observed = before.captured, before.observed
+    builder.captured, builder.observed = await gather(services.options, context)
     builder.page = context.web.context if context.web else None
     files = frozenset(path.resolve().as_uri() for path in context.files)
-    for observation in before.observed:
+    for observation in builder.observed:
         observe(context.read, observation, files)
 
 
@@ -111,6 +115,7 @@ def instructed(
     model: Model, registry: Registry, options: Options, context: ToolContext, today: str
 ) -> str:
     """Give the system prompt; a model that calls functions is offered the tools as such."""
+    context.read.add(today[:4], Kind.PERSON)  # everybody knows which year it is
     guides = _guides(options, context)
     native = natively(model)
     system = system_prompt(

@@ -13,7 +13,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import httpx2
 
 from agent.errors import ResearchError, UsageError
 from browser.net.transport import certificates
@@ -77,7 +77,7 @@ def ask(
     reply = b""
     try:
         with (
-            httpx.Client(
+            httpx2.Client(
                 proxy=proxy, timeout=SECONDS, trust_env=False, verify=certificates()
             ) as client,
             client.stream(method, url, content=body, headers=sent) as answer,
@@ -87,7 +87,7 @@ def ask(
                 if len(reply) > _MOST_BYTES:
                     raise TimestampFailed(f"{answer.url} sent more than a timestamp has")
             return answer.status_code, reply
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise TimestampFailed(f"{url} gave no timestamp: {error}") from error
 
 

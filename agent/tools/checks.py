@@ -8,7 +8,7 @@ from agent.errors import ToolError
 from agent.guard.provenance import SEARCH, Kind, literal, site_of
 from agent.guard.secret_store import named_in
 from agent.tools.person import needs_yes, refused
-from agent.tools.registry import Risk, Tool
+from agent.tools.registry import Risk, Tool, ToolSource
 from browser.errors import BrowserError
 from browser.net.url import parse
 
@@ -63,7 +63,7 @@ async def only_free_words_leave(context: ToolContext, tool: Tool, arguments: Any
                 tool.name,
                 why,
                 "Use words of the question and of public pages, or an address as it stands there. "
-                "The person can allow more with --share file|corpus|memory|page.",
+                "The person can allow more with --share file|corpus|memory|page|tool.",
             )
         if not await context.approve(effect):
             raise refused(
@@ -88,10 +88,27 @@ def _leaving(context: ToolContext, tool: Tool, arguments: Any) -> Iterator[tuple
         pixels = [f"{said[name]:g}" for name in ("x", "y", "dx", "dy", "seconds") if name in said]
         dialog = said.get("dialog", "")
         yield " ".join([*pixels, dialog if dialog not in ("accept", "dismiss") else ""]), here
+    elif tool.source is ToolSource.MCP:
+        yield " ".join(_said(arguments, tool.schema or {})), tool.server
     elif tool.params is None and tool.risk is Risk.EXTERNAL:  # a caller's own function
         yield arguments, ""
     elif tool.name in _TEXT_OF:
         yield _TEXT_OF[tool.name](arguments), site_of(url) or here
+
+
+def _said(arguments: Any, schema: dict[str, Any]) -> Iterator[str]:
+    """Give all that the arguments of a tool say; the names of fields that it has say nothing."""
+    if isinstance(arguments, dict):
+        known = schema.get("properties", {})
+        for name, value in arguments.items():
+            if name not in known:
+                yield str(name)
+            yield from _said(value, known.get(name, {}))
+    elif isinstance(arguments, list):
+        for value in arguments:
+            yield from _said(value, schema.get("items", {}))
+    elif not isinstance(arguments, bool) and arguments is not None:
+        yield str(arguments)
 
 
 def _file_name(path: str) -> str:
@@ -176,6 +193,16 @@ async def beliefs_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -
         await needs_yes(context, tool.name, f"changes what later runs go by ({told})")
 
 
+async def others_tools_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:
+    """What another program's tool does is not known to us: only reading is free, or what is named.
+
+    A yes can be given for all tools of its server.
+    """
+    if tool.source is ToolSource.MCP and not tool.free:
+        said = " ".join(_said(arguments, {}))
+        await needs_yes(context, tool.name, f"calls {tool.name} with “{said}”", tool.server)
+
+
 _ALSO_ON_PAGE = frozenset({"READ", "SOLVE_CAPTCHA"})
 """Beside the tools that are told of with a page."""
 
@@ -220,4 +247,10 @@ async def _opened(context: ToolContext, web: Web, left: LeftPage) -> str:
     return told
 
 
-CHECKS = (only_free_words_leave, reopened, acts_need_a_yes, beliefs_need_a_yes)
+CHECKS = (
+    only_free_words_leave,
+    reopened,
+    acts_need_a_yes,
+    beliefs_need_a_yes,
+    others_tools_need_a_yes,
+)

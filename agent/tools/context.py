@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from agent.guard.provenance import Provenance
     from agent.guard.secret_store import SecretStore
     from agent.memory.memory_api import Memory
-    from agent.models.embeddings import Embeddings
     from agent.types import ToolCall
     from agent.wiki.wiki_index import Wiki
     from browser.net.egress import Egress
@@ -32,10 +31,11 @@ if TYPE_CHECKING:
     from browser.net.polite import Polite
     from browser.page.content import Items
     from browser.read.crawl import Crawler
+    from browser.read.reader import Reader
     from browser.search.chain import Chain
     from browser.session.session import Browser
     from browser.solvers import Solver
-    from browser.types import Page, PageContext, PageReader
+    from browser.types import Page, PageContext
 
 T = TypeVar("T")
 PATIENCE: ContextVar[asyncio.Timeout] = ContextVar("patience")
@@ -51,6 +51,12 @@ NO_BROWSER = "no_browser"
 PATIENCE_SECONDS = 600.0
 """Who has not answered, or taken a wall down, after ten minutes is not coming."""
 Record = Callable[..., object]
+
+
+def unrecorded(_kind: str, _place: str = "", **_data: object) -> None:
+    """Keep no record: outside of a run, or where all is on record already."""
+
+
 SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
 """Walls that a solver of captchas may take down."""
 
@@ -97,7 +103,7 @@ class Web:
     egress: Egress
     http: HttpClient
     chain: Chain
-    reader: PageReader
+    reader: Reader
     start_browser: Callable[[], Awaitable[Browser]]
     crawler: Crawler | None = None
     polite: Polite | None = None
@@ -161,15 +167,16 @@ class ToolContext:
     `record(kind, place, **data)` writes a journal event, `keep(bytes)` keeps bytes with the run;
     `approve(what)` asks the person for a yes, `person` is who can be asked what was meant: both are
     None where nobody is there; `memory` is None with `--no-memory`, `wiki` where the data folder
-    holds none. `vision`: the model sees, and is shown pictures. `outgoing` decides what may leave,
-    `agreed` are the sites where the person lets the run act.
+    holds none; `nearness` measures texts where the memory is not to. `vision`: the model sees, and
+    is shown pictures. `outgoing` decides what may leave, `agreed` are the sites where the person
+    lets the run act.
     """
 
     question: str
     evidence: Evidence
     limits: Limits
-    record: Record
-    keep: Callable[[bytes], str]
+    record: Record = unrecorded
+    keep: Callable[[bytes], str] = lambda _: ""
     outgoing: Outgoing = field(default_factory=Outgoing)
     redactor: Redactor = field(default_factory=Redactor)
     mender: CallMender | None = None
@@ -177,7 +184,7 @@ class ToolContext:
     web: Web | None = None
     memory: Memory | None = None
     wiki: Wiki | None = None
-    embeddings: Embeddings | None = None
+    nearness: Callable[[str, Sequence[str]], Awaitable[dict[str, float]]] | None = None
     run: str = ""
     files: tuple[Path, ...] = ()
     approve: Approve | None = None
@@ -217,8 +224,8 @@ class ToolContext:
 
     async def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
         """Give the cosine of a question and each text; nothing where the run has no embeddings."""
-        if self.embeddings is not None:
-            return await self.embeddings.near(question, texts)
+        if self.nearness is not None:
+            return await self.nearness(question, texts)
         if self.memory is None:
             return {}
         return await self.in_memory_thread(self.memory.near, question, texts)

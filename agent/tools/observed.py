@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent.guard.provenance import SEARCH, Kind, Provenance, words_but
+from agent.guard.provenance import SEARCH, SERVER, Kind, Provenance, words_but
 from agent.protocol.results import failed
 from agent.tools.goals import GOAL_TOOLS
 from agent.tools.memory import MEMORY_TOOLS
@@ -63,13 +63,19 @@ def observe(
     if seen.results or name == "WEB_SEARCH":
         return
     asked = _asked(seen.call.param)
-    url = seen.url or asked
+    url = _server(name) or seen.url or asked
     if told:  # what was asked for once tells nobody anything new
         read.add_addresses(filter(None, (asked, url)), Kind.WEB)
     parts = [web or seen.snapshot, *(passage.text for passage in seen.passages)]
     parts += _strings(seen.data) if told else []
     shown = words_but("\n".join(parts), seen.call.param)
     read.add(shown if told else "", _kind(read, seen, url, files), url)
+
+
+def _server(name: str) -> str:
+    """Give the site of the MCP server that a tool belongs to; "" for one of ours."""
+    prefix, _, rest = name.partition("__")
+    return SERVER + rest.partition("__")[0] if prefix == "mcp" and rest else ""
 
 
 def _kind(read: Provenance, seen: Observation, url: str, files: frozenset[str]) -> Kind:

@@ -62,7 +62,9 @@ class Policy:
 
     async def _made(self, tool: Tool | None, call: ToolCall, place: str, failed: str | None) -> Any:
         if tool is None:
-            return ToolResult({"error": f"Unknown tool: {call.name}"})
+            why = self._tools.off.get(call.name)
+            said = f"{call.name} is off: {why}" if why else f"Unknown tool: {call.name}"
+            return ToolResult({"error": said})
         if failed and tool.acts:
             raise ToolError(
                 f"not done: {failed} before it in this reply failed",
@@ -99,7 +101,7 @@ class Policy:
                 name=call.name,
                 param=call.param,
                 tier=reading.tier,
-                into=reading.arguments.model_dump(mode="json", exclude_unset=True),
+                into=_as_json(reading.arguments),
             )
         return reading.arguments
 
@@ -135,7 +137,14 @@ class Policy:
         return [(name, self._context.keep(body)) for name, body in result.blobs]
 
     def _image(self, picture: bytes) -> Image:
-        return Image("image/jpeg", picture, self._context.keep(picture))
+        kind = "image/png" if picture.startswith(b"\x89PNG") else "image/jpeg"
+        return Image(kind, picture, self._context.keep(picture))
+
+
+def _as_json(arguments: Any) -> Any:
+    if isinstance(arguments, dict):
+        return arguments
+    return arguments.model_dump(mode="json", exclude_unset=True)
 
 
 def _on_open_page(tool: Tool | None, call: ToolCall) -> bool:

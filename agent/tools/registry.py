@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, get_origin
@@ -24,6 +25,15 @@ class Risk(StrEnum):
     READ = "read"
     WRITE = "write"
     EXTERNAL = "external"
+
+
+class ToolSource(StrEnum):
+    """Where a tool comes from: our own work, other programs' servers, memory, or what runs are."""
+
+    DOMAIN = "domain"
+    MCP = "mcp"
+    MEMORY = "memory"
+    SYSTEM = "system"
 
 
 class Params(BaseModel):
@@ -79,6 +89,9 @@ class Tool:
     `listed` can be called but is not told of, since another does the same and more; one `on_page`
     is told of with the first page that is opened, and one that `acts` changes it. A tool without
     `params` gets the raw parameter; `shape` says which fields it reads from it.
+
+    Of a tool of an MCP server the `schema` (JSON Schema) stands in place of params, its arguments
+    are a dict, `server` is the site that they go to, and one that is `free` needs no yes.
     """
 
     name: str
@@ -92,17 +105,23 @@ class Tool:
     on_page: bool = False
     acts: bool = False
     shape: type[Params] | None = None
+    source: ToolSource = ToolSource.DOMAIN
+    schema: dict[str, Any] | None = None
+    server: str = ""
+    free: bool = False
 
     def read(self, param: str, *, at_all_costs: bool = True) -> Reading:
         """Read the raw parameter; raises `ToolError` that shows the form wanted.
 
         JSON that is past mending is taken as a bare text only `at_all_costs`.
         """
-        if self.params is None:
+        if self.params is None and self.schema is None:
             return Reading(param)
         form = self._form()
         ways = [*readings(param, form), *(bare(param, form) if at_all_costs else ())]
         failure: ValidationError | None = None
+        if self.params is None:
+            return self._as_schema(ways, form)
         for tier, fields in ways:
             try:
                 return Reading(self.params.model_validate(fields), tier)
@@ -110,7 +129,23 @@ class Tool:
                 failure = failure or error
         raise self._unreadable(failure)
 
+    def _as_schema(self, ways: list[tuple[str, dict[str, Any]]], form: Form) -> Reading:
+        """Take the first reading that has what is required; the server itself checks the rest."""
+        for tier, given in ways:
+            if form.required <= given.keys():
+                typed = {name: _typed(value, self._field(name)) for name, value in given.items()}
+                return Reading(typed, tier)
+        raise self._unreadable(None)
+
+    def _field(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = (self.schema or {}).get("properties", {}).get(name, {})
+        return found
+
     def _form(self) -> Form:
+        if self.schema is not None:
+            return Form(
+                tuple(self.schema["properties"]), frozenset(self.schema.get("required", ()))
+            )
         fields = self.params.model_fields if self.params else {}
         required = frozenset(name for name, field in fields.items() if field.is_required())
         return Form(tuple(fields), required)
@@ -124,6 +159,8 @@ class Tool:
 
     def usage(self) -> str:
         """Show how the tool is called, optional fields with a question mark."""
+        if self.schema is not None:
+            return self._usage_by_schema()
         params = self.params or self.shape
         if params is None or not params.model_fields:
             return f"<<TOOL:{self.name}>>" if params else f"<<TOOL:{self.name}:…>>"
@@ -133,12 +170,24 @@ class Tool:
         )
         return f"<<TOOL:{self.name}:{{{fields}}}>>"
 
+    def _usage_by_schema(self) -> str:
+        form = self._form()
+        fields = ",".join(
+            f'"{name}"{"" if name in form.required else "?"}:{_json_type(self._field(name))}'
+            for name in form.names
+        )
+        return f"<<TOOL:{self.name}:{{{fields}}}>>" if fields else f"<<TOOL:{self.name}>>"
+
 
 class Registry:
-    """The tools of a run by name; later ones replace earlier ones of the same name."""
+    """The tools of a run by name; later ones replace earlier ones of the same name.
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    `off` says of tools that are not among them why.
+    """
+
+    def __init__(self, tools: Iterable[Tool] = (), off: Mapping[str, str] | None = None) -> None:
         self._tools = {tool.name: tool for tool in tools}
+        self.off = off or {}
 
     def get(self, name: str) -> Tool | None:
         """Find a tool by its exact name."""
@@ -154,7 +203,12 @@ class Registry:
 
     def with_functions(self, functions: dict[str, Callable[[str], Awaitable[Any]]]) -> Registry:
         """Add a caller's async functions; each gets the raw parameter, its value is the data."""
-        return Registry([*self, *(_from_function(n, f) for n, f in functions.items())])
+        return Registry([*self, *from_functions(functions)], self.off)
+
+
+def from_functions(functions: Mapping[str, Callable[[str], Awaitable[Any]]]) -> list[Tool]:
+    """Make tools of a caller's async functions."""
+    return [_from_function(name, function) for name, function in functions.items()]
 
 
 def _from_function(name: str, function: Callable[[str], Awaitable[Any]]) -> Tool:
@@ -163,6 +217,27 @@ def _from_function(name: str, function: Callable[[str], Awaitable[Any]]) -> Tool
 
     described = (function.__doc__ or "").strip().split("\n")[0]
     return Tool(name, described, None, run, Risk.EXTERNAL)
+
+
+_JSON_TYPES = {"string": "text", "integer": "number", "boolean": "true|false", "array": "list"}
+
+
+def _json_type(field: dict[str, Any]) -> str:
+    """Write a field's type as `usage` does."""
+    if "enum" in field:
+        return "|".join(map(str, field["enum"]))
+    kind = field.get("type", "value")
+    return _JSON_TYPES.get(kind, kind) if isinstance(kind, str) else "value"
+
+
+def _typed(value: Any, field: dict[str, Any]) -> Any:
+    """Read a number, a switch or a list that was written as a text."""
+    if not isinstance(value, str) or field.get("type", "string") == "string":
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
 
 
 def _type_name(annotation: Any) -> str:
@@ -206,6 +281,8 @@ def tool_specs(tools: Registry, *, on_page: bool = False) -> list[dict[str, Any]
 
 
 def _schema(tool: Tool) -> dict[str, Any]:
+    if tool.schema is not None:
+        return tool.schema
     params = tool.params or tool.shape
     if params is None:
         return _TEXT_PARAM

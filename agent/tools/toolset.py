@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import UsageError
 from agent.plugins import plugged
@@ -15,12 +15,12 @@ from agent.tools.goals import GOAL_TOOLS
 from agent.tools.memory import MEMORY_TOOLS
 from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
 from agent.tools.person import PERSON_TOOLS
-from agent.tools.registry import Registry, Tool
+from agent.tools.registry import Registry, Tool, ToolSource
 from agent.tools.skills import SKILL_TOOLS
 from agent.tools.web_tools import WEB_TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from agent.tools.context import ToolContext
 
@@ -45,29 +45,44 @@ TOOL_NAMES: Final = (
 _OPEN = next(tool for tool in LOOKING_TOOLS if tool.name == "OPEN")
 
 
-def guides_for(system: str) -> Guides:
-    """Give the helper texts that a loop with this system prompt may still need."""
-    return Guides(system, Registry(PAGE_TOOLS).lines(on_page=True), TOOL_NAMES)
+def guides_for(system: str, noted: Mapping[str, Any] | None = None) -> Guides:
+    """Give the helper texts that a loop with this system prompt may still need.
+
+    `noted` is what the record says of the tools that the run has.
+    """
+    noted = noted or {}
+    on_page = Registry(tool for tool in PAGE_TOOLS if tool.name not in noted.get("off", ()))
+    servers = noted.get("on", {}).get(ToolSource.MCP, ())
+    return Guides(system, on_page.lines(on_page=True), TOOL_NAMES.union(servers))
 
 
 def tools_for(context: ToolContext) -> list[Tool]:
     """Choose the tools by the means of the run: memory, a person to ask, a wiki."""
-    tools = [*WEB_TOOLS, *CRAWL_TOOLS, _OPEN, *PAGE_TOOLS]
-    if context.web is not None and context.web.solver is not None:
-        tools += SOLVING_TOOLS
-    if context.memory is not None:
-        tools += [*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS]
-    if context.person is not None:
-        tools += PERSON_TOOLS
+    return [tool for tool, why in tools_there(context) if not why]
+
+
+def tools_there(context: ToolContext) -> Iterator[tuple[Tool, str]]:
+    """Give every tool of ours, with the reason why a run with these means has no use for it."""
+    solver = context.web is not None and context.web.solver is not None
+    memory = "" if context.memory is not None else "this run has no memory"
+    yield from ((tool, "") for tool in (*WEB_TOOLS, *CRAWL_TOOLS, _OPEN, *PAGE_TOOLS))
+    yield from (
+        (tool, "" if solver else "nobody solves captchas: --solver") for tool in SOLVING_TOOLS
+    )
+    for tool in (*MEMORY_TOOLS, *GOAL_TOOLS):
+        yield replace(tool, source=ToolSource.MEMORY), memory
+    for tool in SKILL_TOOLS:
+        yield replace(tool, source=ToolSource.SYSTEM), memory
+    nobody = "" if context.person is not None else "nobody can be asked here"
+    yield from ((replace(tool, source=ToolSource.SYSTEM), nobody) for tool in PERSON_TOOLS)
     if context.wiki is not None:
         from agent.tools.wiki import WIKI_TOOLS  # noqa: PLC0415 - few runs have one
 
-        tools += WIKI_TOOLS
+        yield from ((replace(tool, source=ToolSource.MEMORY), "") for tool in WIKI_TOOLS)
     if find_spec("pydantic_monty") is not None:
         from agent.tools.compute import COMPUTING_TOOLS  # noqa: PLC0415 - an extra
 
-        tools += COMPUTING_TOOLS
-    return tools
+        yield from ((tool, "") for tool in COMPUTING_TOOLS)
 
 
 def plugged_tools(names: Sequence[str]) -> Iterator[Tool]:

@@ -7,6 +7,7 @@ cssselect2 takes 45 ms a page for the 8 of this.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -31,23 +32,18 @@ _STEP = re.compile(r"\s*([>+~])\s*|\s+")
 
 @dataclass(frozen=True, slots=True)
 class Compound:
-    """`tag#id.class[attr=value]`; an empty tag matches all."""
+    """`tag#id.class[attr=value]`: `#id` and `.class` names and tag, the rarest first, or none."""
 
-    tag: str
-    ids: tuple[str, ...]
-    classes: tuple[str, ...]
+    names: tuple[str, ...]
     attributes: tuple[tuple[str, str, str], ...]
 
     def matches(self, element: etree._Element) -> bool:
         """Whether the element itself fits."""
-        if self.tag and element.tag != self.tag:
-            return False
-        if self.ids and any(element.get("id") != name for name in self.ids):
-            return False
-        if self.classes:
-            names = (element.get("class") or "").split()
-            if any(name not in names for name in self.classes):
-                return False
+        carried = _keys(element)
+        return all(name in carried for name in self.names) and self.has_attributes(element)
+
+    def has_attributes(self, element: etree._Element) -> bool:
+        """Whether an element has the attributes that are asked for."""
         return all(_has(element, *attribute) for attribute in self.attributes)
 
 
@@ -68,13 +64,11 @@ class Selector:
     @property
     def key(self) -> str:
         """The rarest thing an element must have for the subject to match: for an index of rules."""
-        return next(iter(_names_of(self.subject)), "*")
+        return next(iter(self.subject.names), "*")
 
     def matches(self, element: etree._Element) -> bool:
         """Whether the selector matches an element that carries `own`."""
-        return all(_has(element, *a) for a in self.subject.attributes) and (
-            not self.context or _context_holds(element, self.context)
-        )
+        return self.subject.has_attributes(element) and _context_holds(element, self.context)
 
 
 def compile_selector(text: str) -> Selector | None:
@@ -93,36 +87,26 @@ def _compiled(text: str) -> Selector | None:
     known = [compound for compound in compounds if compound is not None]
     combinators = [mark or " " for mark in steps[1::2]]
     context = tuple(zip(reversed(combinators), reversed(known[:-1]), strict=True))
-    specificity = (
-        sum(len(c.ids) for c in known),
-        sum(len(c.classes) + len(c.attributes) for c in known),
-        sum(bool(c.tag) for c in known),
-    )
-    own = frozenset(_names_of(known[-1]))
-    return Selector(known[-1], context, specificity, own, _needs(context))
+    kinds = Counter(name[0] if name[0] in "#." else "" for c in known for name in c.names)
+    attributes = sum(len(c.attributes) for c in known)
+    specificity = (kinds["#"], kinds["."] + attributes, kinds[""])
+    return Selector(known[-1], context, specificity, frozenset(known[-1].names), _needs(context))
 
 
 def _compound(text: str) -> Compound | None:
     match = _COMPOUND.match(text) if text else None
     if match is None:
         return None
-    ids: list[str] = []
-    classes: list[str] = []
+    names: dict[str, list[str]] = {"#": [], ".": []}
     attributes: list[tuple[str, str, str]] = []
     for part in _PART.finditer(match["rest"]):
         if part["mark"]:
-            (ids if part["mark"] == "#" else classes).append(part["name"])
+            names[part["mark"]].append(part["mark"] + part["name"])
         else:
             value = (part["value"] or "").strip("\"'")
             attributes.append((part["attr"].lower(), part["op"] or "", value))
     tag = (match["tag"] or "").lower().replace("*", "")
-    return Compound(tag, tuple(ids), tuple(classes), tuple(attributes))
-
-
-def _names_of(compound: Compound) -> list[str]:
-    """What an element must carry to fit: `#id`, `.class` and tag, the rarest first."""
-    names = [f"#{name}" for name in compound.ids] + [f".{name}" for name in compound.classes]
-    return [*names, compound.tag] if compound.tag else names
+    return Compound((*names["#"], *names["."], *([tag] if tag else [])), tuple(attributes))
 
 
 def _needs(context: tuple[tuple[str, Compound], ...]) -> frozenset[str]:
@@ -131,7 +115,7 @@ def _needs(context: tuple[tuple[str, Compound], ...]) -> frozenset[str]:
     for combinator, compound in context:
         if combinator not in " >":
             break
-        names.extend(_names_of(compound))
+        names.extend(compound.names)
     return frozenset(names)
 
 

@@ -138,8 +138,8 @@ def content_blocks(walked: Walk, root: etree._Element, meta: Metadata) -> list[B
     content = [b for b in walked.blocks if not walked.regions.is_frame(b.region)]
     if not content:
         return walked.blocks
-    if (meta.is_thread or not meta.is_article) and (posts := read_thread(content)):
-        return [block for post in posts for block in post.blocks]
+    if (meta.is_thread or not meta.is_article) and (said := read_thread(content)):
+        return said
     if len(content) > _MOST_BLOCKS or (not meta.is_article and _is_listing(content)):
         return content
     for frame in walked.regions.frames():

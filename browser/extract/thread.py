@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from browser.extract.blocks import word_list, word_runs
-from browser.extract.dates import date_within, iso_date
+from browser.extract.dates import date_within
 from browser.extract.tree import text_content
 from browser.text.words import count_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from lxml import etree
 
@@ -40,8 +40,7 @@ _FEWEST_DAYS = 2
 _MOST_REPEATED = 2
 # A text whose runs of words stand in earlier posts by this share is quoted from them.
 _QUOTED = 0.7
-# A name is shorter than a title (characters), and a line that names a day is short (words).
-_LONGEST_NAME = 40
+# A line that names a day is short (words).
 _LONGEST_DATE = 30
 # Days that cannot be told from the page alone, and still are days.
 _WHEN = re.compile(
@@ -60,17 +59,8 @@ _NAMED_IN = ("class", "id", "itemprop", "href", "rel")
 _NAMED = ("a", "span", "div", "td", "p", "address", "b", "strong")
 
 
-@dataclass(frozen=True, slots=True)
-class Post:
-    """What one person said: its blocks, who that is, and the day (ISO 8601)."""
-
-    blocks: tuple[Block, ...]
-    author: str | None = None
-    published: str | None = None
-
-
-def read_thread(blocks: Sequence[Block]) -> list[Post]:
-    """Read a page that is a thread of signed posts, in order; none of any other page.
+def read_thread(blocks: Sequence[Block]) -> list[Block]:
+    """Give what the posts of a thread of signed posts say, in order; nothing of any other page.
 
     Ranks, counts and signatures beside the posts are left out, and so is what a post quotes from
     one before it.
@@ -81,12 +71,8 @@ def read_thread(blocks: Sequence[Block]) -> list[Post]:
     if boxes is None or not _are_signed(boxes, blocks) or _is_index(boxes, blocks):
         return []
     said = _without_quotes([block for block in blocks if _is_said(block, boxes)], boxes)
-    units = boxes.own_units(blocks)
-    return [
-        _post(list(group), body, *units[body])
-        for body, group in itertools.groupby(said, boxes.body_of)
-        if body is not None
-    ]
+    posts = itertools.groupby(said, boxes.body_of)
+    return [block for body, post in posts if body is not None for block in _undated(list(post))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,23 +87,6 @@ class _Boxes:
 
     def body_of(self, block: Block) -> etree._Element | None:
         return _holder(block, self.bodies)
-
-    def own_units(
-        self, blocks: Sequence[Block]
-    ) -> dict[etree._Element, tuple[etree._Element, list[Block]]]:
-        """Of each body the largest element that holds no other one, and the blocks in it."""
-        held = Counter(node for body in self.bodies for node in (body, *body.iterancestors()))
-        units = {
-            body: list(itertools.takewhile(lambda n: held[n] == 1, (body, *body.iterancestors())))[
-                -1
-            ]
-            for body in self.bodies
-        }
-        inside: dict[etree._Element, list[Block]] = {unit: [] for unit in units.values()}
-        for block in blocks:
-            if (unit := _holder(block, inside)) is not None:
-                inside[unit].append(block)
-        return {body: (unit, inside[unit]) for body, unit in units.items()}
 
 
 @dataclass(slots=True)
@@ -191,7 +160,7 @@ def _holder(block: Block, elements: Collection[etree._Element]) -> etree._Elemen
 
 def _are_signed(boxes: _Boxes, blocks: Sequence[Block]) -> bool:
     dated = {_holder(block, boxes.units) for block in blocks if _is_stamp(block)}
-    signed = [u for u in boxes.units if u in dated and any(_writers(u, boxes.bodies))]
+    signed = [u for u in boxes.units if u in dated and _names_writer(u, boxes.bodies)]
     return len(signed) >= _SIGNED * len(boxes.units)
 
 
@@ -201,10 +170,10 @@ def _is_stamp(block: Block) -> bool:
     return _WHEN.search(block.text) is not None or date_within(block.text) is not None
 
 
-def _writers(unit: etree._Element, bodies: Collection[etree._Element]) -> Iterator[str]:
-    """The text of a unit's elements that are named after who wrote it; links to a person first."""
-    named = [e for e in unit.iterdescendants(*_NAMED) if _is_writers(e) and not _in(e, bodies)]
-    yield from map(text_content, sorted(named, key=lambda element: element.tag != "a"))
+def _names_writer(unit: etree._Element, bodies: Collection[etree._Element]) -> bool:
+    """Whether some text of a unit, beside its words, is named after who wrote it."""
+    named = (e for e in unit.iterdescendants(*_NAMED) if _is_writers(e) and not _in(e, bodies))
+    return any(map(text_content, named))
 
 
 def _is_writers(element: etree._Element) -> bool:
@@ -256,21 +225,8 @@ def _without_quotes(said: Sequence[Block], boxes: _Boxes) -> list[Block]:
     return kept if len(kept) * 3 >= len(said) else list(said)
 
 
-def _post(
-    said: list[Block], body: etree._Element, unit: etree._Element, blocks: Sequence[Block]
-) -> Post:
+def _undated(post: list[Block]) -> list[Block]:
     """Old forums write the day into the post's own box: it opens the text, and is none of it."""
-    opening = said[0].text
-    dated = len(said) > 1 and count_words(opening) <= _LONGEST_DATE
-    day = date_within(opening) if dated and not opening.rstrip().endswith((".", "!", "?")) else None
-    author = next((name for name in _writers(unit, (body,)) if _is_name(name)), None)
-    times = (e.get("datetime") or "" for e in unit.iter("time") if not _in(e, (body,)))
-    lines = [b.text for b in blocks if _is_stamp(b) and not _in(b.node, (body,))]
-    stamps = itertools.chain(map(iso_date, times), map(date_within, lines))
-    published = day or next(filter(None, stamps), None)
-    return Post(tuple(said[day is not None :]), author, published)
-
-
-def _is_name(text: str) -> bool:
-    short = 0 < len(text) <= _LONGEST_NAME
-    return short and any(map(str.isalpha, text)) and not date_within(text)
+    opening = post[0].text
+    dated = len(post) > 1 and count_words(opening) <= _LONGEST_DATE and date_within(opening)
+    return post[1:] if dated and not opening.rstrip().endswith((".", "!", "?")) else post

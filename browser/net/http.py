@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    import httpx
+    import httpx2
 
     from browser.net.egress import Egress
     from browser.net.pace import HostPace
@@ -324,11 +324,11 @@ class HttpClient:
                 return replace(head, body=await _read(answer, max_bytes))
 
     def _open(self) -> Connections:
-        """Return the connections; httpx takes 0.1 s to import, so a run without HTTP does not."""
+        """Return the connections; httpx2 takes 0.1 s to import, so a run without HTTP does not."""
         from browser.net import transport  # noqa: PLC0415 - see above
 
         if self._connections is None:
-            way_out: httpx.AsyncBaseTransport = transport.EgressTransport(self._egress.proxy_url)
+            way_out: httpx2.AsyncBaseTransport = transport.EgressTransport(self._egress.proxy_url)
             if self._cache is not None:
                 way_out = transport.CachingTransport(way_out, self._cache, fresh=self._fresh)
                 self._caching = way_out
@@ -343,14 +343,14 @@ class HttpClient:
         return place_of(urldefrag(parsed.href if parsed else url)[0], named=named)
 
 
-async def _read(answer: httpx.Response, limit: int) -> bytes:
+async def _read(answer: httpx2.Response, limit: int) -> bytes:
     body = Body(answer.headers.get("content-encoding", ""), limit)
     async for data in answer.aiter_raw():
         body.feed(data)
     return body.content()
 
 
-async def _discard(answer: httpx.Response) -> None:
+async def _discard(answer: httpx2.Response) -> None:
     """Read a redirect's body, unseen, so that the connection can be kept."""
     read = 0
     async for data in answer.aiter_raw():

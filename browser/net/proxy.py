@@ -332,7 +332,7 @@ class ProxyConnection:
 
 
 def _bracketed(authority: str) -> str:
-    """Mend `::1:443`, as httpcore writes the target of a tunnel."""
+    """Mend `::1:443`, as httpcore2 writes the target of a tunnel."""
     host, _, port = authority.rpartition(":")
     return f"[{host}]:{port}" if ":" in host and not host.startswith("[") else authority
 

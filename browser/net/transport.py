@@ -1,6 +1,6 @@
-"""httpx through the egress: connections, TLS, pools, and a page cache by RFC 9111.
+"""httpx2 through the egress: connections, TLS, pools, and a page cache by RFC 9111.
 
-Nothing above it knows httpx's errors. The cache is a transport that wraps `EgressTransport`, one
+Nothing above it knows httpx2's errors. The cache is a transport that wraps `EgressTransport`, one
 file for one namespace on this machine. What a server lets be kept is kept, and asked about again
 once it is stale. Never kept are errors, what cookies or keys took part in, what is `private`, and
 pages without a word on freshness or a validator; walls that come as pages are dropped by `forget`.
@@ -20,7 +20,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
-import httpx
+import httpx2
 
 from browser.errors import (
     BadResponse,
@@ -43,13 +43,13 @@ AGE: Final = "urchin.age"
 """The response extension that tells a cached page's age (s); 0 where the server confirmed it."""
 
 # A client keeps as many connections as the limits above it let through at once, for a page's while.
-# httpcore looks at each connection of a pool, and at all of them again for each idle one, at every
+# httpcore2 looks at each connection of a pool, and at all of them again for each idle one, at every
 # request: eight pools of eight, a host always in the same, halve the time that 200 pages take us.
 _POOLS = 8
-_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30.0)
+_LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30.0)
 
 
-class EgressTransport(httpx.AsyncBaseTransport):
+class EgressTransport(httpx2.AsyncBaseTransport):
     """Sends requests through the proxy at `proxy_url`, which decides what may be reached.
 
     TLS is set up at the first https request: its certificate store takes 20-50 ms to load,
@@ -58,10 +58,10 @@ class EgressTransport(httpx.AsyncBaseTransport):
 
     def __init__(self, proxy_url: str) -> None:
         self._proxy_url = proxy_url
-        self._pools: dict[tuple[str, int], httpx.AsyncHTTPTransport] = {}
+        self._pools: dict[tuple[str, int], httpx2.AsyncHTTPTransport] = {}
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send one request. Raises what httpx raises; `typed_errors` makes it ours."""
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send one request. Raises what httpx2 raises; `typed_errors` makes it ours."""
         response = await self._pool(request.url).handle_async_request(request)
         if response.headers.get(VERDICT) is None:
             return response
@@ -73,11 +73,11 @@ class EgressTransport(httpx.AsyncBaseTransport):
         for pool in self._pools.values():
             await pool.aclose()
 
-    def _pool(self, url: httpx.URL) -> httpx.AsyncHTTPTransport:
+    def _pool(self, url: httpx2.URL) -> httpx2.AsyncHTTPTransport:
         place = url.scheme, crc32(url.netloc) % _POOLS
         if place not in self._pools:
             secure = url.scheme == "https"
-            self._pools[place] = httpx.AsyncHTTPTransport(
+            self._pools[place] = httpx2.AsyncHTTPTransport(
                 verify=certificates() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
                 proxy=self._proxy_url,
                 http2=secure,
@@ -87,11 +87,11 @@ class EgressTransport(httpx.AsyncBaseTransport):
 
 
 class Connections:
-    """Connections and cookies. httpx's own client is left out: it parses `Location` by itself."""
+    """Connections and cookies. httpx2's own client is left out: it parses `Location` by itself."""
 
-    def __init__(self, transport: httpx.AsyncBaseTransport) -> None:
+    def __init__(self, transport: httpx2.AsyncBaseTransport) -> None:
         self._transport = transport
-        self._cookies = httpx.Cookies()
+        self._cookies = httpx2.Cookies()
 
     async def send(
         self,
@@ -100,14 +100,14 @@ class Connections:
         headers: Mapping[str, str],
         content: bytes | None,
         place: str | None = None,
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         """Return the head of the answer; its owner reads `aiter_raw()` and closes it.
 
         `place` names the entry of a cache that may answer.
         """
         # no timeouts here: the caller's deadline spans the whole of a call
         extensions = {PLACE: place} if place else {}
-        request = httpx.Request(
+        request = httpx2.Request(
             method, url, headers=dict(headers), content=content, extensions=extensions
         )
         self._cookies.set_cookie_header(request)
@@ -138,21 +138,21 @@ def _verdict(status: str, reason: str) -> BrowserError:
 
 @contextmanager
 def typed_errors(url: str) -> Iterator[None]:
-    """Turn every error of httpx into one of ours that names `url`."""
+    """Turn every error of httpx2 into one of ours that names `url`."""
     try:
         yield
-    except httpx.ProxyError as error:
-        status, _, reason = str(error).partition(" ")  # so httpcore words a refused CONNECT
+    except httpx2.ProxyError as error:
+        status, _, reason = str(error).partition(" ")  # so httpcore2 words a refused CONNECT
         raise _verdict(status, reason or status) from error
-    except (httpx.ConnectError, httpx.ReadError, httpx.WriteError) as error:
+    except (httpx2.ConnectError, httpx2.ReadError, httpx2.WriteError) as error:
         raise ConnectFailed(f"{url}: {error or type(error).__name__}") from error
-    except httpx.RemoteProtocolError as error:
+    except httpx2.RemoteProtocolError as error:
         # a kept connection that the server has closed meanwhile is as good as none
         hung_up = "disconnected" in str(error)
         raise (ConnectFailed if hung_up else BadResponse)(f"{url}: {error}") from error
-    except (httpx.ProtocolError, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+    except (httpx2.ProtocolError, httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
         raise BadResponse(f"{url}: {error}") from error
-    except (httpx.HTTPError, httpx.StreamError) as error:
+    except (httpx2.HTTPError, httpx2.StreamError) as error:
         raise FetchError(f"{url}: {error or type(error).__name__}") from error
 
 
@@ -167,13 +167,13 @@ _FRESHNESS = ("max-age", "s-maxage", "no-cache", "must-revalidate", "immutable",
 _FORBIDDING = ("no-store", "private")
 
 
-class CachingTransport(httpx.AsyncBaseTransport):
+class CachingTransport(httpx2.AsyncBaseTransport):
     """Wraps the way out. `fresh` goes round what is kept, and keeps what comes in its place."""
 
-    def __init__(self, way_out: httpx.AsyncBaseTransport, path: Path, *, fresh: bool) -> None:
+    def __init__(self, way_out: httpx2.AsyncBaseTransport, path: Path, *, fresh: bool) -> None:
         # it takes 60 ms to load, and a model client that borrows `certificates` keeps no pages
         from hishel import AsyncSqliteStorage, CacheOptions  # noqa: PLC0415
-        from hishel.httpx import AsyncCacheTransport  # noqa: PLC0415
+        from hishel.httpx2 import AsyncCacheTransport  # noqa: PLC0415
 
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _drop_broken(path)
@@ -189,7 +189,7 @@ class CachingTransport(httpx.AsyncBaseTransport):
             _Judge(way_out), storage=self._kept, rfc=CacheOptions(shared=False)
         )
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer from what is kept, or send the request on."""
         place = request.extensions.get(PLACE)
         if place is None or request.method != "GET" or not _PERSONAL.isdisjoint(request.headers):
@@ -215,17 +215,17 @@ class CachingTransport(httpx.AsyncBaseTransport):
         await self._cached.aclose()
 
 
-class _Judge(httpx.AsyncBaseTransport):
+class _Judge(httpx2.AsyncBaseTransport):
     """Writes on each answer whether and how long it may be kept, where its server was unclear."""
 
-    def __init__(self, way_out: httpx.AsyncBaseTransport) -> None:
+    def __init__(self, way_out: httpx2.AsyncBaseTransport) -> None:
         self._way_out = way_out
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await self._way_out.handle_async_request(request)
         sent, now = response.headers, time.time()
         response.extensions[_AS_SENT] = sent
-        response.headers = headers = httpx.Headers(sent)
+        response.headers = headers = httpx2.Headers(sent)
         # The library trusts `Date` alone: where it is missing, or time passed in caches on the way.
         headers["date"] = _http_date(now - _seconds(sent.get("age")))
         if not _may_keep(response):
@@ -252,7 +252,7 @@ def place_of(url: str, *, named: bool) -> str:
     return hashlib.sha256(f"{'named' if named else 'public'} {url}".encode()).hexdigest()
 
 
-def _may_keep(response: httpx.Response) -> bool:
+def _may_keep(response: httpx2.Response) -> bool:
     if response.status_code == 304:
         return True
     control = response.headers.get("cache-control", "").lower()
@@ -264,7 +264,7 @@ def _may_keep(response: httpx.Response) -> bool:
     return validated or _says_how_long(response.headers)
 
 
-def _says_how_long(headers: httpx.Headers) -> bool:
+def _says_how_long(headers: httpx2.Headers) -> bool:
     control = headers.get("cache-control", "").lower()
     return "expires" in headers or any(word in control for word in _FRESHNESS)
 
@@ -277,5 +277,5 @@ def _http_date(seconds: float) -> str:
     return format_datetime(datetime.fromtimestamp(seconds, UTC), usegmt=True)
 
 
-def _age(headers: httpx.Headers) -> float:
+def _age(headers: httpx2.Headers) -> float:
     return max(0.0, time.time() - parsedate_to_datetime(headers["date"]).timestamp())

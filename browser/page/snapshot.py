@@ -50,13 +50,17 @@ def _size(rendered: list[str]) -> int:
     return sum(len(text.encode("utf-8", "replace")) + 1 for text in rendered)
 
 
+_OUTSIDE = r"(?!(?<=\d)\d)"  # of a number, which is found as a whole: no 12 in 1234
+
+
 def find_in(lines: list[PageLine], text: str) -> FindResult:
     """Find lines that hold `text` as it stands, as a role, or by its words; in page order.
 
     It is found where a line holds it, has the role, or holds all of its words.
     """
     needle = " ".join(text.split()).casefold()
-    exact = [i for i, line in enumerate(lines) if needle and needle in line.text.casefold()]
+    says = re.compile(_OUTSIDE + re.escape(needle) + _OUTSIDE)
+    exact = [i for i, line in enumerate(lines) if needle and says.search(line.text.casefold())]
     by_role = [i for i, line in enumerate(lines) if _has_role(line, needle)]
     stems = [content_words(line.text) for line in lines]
     asked = content_words(text)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
 
-    from playwright.async_api import Download, ElementHandle, Page
+    from playwright.async_api import Download, ElementHandle, Frame, Page
 
     from browser.page.content import Stored
     from browser.page.downloads import Downloads
@@ -134,8 +134,8 @@ class Tab(PageDriver):
                         said = "where a row says all its words" if state.get("byWords") else "it"
                         return view.lines, f"(a list was scrolled to {said})"
                 if state.get("late"):
-                    where = f"(a long list was searched for {SEEK_SECONDS:g} s, and stands at"
-                    return [], f"{where} {state['share']:.0%}: FIND again goes on from there)"
+                    said = f"(a long list was searched for {SEEK_SECONDS:g} s, not to its end"
+                    return [], f"{said}: FIND again goes on from there)"
         return [], ""
 
     async def expand(self, ref: str) -> str:
@@ -456,21 +456,32 @@ class Tab(PageDriver):
     ) -> ActionOutcome:
         """Scroll by screens (negative: up), or to `top`, `bottom` or a text.
 
-        With `ref` that element scrolls, or what scrolls around it.
+        With `ref` that element scrolls, or what scrolls around it; the wheel is turned over what
+        has no bar.
         """
         if to is not None and to not in {"top", "bottom"}:
             return await self.act_on_page(f"scrolled to {to!r}", lambda: self._to_text(to))
         if ref is None:
-            asked = {"element": None, "pages": pages, "to": to}
-            return await self.act_on_page(
-                "scrolled", lambda: injected.call(self.page.main_frame, "scroll", asked)
+            outcome = await self.act_on_page(
+                "scrolled", lambda: self._scroll(self.page.main_frame, None, pages, to)
             )
+        else:
+            outcome = await self.act(
+                "scrolled", lambda it: self._scroll(it.frame, it.element, pages, to), ref
+            )
+        if outcome.changes or not outcome.did.endswith(user_input.BY_WHEEL):
+            return outcome
+        return replace(outcome, did=f"{outcome.did}, but nothing on the page changed")
 
-        async def perform(target: Target) -> None:
-            asked = {"element": target.element, "pages": pages, "to": to}
-            await injected.call(target.frame, "scroll", asked)
-
-        return await self.act("scrolled", perform, ref)
+    async def _scroll(
+        self, frame: Frame, element: ElementHandle | None, pages: float, to: str | None
+    ) -> str:
+        asked = {"element": element, "pages": pages, "to": to}
+        moved = await injected.call(frame, "scroll", asked)
+        if isinstance(moved, dict):
+            far = {"top": -user_input.FAR, "bottom": user_input.FAR}.get(to or "")
+            return await user_input.wheel(self.page, element, far or pages * moved["screen"])
+        return "" if moved else "but nothing moved: it is at its end"
 
     async def upload(self, ref: str, files: Sequence[str | os.PathLike[str]]) -> ActionOutcome:
         """Put local files into a file field, or into the one that a button opens."""

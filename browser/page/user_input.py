@@ -221,6 +221,19 @@ async def hover(page: Page, target: Target, at: Point | None = None) -> None:
     await page.mouse.move(*await point_of(target, at))
 
 
+BY_WHEEL = "by the wheel"
+FAR = 1_000_000  # pixels: more than any list has
+
+
+async def wheel(page: Page, element: ElementHandle | None, pixels: float) -> str:
+    """Turn the wheel over an element, or over the middle of the page; gives how it was scrolled."""
+    box = await element.bounding_box() if element else None
+    over = box or await page.evaluate("({ x: 0, y: 0, width: innerWidth, height: innerHeight })")
+    await page.mouse.move(over["x"] + over["width"] / 2, over["y"] + over["height"] / 2)
+    await page.mouse.wheel(0, pixels)
+    return BY_WHEEL
+
+
 async def drag(page: Page, start: Point, way: Sequence[Point], seconds: float = 0) -> None:
     """Drag from a point of the viewport along a way of others, in steps that handlers see.
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from browser.net.polite import Polite
-    from browser.types import Page, PageReader
+    from browser.read.reader import Reader
+    from browser.types import Page
 
 
 # The standard's own limits, for what a file unpacks to and what it lists.
@@ -90,13 +91,6 @@ _MOST_OF_A_PATH = 5
 _MOST_KNOWN = 5_000
 
 
-@dataclass(order=True, slots=True)
-class _Candidate:
-    cost: tuple[float, int, int]
-    url: str
-    depth: int
-
-
 class Frontier:
     """The pages of one section that are known and not yet read, best first."""
 
@@ -107,7 +101,7 @@ class Frontier:
         self._deepest = depth
         self._known: set[str] = {normalize(start)}
         self._of_path: dict[str, int] = {}
-        self._waiting: list[_Candidate] = []
+        self._waiting: list[tuple[tuple[float, int, int], str, int]] = []
 
     @property
     def known(self) -> int:
@@ -122,7 +116,7 @@ class Frontier:
             key = normalize(url)
             if key not in self._known and len(self._known) < _MOST_KNOWN and self._takes(url):
                 self._known.add(key)
-                self._waiting.append(_Candidate(self._cost(url, text, depth), url, depth))
+                self._waiting.append((self._cost(url, text, depth), url, depth))
 
     def seen(self, url: str) -> bool:
         """Whether a page was met under another address before; from now on it was."""
@@ -135,7 +129,7 @@ class Frontier:
         """Take the best pages off the list, as (address, depth)."""
         self._waiting.sort()
         chosen, self._waiting = self._waiting[:count], self._waiting[count:]
-        return [(candidate.url, candidate.depth) for candidate in chosen]
+        return [(url, depth) for _, url, depth in chosen]
 
     def _takes(self, url: str) -> bool:
         parsed = parse(url)
@@ -204,7 +198,7 @@ class Crawl:
 class Crawler:
     """Reads sections of sites with a run's reader; `polite` fetches their sitemaps."""
 
-    def __init__(self, reader: PageReader, polite: Polite) -> None:
+    def __init__(self, reader: Reader, polite: Polite) -> None:
         self._reader = reader
         self._polite = polite
 
@@ -261,7 +255,7 @@ class Crawler:
 class _Walk:
     """The reading of pages: what came, what did not, and what their links lead to."""
 
-    def __init__(self, reader: PageReader, frontier: Frontier) -> None:
+    def __init__(self, reader: Reader, frontier: Frontier) -> None:
         self.frontier = frontier
         self.pages: list[Page] = []
         self.unread: list[Page] = []

@@ -7,7 +7,7 @@ import mimetypes
 import re
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
@@ -67,7 +67,7 @@ class Reader:
     ) -> None:
         self._http = http
         self._browser = browser
-        self._files = LocalFiles.of(files)
+        self._files = LocalFiles(files)
         self.habits = habits if isinstance(habits, Habits) else Habits(habits)
 
     async def read(self, url: str, mode: Mode = "auto", deadline: float = DEADLINE) -> Page:
@@ -199,16 +199,12 @@ def _in_noscript(meta: etree._Element) -> bool:
 MAX_BYTES = 32 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
 class LocalFiles:
-    """The files and folders that may be read, symbolic links resolved."""
+    """The files and folders that may be read."""
 
-    allowed: tuple[Path, ...]
-
-    @classmethod
-    def of(cls, paths: Iterable[Path | str]) -> LocalFiles:
-        """Resolve what the user named, once: a link that changes later opens nothing new."""
-        return cls(tuple(Path(path).expanduser().resolve() for path in paths))
+    def __init__(self, paths: Iterable[Path | str]) -> None:
+        # Links are resolved once: one that changes later opens nothing new.
+        self._allowed = [Path(path).expanduser().resolve() for path in paths]
 
     def read(self, url: str) -> Page:
         """Read a `file://` URL.
@@ -236,7 +232,7 @@ class LocalFiles:
         if parts.netloc not in {"", "localhost"} or "\x00" in unquote(parts.path):
             raise _refused(url)
         path = Path(unquote(parts.path)).resolve()
-        if not any(path == root or path.is_relative_to(root) for root in self.allowed):
+        if not any(path == root or path.is_relative_to(root) for root in self._allowed):
             raise _refused(url)
         return path
 

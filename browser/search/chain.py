@@ -7,7 +7,7 @@ import sqlite3
 import time
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from browser.search.merge import merge
 from browser.search.query import is_hard, rewrites
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from browser.net.http import HttpClient
+    from browser.search.source import SearchSource
     from browser.search.state import SearchCache
 
 
@@ -54,43 +55,6 @@ LIFETIME_OF_NEWS = 600.0
 _PATIENCE = 0.5
 
 _HONEST = (Outcome.OK, Outcome.EMPTY)
-
-
-class SearchSource(Protocol):
-    """What a chain asks: an engine on the web, or the local corpus."""
-
-    @property
-    def name(self) -> str:
-        """What the trail calls it."""
-        ...
-
-    @property
-    def lifetime(self) -> float:
-        """Seconds that its answers may be kept; 0 for not at all."""
-        ...
-
-    @property
-    def interval(self) -> float:
-        """Seconds that must lie between two requests."""
-        ...
-
-    @property
-    def identity(self) -> str:
-        """Names it together with its address and key."""
-        ...
-
-    @property
-    def local(self) -> bool:
-        """Whether it is a folder of one's own, whose answer needs no second opinion."""
-        ...
-
-    def unavailable(self) -> str:
-        """Why it cannot be asked at all; empty if it can."""
-        ...
-
-    async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
-        """Ask it; failures are outcomes."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from browser.search.corpus_index import PASSAGE_BITS, Index, Synced, checked_folder, unspaced
 from browser.search.search_results import readable, since_day
+from browser.search.source import SearchSource
 from browser.text.sentences import sentences
 from browser.text.words import STOP_WORDS, content_words
 from browser.types import Outcome, SearchPage, SearchResult
@@ -79,7 +80,7 @@ class _Hit:
     modified: int
 
 
-class Corpus:
+class Corpus(SearchSource):
     """The documents below `folder` (the kinds of `folder.KINDS`), indexed in SQLite.
 
     `index_path` is the index's file, or (without a suffix) a folder for the indexes of corpora.
@@ -89,8 +90,6 @@ class Corpus:
     """
 
     name = "corpus"
-    lifetime = 0.0
-    interval = 0.0
     local = True
 
     def __init__(
@@ -111,10 +110,6 @@ class Corpus:
     def identity(self) -> str:
         """The folder that it is."""
         return f"corpus:{self.folder}"
-
-    def unavailable(self) -> str:
-        """Say nothing: what could be wrong was found when it was made."""
-        return ""
 
     def sync(self, *, seconds: float | None = None) -> Synced:
         """Bring the index up to date, for `seconds` at most; a search does so by itself."""

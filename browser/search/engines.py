@@ -19,8 +19,8 @@ from browser.search.provider import RenderedProvider, decode
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from browser.search.chain import SearchSource
     from browser.search.provider import Declaration, Render, SearchProvider
+    from browser.search.source import SearchSource
     from browser.types import SearchPage
 
 # Engines that search the whole web, or an encyclopaedia of it, in the default order: those with

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, Refused, SearchError
 from browser.search.refusals import judge_refusal
 from browser.search.search_results import is_on_site, is_sealed, tidy
+from browser.search.source import SearchSource
 from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:
@@ -45,24 +46,20 @@ class SearchRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class SearchProvider(ABC):
+class SearchProvider(SearchSource):
     """A search engine: class attributes, `request` and `parse`.
 
     `url` is its endpoint, `key_variables` the environment variables that may hold its key (empty:
-    it knows none), `needs_key` whether it answers without, `lifetime` how many seconds its answers
-    may be kept, `interval` the seconds between two requests that its operator asks for, `verified`
-    that saved answers of the real engine were read.
+    it knows none), `needs_key` whether it answers without, `verified` that saved answers of the
+    real engine were read.
     """
 
-    name: str
     url: ClassVar[str] = ""
     key_variables: ClassVar[tuple[str, ...]] = ()
     needs_key: ClassVar[bool] = True
     is_api: ClassVar[bool] = True
-    local: ClassVar[bool] = False
     verified: ClassVar[bool] = False
-    lifetime: ClassVar[float] = HOUR
-    interval: ClassVar[float] = 0.0
+    lifetime = HOUR
 
     def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
         self.key = key or ""
@@ -296,7 +293,7 @@ class DeclaredProvider(SearchProvider):
 _BROWSER_INTERVAL = 2.0
 
 
-class RenderedProvider:
+class RenderedProvider(SearchSource):
     """An engine's page as the browser draws it, read by the parser of its HTML.
 
     `render(url, deadline)` opens an address in a tab of its own and gives the final address and
@@ -304,7 +301,6 @@ class RenderedProvider:
     """
 
     interval = _BROWSER_INTERVAL
-    local = False
 
     def __init__(self, provider: SearchProvider, render: Render | None) -> None:
         self.name = f"{provider.name}_browser"

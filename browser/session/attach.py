@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import httpx
+import httpx2
 from playwright.async_api import async_playwright
 
 from browser.errors import AttachFailed, BrowserError
@@ -90,16 +90,16 @@ def _from_port_file(folder: Path) -> str:
 async def _from_http(url: str) -> str:
     address = url.rstrip("/") + "/json/version"
     try:
-        async with httpx.AsyncClient(timeout=PROBE_SECONDS, trust_env=False) as http:
+        async with httpx2.AsyncClient(timeout=PROBE_SECONDS, trust_env=False) as http:
             answer = (await http.get(address)).raise_for_status().json()
         return str(answer["webSocketDebuggerUrl"])
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError) as error:
         raise AttachFailed(f"no Chrome answers at {url}: {_why(error)}") from error
 
 
 def _why(error: Exception) -> str:
-    if isinstance(error, httpx.ConnectError):
+    if isinstance(error, httpx2.ConnectError):
         return "nothing listens there"
-    if isinstance(error, httpx.TimeoutException):
+    if isinstance(error, httpx2.TimeoutException):
         return f"no answer within {PROBE_SECONDS:g} s"
     return "what listens there is not a browser's debugging port"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import httpx2
 
 from browser.solvers import SolverFailed
 from browser.types import Outcome
@@ -54,7 +54,7 @@ class TwoCaptcha:
             raise SolverFailed(why, Outcome.UNAUTHORIZED)
         self._key = key
         self._poll = poll
-        self._http = httpx.AsyncClient(
+        self._http = httpx2.AsyncClient(
             base_url=settings.url or API,
             proxy=settings.proxy,
             trust_env=False,
@@ -90,7 +90,7 @@ class TwoCaptcha:
         try:
             response = await self._http.post(f"/{method}", json={"clientKey": self._key, **fields})
             answer: dict[str, Any] = response.raise_for_status().json()
-        except (httpx.HTTPError, ValueError) as error:
+        except (httpx2.HTTPError, ValueError) as error:
             raise SolverFailed(f"2captcha cannot be asked: {type(error).__name__}") from error
         if not answer.get("errorId"):
             return answer

@@ -40,9 +40,10 @@ _SMALL_WORDS = {
     "pl": "nie się jest że oraz dla jak tego przez który była są ale na do od po",
     "sv": "och att det som är på för inte har med av till den var om kan sig",
 }
+SMALL_WORDS: Final = frozenset(" ".join(_SMALL_WORDS.values()).split())
 _OWNERS = {
     word: [language for language, words in _SMALL_WORDS.items() if word in words.split()]
-    for word in " ".join(_SMALL_WORDS.values()).split()
+    for word in SMALL_WORDS
 }
 _UKRAINIAN = frozenset("іїєґІЇЄҐ")
 _CYRILLIC = range(0x0400, 0x0500)

@@ -25,6 +25,7 @@ from agent.tools.page_tools import LOOKING_TOOLS
 from agent.tools.registry import Registry
 from agent.tools.web_tools import WEB_TOOLS
 from tests.security.outgoing_twins import TWINS, UNSEEN, Twin
+from tests.security.outgoing_twins_later import LATER, LATER_UNSEEN
 from tests.security.secrets_and_spellings import SECRETS, SPELLINGS
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ KEYS = ("PRESS", "TYPE letter by letter")
 def context_of(question: str, twin: Twin | None = None, private: str = "") -> ToolContext:
     """A run that has read what is private and what is public."""
     read = Provenance(question)
+    read.add("2026", Kind.PERSON)  # the year, which every run knows
     for kind, text in (twin.private if twin else {"memory": private}).items():
         name, _, site = kind.partition("@")
         read.add(text, Kind(name), f"https://{site}/" if site else "")
@@ -174,11 +176,10 @@ async def main() -> None:
     print(f"secrets: {len(left)} of {tried:,} left")
     for line, count in Counter(left).most_common():
         print(f"  {line}" + (f" ×{count}" if count > 1 else ""))
-    for name, sets in (("seen", TWINS), ("unseen", UNSEEN)):
+    for name, sets in (("first", [*TWINS, *UNSEEN]), ("later", [*LATER, *LATER_UNSEEN])):
         tried, held = await twins(sets)
         print(f"harmless twins, {name}: {tried - len(held)} of {tried} pass")
-        if name == "seen":
-            print("".join(f"  {line}\n" for line in held), end="")
+        print("".join(f"  {line}\n" for line in held), end="")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from agent.evidence import Evidence
 from agent.guard.budget import Budget
 from agent.loop.context_builder import ContextBuilder
 from agent.memory import Turn
-from agent.models.embeddings import Embeddings
 from agent.planner.plan import NO_RESPONSE
 from agent.planner.work import Work
 from agent.tools.context import Limits, ToolContext
@@ -19,6 +18,7 @@ from agent.tools.registry import Registry
 from agent.tools.toolset import tools_for
 from agent.types import Message
 from browser.types import PageContext
+from tests.conformance.embeddings import Embeddings
 from tests.conformance.speaker import Speaker
 
 if TYPE_CHECKING:
@@ -102,7 +102,6 @@ class Engine:
         return ContextBuilder(
             self._context,
             SESSION,
-            self._speaker.now_ms,
             page=PageContext(
                 page["url"],
                 page.get("title", ""),
@@ -175,7 +174,7 @@ class Engine:
         )
         context.memory = self._memory
         if case.get("settings", {}).get("llmApiKey"):
-            context.embeddings = Embeddings(self._fetch, EMBEDDING_MODEL)
+            context.nearness = Embeddings(self._fetch, EMBEDDING_MODEL).near
         return context
 
     async def _fetch(self, text: str) -> list[float] | None:

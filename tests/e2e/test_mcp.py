@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import threading
 from contextlib import asynccontextmanager
 
 import httpx2
@@ -18,7 +17,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ElicitResult
 
 from tests.conftest import COMMAND
-from tests.loopback import Handler, serving
+from tests.loopback import Held, HeldSite, serving
+from tests.mcp_client import serving_mcp
 
 QUESTION = "When was Hesk Light first lit?"
 TOOLS = ["research", "read", "search", "verify", "memory_search", "memory_get"]
@@ -42,28 +42,24 @@ def environ(tmp_path):
 
 
 @pytest.fixture
-def client(flags, environ):
+def client(flags, environ, commands):
     """Make a client of a server of its own, at the other end of the standard streams."""
 
     def made(*more: str, **how) -> Client:
-        args = ["mcp", "serve", *flags, *more]
-        started = StdioServerParameters(command=str(COMMAND), args=args, env=environ)
-        return Client(started, **how)
+        return Client(serving_mcp(commands, *flags, *more, env=environ), **how)
 
     return made
 
 
 @asynccontextmanager
-async def over_http(flags, environ):
+async def over_http(commands, flags, environ):
     """Serve over HTTP for the length of a block; gives the address."""
-    server = await asyncio.create_subprocess_exec(
-        COMMAND, "mcp", "serve", "--http", *flags, env=environ, stdout=asyncio.subprocess.PIPE
-    )
+    server = commands.start(str(COMMAND), "mcp", "serve", "--http", *flags, env=environ)
     try:
-        yield (await server.stdout.readline()).decode().strip()
+        yield (await asyncio.to_thread(server.stdout.readline)).decode().strip()
     finally:
-        server.send_signal(signal.SIGTERM)
-        await server.wait()
+        os.kill(server.pid, signal.SIGTERM)
+        await asyncio.to_thread(server.communicate)
 
 
 def said(result) -> str:
@@ -167,21 +163,6 @@ async def test_failures_say_what_to_do(client):
     assert "a date such as" in said(wrong)
 
 
-class Held(Handler):
-    """A page that is not sent before it may be."""
-
-    def get(self) -> None:
-        self.server.site.asked.set()
-        self.server.site.open.wait()
-        self.send(200, "text/html", b"<p>The boat to Brack came in late, on 3 May 1901.</p>")
-
-
-class HeldSite:
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.asked, self.open = threading.Event(), threading.Event()
-
-
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_cancelled_run_stops_and_can_be_resumed(client, run, script, site, mode):
     with serving(Held, HeldSite) as held:
@@ -207,9 +188,14 @@ async def test_a_cancelled_run_stops_and_can_be_resumed(client, run, script, sit
     assert resumed.returncode == 0
 
 
-async def test_http_serves_whoever_shows_the_token_and_no_page_of_a_browser(flags, environ):
+async def test_http_serves_whoever_shows_the_token_and_no_page_of_a_browser(
+    commands, flags, environ
+):
     bearer = {"Authorization": f"Bearer {TOKEN}"}
-    async with over_http(flags, environ) as address, httpx2.AsyncClient(headers=bearer) as http:
+    async with (
+        over_http(commands, flags, environ) as address,
+        httpx2.AsyncClient(headers=bearer) as http,
+    ):
         async with Client(streamable_http_client(address, http_client=http)) as served:
             assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS
             assert "Hesk Light" in said(await served.call_tool("search", {"query": "Hesk Light"}))
@@ -231,15 +217,15 @@ def test_a_short_token_is_refused(run):
     assert "16 characters" in done.stderr
 
 
-@pytest.mark.parametrize("program", ["claude", "cursor", "vscode"])
-async def test_the_settings_of_a_client_start_the_server(run, environ, flags, program):
-    done = run("mcp", "config", program, *flags, "--no-memory")
-    settings = json.loads(done.stdout)
-    [servers] = settings.values()
-    started = StdioServerParameters(
-        command=servers["urchin"]["command"], args=servers["urchin"]["args"], env=environ
-    )
-    async with Client(started) as served:
+async def test_the_settings_of_a_client_start_the_server(run, environ, flags):
+    started = []
+    for program in ("claude", "cursor", "vscode"):
+        settings = json.loads(run("mcp", "config", program, *flags, "--no-memory").stdout)
+        [servers] = settings.values()
+        command, args = servers["urchin"]["command"], servers["urchin"]["args"]
+        started.append(StdioServerParameters(command=command, args=args, env=environ))
+    assert started[1:] == started[:1] * 2  # they differ in what stands around it
+    async with Client(started[0]) as served:
         assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS[:4]
 
 

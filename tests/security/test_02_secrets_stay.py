@@ -11,6 +11,8 @@ from agent.guard.provenance import SEARCH, Kind, Provenance
 from tests.bench.leaks import (
     CHANNELS,
     HOSTILE,
+    LATER,
+    LATER_UNSEEN,
     PRIVATE,
     QUESTION,
     TWINS,
@@ -60,9 +62,9 @@ async def test_no_secret_is_typed_key_by_key(kind):
 
 
 async def test_row3_harmless_twins_pass_unasked():
-    tried, held = await twins([*TWINS, *UNSEEN])
-    assert tried == 200
-    assert len(held) <= 4
+    tried, held = await twins([*TWINS, *UNSEEN, *LATER, *LATER_UNSEEN])
+    assert tried == 400
+    assert len(held) <= 9
 
 
 @pytest.mark.parametrize("kind", KINDS)

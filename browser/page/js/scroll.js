@@ -29,14 +29,26 @@ const largestRoller = () => {
   return largest;
 };
 
+// Gives whether anything moved; where there is no bar, and the wheel may move it, { screen } in pixels.
 const scroll = async ({ element, pages, to }) => {
   const at = scrollerOf(element);
   const isPage = at === document.scrollingElement;
-  const [side, screen, end] = isPage || rolls(at) ? ['top', isPage ? innerHeight : at.clientHeight, at.scrollHeight] : ['left', at.clientWidth, at.scrollWidth];
+  const long = isPage ? at.scrollHeight > innerHeight + 1 : rolls(at);
+  const itself = movingItself(element, at);
+  if (itself || (isPage && !long && at.scrollWidth <= innerWidth + 1)) return { screen: itself?.clientHeight ?? innerHeight };
+  const [side, screen, end] = isPage || long ? ['top', isPage ? innerHeight : at.clientHeight, at.scrollHeight] : ['left', at.clientWidth, at.scrollWidth];
+  const before = at.scrollTop + at.scrollLeft;
   if (to === 'top') at.scrollTo({ [side]: 0, behavior: 'instant' });
   else if (to === 'bottom') at.scrollTo({ [side]: end, behavior: 'instant' });
   else at.scrollBy({ [side]: pages * screen, behavior: 'instant' });
   await Promise.race([frameDrawn().then(frameDrawn), later(FRAME_MS)]);
+  return at.scrollTop + at.scrollLeft !== before;
+};
+
+const movingItself = (element, scroller) => {
+  let at = element;
+  while (at && at !== scroller && !hearsWheel(at)) at = composedParent(at);
+  return at === scroller ? null : at;
 };
 
 const frameDrawn = () => new Promise((done) => { requestAnimationFrame(done); });
@@ -46,29 +58,111 @@ const DRAWN_LATE_MS = 100; // a list that drew nothing new by then has nothing n
 const SCREEN = 0.9; // of what is in view, in one step: no row is jumped over
 const SAME_STEPS = 2; // so many that change nothing tell that all of it is drawn
 const GROWTH_MS = 600; // a feed fetches what follows when its end is reached
-const ROW_AT_MOST = 400, LISTS_AT_MOST = 8, LIST_HEIGHT = 60;
-
-const listsThatRoll = () => {
-  const root = document.scrollingElement ?? document.documentElement;
-  const long = (at) => at.clientHeight > LIST_HEIGHT && at.scrollHeight > 1.5 * at.clientHeight;
-  const found = [];
-  for (const at of everyElement()) {
-    if (found.length >= LISTS_AT_MOST) break;
-    if (at !== root && at.tagName !== 'TEXTAREA' && long(at) && rolls(at) && at.checkVisibility()) found.push(at);
-  }
-  return long(root) ? [...found, root] : found;
-};
+const ROW_AT_MOST = 400, LISTS_AT_MOST = 8, LIST_SIZE = 60;
+const NOTCH = 120, FAR = 1e6; // pixels of the wheel: one step of it, and more than any list has
+const GRIDS = 'table,[role=table],[role=grid],[role=treegrid]';
 
 const textDrawn = (list) => [...textNodes(list)].map((node) => node.data).join(' ');
 
-// Pixels below its view in which a list has drawn already: rows that need not come into view any more.
-const drawnBelow = (list) => {
-  const bottom = Math.min(list.getBoundingClientRect().bottom, innerHeight);
-  let lowest = bottom;
+// What a bar moves: what is in it, or beside it where it is a bar alone; across, the heads of columns too.
+const movedBy = (list, across) => {
+  let at = (across && list.closest(GRIDS)) || list;
+  while (at !== document.body && !textDrawn(at).trim()) at = composedParent(at) ?? document.body;
+  return at;
+};
+
+// A way through a list that draws only what is in view: by its bar, down or across. Pixels from its beginning.
+const byBar = (list, across = false) => {
+  const [side, seen, all] = across ? ['left', 'clientWidth', 'scrollWidth'] : ['top', 'clientHeight', 'scrollHeight'];
+  const place = across ? 'scrollLeft' : 'scrollTop';
+  const sign = across && getComputedStyle(list).direction === 'rtl' ? -1 : 1;
+  const far = (box) => (across ? sign * box[sign > 0 ? 'right' : 'left'] : box.bottom);
+  return {
+    shown: movedBy(list, across), began: sign * list[place],
+    at: () => sign * list[place],
+    end: () => list[all] - list[seen],
+    go: (to) => list.scrollTo({ [side]: sign * to, behavior: 'instant' }),
+    step: () => SCREEN * list[seen] + (across ? 0 : Math.min(drawnBeyond(list, far, innerHeight), 3 * list[seen])),
+    drawn: () => !list[place] && 1.25 * list[seen] + drawnBeyond(list, far, sign > 0 ? innerWidth : 0) >= list[all],
+  };
+};
+
+// Pixels beyond its view in which a list has drawn already: rows that need not come into view any more.
+const drawnBeyond = (list, far, window) => {
+  const edge = Math.min(far(list.getBoundingClientRect()), window);
+  let last = edge;
   for (const node of textNodes(list)) {
-    if (node.data.trim()) lowest = Math.max(lowest, node.parentElement?.getBoundingClientRect().bottom ?? 0);
+    if (node.data.trim() && node.parentElement) last = Math.max(last, far(node.parentElement.getBoundingClientRect()));
   }
-  return Math.min(lowest - bottom, 3 * list.clientHeight);
+  return last - edge;
+};
+
+// What has no bar and moves itself is moved by the wheel, from its beginning to where nothing new comes. None
+// where the wheel does something else: a map that zooms moves what is in it to different sides.
+const byWheel = async (list) => {
+  for (const notch of [NOTCH, -NOTCH]) {
+    const words = wordsInView(list);
+    const ways = await wheeled(list, notch, words);
+    await wheeled(list, -notch, words);
+    if (ways.length > 1 && ways[0] * notch > 0 && ways.every((way) => Math.abs(way - ways[0]) < 1)) return wheelWay(list, ways[0] / notch);
+    if (ways.some(Math.abs)) return null; // else it may stand at its end
+  }
+  return null;
+};
+
+const wheelWay = (list, rate) => {
+  let place = -SCREEN * list.clientHeight; // so that the first step goes to the beginning
+  const go = (to) => {
+    wheel(list, to > 0 ? (to - place) / rate : -FAR);
+    place = to;
+  };
+  return { shown: list, began: 0, at: () => place, end: () => Infinity, go, step: () => SCREEN * list.clientHeight };
+};
+
+const wheel = (list, deltaY) => {
+  const box = list.getBoundingClientRect();
+  const [clientX, clientY] = [box.left + box.width / 2, box.top + box.height / 2];
+  const hit = deepHit(clientX, clientY);
+  const told = { deltaY, wheelDeltaY: -deltaY, clientX, clientY, bubbles: true, composed: true, cancelable: true };
+  (hit && isWithin(hit, list) ? hit : list).dispatchEvent(new WheelEvent('wheel', told));
+};
+
+// How far up words went that stayed, once the wheel was heard.
+const wheeled = async (list, deltaY, words) => {
+  const before = words.map((at) => [at, at.textContent, topOf(at)]);
+  const until = performance.now() + FRAME_MS;
+  wheel(list, deltaY);
+  for (;;) {
+    await Promise.race([frameDrawn(), later(FRAME_MS)]);
+    const stayed = before.filter(([at, said]) => at.isConnected && at.textContent === said);
+    const ways = stayed.map(([at, , top]) => top - topOf(at));
+    if (ways.some(Math.abs) || performance.now() >= until) return ways;
+  }
+};
+
+const topOf = (element) => element.getBoundingClientRect().top;
+const wordsInView = (list) => {
+  const { top, bottom } = list.getBoundingClientRect();
+  const worded = [...textNodes(list)].filter((node) => node.data.trim() && node.parentElement).map((node) => node.parentElement);
+  return worded.filter((at) => topOf(at) >= top && topOf(at) < bottom);
+};
+
+const hearsWheel = (at) => (wheeling.has(at) || !!at.onwheel) && [at, ...at.children].some((one) => getComputedStyle(one).overflowY !== 'visible');
+
+// All that may draw only a part of itself: ways down, ways across, and what the wheel moves.
+const waysThrough = () => {
+  const root = document.scrollingElement ?? document.documentElement;
+  const found = { down: [], across: [], wheel: [] };
+  const add = (kind, at) => { if (found[kind].length < LISTS_AT_MOST) found[kind].push(at); };
+  const long = (at) => at.scrollHeight > 1.5 * at.clientHeight, wide = (at) => at.scrollWidth > 1.5 * at.clientWidth;
+  for (const at of everyElement()) {
+    if (at === root || at.tagName === 'TEXTAREA' || Math.max(at.clientHeight, at.clientWidth) <= LIST_SIZE) continue;
+    if (long(at) && at.clientHeight > LIST_SIZE && rolls(at) && at.checkVisibility()) add('down', at);
+    else if (at.clientHeight > LIST_SIZE && hearsWheel(at) && at.checkVisibility()) add('wheel', at);
+    if (wide(at) && at.clientWidth > LIST_SIZE && rollsSideways(at) && at.checkVisibility()) add('across', at);
+  }
+  if (long(root)) found.down.push(root);
+  return found;
 };
 
 // Waits until what is drawn is another than `before`, and drawn to its end; gives it.
@@ -93,42 +187,44 @@ const rowSays = (list, { text, words }) => {
     for (let at = node.parentElement; at && at !== list; at = composedParent(at)) {
       const said = squash(textDrawn(at)).toLowerCase();
       if (said.length > ROW_AT_MOST) break;
-      if (said.includes(text)) return 'exact';
-      if (words.every((word) => said.includes(word))) found = 'words';
+      if (standsIn(said, text)) return 'exact';
+      if (words.every((word) => standsIn(said, word))) found = 'words';
     }
   }
   return found;
 };
 
-// One list from where it stands to its end, then from its beginning. It is left where the text stands, else
-// where its words do, else where it was.
-const scrollList = async function* (list, wanted, limit) {
-  const began = list.scrollTop;
-  const go = (top) => list.scrollTo({ top, behavior: 'instant' });
-  let drawn = textDrawn(list), same = 0, round = 0, byWords = -1;
+// A list from where it stands to its end, then from its beginning. It is left where the text stands, else
+// where its words do, else where it was. `inside` looks further at each place that drew something new.
+const scrollList = async function* (way, wanted, limit, inside = null) {
+  const { shown, began } = way;
+  let drawn = textDrawn(shown), same = 0, round = false, grown = way.known, byWords = -1;
   while (same < SAME_STEPS) {
-    const end = list.scrollHeight - list.clientHeight;
     if (performance.now() > limit.until) {
       if (byWords >= 0) break;
-      yield { late: true, share: list.scrollTop / Math.max(1, end) };
+      yield { late: true };
     }
-    const atEnd = list.scrollTop >= end - 1;
-    if (atEnd && !round && (await untilDrawn(list, drawn, GROWTH_MS)) !== drawn) drawn = textDrawn(list);
-    else if (atEnd ? round || began <= 1 : round && list.scrollTop >= began) break;
-    else go(atEnd ? 0 : list.scrollTop + SCREEN * list.clientHeight + drawnBelow(list));
-    round += atEnd ? 1 : 0;
-    const now = await untilDrawn(list, drawn, DRAWN_LATE_MS);
-    same = now === drawn ? same + 1 : -Infinity;
-    drawn = now;
-    const says = rowSays(list, wanted);
+    const atEnd = way.at() >= way.end() - 1;
+    if (atEnd && !grown && (await untilDrawn(shown, drawn, GROWTH_MS)) !== drawn) [grown, drawn] = [true, textDrawn(shown)];
+    else if (atEnd ? round || began <= 1 : round && way.at() >= began) break;
+    else {
+      way.go(atEnd ? 0 : way.at() + way.step());
+      round ||= atEnd;
+    }
+    const now = await untilDrawn(shown, drawn, DRAWN_LATE_MS);
+    same = now === drawn ? same + 1 : way.end() < Infinity ? -Infinity : 0;
+    const says = rowSays(shown, wanted);
     if (says === 'exact') yield { found: true };
-    else if (says && byWords < 0) byWords = list.scrollTop;
+    else if (says && byWords < 0) byWords = way.at();
+    const further = inside && now !== drawn;
+    if (further) yield* inside();
+    drawn = further ? await untilDrawn(shown, textDrawn(shown), DRAWN_LATE_MS) : now;
   }
-  go(byWords < 0 ? began : byWords);
+  way.go(byWords < 0 ? began : byWords);
   if (byWords < 0) return;
-  await untilDrawn(list, drawn, DRAWN_LATE_MS);
+  await untilDrawn(shown, drawn, DRAWN_LATE_MS);
   yield { found: true, byWords: true };
-  go(began);
+  way.go(began);
 };
 
 // A list of options may roll by its own doing, without a bar to roll it by.
@@ -141,11 +237,23 @@ const heldBy = (element) => {
 
 let seeking = null;
 const seekLimit = { until: 0 };
+// Down, across, by the wheel; last, where columns are drawn in part, down at each of their places.
 const scrollLists = async function* (wanted, element) {
-  for (const list of element ? [heldBy(element)] : listsThatRoll()) yield* scrollList(list, wanted, seekLimit);
+  const { down, across, wheel: moving } = element ? { down: [heldBy(element)], across: [], wheel: [] } : waysThrough();
+  for (const list of down) yield* scrollList(byBar(list), wanted, seekLimit);
+  const columns = across.filter((list) => !byBar(list, true).drawn());
+  for (const list of columns) yield* scrollList(byBar(list, true), wanted, seekLimit);
+  for (const list of moving) {
+    const way = await byWheel(list);
+    if (way) yield* scrollList(way, wanted, seekLimit);
+  }
+  for (const list of columns) {
+    const rows = down.find((other) => other !== document.scrollingElement && (isWithin(list, other) || isWithin(other, list)));
+    if (rows) yield* scrollList(byBar(list, true), wanted, seekLimit, () => scrollList({ ...byBar(rows), known: true }, wanted, seekLimit));
+  }
 };
 
-// Gives { found } each time a row of a list (all, or the one around an element) says the text, { late, share } when the time is up; {} at the end.
+// Gives { found } each time a row of a list (all, or the one around an element) says the text, { late } when the time is up; {} at the end.
 const seek = async ({ text, ms, more, element }) => {
   const asked = squash(text).toLowerCase();
   seekLimit.until = performance.now() + ms;

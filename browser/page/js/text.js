@@ -52,6 +52,15 @@ const rangeOf = (wanted, root) => {
   return range;
 };
 
+// Whether a text says another; a number only as a whole: no 12 in 1234.
+const standsIn = (said, text) => {
+  const cut = (before, after) => /\d\d/.test(`${before}${after}`);
+  for (let at = said.indexOf(text); at >= 0; at = said.indexOf(text, at + 1)) {
+    if (!cut(said[at - 1], text[0]) && !cut(text.at(-1), said[at + text.length])) return true;
+  }
+  return false;
+};
+
 // Refs for the smallest elements that hold a text and have none yet, each with the row it stands in.
 const TEXT_REFS = 8, LABEL_LENGTH = 40;
 const refsOfText = (wanted) => {
@@ -61,7 +70,7 @@ const refsOfText = (wanted) => {
   for (const node of textNodes(document.body)) {
     const element = node.parentElement ?? node.getRootNode().host;
     const said = squash(node.data).toLowerCase();
-    if (said.length > Math.max(LABEL_LENGTH, 2 * needle.length) || !said.includes(needle) || !element?.getClientRects().length) continue;
+    if (said.length > Math.max(LABEL_LENGTH, 2 * needle.length) || !standsIn(said, needle) || !element?.getClientRects().length) continue;
     if (element.closest('a,button,input,select,textarea') || refOf.has(element)) continue;
     const row = shortText(composedParent(element) ?? element, 80);
     found.push([register(element), squash(node.data).slice(0, 80), row]);

@@ -10,8 +10,11 @@ const listening = new Set(); // WeakRefs of elements that have (had) a pointer l
 const internals = new WeakMap(); // custom element -> ElementInternals
 
 const hovering = new WeakSet(); // elements that listen for the pointer to come over them
+const WHEEL_EVENTS = new Set(['wheel', 'mousewheel', 'DOMMouseScroll']);
+const wheeling = new WeakSet(); // elements that listen for the wheel
 const remember = (target, type, listener) => {
   if (HOVER_EVENTS.has(type) && target instanceof Element) hovering.add(target);
+  if (WHEEL_EVENTS.has(type) && target instanceof Element) wheeling.add(target);
   if (!POINTER_EVENTS.has(type) || !listener) return;
   let types = heard.get(target);
   if (!types) {

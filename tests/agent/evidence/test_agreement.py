@@ -111,6 +111,17 @@ def test_words_beside_the_question_are_trusted_less(weighed: Callable[..., Weigh
     assert beside.confidence < 0.5 < on_it.confidence
 
 
+def test_the_heading_above_the_quoted_words_speaks_of_the_question(
+    weighed: Callable[..., Weighed],
+) -> None:
+    text = "## How do I reset the winch?\n\nHold the red button down.\n\n## Hiring\n\nAsk Ida."
+    asked = "How do I reset the winch?"
+    assert (
+        weighed(text, answer="Hold the red button down. [S1]", question=asked).parts.coverage == 1
+    )
+    assert weighed(text, answer="Ask Ida. [S1]", question=asked).parts.coverage == 0
+
+
 def test_literal_sentences_of_a_model_that_nobody_judged_have_no_number(
     weighed: Callable[..., Weighed],
 ) -> None:

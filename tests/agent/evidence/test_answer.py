@@ -183,6 +183,18 @@ def test_a_row_of_an_answer_is_read_with_its_head(make_page: Callable[..., Page]
     assert [s.verdict for s in wrong.sentences] == [VerdictState.UNDECIDED]
 
 
+def test_a_cell_answers_by_its_column_and_row(make_page: Callable[..., Page]) -> None:
+    evidence = Evidence("What was the cost?")
+    evidence.add(make_page("| Year | Repairs | Cost |\n|---|---|---|\n| 2022 | 3 | 310 |"))
+    verdicts = {
+        said: check_answer(f"{said} [S1¶2]", evidence).sentences[0]
+        for said in ("Cost: 310 (2022)", "Cost: 3 (2022)", "310 (2022)")
+    }
+    assert [said for said, s in verdicts.items() if s.verdict is VerdictState.SUPPORTED] == [
+        "Cost: 310 (2022)"
+    ]
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -121,6 +121,16 @@ async def test_a_row_is_said_as_header_and_value(ask, isles) -> None:
     assert "|" not in answer
 
 
+async def test_a_row_of_figures_is_told_by_its_columns(ask, isles) -> None:
+    isles.add(
+        "Pump log",
+        "| Year | Repairs | Cost |\n|---|---|---|\n| 2022 | 3 | 310 |\n| 2023 | 5 | 540 |",
+    )
+    assert (await ask(isles, "How many repairs of the pump were there in 2023?")).startswith(
+        "Repairs: 5 (2023) [S"
+    )
+
+
 async def test_a_column_that_the_question_names_in_another_form_finds_the_row(ask, isles) -> None:
     isles.add(
         "Basins",

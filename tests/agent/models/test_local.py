@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import httpx
+import httpx2
 import pytest
 
 from agent.errors import ModelUnavailable, UsageError
@@ -66,11 +66,11 @@ def gguf_file(tmp_path_factory):
 
 
 async def test_a_file_is_served_with_the_window_that_was_asked_for(gguf_file):
-    async with httpx.AsyncClient() as client:
+    async with httpx2.AsyncClient() as client:
         async with serving(str(gguf_file), WINDOW) as address:
             props = (await client.get(f"{address.removesuffix('/v1')}/props")).json()
         assert props["default_generation_settings"]["n_ctx"] == WINDOW
-        with pytest.raises(httpx.ConnectError):  # it ends with the block
+        with pytest.raises(httpx2.ConnectError):  # it ends with the block
             await client.get(f"{address}/models")
 
 

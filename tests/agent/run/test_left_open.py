@@ -88,14 +88,22 @@ async def test_what_a_tab_and_a_database_held_is_there_again(ask, script, tmp_pa
             f"<<TOOL:OPEN:{url}/shop>>",
             '<<TOOL:CLICK:{"ref":"{{ref:Buy a lamp}}"}>>',
             "<<TOOL:SNAPSHOT>>",
-            {"reply": "NOT_FOUND", "expect": "Step two. Basket: a lamp of 1970"},
+            "<<TOOL:SNAPSHOT>>",
+            {
+                "reply": '<<TOOL:CLICK:{"ref":"{{ref:Buy a lamp}}"}>>',
+                "expect": "Step two. Basket: a lamp of 1970",
+            },
+            {"reply": "NOT_FOUND", "expect": "clicked"},  # its logins are still not the person's
         )
         own = url.removeprefix("http://")
         cut = await ask(model=model, max_steps=2, allow_private=[own])
         folder = Runs(tmp_path / "data").find(cut.run)
         assert cut.status == "partial"
 
-        done = await resume(RunRecord.read(folder), data_dir=tmp_path / "data", max_steps=9)
+        data = tmp_path / "data"
+        again = await resume(RunRecord.read(folder), data_dir=data, max_steps=3)
+        assert again.status == "partial", again.error
+        done = await resume(RunRecord.read(folder), data_dir=data, max_steps=9)
         assert done.status == "not_found", done.error
         assert not folder.browser_state.exists()
 

@@ -7,7 +7,7 @@ import os
 from asyncio.subprocess import PIPE
 from ipaddress import ip_address
 
-import httpx
+import httpx2
 import pytest
 
 from browser.errors import Refused
@@ -30,7 +30,7 @@ async def test_a_named_private_host_is_reached() -> None:
     async with (
         Origin(greet) as origin,
         Egress(EgressPolicy((origin.named,))) as egress,
-        httpx.AsyncClient(proxy=egress.proxy_url) as client,
+        httpx2.AsyncClient(proxy=egress.proxy_url) as client,
     ):
         answer = await client.get(f"{origin.url}/quay?x=1")
     assert answer.text.startswith("<title>Quay")
@@ -42,7 +42,7 @@ async def test_a_host_named_without_port_is_reached_on_every_port() -> None:
     async with (
         Origin(greet) as origin,
         Egress(EgressPolicy(("127.0.0.1",))) as egress,
-        httpx.AsyncClient(proxy=egress.proxy_url) as client,
+        httpx2.AsyncClient(proxy=egress.proxy_url) as client,
     ):
         assert (await client.get(origin.url)).status_code == 200
 
@@ -51,7 +51,7 @@ async def test_localhost_is_reached_when_it_is_named() -> None:
     async with (
         Origin(greet) as origin,
         Egress(EgressPolicy(("localhost",))) as egress,
-        httpx.AsyncClient(proxy=egress.proxy_url) as client,
+        httpx2.AsyncClient(proxy=egress.proxy_url) as client,
     ):
         assert (await client.get(f"http://localhost:{origin.port}/")).status_code == 200
         refused = await client.get(origin.url)
@@ -62,7 +62,7 @@ async def test_a_refusal_names_its_reason_in_the_answer_and_in_the_record() -> N
     async with (
         Origin(greet) as origin,
         Egress() as egress,
-        httpx.AsyncClient(proxy=egress.proxy_url) as client,
+        httpx2.AsyncClient(proxy=egress.proxy_url) as client,
     ):
         answer = await client.get(origin.url)
     assert answer.status_code == 403
@@ -142,7 +142,7 @@ async def test_a_posted_body_arrives_whole() -> None:
     async with (
         Origin(greet) as origin,
         Egress(EgressPolicy((origin.named,))) as egress,
-        httpx.AsyncClient(proxy=egress.proxy_url) as client,
+        httpx2.AsyncClient(proxy=egress.proxy_url) as client,
     ):
         await client.post(origin.url, content=b"knot" * 100_000)
     assert origin.requests[0].body == b"knot" * 100_000

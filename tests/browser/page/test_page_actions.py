@@ -4,13 +4,10 @@
 
 from __future__ import annotations
 
-import statistics
-import time
-
 import pytest
 
 from browser.errors import ActionError, DeadlineExceeded
-from tests.browser.page.pages import patience, ref
+from tests.browser.page.pages import ref
 
 
 async def test_a_click_tells_what_changed_with_refs(show):
@@ -214,18 +211,6 @@ async def test_late_changes_are_waited_for(show):
     snapshot = await tab.snapshot()
     assert "debounced" in (await tab.click(ref(snapshot, "button a"))).changes
     assert "fetched" in (await tab.click(ref(snapshot, "button b"))).changes
-
-
-async def test_click_to_observation_is_quick_on_a_static_page(show):
-    paragraphs = "".join(f"<p>Paragraph {n} with <a href=#{n}>a link</a>.</p>" for n in range(60))
-    tab = await show(f"<label><input type=checkbox>Box</label>{paragraphs}")
-    box = ref(await tab.snapshot(), "checkbox Box")
-    times = []
-    for _ in range(7):
-        begun = time.perf_counter()
-        await tab.click(box)
-        times.append(time.perf_counter() - begun)
-    assert statistics.median(times) < 0.1 * patience()
 
 
 async def test_a_part_of_a_field_is_replaced_and_the_rest_keeps_its_form(show):

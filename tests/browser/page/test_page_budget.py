@@ -63,8 +63,8 @@ async def test_of_a_long_paragraph_the_part_that_answers_is_shown(show):
 
 
 async def test_links_in_one_endless_line_are_shown_in_part(show):
-    links = " ".join(f"<a href=/{n}>link {n}</a>" for n in range(3000))
+    links = " ".join(f"<a href=/{n}>link {n}</a>" for n in range(1000))
     tab = await show(f"<p>{links}</p>")
     snapshot = await tab.snapshot()
     assert len(snapshot.refs) > 100
-    assert "link 2999" in (await tab.find("link 2999")).text
+    assert "link 999" in (await tab.find("link 999")).text

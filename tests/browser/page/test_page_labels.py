@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest_asyncio
+
 from tests.browser.page.labels import labels
 
 REFS_AT_LEAST = 0.97
@@ -10,16 +12,19 @@ BESIDE_AT_MOST = (
 )
 
 
-async def test_what_a_click_reaches_has_a_ref_on_the_labelled_pages(launched, pages):
-    found = await labels(launched, pages)
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def found(launched, pages):
+    return await labels(launched, pages)
+
+
+async def test_what_a_click_reaches_has_a_ref_on_the_labelled_pages(found):
     total = sum(page.labelled for page in found)
     missed = [(page.page, what) for page in found for what in page.missed]
     assert total > 100
     assert 1 - len(missed) / total >= REFS_AT_LEAST, missed
 
 
-async def test_refs_stand_on_little_else(launched, pages):
-    found = await labels(launched, pages)
+async def test_refs_stand_on_little_else(found):
     total = sum(page.labelled for page in found)
     refs = sum(page.refs for page in found)
     assert refs - total <= BESIDE_AT_MOST * total

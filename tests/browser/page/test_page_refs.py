@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from browser.errors import RefError
-from tests.browser.page.pages import patience, ref
+from tests.browser.page.pages import ref
 
 ROWS = """<ul id=list></ul><p id=did></p><script>
 let names = ['Ada', 'Bo', 'Cy'];
@@ -25,13 +23,13 @@ async def test_a_ref_stays_with_its_element_across_snapshots(show):
     assert ref(await tab.snapshot(), "button Two") == ref(before, "button Two")
 
 
-async def test_two_hundred_rerenders_hit_the_right_row_or_fail_by_name(show):
+async def test_sixty_rerenders_hit_the_right_row_or_fail_by_name(show):
     tab = await show(ROWS)
     snapshot = await tab.snapshot()
     refs = [r for r, what in snapshot.refs.items() if what == "button Remove"]
     names = ["Ada", "Bo", "Cy"]
     hits = failures = 0
-    for turn in range(200):
+    for turn in range(60):
         order = (
             names[turn % 3 :] + names[: turn % 3] if turn % 4 else [n for n in names if n != "Bo"]
         )
@@ -47,7 +45,7 @@ async def test_two_hundred_rerenders_hit_the_right_row_or_fail_by_name(show):
             continue
         assert await tab.page.inner_text("#did") == f"removed {names[index]}"
         hits += 1
-    assert hits > 150
+    assert hits > 45
     assert failures > 0
 
 
@@ -62,14 +60,12 @@ async def test_an_element_that_was_given_to_another_row_is_not_clicked(show):
         await tab.click(first)
 
 
-async def test_a_lost_ref_fails_within_fifty_milliseconds_with_candidates(show):
+async def test_a_lost_ref_fails_with_candidates(show):
     tab = await show("<div id=d><button>Save draft</button><button>Send</button></div>")
     lost = ref(await tab.snapshot(), "button Save draft")
     await tab.page.evaluate("d.innerHTML = '<button>Save as draft</button><button>Send</button>'")
-    begun = time.perf_counter()
     with pytest.raises(RefError) as failure:
         await tab.click(lost)
-    assert time.perf_counter() - begun < 0.05 * patience()
     assert any("Save as draft" in line for line in failure.value.candidates)
 
 

