@@ -79,6 +79,10 @@ def tools_there(context: ToolContext) -> Iterator[tuple[Tool, str]]:
         from agent.tools.wiki import WIKI_TOOLS  # noqa: PLC0415 - few runs have one
 
         yield from ((replace(tool, source=ToolSource.MEMORY), "") for tool in WIKI_TOOLS)
+    if context.skills:
+        from agent.tools.skill_folders import READ_SKILL  # noqa: PLC0415 - few runs have any
+
+        yield READ_SKILL, ""
     if find_spec("pydantic_monty") is not None:
         from agent.tools.compute import COMPUTING_TOOLS  # noqa: PLC0415 - an extra
 
