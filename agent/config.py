@@ -64,6 +64,7 @@ class Options(BaseModel):
     search: _Names = ()
     searxng_url: str | None = None
     search_url: _Names = ()
+    tool: _Names = ()
     site: str | None = None
     since: str | None = None
     lang: str | None = None

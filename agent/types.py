@@ -166,7 +166,8 @@ class Sentence(BaseModel):
 class ReportSource(BaseModel):
     """A source that the answer cites; each quote stands literally in the saved text.
 
-    Of one that came `via` a `snippet` that is what a search result says of it: it was not read.
+    Of one that came `via` a `snippet` that is what a search result says of it: it was not read. One
+    that was `computed` says from which passages, and by what code.
     """
 
     n: int
@@ -174,7 +175,7 @@ class ReportSource(BaseModel):
     title: str = ""
     fetched_at: str
     sha256: str
-    via: Literal["http", "browser", "file", "snippet", "mcp"]
+    via: Literal["http", "browser", "file", "snippet", "mcp", "computed"]
     quotes: list[str] = Field(default_factory=list)
 
 
@@ -225,6 +226,26 @@ class DataValue(BaseModel):
     reason: str = ""
 
 
+class CheckedReference(BaseModel):
+    """A reference of an audited draft as it was found to be.
+
+    `source` is the number that its page has in the report, where it was read and cited. `now` is
+    where it has moved to, `archived` the address of a copy of a dead page. `wrong` is what does not
+    hold of it, `notes` what a reader should know, and what could not be checked.
+    """
+
+    key: str = ""
+    text: str
+    url: str = ""
+    doi: str = ""
+    state: Literal["ok", "moved", "dead", "not_read", "not_checked"] = "not_checked"
+    source: int | None = None
+    now: str = ""
+    archived: str = ""
+    wrong: list[str] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+
+
 class SearchLine(BaseModel):
     """One line of the search trail."""
 
@@ -261,7 +282,8 @@ class Report(BaseModel):
     `confidence` is the probability that the answer is right and answers the question, None where
     no calibrated number can be given.
     With `--schema`, `data` is the answer in that form, `values` its single values with what carries
-    them, and `data_notes` says what was left out, and what the schema still wants.
+    them, and `data_notes` says what was left out, and what the schema still wants. `references` are
+    those of an audited draft, which is the answer then.
     """
 
     run: str
@@ -276,6 +298,7 @@ class Report(BaseModel):
     data: Any = None
     values: list[DataValue] = Field(default_factory=list)
     data_notes: list[str] = Field(default_factory=list)
+    references: list[CheckedReference] = Field(default_factory=list)
     searches: list[SearchLine] = Field(default_factory=list)
     usage: UsageTotals = Field(default_factory=UsageTotals)
     steps: int = 0

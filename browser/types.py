@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-Via = Literal["http", "browser", "file", "snippet", "mcp"]
-"""How a page was got: plain HTTP, the real browser, a local file, a search engine's snippet, or a
-tool of another program."""
+Via = Literal["http", "browser", "file", "snippet", "mcp", "computed"]
+"""How a page was got: plain HTTP, the real browser, a local file, a search engine's snippet, a tool
+of another program; or it says what was computed from others."""
 
 
 class Outcome(StrEnum):

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from agent.errors import UsageError
 from agent.export import FORMATS, ending
+from browser.plugins import plugins
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -62,6 +63,7 @@ _RUN: tuple[Row, ...] = (
     _option("--search", "A,B,C", "Search providers, in order."),
     _option("--searxng-url", "URL", "Where a SearXNG is."),
     _option("--search-url", "NAME=URL", "Where one is reached; {query}: yours.", multiple=True),
+    _option("--tool", "NAME", "A tool of a plug-in.", multiple=True),
     _option("--site", "DOMAIN", "Search only this site."),
     _option("--since", "DATE", "Search only what is newer."),
     _option("--lang", "CODE", "Language of the results."),
@@ -248,7 +250,7 @@ def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
     for path in values:
         if not path.parent.is_dir():
             raise click.BadParameter(f"{path}: there is no folder {path.parent}; make it first")
-        if ending(path) not in FORMATS:
+        if ending(path) not in FORMATS and not plugins("exports", ending(path)):
             known = " ".join(FORMATS)
             raise click.BadParameter(f"{path.name}: no such format; there are {known}")
     return values

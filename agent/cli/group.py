@@ -31,6 +31,7 @@ COMMANDS = {
     "export": ("run_commands", "Write a run as .md, .html, .pdf, .bib, .warc.gz, .zip and more."),
     "verify": ("record_commands", "Check a run or its archive: hashes, report, quotes."),
     "diff": ("record_commands", "Two runs side by side: answers, sources, steps."),
+    "audit": ("audit", "Check a draft of yours against what it cites."),
     "check": ("check", "Questions with expectations as a test suite, for CI."),
     "usage": ("run_commands", "Calls, tokens and dollars by day and model."),
     "feedback": ("run_commands", "Say whether a run was good: up or down."),
@@ -50,10 +51,11 @@ COMMANDS = {
     "doctor": ("doctor", "Check Python, browser, providers and model."),
     "config": ("config_commands", "Show and change settings."),
     "keys": ("key_commands", "Keep API keys: set, list, rm."),
+    "plugins": ("plugin_commands", "What installed packages bring: name, version, kind."),
     "completion": ("completion_command", "Complete commands and flags in your shell."),
 }
 TO_COME = (
-    "secret", "plugins", "batch", "worker", "queue", "schedule", "monitor", "serve",
+    "secret", "batch", "worker", "queue", "schedule", "monitor", "serve",
 )  # fmt: skip
 """Names that are kept free for commands to come; alone, they are no question."""
 _CLOSE = 0.72

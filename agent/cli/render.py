@@ -42,10 +42,11 @@ def print_report(report: Report, limit: str | None = None) -> None:
     `limit` is what ended the run before its time, if anything did.
     """
     stopped = report.status == "partial" and limit in _LIMITS
+    audited = bool(report.references)
     blocks = [
         _LIMITS[limit or ""] if stopped else _WORDS[report.status],
         verdicts.doubt(report),
-        report.answer,
+        _audited(report) if audited else report.answer,
         _data(report),
         _listed("Not verified:", _unverified(report)),
         _listed(
@@ -53,12 +54,25 @@ def print_report(report: Report, limit: str | None = None) -> None:
             [f"  ~ {one.text} ({one.reason})" for one in report.sentences if one.weak],
         ),
         _listed("Sources disagree:", [f"  ! {line}" for line in verdicts.conflicts(report)]),
-        "\n".join(_source(source) for source in report.sources),
+        "" if audited else "\n".join(_source(source) for source in report.sources),
         _last_line(report) if report.status != "failed" else "",
     ]
     text = clean("\n\n".join(block for block in blocks if block))
     if text:
         print(_for_terminal(text) if sys.stdout.isatty() else text)
+
+
+def _audited(report: Report) -> str:
+    """What does not hold in a draft, and how its references stand."""
+    wrong = verdicts.faults(report)
+    rows = [" — ".join(filter(None, verdicts.reference(one))) for one in report.references]
+    counted = f"{len(wrong)} do not hold:" if len(wrong) != 1 else "1 does not hold:"
+    return "\n\n".join(
+        [
+            _listed(counted, [f"  ✗ {text} ({why})" for text, why in wrong]) or "Nothing is wrong.",
+            _listed("References:", [f"  {row}" for row in rows]),
+        ]
+    )
 
 
 def _data(report: Report) -> str:
@@ -97,9 +111,11 @@ def _line(line: str, width: int) -> str:
 
 
 def _unverified(report: Report) -> list[str]:
+    told = dict(verdicts.faults(report)) if report.references else {}
     return [
         f"  ? {sentence.text} ({verdicts.verdict(sentence)}{_because(sentence.reason)})"
         for sentence in verdicts.unsupported(report)
+        if sentence.text not in told
     ]
 
 
@@ -113,7 +129,8 @@ def _because(reason: str) -> str:
 
 def _source(source: ReportSource) -> str:
     result = " (search result, not read)" if source.via == "snippet" else ""
-    head = f"[{source.n}] {source.title or source.url} — {source.url}{result}"
+    where = f" — {source.url}" if source.via != "computed" else ""
+    head = f"[{source.n}] {source.title or source.url}{where}{result}"
     quotes = [f"    “{_short(quote)}”" for quote in source.quotes]
     return "\n".join([head, *quotes])
 

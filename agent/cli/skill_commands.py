@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent.cli.flags import Anywhere
 from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import note
+from agent.config import options
 from agent.errors import UsageError
+from agent.export import write_file
+from agent.prompts.skill_files import FILE, skill_md
+from agent.run.settings import skills_of
 from browser.text.words import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.prompts.skill_files import Skill
 
 _LINE = 100  # characters of an instruction in a list
 
@@ -28,11 +38,16 @@ def skills() -> None:
 def list_(place: Place, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """List the skills: score, how often used, where from, instruction."""
     known = _skills(place)
+    written = _written(place)
     if as_json:
+        known += [{"name": s.name, "source": s.owner, "folder": str(s.folder)} for s in written]
         print(json.dumps(known, ensure_ascii=False, indent=2))
         return
-    if not known:
+    if not known and not written:
         note("No skills were learned yet.")
+    for one in written:
+        said = f"left out: {one.broken}" if one.broken else one.description[:_LINE]
+        print(clean(f"  –    –  {one.owner:<7} {one.name}: {said}"))
     for skill in known:
         said = " ".join(str(skill.get("instruction", "")).split())
         used, source = skill.get("usageCount") or 0, skill.get("source", "")
@@ -69,6 +84,20 @@ def trust(place: Place, name: str) -> None:
 
 @skills.command()
 @click.argument("name")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.pass_obj
+def export(place: Place, name: str, folder: Path) -> None:
+    """Write the learned skill NAME as FOLDER/SKILL.md, as other programs read it."""
+    found = next((skill for skill in _skills(place) if skill["name"] == name), None)
+    if found is None:
+        raise _unknown(name)
+    path = folder / FILE
+    write_file(path, skill_md(name, str(found.get("instruction", ""))).encode())
+    print(clean(f"wrote {path}"))
+
+
+@skills.command()
+@click.argument("name")
 @click.pass_obj
 def rm(place: Place, name: str) -> None:
     """Forget the skill NAME."""
@@ -81,6 +110,10 @@ def rm(place: Place, name: str) -> None:
 def _skills(place: Place) -> list[dict[str, Any]]:
     with opened(place) as memory:
         return memory.upkeep("").skills()
+
+
+def _written(place: Place) -> Sequence[Skill]:
+    return skills_of(options({"data_dir": place[0]}, config=True), config=True)
 
 
 def _unknown(name: str) -> UsageError:

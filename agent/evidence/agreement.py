@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 3
 """Passages of each other source that are held against a sentence: its best ones."""
+_NO_SITE = frozenset({"snippet", "computed"})
+"""What came so is no word of a site that was read."""
 SAME_MATTER = 0.6
 """Share of a sentence's words in a sentence of another page that has all its values too: it says
 the same."""
@@ -114,7 +116,7 @@ class _Weighing:
         self._numbers = {(s.url, s.sha256): s.n for s in checked.sources}
         self._added: list[ReportSource] = []
         self._conflicts: list[Conflict] = []
-        read = [source for source in checked.sources if source.via != "snippet"]
+        read = [source for source in checked.sources if source.via not in _NO_SITE]
         self._sites = {site_of(source.url) for source in read or checked.sources}
         self._agreement: list[float] = []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -34,8 +36,12 @@ LONGEST_ASKED = 40
 """Words of a question that is put before an answer without a verb; a longer one tells a story."""
 
 ONLY_A_RESULT = "only a search result says so,"
+_NOTHING = "cites nothing"
 _NOT_READ = "its page was not read"
 _READ = "its page, which was read, does not say it in these words"
+
+_ORIGIN = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
+"""A line of what was computed that names a figure and its passage."""
 
 # Sentences about the search itself, in English alone: in other languages they are claims.
 _SEARCHERS = frozenset("i we search searches nothing none".split())
@@ -196,7 +202,7 @@ class _AnswerCheck:
         if unread:
             self._unread.append((text, ", ".join(unread)))
             note = f"cites {', '.join(unread)}, which was not read"
-            reason = f"{reason}; {note}" if reason else note
+            reason = f"{reason}; {note}" if reason not in ("", _NOTHING) else note
         if verdict.state is VerdictState.SUPPORTED:
             self._carried.append(f"{text} {_ids(verdict, support)}")
         self._sentences.append(
@@ -232,6 +238,8 @@ class SupportFinder:
     def find(self, sentence: str, markers: Sequence[Marker]) -> Support:
         """Check a sentence against what its markers name, or look for what carries it."""
         references = _references(markers)
+        origins = dict.fromkeys(one for one, _ in self._origins(references))
+        references += [one for one in origins if one not in references]
         if references:
             on_pages = self._on_pages(sentence, references)
             found = on_pages or self._marked(self._support(sentence, references, self.judge))
@@ -241,6 +249,19 @@ class SupportFinder:
             return found
         verdict = Verdict(VerdictState.UNCITED, reason="it is about the search itself")
         return replace(found, verdict=verdict, about_search=True)
+
+    def _origins(self, references: Iterable[CitedId]) -> list[tuple[CitedId, str]]:
+        """Give the passages whose figures what is cited was computed from, each with a quote."""
+        cited = map(self.evidence.source, dict.fromkeys(one.source for one in references))
+        texts = [source.text for source in cited if source is not None and source.via == "computed"]
+        found: dict[tuple[CitedId, str], None] = {}
+        for words, n, number in itertools.chain.from_iterable(map(_ORIGIN.findall, texts)):
+            passage = self.evidence.passage(passage_id(int(n), int(number)))
+            text = passage.text if passage else ""
+            spans = (text[span.start : span.end] for span in sentences(text))
+            quote = next((one for one in spans if words in " ".join(one.split())), text)
+            found[CitedId(int(n), int(number)), quote] = None
+        return list(found)
 
     def _support(
         self, sentence: str, references: Sequence[CitedId], judge: Judge | None
@@ -281,7 +302,7 @@ class SupportFinder:
         found = self._anywhere(sentence)
         if found:
             return found
-        verdict = Verdict(VerdictState.UNCITED, reason="cites nothing")
+        verdict = Verdict(VerdictState.UNCITED, reason=_NOTHING)
         best = self._best(sentence, None)[:UNCITED_LOOKED_AT]
         if self.judge is None or not best or is_about_search(sentence):
             return Support(verdict)
@@ -373,7 +394,12 @@ class SupportFinder:
         own = self._source_of(verdict) if verdict.quote else 0
         if own:
             yield own, verdict.quote
+        origins = self._origins(references)
+        yield from ((one.source, quote) for one, quote in origins)
+        exact = {one for one, _ in origins}
         for source, number in references:
+            if (source, number) in exact:
+                continue
             named = [p for p in passages if p.source == source]
             if number is not None:
                 named = [p for p in named if p.id == passage_id(source, number)]

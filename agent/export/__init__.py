@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from agent.files import write_whole
+from agent.plugins import plugged
+from browser.plugins import plugins
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 FORMATS = {
@@ -34,13 +37,27 @@ def ending(path: Path) -> str:
     """The ending that tells the format, `.csl.json` before `.json`; none known, the last one."""
     name = path.name.lower()
     known = [end for end in FORMATS if name.endswith(end) and name != end]
+    known = known or [p.name for p in plugins("exports") if name.endswith(p.name)]
     return max(known, key=len, default=path.suffix.lower())
+
+
+def writer(path: Path) -> Callable[[Path], bytes] | None:
+    """Give what writes a run in the form of this file's ending; None where nothing does."""
+    end = ending(path)
+    if end not in FORMATS:
+        found: Callable[[Path], bytes] | None = plugged("exports", end)
+        return found
+    module, _, function = FORMATS[end].partition(":")
+    write: Callable[[Path], bytes] = getattr(import_module(f"agent.export.{module}"), function)
+    return write
 
 
 def export(folder: Path, path: Path) -> None:
     """Write the run in `folder` to `path`; raises `UsageError` where that cannot be done."""
-    module, _, function = FORMATS[ending(path)].partition(":")
-    write_file(path, getattr(import_module(f"agent.export.{module}"), function)(folder))
+    write = writer(path)
+    if write is None:
+        raise UsageError(f"{path.name}: no such format", hint=f"There are {' '.join(FORMATS)}.")
+    write_file(path, write(folder))
 
 
 def write_file(path: Path, body: bytes, *, private: bool = False) -> None:

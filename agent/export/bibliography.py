@@ -45,7 +45,8 @@ class Reference:
 
 def references(record: FinishedRun) -> list[Reference]:
     """Give the sources of a run's answer, in the order of their numbers."""
-    return [_reference(record, source) for source in record.report.sources]
+    read = (source for source in record.report.sources if source.via != "computed")
+    return [_reference(record, source) for source in read]
 
 
 def iso(date: tuple[int, ...], mark: str = "-") -> str:

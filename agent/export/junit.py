@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from agent.export.run_record import FinishedRun
+from agent.export.verdicts import faults
 from agent.types import VerdictState
 from browser.text.words import clean
 
@@ -78,7 +79,20 @@ def render_junit(folder: Path) -> bytes:
     """Write the run as JUnit's XML."""
     report = FinishedRun.read(folder).report
     cases = [_status(report), *(_sentence(report, sentence) for sentence in report.sentences)]
+    if report.references:
+        cases = _audited(report)
     return to_xml(report.question, cases)
+
+
+def _audited(report: Report) -> list[TestCase]:
+    """Write a case for each sentence and each reference of a draft; what does not hold fails."""
+    wrong = dict(faults(report))
+    names = [one.text for one in report.sentences]
+    names += [one.url or one.doi or one.text for one in report.references]
+    return [
+        TestCase(report.run, name, "does not hold" if name in wrong else "", wrong.get(name, ""))
+        for name in dict.fromkeys(names)
+    ]
 
 
 def _status(report: Report) -> TestCase:

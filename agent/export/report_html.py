@@ -60,6 +60,7 @@ def render_html(folder: Path) -> bytes:
         _head(record.report),
         _data(record.report),
         _conflicts(record.report),
+        _references(record.report),
         _sentences(record.report),
         sources(record),
         _searches(record.report),
@@ -155,6 +156,28 @@ def _conflict(conflict: Conflict, report: Report) -> str:
         f"<li>{inline(conflict.text)} {carried}<br>"
         f'<span class="verdict contradicted">disputed</span> '
         f"“{escape(' '.join(conflict.quote.split()))}” {against}{reason}</li>"
+    )
+
+
+def _references(report: Report) -> str:
+    """Write the references of an audited draft, and before them what does not hold in it."""
+    if not report.references:
+        return ""
+    wrong = "\n".join(
+        f'<li>{inline(text)}<br><span class="verdict contradicted">does not hold</span> '
+        f'<span class="meta">{escape(why)}</span></li>'
+        for text, why in verdicts.faults(report)
+    )
+    rows = "\n".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in verdicts.reference(one))}</tr>"
+        for one in report.references
+    )
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("reference", "", "found"))
+    return (
+        f'<h2>What does not hold</h2>\n<ul class="sentences">\n{wrong}\n</ul>\n' if wrong else ""
+    ) + (
+        '<h2>References</h2>\n<div class="wide" role="region" aria-label="References" tabindex="0">'
+        f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>"
     )
 
 

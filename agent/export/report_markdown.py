@@ -32,6 +32,7 @@ def render_markdown(folder: Path) -> bytes:
         record.report.answer,
         _data(record.report),
         _conflicts(record.report),
+        _references(record.report),
         _verdicts(record.report),
         _markdown_sources(record.report),
         _searches(record.report),
@@ -75,6 +76,17 @@ def _value(value: DataValue) -> list[str]:
 def _conflicts(report: Report) -> str:
     lines = [f"- {line}" for line in verdicts.conflicts(report)]
     return "\n".join(["## Where sources disagree", "", *lines]) if lines else ""
+
+
+def _references(report: Report) -> str:
+    """Write the references of an audited draft, and before them what does not hold in it."""
+    if not report.references:
+        return ""
+    wrong = [f"- {_cell(text)} — {_cell(why)}" for text, why in verdicts.faults(report)]
+    rows = [f"| {' | '.join(map(_cell, verdicts.reference(one)))} |" for one in report.references]
+    head = ["## References", "", "| reference | | found |", "|---|---|---|"]
+    first = ["## What does not hold", "", *wrong, ""] if wrong else []
+    return "\n".join([*first, *head, *rows])
 
 
 def _verdicts(report: Report) -> str:

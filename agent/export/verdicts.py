@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 from agent.types import VerdictState
 
 if TYPE_CHECKING:
-    from agent.types import ConfidenceParts, Conflict, Report, ReportSource, Sentence
+    from agent.types import (
+        CheckedReference,
+        ConfidenceParts,
+        Conflict,
+        Report,
+        ReportSource,
+        Sentence,
+    )
 
 VERDICTS = {
     VerdictState.SUPPORTED: "supported",
@@ -50,10 +57,46 @@ def doubt(report: Report) -> str:
     return f"This may not be the answer{share} (confidence {value:.2f})."
 
 
+def faults(report: Report) -> list[tuple[str, str]]:
+    """Give what does not hold in an audited draft: a sentence or an address, and why.
+
+    A sentence is at fault that what it cites, or any page that was read, contradicts, and one that
+    a judge did not find in what it cites; what nobody could decide is not.
+    """
+    found = [(sentence.text, sentence.reason) for sentence in report.sentences if _wrong(sentence)]
+    return found + [(r.url or r.doi or r.text, why) for r in report.references for why in r.wrong]
+
+
+def _wrong(sentence: Sentence) -> bool:
+    undecided = sentence.verdict is VerdictState.UNDECIDED and sentence.decided_by == "judge"
+    contradicted = sentence.verdict is VerdictState.CONTRADICTED
+    return contradicted or bool(sentence.citations and undecided)
+
+
+_STATES = {
+    "ok": "reachable",
+    "moved": "moved",
+    "dead": "dead",
+    "not_read": "not read",
+    "not_checked": "not checked",
+}
+
+
+def reference(one: CheckedReference) -> tuple[str, str, str]:
+    """Say of a reference how it is called, how it stands, and all that was found of it."""
+    found = [f"source [{one.source}]"] if one.source else []
+    found += [*one.wrong, *([f"now {one.now}"] if one.now else []), *one.notes]
+    found += [f"archived copy: {one.archived}"] if one.archived else []
+    name = f"[{one.key}] {one.text}" if one.key else one.text
+    return name, _STATES[one.state], "; ".join(found)
+
+
 def how_it_came(source: ReportSource, at: str) -> str:
     """Say how and when a source was had."""
     if source.via == "snippet":
         return f"search result of {at}, the page itself was not read"
+    if source.via == "computed":
+        return f"computed {at} from what the pages say"
     return f"read {at} via {source.via}"
 
 
@@ -79,7 +122,7 @@ def asked_for(param: str, between: str) -> str:
 
 def rated(report: Report) -> list[str]:
     """Say the confidence, then in a few words each what it is made of; empty without an answer."""
-    if not report.sources or report.status == "not_found":
+    if not report.sources or report.references or report.status == "not_found":
         return []
     value, parts = report.confidence, report.confidence_parts
     return [

@@ -11,6 +11,7 @@ import httpx2
 from agent.errors import UsageError
 from agent.memory.memory_types import EmbeddingFailed
 from agent.models.providers import PROVIDERS, endpoint
+from agent.plugins import made
 from browser.net.transport import certificates
 
 if TYPE_CHECKING:
@@ -131,14 +132,17 @@ LOCAL = "local"
 def embedder_of(
     name: str | None, base_url: str | None, environ: Mapping[str, str], proxy: str | None = None
 ) -> Embedder | None:
-    """Make the named embedder: `local`, or a model of a provider or of `base_url`; None for none.
+    """Make the named embedder: `local`, a model of a provider or of `base_url`, a plug-in's.
 
-    Raises `UsageError` where `local` is not installed, and for an unknown provider.
+    None for none. Raises `UsageError` where `local` is not installed, and for an unknown provider.
     """
     if not name:
         return None
     if name == LOCAL:
         return MiniLm()
     named = any(name.startswith(f"{provider.prefix}/") for provider in PROVIDERS)
+    plugged: Embedder | None = None if named or base_url else made("embedders", name)
+    if plugged is not None:
+        return plugged
     where = endpoint(name, None if named else base_url, environ)
     return EndpointEmbedder(where.model, where.base_url, where.key, proxy)

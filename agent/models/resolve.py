@@ -9,7 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
-from agent.models.providers import Endpoint, default_model, endpoint
+from agent.models.providers import PROVIDERS, Endpoint, default_model, endpoint
+from agent.plugins import made
+from browser.plugins import plugins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +38,7 @@ def endpoint_of(
     name tells. Raises `UsageError` for a name that nobody has.
     """
     name = name or ("" if base_url else default_model(environ) or EXTRACTIVE)
-    if name == EXTRACTIVE or name.startswith(SCRIPTED):
+    if name == EXTRACTIVE or name.startswith(SCRIPTED) or _is_plugged(name, base_url):
         return None
     if name.startswith(LOCAL):
         found = Endpoint(name, name.removeprefix(LOCAL), "", None, api="local")
@@ -50,6 +52,20 @@ def endpoint_of(
         native=found.native if options.native_tools is None else options.native_tools,
         patience=options.model_timeout,
     )
+
+
+def _is_plugged(name: str, base_url: str | None) -> bool:
+    """Whether a model is a plug-in's; those of providers are not looked for."""
+    prefix = name.partition("/")[0]
+    built_in = base_url or name.startswith(LOCAL) or any(p.prefix == prefix for p in PROVIDERS)
+    return not built_in and bool(plugins("models", prefix))
+
+
+def plugged_model(name: str) -> Model | None:
+    """Make the model of a plug-in, `PLUGIN/NAME`; None for other names. Raises `UsageError`."""
+    prefix, _, rest = name.partition("/")
+    model: Model | None = made("models", prefix, rest)
+    return model
 
 
 _CLASSES = {"openai": "OpenAIModel", "anthropic": "AnthropicModel", "litellm": "LiteLLMModel"}

@@ -6,13 +6,16 @@ question. Of the conversation that wrote the answer the judge sees nothing.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import re
 from typing import TYPE_CHECKING, cast
 
+from agent.errors import ModelError
 from agent.evidence.answer import check_answer
 from agent.evidence.store import placed
 from agent.journal.places import JUDGE
+from agent.models.base import Task
 from agent.prompts import prompt
 from agent.protocol.replies import inert
 from agent.types import Message, Verdict, VerdictState
@@ -21,7 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from agent.evidence.store import Evidence
+    from agent.evidence.verify import Judge
     from agent.guard.model_client import ModelClient
+    from agent.models.base import ModelReply
     from agent.types import Answers, Passage
 
 _MOST_PASSAGES = 6
@@ -126,6 +131,33 @@ def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]
     return claims.found
 
 
+class PluggedJudge:
+    """A judge of a plug-in where a model is expected: it decides claims, and does nothing else."""
+
+    def __init__(self, name: str, decides: Judge) -> None:
+        self.name = name
+        self._decides = decides
+
+    def takes(self, task: Task) -> bool:
+        """Tell whether it takes a task: judging alone."""
+        return task is Task.JUDGE
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        """Refuse: it is no model."""
+        del system, messages
+        raise ModelError(f"{self.name} judges claims, and cannot be asked anything else")
+
+    async def aclose(self) -> None:
+        """Let go of nothing."""
+
+    def decide(self, claims: Mapping[str, Sequence[Passage]]) -> Verdicts:
+        """Give the verdicts that it has."""
+        found = {
+            _case(claim, cited): self._decides(claim, cited) for claim, cited in claims.items()
+        }
+        return Verdicts({case: verdict for case, verdict in found.items() if verdict is not None})
+
+
 async def judge(
     asker: ModelClient,
     place: str,
@@ -134,6 +166,8 @@ async def judge(
     answer: str = "",
 ) -> Verdicts:
     """Ask a model about claims; what it does not answer stays undecided. Raises `ModelError`."""
+    if isinstance(asker.model, PluggedJudge):
+        return await asyncio.to_thread(asker.model.decide, claims)
     request = judge_request(claims, evidence, answer)
     reply = await asker.ask(place, [Message("user", request)])
     return read_verdicts(reply.text, claims, evidence)

@@ -35,6 +35,7 @@ class Flags(TypedDict, total=False):
     search: _Names | None
     searxng_url: str | None
     search_url: _Names | None
+    tool: _Names | None
     site: str | None
     since: str | None
     lang: str | None

@@ -14,9 +14,18 @@ from agent.loop.guided import GuidedModel
 from agent.models.base import Wrapping, heard_reply
 from agent.models.local import serving
 from agent.models.providers import is_small
-from agent.models.resolve import EXTRACTIVE, SCRIPTED, endpoint_of, get_ready, remote_model
+from agent.models.resolve import (
+    EXTRACTIVE,
+    SCRIPTED,
+    endpoint_of,
+    get_ready,
+    plugged_model,
+    remote_model,
+)
 from agent.models.router import LaterModel
 from agent.models.scripted import ScriptedModel
+from agent.plugins import made
+from agent.review.judge import PluggedJudge
 from browser.net.egress import Egress, EgressPolicy
 
 if TYPE_CHECKING:
@@ -75,6 +84,10 @@ class FoundModel:
         options = self.options
         if options.judge is None:
             return None
+        if options.judge.isidentifier() and options.judge != EXTRACTIVE:
+            plugged = made("judges", options.judge)
+            if plugged is not None:
+                return PluggedJudge(options.judge, plugged)
         return await open_model(stack, options.judge, options, self.environ)
 
 
@@ -97,9 +110,10 @@ def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
 
     Raises `UsageError` for a script that is not there, or not as it should be.
     """
-    if name and name != EXTRACTIVE:
+    if name and name.startswith(SCRIPTED):
         return ScriptedModel.from_file(name.removeprefix(SCRIPTED))
-    return ExtractiveModel(effort)
+    plugged = plugged_model(name) if name and name != EXTRACTIVE else None
+    return plugged or ExtractiveModel(effort)
 
 
 async def open_remote_model(

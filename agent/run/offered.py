@@ -8,7 +8,7 @@ from agent.config import servers_path
 from agent.errors import UsageError
 from agent.tools.registry import from_functions
 from agent.tools.selection import select
-from agent.tools.toolset import tools_there
+from agent.tools.toolset import plugged_tools, tools_there
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -35,7 +35,7 @@ async def offered(
     servers that are not set as they should be.
     """
     there = [(tool, "") for tool in from_functions(functions or {})]
-    there += tools_there(context)
+    there += [*tools_there(context), *((tool, "") for tool in plugged_tools(options.tool))]
     told: list[str] = []
     named = options.mcp_servers or options.mcp_config or (config and servers_path().is_file())
     if named and "mcp" in options.tool_sources:

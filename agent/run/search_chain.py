@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from browser.errors import SearchError
+from browser.plugins import PluginBroken
 from browser.search.chain import Chain
-from browser.search.engines import build_providers, keys_from
+from browser.search.engines import build_providers, engine_name, keys_from
 from browser.search.provider import declared
 from browser.search.state import SearchCache
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
     from pathlib import Path
 
     from agent.config import Options
@@ -62,13 +63,19 @@ def _providers(
         return build_providers(
             options.search or None,
             urls=urls,
-            keys={**keys_from(environ), **keys},
+            keys={**keys_from(environ, _brought(options.search, named)), **keys},
             corpus=_corpus(options, folder),
             declared=own,
             render=render,
         )
-    except SearchError as error:
+    except (SearchError, PluginBroken) as error:
         raise UsageError(str(error), hint=error.hint) from error
+
+
+def _brought(names: Sequence[str], declared: Container[str]) -> list[str]:
+    """Leave out what the person declared, and engines drawn in the browser."""
+    plain = (name for name in names if name not in declared and not name.endswith("_browser"))
+    return [engine_name(name) for name in plain]
 
 
 def _named_url(value: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from agent.journal.runs import Runs
 from agent.journal.writer import Journal, utc_now
 from agent.run.inputs import on_record, person, session_of
 from agent.run.outcome import Ledger
-from agent.run.settings import budget_of, logged_in_sites, memory_of
+from agent.run.settings import budget_of, logged_in_sites, memory_of, skills_of
 from agent.tools.context import Limits, ToolContext
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ class RunServices:
             secrets=SecretStore(options.data),
             run=journal.folder.id,
             files=options.file,
+            skills=skills_of(options, config=given.config),
             approve=on_record(given.approve, write),
             person=person(given.ask, write),
             deadline=time.monotonic() + options.timeout if options.timeout else None,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.config import config_path
 from agent.errors import UsageError
 from agent.guard.budget import Budget
 from agent.models.base import Usage
@@ -14,10 +16,11 @@ from agent.models.resolve import endpoint_of
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from agent.config import Options
     from agent.memory.memory_api import Memory
+    from agent.prompts.skill_files import Owner, Skill
 
 
 def logged_in_sites(options: Options) -> set[str]:
@@ -79,6 +82,19 @@ def memory_of(options: Options, environ: Mapping[str, str]) -> Memory:
 
     embedder = embedder_of(options.embeddings, options.base_url, environ, options.proxy)
     return Memory.open(options.memory_place, options.namespace, embeddings=embedder)
+
+
+def skills_of(options: Options, *, config: bool) -> Sequence[Skill]:
+    """Find the skills of the person's folders; with `config` also those of the folder one is in."""
+    folders: list[tuple[Path, Owner]] = [(options.data / "skills", "person")]
+    if config:
+        folders.insert(0, (config_path().parent / "skills", "person"))
+        folders.append((Path.cwd() / ".urchin" / "skills", "project"))
+    if not any(folder.is_dir() for folder, _ in folders):
+        return ()
+    from agent.prompts.skill_files import find_skills  # noqa: PLC0415 - few runs have any
+
+    return find_skills(folders)
 
 
 def memory_name(options: Options) -> str:

@@ -126,6 +126,10 @@ def instructed(
         instruction=options.instruction or "",
         today=today,
     )
+    if context.skills and registry.get("read_skill"):
+        from agent.tools.skill_folders import skills_block  # noqa: PLC0415 - few runs have any
+
+        system = "\n".join(filter(None, [system, skills_block(context)]))
     if natively(model):
         tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)
         if BROWSING in guides:

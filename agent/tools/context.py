@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agent.guard.provenance import Provenance
     from agent.guard.secret_store import SecretStore
     from agent.memory.memory_api import Memory
+    from agent.prompts.skill_files import Skill
     from agent.types import ToolCall
     from agent.wiki.wiki_index import Wiki
     from browser.net.egress import Egress
@@ -184,6 +185,7 @@ class ToolContext:
     web: Web | None = None
     memory: Memory | None = None
     wiki: Wiki | None = None
+    skills: Sequence[Skill] = ()
     nearness: Callable[[str, Sequence[str]], Awaitable[dict[str, float]]] | None = None
     run: str = ""
     files: tuple[Path, ...] = ()

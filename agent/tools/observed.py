@@ -81,7 +81,10 @@ def _server(name: str) -> str:
 def _kind(read: Provenance, seen: Observation, url: str, files: frozenset[str]) -> Kind:
     if seen.tool in _MEMORY:
         return Kind.MEMORY
-    if seen.tool not in TOOL_NAMES:
+    if seen.tool == "read_skill":
+        return Kind.MEMORY if seen.get("owner") == "person" else Kind.FILE
+    computed = seen.tool == "PYTHON" and read.private_for(SEARCH)  # it may spell what was read
+    if seen.tool not in TOOL_NAMES or computed:
         return Kind.TOOL
     if url.startswith("file:"):
         return Kind.FILE if url in files else Kind.CORPUS

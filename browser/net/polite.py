@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from protego import Protego
 
-from browser.errors import BrowserError, Refused
+from browser.errors import BrowserError, ConnectFailed, Refused
 from browser.net.http import MAX_BYTES, ROBOTS_AGENT
 from browser.net.pace import HostPace
 from browser.net.url import WEB_SCHEMES, netloc, parse
@@ -38,7 +38,8 @@ class Robots:
     async def allowed(self, url: str) -> bool:
         """Say whether robots may fetch `url`.
 
-        A file that is missing (4xx) allows, one that cannot be had (5xx, no connection) forbids.
+        A file that is missing (4xx) allows, one that cannot be had (5xx, no answer) forbids.
+        Raises ConnectFailed where nobody is there to ask.
         """
         return not await self.refusal(url)
 
@@ -84,6 +85,8 @@ class Robots:
             answer = await self._http.get(
                 f"{origin}/robots.txt", deadline=_DEADLINE_S, max_bytes=_MAX_BYTES, cached=True
             )
+        except ConnectFailed:  # the page cannot be had either, and this says why
+            raise
         except BrowserError:
             return _UNREAD
         if answer.ok:
@@ -131,7 +134,10 @@ class Polite:
         )
 
     async def check(self, url: str) -> None:
-        """Raise Refused where robots.txt forbids `url`: a browser asks for it by itself."""
+        """Raise Refused where robots.txt forbids `url`: a browser asks for it by itself.
+
+        Raises ConnectFailed where nobody is there to ask.
+        """
         if self._robots:
             await self._obey(self._robots, url)
 

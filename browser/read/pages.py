@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
-from browser.errors import BrowserError, DeadlineExceeded, ExtractError, Refused
+from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, ExtractError, Refused
 from browser.extract import extract_body, may_be_platform, on_platform
 from browser.extract.html import extract
 from browser.extract.tree import decode, parse_html, raw_text, text_content
@@ -86,6 +86,8 @@ def page_of_error(url: str, error: BrowserError) -> Page:
         outcome = Outcome.REFUSED
     elif isinstance(error, DeadlineExceeded):
         outcome = Outcome.TIMEOUT
+    elif isinstance(error, ConnectFailed):
+        outcome = Outcome.UNREACHABLE
     return Page(
         requested_url=url, url=url, via="file" if url.lower().startswith("file:") else "http",
         outcome=outcome, fetched_at=datetime.now(UTC), reason=_told(error),

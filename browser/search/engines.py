@@ -1,7 +1,7 @@
 """Which search engines there are, in which order they are asked, and how a chain's are made.
 
 To add one, write its class in `json_engines.py` or `html_engines.py`, list it at the end of that
-file, and put its name here.
+file, and put its name here; or bring it in a package (docs/plugins.md).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from browser.errors import SearchError
+from browser.plugins import load_plugin, plugins
 from browser.search.json_engines import JSON_PROVIDERS, Declared
 from browser.search.provider import RenderedProvider, decode
 
@@ -55,6 +56,8 @@ def engine_name(name: str, declared: Sequence[str] = ()) -> str:
     known = ALIASES.get(plain, plain)
     if known in ENGINES or known == "corpus" or _plain(known) in IN_BROWSER:
         return known
+    if plugins("search", name):
+        return name
     near = difflib.get_close_matches(plain, [*ENGINES, *ALIASES, *declared], n=2)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(ENGINES)}."
     raise SearchError(f"no search provider is called {name!r}", hint=hint)
@@ -65,7 +68,10 @@ def load(name: str) -> type[SearchProvider]:
     name = engine_name(name)
     if name in JSON_PROVIDERS:
         return JSON_PROVIDERS[name]
-    loaded: type[SearchProvider] = _markup().HTML_PROVIDERS[name]
+    brought = name not in ENGINES
+    loaded: type[SearchProvider] = (
+        load_plugin("search", name) if brought else _markup().HTML_PROVIDERS[name]
+    )
     return loaded
 
 
@@ -74,11 +80,15 @@ def _markup() -> Any:
     return import_module("browser.search.html_engines")
 
 
-def keys_from(environment: Mapping[str, str]) -> dict[str, str]:
-    """Find the keys of engines among environment variables, by engine; only JSON ones have any."""
+def keys_from(environment: Mapping[str, str], named: Sequence[str] = ()) -> dict[str, str]:
+    """Find the keys of engines among environment variables, by engine.
+
+    Of those built in only JSON ones have any; `named` may be plug-ins.
+    """
+    others = {name: load(name) for name in named if name not in (*ENGINES, *ALIASES, "corpus")}
     found = {
         name: next((environment[key] for key in engine.key_variables if environment.get(key)), "")
-        for name, engine in JSON_PROVIDERS.items()
+        for name, engine in {**JSON_PROVIDERS, **others}.items()
     }
     return {name: key for name, key in found.items() if key}
 
@@ -118,9 +128,9 @@ def build_providers(
             declared_as = _markup().DeclaredPage if own[name].item else Declared
             source: SearchSource = declared_as(own[name], url=url, key=key)
             return source
-        if name in ENGINES:
-            return load(name)(url=url, key=key)
         plain = _plain(name)
+        if plain not in IN_BROWSER:
+            return load(name)(url=url, key=key)
         return RenderedProvider(load(plain)(url=url or where.get(plain), key=key), render)
 
     return [corpus if name == "corpus" and corpus else make(name) for name in dict.fromkeys(wanted)]

@@ -6,10 +6,10 @@ They are entry points of the group `urchin.solvers`, asked only where one was na
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol, cast
 
 from browser.errors import BrowserError
+from browser.plugins import load_plugin, plugins
 from browser.types import Outcome
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from browser.types import Challenge
 
-GROUP = "urchin.solvers"
+KIND = "solvers"
 
 
 class Solver(Protocol):
@@ -68,20 +68,13 @@ class SolverMissing(BrowserError):
 
 def solver_names() -> tuple[str, ...]:
     """The names that `--solver` takes here."""
-    return tuple(sorted(point.name for point in entry_points(group=GROUP)))
+    return tuple(plugin.name for plugin in plugins(KIND))
 
 
 def make_solver(name: str, settings: Settings) -> Solver:
-    """Make the solver of this name; raises SolverMissing, or SolverFailed without its key."""
-    found = next(iter(entry_points(group=GROUP, name=name)), None)
-    if found is None:
+    """Make the solver of this name; raises SolverMissing, PluginBroken, or SolverFailed."""
+    factory = cast("Factory | None", load_plugin(KIND, name))
+    if factory is None:
         known = ", ".join(solver_names()) or "none"
         raise SolverMissing(f"no solver is called {name!r}", hint=f"Installed: {known}.")
-    try:
-        factory = cast("Factory", found.load())
-    except (ImportError, AttributeError) as error:
-        raise SolverMissing(
-            f"the solver {name!r} cannot be loaded: {error}",
-            hint="Install what it needs, or name another one.",
-        ) from error
     return factory(settings)

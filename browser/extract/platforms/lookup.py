@@ -7,22 +7,19 @@ import importlib
 import pkgutil
 import warnings
 from dataclasses import replace
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from browser.extract.platforms.site import Platform, SitePage
 from browser.extract.platforms.site_record import fact_lines, item_blocks
 from browser.net.url import host
+from browser.plugins import PluginBroken, plugins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from browser.extract.platforms.site_record import Record
     from browser.types import Document
-
-# A plugin names its Platform class under this group.
-ENTRY_POINTS = "urchin.platforms"
 
 
 def parse_platform(
@@ -59,14 +56,11 @@ def all_platforms() -> tuple[Platform, ...]:
 
 def _installed() -> Iterator[Platform]:
     """The parsers of installed packages; one that cannot be loaded is left out with a warning."""
-    for entry in entry_points(group=ENTRY_POINTS):
+    for plugin in plugins("platforms"):
         try:
-            yield entry.load()()
-        except (ImportError, AttributeError, TypeError) as error:
-            warnings.warn(
-                f"the platform parser {entry.value} of an installed package does not load: {error}",
-                stacklevel=2,
-            )
+            yield plugin.load()()
+        except (PluginBroken, TypeError) as error:
+            warnings.warn(f"left out: {error}", stacklevel=2)
 
 
 def _built_in() -> Iterator[Platform]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from browser.errors import ConnectFailed
 from browser.net.polite import Robots
 from tests.browser.net.servers import Exchange, Origin, greet
 
@@ -81,11 +82,12 @@ async def test_a_file_that_cannot_be_had_forbids_all(client_of: ClientOf, status
         assert not await Robots(http).allowed(f"{origin.url}/x")
 
 
-async def test_a_server_that_cannot_be_reached_forbids_all(client_of: ClientOf) -> None:
+async def test_a_server_that_cannot_be_reached_is_told_as_that(client_of: ClientOf) -> None:
     async with Origin(greet) as origin:
         pass
     async with client_of(origin, retries=0) as http:
-        assert not await Robots(http).allowed(f"{origin.url}/x")
+        with pytest.raises(ConnectFailed):
+            await Robots(http).allowed(f"{origin.url}/x")
 
 
 async def test_a_page_in_place_of_the_file_allows_all(client_of: ClientOf) -> None:

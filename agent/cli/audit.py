@@ -1,0 +1,56 @@
+"""`research audit`: whether a draft holds against what it cites."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli.ask import run_to_end
+from agent.cli.flags import output_flags, run_flags_showing
+from agent.config import options
+from agent.errors import CHECK_FAILED
+from agent.export.verdicts import faults
+from agent.run.audit import audit as audited
+from agent.run.outcome import EXIT_CODES
+from agent.run.references import SERVICES
+
+if TYPE_CHECKING:
+    from agent.types import Report
+
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+_UNVERIFIED = 4
+
+
+@click.command()
+@click.argument("draft", type=_FILE, metavar="FILE")
+@click.option("--bib", "bibliography", type=_FILE, metavar="FILE", help="What `[@key]` means.")
+@click.option(
+    "--service",
+    "services",
+    multiple=True,
+    metavar="NAME=URL",
+    help=f"Where {', '.join(SERVICES)} is asked.",
+)
+@run_flags_showing(
+    "--model", "--judge", "--base-url", "--allow", "--deny", "--budget", "--data-dir"
+)
+@output_flags
+def audit(draft: Path, bibliography: Path | None, services: tuple[str, ...], **flags: Any) -> int:
+    """Check each sentence of FILE (.md .html .docx .pdf .bib …) against what it cites.
+
+    References are looked up: reachable, moved, archived, known, retracted. A report is written
+    beside the draft (FILE.audit.html) unless --export names others. Exits 8 where something does
+    not hold; with --require-verified 4 where a sentence is not verified.
+    """
+    flags["export"] = flags["export"] or (draft.with_name(f"{draft.name}.audit.html"),)
+    where = dict(service.partition("=")[::2] for service in services)
+    data = options({"data_dir": flags["data_dir"]}, config=True).data
+    start = partial(audited, draft, bibliography=bibliography, services=where, config=True)
+    seen: list[Report] = []
+    required = bool(flags.pop("require_verified"))
+    code = run_to_end(start, flags, data, required=required, seen=seen.append)
+    holds = not any(map(faults, seen))
+    return code if holds or code not in (EXIT_CODES["answered"], _UNVERIFIED) else CHECK_FAILED

@@ -1,0 +1,274 @@
+"""A draft of somebody's own as it is audited: its text, and what it cites.
+
+Markdown, HTML, Word, PDF and other documents that the reader reads, with links, footnotes, a
+numbered list of references or pandoc's `[@key]`; a BibTeX file is references alone.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from agent.errors import UsageError
+from browser.errors import ExtractError
+from browser.extract import extract_body
+from browser.extract.blocks import render_markdown, walk
+from browser.extract.hidden import strip_hidden
+from browser.extract.sniff import sniff
+from browser.extract.tree import parse_html
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+_URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
+_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
+_CLOSING: Final = ".,;:!?'\"*_"
+"""What ends the sentence behind an address, not the address."""
+_KEYED = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
+_ITEM = re.compile(r"^ {0,3}[-*+•][ \t]+(\S.*)$")
+_HEADING = re.compile(r"^#{1,6}\s", re.MULTILINE)
+_LINK = re.compile(r"\[[^\[\]\n]*\]\(([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)")
+_IN_BRACKETS = re.compile(rf"\(({_LINK.pattern}(?:(?:\s*[,;]\s*|\s+and\s+){_LINK.pattern})*)\)")
+"""Links alone in brackets: their words are a title, none of the sentence."""
+_NUMBERED = re.compile(r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]")
+_NAMED_LINK = re.compile(r"\[([^\[\]\n]+)\]\[([^\[\]\n]*)\]")
+_PANDOC = re.compile(r"\[(@[\w:.-]+(?:\s*;\s*@[\w:.-]+)*)\]")
+_ENTRY = re.compile(r"@(\w+)\s*\{\s*([^\s,{}]+)\s*,")
+_FIELD = re.compile(r"(\w+)\s*=\s*")
+_NO_ENTRY: Final = frozenset({"comment", "preamble", "string"})
+
+
+@dataclass(frozen=True, slots=True)
+class DraftReference:
+    """What a draft cites: `key` is its number or name there, empty for a link in the text.
+
+    `text` is the reference as it is written. `title` and `authors` (family names) are known of
+    BibTeX alone; of other references the text has them.
+    """
+
+    key: str
+    text: str
+    url: str = ""
+    doi: str = ""
+    title: str = ""
+    authors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The text of a draft as Markdown, without its list of references, and the references."""
+
+    text: str
+    references: tuple[DraftReference, ...]
+
+    def cited_as(self, places: Mapping[DraftReference, str]) -> str:
+        """Write the draft with the addresses that were read in place of those it names.
+
+        Markers keep their form; each reference of a list is defined at the end.
+        """
+        moved = {ref.url: place for ref, place in places.items() if not ref.key and place}
+        text = _IN_BRACKETS.sub(lambda found: _LINK.sub(r"[source](\1)", found[1]), self.text)
+        body = _URL.sub(lambda found: _replaced(found[0], moved), text)
+        notes = [f"[{r.key}]: {places.get(r) or r.url or 'none'}" for r in self.references if r.key]
+        return "\n\n".join(filter(None, [body.strip(), "\n".join(notes)])) + "\n"
+
+
+def read_draft(path: Path, bibliography: Path | None = None) -> Draft:
+    """Read a draft; `bibliography` is the BibTeX file that its `[@key]` mean.
+
+    Raises `UsageError` for a file that cannot be read, or cites nothing that can be looked up.
+    """
+    more = _entries(_text(bibliography)) if bibliography else ()
+    if path.suffix.lower() == ".bib":
+        text, found = "", tuple(_entries(_text(path)))
+    else:
+        text, found = _split(_PANDOC.sub(_footnotes, _markdown(path)))
+    references = (*found, *more)
+    if not any(one.url or one.doi for one in references):
+        hint = "An audit needs links, footnotes, or a list of references with addresses or DOIs."
+        raise UsageError(f"{path.name} cites nothing that can be looked up", hint=hint)
+    return Draft(text, references)
+
+
+def fold(text: str) -> str:
+    """Write letters without their accents, in lower case: as names are compared."""
+    return "".join(
+        c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)
+    ).lower()
+
+
+def _markdown(path: Path) -> str:
+    if path.suffix.lower() in (".md", ".markdown"):
+        return _text(path)
+    try:
+        body, place = path.read_bytes(), path.resolve().as_uri()
+        if sniff(body, "", place) == "html":
+            return _whole_page(body, place)
+        document = extract_body(body, "", place)
+    except (OSError, ExtractError) as error:
+        raise UsageError(f"cannot read {path}: {error}") from error
+    return document.markdown or document.text
+
+
+def _whole_page(body: bytes, place: str) -> str:
+    """Read all of an author's own page: what stands around an article is part of a draft."""
+    root = parse_html(body)
+    elements = list(root.iter())  # held: an element that nobody holds is made anew when it is met
+    strip_hidden(root, elements)
+    for link in root.iter("a"):
+        if (link.get("href") or "").startswith("#"):  # a footnote's number, or the way back from it
+            del link.attrib["href"]
+            said = (link.text or "").strip()
+            link.text = f"[{said}]" if said.isdigit() else link.text
+    return render_markdown(walk(root, place).blocks)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {error}") from error
+
+
+def _footnotes(found: re.Match[str]) -> str:
+    return "".join(f"[^{key.strip().lstrip('@')}]" for key in found[1].split(";"))
+
+
+def _split(text: str) -> tuple[str, tuple[DraftReference, ...]]:
+    """Part a text into its body and its references: those of a list, then links in the body.
+
+    A line that begins with `[1]` or `[^1]:` and names an address or a DOI is a reference, and goes
+    on up to the next one or to a blank line; in the list that ends a text with numbered markers,
+    so is each item.
+    """
+    last = _list_at_the_end(text) if _NUMBERED.search(text) else len(text)
+    body: list[str] = []
+    listed: list[list[str]] = []  # key and lines
+    at, running = 0, False
+    for line in text.splitlines(keepends=True):
+        key = _key_of(line, behind=at >= last, count=len(listed) + 1)
+        if key:
+            listed.append([key, line])
+        elif running and line.strip() and not _HEADING.match(line):
+            listed[-1].append(line)
+        else:
+            body.append(line)
+        running = bool(key) or (running and bool(line.strip()))
+        at += len(line)
+    named = {one.key: one for one in map(_listed, listed)}
+    plain = _NAMED_LINK.sub(lambda m: _inlined(m, named), "".join(body))
+    links = dict.fromkeys(_trimmed(match[0]) for match in _URL.finditer(plain))
+    return plain, (*named.values(), *(DraftReference("", url, url, doi_of(url)) for url in links))
+
+
+def _list_at_the_end(text: str) -> int:
+    """Find where the list begins that ends a text: behind its last heading, or as its last lines.
+
+    The end of the text where there is none.
+    """
+    begun = max((match.end() for match in _HEADING.finditer(text)), default=0)
+    behind = text.find("\n", begun) + 1
+    if begun and _is_item(next(filter(str.strip, text[behind:].splitlines()), "")):
+        return behind
+    at = len(text)
+    for line in reversed(text.splitlines(keepends=True)):
+        if line.strip() and not _is_item(line):
+            break
+        at -= len(line)
+    return at
+
+
+def _is_item(line: str) -> bool:
+    return bool(_KEYED.match(line) or _ITEM.match(line))
+
+
+def _key_of(line: str, *, behind: bool, count: int) -> str:
+    """Name the reference that a line begins; empty where it begins none."""
+    keyed, item = _KEYED.match(line), _ITEM.match(line)
+    if keyed and (keyed[1] or behind):
+        told = keyed[3]
+        key = keyed[1] or keyed[2]
+    elif item and behind:
+        key, told = str(count), item[1]
+    else:
+        return ""
+    return key if behind or _URL.search(told) or _DOI.search(told) else ""
+
+
+def _listed(row: list[str]) -> DraftReference:
+    key, *lines = row
+    first = _KEYED.match(lines[0]) or _ITEM.match(lines[0])
+    assert first is not None, "a reference begins with its key"
+    text = " ".join(" ".join([first[first.lastindex or 0], *lines[1:]]).split())
+    url = _URL.search(text)
+    return DraftReference(key, text, _trimmed(url[0]) if url else "", doi_of(text))
+
+
+def _inlined(found: re.Match[str], named: Mapping[str, DraftReference]) -> str:
+    """Write a link that is defined elsewhere (`[words][key]`) as one that is not."""
+    target = named.get(found[2] or found[1])
+    return f"[{found[1]}]({target.url})" if target and target.url else found[0]
+
+
+def doi_of(text: str) -> str:
+    """Find the DOI that a reference or an address names; empty for none."""
+    match = _DOI.search(text)
+    found = match[0].rstrip(_CLOSING) if match else ""
+    while found.endswith((")", "]")) and found.count(")") > found.count("("):
+        found = found[:-1].rstrip(_CLOSING)
+    return found.lower()
+
+
+def _trimmed(url: str) -> str:
+    return url.rstrip(_CLOSING)
+
+
+def _replaced(found: str, moved: Mapping[str, str]) -> str:
+    url = _trimmed(found)
+    return moved.get(url, url) + found[len(url) :]
+
+
+def _entries(text: str) -> Iterator[DraftReference]:
+    """Read the entries of a BibTeX file."""
+    for match in _ENTRY.finditer(text):
+        if match[1].lower() in _NO_ENTRY:
+            continue
+        fields = dict(_fields(text, match.end()))
+        told = [fields.get(name, "") for name in ("author", "title", "year")]
+        url, doi = fields.get("url", ""), doi_of(fields.get("doi", "") or fields.get("url", ""))
+        names = fields.get("author", "").replace("\n", " ").split(" and ")
+        authors = tuple(_family(name) for name in names if name.strip())
+        title = " ".join(fields.get("title", "").split())
+        yield DraftReference(match[2], ". ".join(filter(None, told)), url, doi, title, authors)
+
+
+def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
+    """Read the fields of an entry from behind its key to its last brace."""
+    while match := _FIELD.search(text, at):
+        if "}" in text[at : match.start()]:
+            return
+        value, at = _value(text, match.end())
+        yield match[1].lower(), value
+
+
+def _value(text: str, at: int) -> tuple[str, int]:
+    """Read a value in braces or quotation marks, or a bare word: without TeX, and its end."""
+    if text[at : at + 1] not in ("{", '"'):
+        end = next((n for n in range(at, len(text)) if text[n] in ",}\n"), len(text))
+        return text[at:end].strip(), end
+    depth, end = 0, at
+    for end in range(at, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[end], 0)
+        closed = text[at] == "{" or (text[end] == '"' and end > at)
+        if not depth and closed:
+            break
+    inside = re.sub(r"\\[a-zA-Z]+\s*|\\.|[{}]", "", text[at + 1 : end])
+    return inside.strip(), end + 1
+
+
+def _family(name: str) -> str:
+    head, comma, _ = name.partition(",")
+    return (head if comma else name.rsplit(maxsplit=1)[-1]).strip()

@@ -1,0 +1,206 @@
+"""PYTHON: figures computed in a sandbox from figures that the run has read (extra `compute`).
+
+The code gets no file, network or environment. What it computes with comes in through `figure`,
+`table` and `number`, so that each figure is traced to its passage. What comes out is a source of
+its own, which says how it came about.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import Field
+from pydantic_monty import AsyncMonty, CollectString, MontyError
+
+from agent.errors import ToolError
+from agent.evidence.passages import cells_of, is_rule
+from agent.tools.registry import Params, Tool, ToolResult
+from agent.tools.sources import passages_block, register
+from browser.text.words import clean
+from browser.types import Document, Outcome, Page
+
+if TYPE_CHECKING:
+    from agent.evidence.store import Evidence
+    from agent.tools.context import ToolContext
+    from agent.tools.registry import Finish
+    from agent.types import Passage
+
+SECONDS: Final = 5.0
+"""Arithmetic over some tables takes milliseconds; a loop that does not end takes all there is."""
+MEMORY: Final = 64 * 1024 * 1024
+"""Bytes: the largest table that is read has some megabytes."""
+LONGEST_CODE, LONGEST_RESULT = 8_000, 4_000
+"""Characters."""
+_LIMITS: Final = {"max_feed_duration_secs": SECONDS, "max_memory": MEMORY, "max_suspensions": 5_000}
+_SCALES: Final = {
+    "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "mn": 1e6,
+    "billion": 1e9, "bn": 1e9, "trillion": 1e12,
+}  # fmt: skip
+_FIGURE = re.compile(r"([-−–]?)\s*[^\w\s]?\s*(\d[\d.,'’\s]*)\s*([a-z]*)", re.IGNORECASE)
+_HINT = (
+    'Figures come in as figure("S3¶12", "31.4 million"), tables as table("S3¶5"): rows of texts, '
+    "the column names first; number(text) reads a cell. The last expression is the result."
+)
+
+
+class PythonParams(Params):
+    """The code; its last expression is the result."""
+
+    code: str = Field(min_length=1, max_length=LONGEST_CODE)
+
+
+@dataclass(slots=True)
+class _Desk:
+    """Hands the code what was read, and notes what it took: passage and words, each once."""
+
+    evidence: Evidence
+    taken: dict[tuple[str, str], None] = field(default_factory=dict)
+    _cells: dict[str, str] = field(default_factory=dict)
+
+    def figure(self, passage: str, words: str) -> float:
+        """Give the figure in some words of a passage; raises `ValueError` where they are not."""
+        found = self._passage(passage)
+        if not words.strip() or " ".join(words.split()) not in " ".join(found.text.split()):
+            raise ValueError(f"“{words}” does not stand in {passage}")
+        value = number(words)
+        self.taken[passage, words] = None
+        return value
+
+    def table(self, passage: str) -> list[list[str]]:
+        """Give the table of which a passage is a row, the names of its columns first."""
+        found = self._passage(passage)
+        source = self.evidence.source(found.source)
+        text = source.text if source else ""
+        start, end = found.start, found.end
+        while (above := text.rfind("\n", 0, max(0, start - 1)) + 1) < start and text[above] == "|":
+            start = above
+        while end < len(text) and text[end : end + 2] == "\n|":
+            below = text.find("\n", end + 1)
+            end = below if below >= 0 else len(text)
+        rows = [cells_of(line) for line in text[start:end].split("\n") if not is_rule(line)]
+        if not text[start:end].lstrip().startswith("|"):
+            raise ValueError(f"{passage} is no row of a table")
+        for other in source.passages if source else ():
+            if start <= other.start < end:
+                self._cells.update(dict.fromkeys(cells_of(other.text), other.id))
+        return rows
+
+    def number(self, text: str) -> float:
+        """Read a figure, and note the row that it stands in if it is a cell of a table."""
+        value = number(text)
+        if text in self._cells:
+            self.taken[self._cells[text], text] = None
+        return value
+
+    def _passage(self, name: str) -> Passage:
+        found = self.evidence.passage(name)
+        if found is None:
+            raise ValueError(f"there is no passage {name}")
+        return found
+
+
+async def compute(context: ToolContext, params: PythonParams) -> Finish:
+    """Run the code; what it gives is a source of its own if it rests on what was read."""
+    desk, printed = _Desk(context.evidence), CollectString()
+    given = {"figure": desk.figure, "table": desk.table, "number": desk.number}
+    try:
+        async with (
+            AsyncMonty(max_processes=1, request_timeout=2 * SECONDS) as pool,
+            pool.checkout(limits=_LIMITS) as session,  # type: ignore[arg-type] # a plain dict
+        ):
+            value = await session.feed_run(
+                params.code, external_lookup=given, print_callback=printed
+            )
+    except (MontyError, TimeoutError) as error:
+        raise ToolError(f"the code failed: {error}", hint=_HINT) from error
+    shown = _shown(value) if value is not None else printed.output.strip()
+    if not shown:
+        raise ToolError("the code gave nothing", hint=_HINT)
+    return lambda: _finished(context, params.code, shown[:LONGEST_RESULT], desk)
+
+
+def _finished(context: ToolContext, code: str, shown: str, desk: _Desk) -> ToolResult:
+    if not desk.taken:
+        note = "it uses no figure that was read, so it is no source and cannot be cited"
+        return ToolResult({"note": note}, shown, "computed")
+    url = f"urn:computed:{len(context.evidence.sources) + 1}"
+    text = clean("\n\n".join([f"Computed: {shown}", _origins(desk), *_code(code)]))
+    title = f"Computed from {', '.join(dict.fromkeys(name for name, _ in desk.taken))}"
+    page = Page(
+        requested_url=url,
+        url=url,
+        via="computed",
+        outcome=Outcome.OK,
+        fetched_at=datetime.now(UTC),
+        content_type="text/plain",
+        document=Document(url=url, title=title, text=text, kind="text"),
+    )
+    source = register(context, page)
+    block, passages = passages_block(context, source)
+    return ToolResult(
+        {"source": source.name, "title": title}, block, source.name, passages=passages
+    )
+
+
+def _origins(desk: _Desk) -> str:
+    """Say where each figure stands: its passage, and the page with its address."""
+    lines = []
+    for name, words in desk.taken:
+        passage = desk.evidence.passage(name)
+        source = desk.evidence.source(passage.source) if passage else None
+        lines.append(f"- “{words}” in {name}, {source.title} <{source.url}>" if source else name)
+    return "from\n" + "\n".join(lines)
+
+
+def _code(code: str) -> tuple[str, str]:
+    return "by", "\n".join(f"    {line}" for line in code.strip().splitlines())
+
+
+def _shown(value: Any) -> str:
+    """Write a result; of a fraction also as it is rounded in prose."""
+    if isinstance(value, float) and value != int(value or 0):
+        rounded = dict.fromkeys(f"{value:,.{places}f}" for places in (0, 1, 2, 3))
+        return f"{value!r}, rounded {'; '.join(rounded)}"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{int(value)}" if abs(value) < 1_000 else f"{int(value)} ({int(value):,})"
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def number(text: str) -> float:
+    """Read a figure as people write it: `1,234`, `31.4 million`, `−12 %`, `1.234,5`.
+
+    Raises `ValueError` where there is none, or more than one.
+    """
+    found = list(_FIGURE.finditer(text))
+    if len(found) != 1:
+        raise ValueError(f"“{text}” is {'no figure' if not found else 'more than one figure'}")
+    sign, digits, scale = found[0].groups()
+    digits = re.sub(r"[\s'’]", "", digits.rstrip(" .,'’"))
+    dot, comma = digits.rfind("."), digits.rfind(",")
+    decimal = max(dot, comma) if min(dot, comma) >= 0 else dot if dot >= 0 else comma
+    grouped = dot < 0 and re.fullmatch(r"\d{1,3}(?:,\d{3})+", digits)
+    if decimal < 0 or grouped or digits.count(digits[decimal]) > 1:
+        decimal = len(digits)
+    whole = re.sub(r"[.,]", "", digits[:decimal])
+    value = float(f"{whole}.{digits[decimal + 1 :] or 0}")
+    value *= (-1 if sign else 1) * _SCALES.get(scale.lower(), 1)
+    return int(value) if value.is_integer() else round(value, 12)
+
+
+COMPUTING_TOOLS: Final = (
+    Tool(
+        "PYTHON",
+        "computes from what was read, in a sandbox; the result is a source to cite. "
+        'figure("S3¶12","31.4 million") and number(table("S3¶5")[1][2]) bring figures in.',
+        PythonParams,
+        compute,
+        capped=False,
+        seconds=4 * SECONDS,
+    ),
+)

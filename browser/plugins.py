@@ -1,0 +1,72 @@
+"""Plug-ins: what installed packages bring, by entry points, one group for each kind.
+
+A kind's group is `urchin.KIND`. No package is looked through before something is named that is not
+built in; parsers of sites alone are looked for with the first page that is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final
+
+from browser.errors import BrowserError
+
+KINDS: Final = {
+    "search": "a search provider: a class over `browser.search.provider.SearchProvider`",
+    "platforms": "a site parser: a class over `browser.extract.platforms.Platform`",
+    "solvers": "a solver of captchas: made with `browser.solvers.Settings`",
+    "models": "a language model: made with the name behind `NAME/`",
+    "judges": "a judge of claims: called with a claim and passages, gives a Verdict or None",
+    "embedders": "texts into vectors: `name` and `embed(texts)`",
+    "tools": "a tool, `agent.tools.registry.Tool`, or several",
+    "exports": "a form of export: the folder of a run in, bytes out",
+}
+"""What can be plugged in; docs/plugins.md has an example of each."""
+
+
+class PluginBroken(BrowserError):
+    """A package names a plug-in that cannot be loaded."""
+
+    hint = "`research plugins` tells which package it is of; mend or uninstall that."
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A plug-in by kind and name, and where it comes from; nothing of it is loaded yet."""
+
+    kind: str
+    name: str
+    package: str
+    version: str
+    entry: EntryPoint
+
+    def load(self) -> Any:
+        """Import it; raises PluginBroken, whatever its package raises."""
+        try:
+            return self.entry.load()
+        # A package of somebody else's may fail in any way when it is imported.
+        except Exception as error:
+            said = (
+                f"the {self.kind} plug-in {self.name!r} ({self.entry.value}) does not load: {error}"
+            )
+            raise PluginBroken(said) from error
+
+
+def plugins(kind: str, name: str | None = None) -> list[Plugin]:
+    """List the plug-ins of a kind, of this name if one is given, by name."""
+    found = entry_points(group=f"urchin.{kind}")
+    wanted = (one for one in found if name is None or one.name == name)
+    told = (
+        (one, one.dist.metadata["Name"] if one.dist else "", one.dist.version if one.dist else "")
+        for one in wanted
+    )
+    return sorted(
+        (Plugin(kind, one.name, package, version, one) for one, package, version in told),
+        key=lambda plugin: plugin.name,
+    )
+
+
+def load_plugin(kind: str, name: str) -> Any:
+    """Load the plug-in of this name; None where there is none. Raises PluginBroken."""
+    return next((plugin.load() for plugin in plugins(kind, name)), None)

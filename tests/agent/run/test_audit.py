@@ -1,0 +1,216 @@
+"""An audit of a draft: what it cites is looked up, its sentences are held against it."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree as ET
+
+import pytest
+from docx import Document
+
+from agent.errors import UsageError, WebOutOfReach
+from agent.export.verdicts import faults
+from agent.run.audit import audit
+from agent.run.draft import read_draft
+from tests.loopback import Handler, serving
+
+HERON = "The Heron line opened on 4 May 1898 with horse-drawn cars. It has 24 cars."
+PAGES = {
+    "/heron": ("Heron line", HERON),
+    "/brask": ("Hedda Brask", "Hedda Brask was an engineer. She was born in Lindmark in 1861."),
+    "/web/2020/tower": ("The tower", "The tower stood 31 metres high before the fire."),
+}
+WORKS = {
+    "10.1000/nets": {"title": ["Nets of the northern coast"], "author": [{"family": "Brask"}]},
+    "10.1000/gone": {
+        "title": ["Tar on ropes"],
+        "author": [{"family": "Holm"}],
+        "updated-by": [{"type": "retraction", "DOI": "10.1000/notice"}],
+    },
+}
+
+
+class _Cited(Handler):
+    """Pages, one that moved, one that is gone and archived, and what knows of DOIs."""
+
+    def get(self):
+        path = unquote(urlsplit(self.path).path)
+        base = self.server.site
+        if path == "/old-heron":
+            self.send(301, "text/plain", b"", {"Location": f"{base}/heron"})
+        elif path in PAGES:
+            title, text = PAGES[path]
+            body = f"<title>{title}</title><main><h1>{title}</h1><p>{text}</p></main>"
+            self.send(200, "text/html; charset=utf-8", body.encode())
+        elif path == "/wayback/available":
+            there = {"closest": {"available": True, "url": f"{base}/web/2020/tower"}}
+            known = there if "tower" in self.path else {}
+            self._json({"archived_snapshots": known})
+        elif path.removeprefix("/works/") in WORKS:
+            self._json({"message": WORKS[path.removeprefix("/works/")]})
+        elif path.startswith("/10.1000/"):  # where a DOI leads to
+            self.send(200, "text/html", f"<title>{path}</title><p>About {path}.</p>".encode())
+        elif path.startswith("/api/handles/"):
+            found = path.endswith("/elsewhere")
+            self._json({"responseCode": 1 if found else 100}, 200 if found else 404)
+        else:
+            self.send(404, "text/plain", b"nothing here")
+
+    def _json(self, value, status=200):
+        self.send(status, "application/json", json.dumps(value).encode())
+
+
+@pytest.fixture
+def cited():
+    with serving(_Cited, str) as base:
+        yield base
+
+
+@pytest.fixture
+def audited(cited, tmp_path):
+    """Audit a text as a file of this name."""
+
+    async def run(text, name="draft.md", **given):
+        path = tmp_path / name
+        path.write_text(text.replace("SITE", cited), encoding="utf-8")
+        flags = {"allow_private": [cited.removeprefix("http://")], "data_dir": tmp_path / "data"}
+        services = dict.fromkeys(("crossref", "doi", "archive"), cited)
+        return await audit(path, services=services, **{**flags, **given})
+
+    return run
+
+
+async def test_sentences_are_held_against_what_each_cites(audited):
+    report = await audited(
+        "# Trams\n\nThe Heron line opened on 4 May 1898 with horse-drawn cars ([H](SITE/heron))."
+        " It has 42 cars [1]. She was born in Lindmark in 1861.[^b] We find this odd.\n\n"
+        "[1]: SITE/heron\n[^b]: Hedda Brask, SITE/brask\n"
+    )
+    states = [(sentence.text, sentence.verdict.value) for sentence in report.sentences]
+    assert states == [
+        ("The Heron line opened on 4 May 1898 with horse-drawn cars.", "supported"),
+        ("It has 42 cars.", "undecided"),
+        ("She was born in Lindmark in 1861.", "supported"),
+        ("We find this odd.", "uncited"),
+    ]
+    assert report.sentences[1].reason == "“42” does not stand in [1]"
+    assert faults(report) == []
+
+
+async def test_one_value_wrong_is_a_fault_by_code_alone_and_the_judge_finds_the_rest(
+    audited, script
+):
+    judge = script({"reply": "2 not stated\n3 supported", "for": "judge"})
+    report = await audited(
+        "The Heron line opened on 4 May 1899 with horse-drawn cars ([H](SITE/heron)). The"
+        " Heron line is loved by all ([H](SITE/heron)). Trams began in 1898 ([H](SITE/heron)).",
+        model=judge,
+    )
+    assert [text for text, _ in faults(report)] == [
+        "The Heron line opened on 4 May 1899 with horse-drawn cars.",
+        "The Heron line is loved by all.",
+    ]
+    assert report.sentences[2].decided_by == "judge"
+
+
+async def test_references_that_moved_died_or_were_archived_are_told(audited):
+    report = await audited(
+        "It has 24 cars [1]. The tower stood 31 metres high before the fire [2]. Nobody knows"
+        " [3].\n\n# References\n\n1. SITE/old-heron\n2. SITE/tower\n3. SITE/lost\n"
+    )
+    moved, archived, lost = report.references
+    assert (moved.state, moved.now[-6:], moved.wrong) == ("moved", "/heron", [])
+    assert (archived.state, archived.archived[-15:]) == ("dead", "/web/2020/tower")
+    assert (lost.state, lost.archived, lost.source) == ("dead", "", None)
+    assert [s.verdict.value for s in report.sentences] == ["supported", "supported", "uncited"]
+    assert report.sentences[2].reason == "cites [3], which was not read"
+    assert len(faults(report)) == 2
+
+
+async def test_dois_are_known_retracted_or_another_work(audited):
+    report = await audited(
+        """@article{a, title={Nets of the Northern Coast}, author={Brask, H.}, doi={10.1000/nets}}
+        @article{b, title={Tar on Ropes}, author={Ida Holm}, doi={10.1000/gone}}
+        @article{c, title={Nets of the {N}orthern Coast}, author={Lund, Per}, doi={10.1000/NETS}}
+        @article{d, title={A history of lamps}, author={Hedda Brask}, doi={10.1000/nets}}
+        @article{e, title={Of nothing}, doi={10.1000/none}}
+        @article{f, title={A data set}, doi={10.1000/elsewhere}}""",
+        "refs.bib",
+    )
+    assert [reference.wrong for reference in report.references] == [
+        [],
+        ["it was retracted"],
+        ["not its authors: Lund (Brask)"],
+        ["the DOI 10.1000/nets is that of “Nets of the northern coast”"],
+        ["the DOI 10.1000/none does not exist"],
+        [],
+    ]
+
+
+async def test_addresses_that_are_refused_are_not_asked(audited):
+    refused = await audited(
+        "It has 24 cars ([H](SITE/heron)).", allow_private=[], deny=["127.0.0.1"]
+    )
+    assert [one.state for one in refused.references] == ["not_read"]
+    assert faults(refused) == []
+
+
+async def test_a_web_out_of_reach_is_no_dead_link(audited):
+    report = await audited(
+        "It has 24 cars ([H](http://127.0.0.1:9/heron)).", allow_private=["127.0.0.1:9"]
+    )
+    assert report.error is not None
+    assert report.error.type == WebOutOfReach.__name__
+
+
+def test_drafts_of_other_forms_are_read_with_their_references(tmp_path):
+    word = Document()
+    word.add_paragraph("It has 24 cars [1]. She was born in 1861 [2].")
+    word.add_heading("References", 1)
+    word.add_paragraph("[1] Heron line. https://trams.example/heron")
+    word.add_paragraph("[2] Brask, H. A life. doi:10.1000/life.2")
+    word.save(str(tmp_path / "draft.docx"))
+    (tmp_path / "draft.html").write_text(
+        '<p>It has 24 cars<sup><a href="#n1">1</a></sup>.</p><h2>Notes</h2><ol><li id="n1">Heron.'
+        ' <a href="https://trams.example/heron">there</a> <a href="#t1">↑</a></li></ol>'
+    )
+    (tmp_path / "refs.bib").write_text("@misc{h, url = {https://trams.example/heron}}")
+    (tmp_path / "draft.md").write_text(
+        "It has 24 cars [@h; @h]. See [this][h2].\n\n[h2]: https://a.b/c"
+    )
+    found = read_draft(tmp_path / "draft.docx")
+    assert [(one.key, one.url, one.doi) for one in found.references] == [
+        ("1", "https://trams.example/heron", ""),
+        ("2", "", "10.1000/life.2"),
+    ]
+    assert "Brask" not in found.text
+    page = read_draft(tmp_path / "draft.html")
+    assert "24 cars[1]." in page.text
+    assert [(one.key, one.url) for one in page.references] == [("1", "https://trams.example/heron")]
+    cited = read_draft(tmp_path / "draft.md", tmp_path / "refs.bib")
+    assert "24 cars [^h][^h]." in cited.text
+    assert "[this](https://a.b/c)" in cited.text
+    assert {one.key for one in cited.references} == {"h", "h2", ""}
+    (tmp_path / "bare.md").write_text("Nothing is cited here.")
+    with pytest.raises(UsageError, match="cites nothing"):
+        read_draft(tmp_path / "bare.md")
+
+
+def test_the_command_writes_a_report_beside_the_draft_and_exits_8(run, cited, tmp_path):
+    (tmp_path / "notes.md").write_text(
+        f"It has 24 cars [1].\n\n[1]: {cited}/heron\n[2]: {cited}/gone"
+    )
+    private = cited.removeprefix("http://")
+    flags = ("--service", f"archive={cited}", "--allow-private", private)
+    done = run("audit", str(tmp_path / "notes.md"), *flags, "--export", str(tmp_path / "ci.xml"))
+    assert done.returncode == 8, done.stderr
+    assert "1 does not hold:" in done.stdout
+    cases = ET.parse(tmp_path / "ci.xml").getroot()
+    assert [case.find("failure") is None for case in cases] == [True, True, False]
+    (tmp_path / "notes.md").write_text(f"It has 24 cars [1].\n\n[1]: {cited}/heron")
+    done = run("audit", str(tmp_path / "notes.md"), *flags, "--json")
+    assert (done.returncode, json.loads(done.stdout)["references"][0]["state"]) == (0, "ok")
+    assert "<h2>References</h2>" in (tmp_path / "notes.md.audit.html").read_text()
+    assert run("verify", "last").returncode == 0
+    assert run("audit", str(tmp_path / "notes.md"), "--service", "x=http://a.b").returncode == 2
