@@ -12,8 +12,19 @@ case "${1:-}" in
   research)
     [ -n "${Q:-}" ] || { echo 'usage: make research Q="your question"' >&2; exit 2; }
     exec "$bin/research" ask -- "$Q" ;;
-  # On two processors a third process uses the time in which the others wait for browsers and servers.
-  test) exec "$bin/python" -m pytest -n 3 --dist loadfile --no-loadscope-reorder ;;
+  test)
+    # Runs write their records and databases through to the disk; where memory has room (kB), they
+    # do so there. Others may pass through the folder: the user as whom a database runs.
+    free=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')
+    if [ "${free:-0}" -gt 4000000 ]; then
+      TMPDIR=$(mktemp -d /dev/shm/urchin.XXXXXX)
+      export TMPDIR
+      chmod 711 "$TMPDIR"
+      trap 'rm -rf "$TMPDIR"' EXIT
+      trap 'exit 130' INT TERM
+    fi
+    # On two processors a third process uses the time in which others wait for browsers and servers.
+    "$bin/python" -m pytest -n 3 --dist loadfile --no-loadscope-reorder ;;
   litellm)
     # It holds openai and filelock below what everything else is tested with: these and itself are
     # laid over the environment, in one of its own.
