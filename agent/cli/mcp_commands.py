@@ -16,9 +16,9 @@ from agent.config import options, servers_path
 from agent.errors import CHECK_FAILED, ResearchError, UsageError
 from agent.mcp.client_settings import PLACES, settings_for
 from agent.mcp_client.server_settings import (
-    ServerSettings,
     read_servers,
     servers_of,
+    settings_of,
     write_servers,
 )
 from browser.text.words import clean
@@ -152,7 +152,7 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path | None, **given: Any
     row |= {"env": _pairs(given["env"]), "headers": _pairs(given["header"])}
     row |= {"timeout": given["timeout"], "alwaysAllow": [*given["always_allow"]]}
     rows[name] = {key: value for key, value in row.items() if value}
-    ServerSettings.model_validate(rows[name])
+    settings_of(name, rows[name], place)
     print(f"{name} is in {write_servers(rows)}")
     asyncio.run(_tested([name], data_dir, allow=True))
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio
 
-from agent.config import private_folder
 from agent.evidence.store import Evidence
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import SEARCH, Kind, Provenance
@@ -27,8 +26,8 @@ from agent.run.web import open_web
 from agent.tools.context import Limits, ToolContext
 from agent.tools.observed import ObservedCalls
 from agent.tools.policy import Policy
-from agent.tools.registry import Registry
-from agent.tools.toolset import tools_for
+from agent.tools.selection import select
+from agent.tools.toolset import tools_there
 from agent.types import ToolCall
 
 if TYPE_CHECKING:
@@ -90,7 +89,6 @@ class ToolSession:
         """Give the memory, opened when it is first asked for."""
         async with self._opening:
             if self.context.memory is None:
-                private_folder(self.options.data)
                 opened = await self.context.in_memory_thread(memory_of, self.options, os.environ)
                 self._stack.push_async_callback(self.context.in_memory_thread, opened.close)
                 self.context.memory = opened
@@ -125,7 +123,8 @@ class ToolSession:
         context = replace(self.context, approve=person.approve, evidence=kept)
         given = {name: value for name, value in asked.items() if value is not None}
         self.hear(" ".join(map(str, given.values())))
-        policy = Policy(Registry(tools_for(context)), context)
+        tools = select(tools_there(context), self.options).registry()
+        policy = Policy(tools, context)
         calls = ObservedCalls(policy, self.read, self.options.file)
         return (await calls.run(ToolCall(tool, json.dumps(given)), ""))()
 
