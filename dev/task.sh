@@ -49,6 +49,8 @@ case "${1:-}" in
     status=0
     "$bin/python" -m tests.bench.fuzz --seconds 600 || status=$?
     "$bin/python" -m tests.bench.kills 300 || status=$?
+    "$bin/python" -m tests.bench.disk || status=$?
+    "$bin/python" -m tests.bench.growth 5000 || status=$?
     exit "$status" ;;
   scorecard) exec "$bin/python" -m tests.scorecard ;;
   bench) exec "$bin/python" -m tests.bench "${DATA:-}" ;;
