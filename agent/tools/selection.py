@@ -18,15 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """Every tool once, with the reason why it is off, or "" where it is on; and what was odd."""
+    """Every tool once, with the reason why it is off, or "" where it is on; and what was odd.
+
+    `refused` are those that a rule keeps off: a call is told so. The others are unknown to a run.
+    """
 
     rows: tuple[tuple[Tool, str], ...]
     told: tuple[str, ...] = ()
+    refused: frozenset[str] = frozenset()
 
     def registry(self) -> Registry:
         """Give the tools that are on."""
         on = [tool for tool, why in self.rows if not why]
-        return Registry(on, {tool.name: why for tool, why in self.rows if why})
+        return Registry(on, {t.name: why for t, why in self.rows if t.name in self.refused})
 
     def as_noted(self, options: Options) -> dict[str, Any]:
         """Say for the record which tools a run has, by what rules, and why not the others."""
@@ -56,16 +60,18 @@ def select(
     diagnostics.
     """
     rows: dict[str, tuple[Tool, str]] = {}
-    told = [*told]
+    told, refused = [*told], set[str]()
     for tool, useless in there:
         key = _plain(tool.name)
         if key in rows:
             told.append(f"{tool.name} of {tool.server or tool.source} is named as one before it")
             continue
-        rows[key] = (tool, useless or _refused(tool, options))
+        why = _refused(tool, options)
+        rows[key] = (tool, why or useless)
+        refused |= {tool.name} if why else set()
     order = [*ToolSource]
     by_source = sorted(rows.values(), key=lambda row: order.index(row[0].source))
-    return Selected(tuple(by_source), tuple(told))
+    return Selected(tuple(by_source), tuple(told), frozenset(refused))
 
 
 def _refused(tool: Tool, options: Options) -> str:
