@@ -16,8 +16,6 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
 
-from agent import __version__
-
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.trace import Span
@@ -29,10 +27,10 @@ class RunSpans:
     """A listener of a run's events; `close` sends what is left, and waits for that."""
 
     def __init__(self) -> None:
-        named = Resource.create({"service.name": "urchin-research", "service.version": __version__})
+        named = Resource.create({"service.name": "urchin-research"})
         self._provider = TracerProvider(resource=named)
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-        self._tracer = self._provider.get_tracer("urchin", __version__)
+        self._tracer = self._provider.get_tracer("urchin")
         self._run: Span | None = None
         self._steps: dict[str, Span] = {}
         self._last = 0
