@@ -2,6 +2,7 @@
 # Make the working folder ready: .venv with this project and its development tools, and a browser.
 # Needs Python 3.11 or newer and a network; says what it does; does nothing that is done already.
 #   PYTHON=/path/to/python3 sh dev/setup.sh      takes that Python
+#   sh dev/setup.sh core                         without the development tools
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -45,19 +46,31 @@ make_venv() {
   [ -d "$venv/Scripts" ] && bin=$venv/Scripts || bin=$venv/bin
 }
 
-install_project() {
-  say "installing the project and its development tools"
+install() {
   # An old pip fails on some extras and knows no dependency groups (25.1 does).
   "$bin/python" -m pip install --quiet --disable-pip-version-check --upgrade pip
-  "$bin/python" -m pip install --quiet --editable . --group dev
+  "$bin/python" -m pip install --quiet --editable . "$@"
 }
 
+core=$venv/.core-${ready#"$venv"/.ready-}
 [ -e "$ready" ] && exit 0
-make_venv
-install_project
+if [ "${1:-}" = core ]; then
+  [ -e "$core" ] && exit 0
+  make_venv
+  say "installing the project"
+  install
+else
+  make_venv
+  say "installing the project and its development tools"
+  install --group dev
+fi
 . dev/browser.sh
 ensure_browser
-"$bin/python" dev/javascript/check.py install
-rm -f "$venv"/.ready-*
-: >"$ready"
+rm -f "$venv"/.ready-* "$venv"/.core-*
+if [ "${1:-}" = core ]; then
+  : >"$core"
+else
+  "$bin/python" dev/javascript/check.py install
+  : >"$ready"
+fi
 say "ready"

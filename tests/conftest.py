@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from agent import research
 from agent.journal.events import read_events
@@ -25,6 +26,25 @@ if TYPE_CHECKING:
 
     from agent import Report
     from agent.journal.events import Event
+
+# A sample; `--hypothesis-profile=default` has more, and `make soak` feeds the readers for minutes.
+settings.register_profile("suite", max_examples=40, deadline=None)
+settings.load_profile("suite")
+
+
+_LONGEST = ("e2e", "security", "crash", "browser/page", "browser/session", "agent/run", "agent/cli")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the folders whose files take longest: short ones fill the gaps at the end."""
+    folder = Path(__file__).parent
+
+    def place(item: pytest.Item) -> int:
+        path = item.path.relative_to(folder).as_posix()
+        found = (n for n, name in enumerate(_LONGEST) if path.startswith(f"{name}/"))
+        return next(found, len(_LONGEST))
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,7 @@
 """`research` in processes forked from one that has loaded it: the import once, not each time.
 
+A command may also be Python code (`-c`, the code and its arguments).
+
 Each command still is a process of its own, with its own environment, folder, streams and exit
 code, and can be killed. That the installed command starts is for the tests that call `COMMAND`.
 """
@@ -22,6 +24,7 @@ from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock, Thread
+from typing import NoReturn
 
 ROOT = Path(__file__).parent.parent
 PATIENCE = 180
@@ -69,13 +72,15 @@ class Command:
 class Commands:
     """Starts commands, for threads too; to be closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, preload: Path | None = None) -> None:
+        """Start the server; `preload` is a library that stands before libc in what it starts."""
+        loaded = {"LD_PRELOAD": str(preload)} if preload else {}
         self._asking, theirs = socket.socketpair()
         self._lock = Lock()
         with theirs:
             self._server = subprocess.Popen(
                 [sys.executable, "-c", "from tests.forked import serve; serve()"],
-                env={"PATH": os.environ["PATH"], "HOME": os.devnull},
+                env={"PATH": os.environ["PATH"], "HOME": os.devnull, **loaded},
                 cwd=ROOT,
                 stdin=theirs,
             )
@@ -182,10 +187,24 @@ def _become(asked: dict, streams: list[int]) -> None:
         if asked["limit"]:
             resource.setrlimit(resource.RLIMIT_FSIZE, (asked["limit"],) * 2)
         sys.argv = asked["argv"]
+        if sys.argv[0] == "-c":
+            _run_code()
         main()
     finally:  # `main` ends the process itself
         traceback.print_exc()
         os._exit(1)
+
+
+def _run_code() -> NoReturn:
+    """Run what stands behind `-c` as a program of its own; ends the process."""
+    code, failed = sys.argv.pop(1), 1
+    try:
+        exec(compile(code, "<forked>", "exec"), {"__name__": "__main__"})
+        sys.stdout.flush()
+        failed = 0
+    except BaseException:  # noqa: BLE001 - told, as Python does
+        traceback.print_exc()
+    os._exit(failed)
 
 
 def _load_everything() -> None:

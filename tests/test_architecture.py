@@ -7,6 +7,7 @@ import itertools
 import re
 import tomllib
 from collections import defaultdict
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -64,6 +65,7 @@ MOST_IMPORTS = 15
 """Modules of ours that one module needs when it is loaded: more, and it holds several subjects."""
 
 
+@cache
 def modules() -> dict[str, ast.Module]:
     """Every module of the project, parsed, by its dotted name."""
     found = {}

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -29,6 +30,9 @@ def imported(folder: str) -> set[str]:
     return names - OWN - sys.stdlib_module_names - NEWER_STDLIB
 
 
+installed = cache(packages_distributions)
+
+
 def declared() -> set[str]:
     """Normalised names of the project's dependencies and those of its extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -42,7 +46,7 @@ def normal(name: str) -> str:
 
 @pytest.mark.parametrize("folder", ["agent", "browser", "fixtures"])
 def test_every_import_is_a_declared_dependency(folder: str) -> None:
-    providers = packages_distributions()
+    providers = installed()
     asked = declared()
     missing = {
         name

@@ -70,7 +70,7 @@ def test_make_research_asks_the_question_given(newcomer, tmp_path):
         text=True,
         check=False,
     )
-    assert "1 November 1829" in done.stdout, done.stderr
+    assert (done.returncode, "1 November 1829" in done.stdout) == (0, True), done.stderr
 
 
 def test_make_demo_answers_its_question(newcomer):

@@ -17,7 +17,7 @@ from agent.config import (
     read_file,
 )
 from agent.errors import UsageError
-from agent.journal.runs import write_whole
+from agent.files import write_whole
 from agent.models.resolve import endpoint_of
 
 if TYPE_CHECKING:
@@ -85,7 +85,10 @@ def _write(settings: dict[str, Any]) -> Path:
     target = config_path()
     private_folder(target.parent)
     lines = [f"{key.replace('_', '-')} = {_toml(value)}" for key, value in settings.items()]
-    write_whole(target, ("\n".join(lines) + "\n").encode())
+    try:
+        write_whole(target, ("\n".join(lines) + "\n").encode())
+    except OSError as error:
+        raise UsageError(f"cannot write {target}: {error.strerror}") from error
     return target
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.config import APP, config_path, private_folder
 from agent.errors import UsageError
-from agent.journal.runs import write_whole
+from agent.files import write_whole
 from agent.models.providers import PROVIDERS
 
 if TYPE_CHECKING:
@@ -93,7 +93,10 @@ def _rows() -> dict[str, dict[str, str]]:
 
 def _write(rows: dict[str, dict[str, str]]) -> None:
     private_folder(_path().parent)
-    write_whole(_path(), json.dumps(rows, indent=2).encode())
+    try:
+        write_whole(_path(), json.dumps(rows, indent=2).encode(), private=True)
+    except OSError as error:
+        raise UsageError(f"cannot write {_path()}: {error.strerror}") from error
 
 
 def _keyring() -> Any | None:

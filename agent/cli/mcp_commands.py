@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,9 +16,9 @@ from agent.config import options, servers_path
 from agent.errors import CHECK_FAILED, ResearchError, UsageError
 from agent.mcp.client_settings import PLACES, settings_for
 from agent.mcp_client.server_settings import (
-    ServerSettings,
     read_servers,
     servers_of,
+    settings_of,
     write_servers,
 )
 from browser.text.words import clean
@@ -47,15 +46,16 @@ def mcp() -> None:
     metavar="TEXT",
     help="What clients have to show; made up where there is none.",
 )
-@run_flags_showing(*SHOWN, "--share", "--data-dir", "--no-memory")
-def serve(http: bool, port: int, token: str | None, **flags: Any) -> None:  # noqa: FBT001 - click's way
+@click.option("--browser", is_flag=True, help="Also our browser, as playwright-mcp has it.")
+@run_flags_showing(*SHOWN, "--allow-private", "--share", "--data-dir", "--no-memory")
+def serve(http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:  # noqa: FBT001 - click's way
     """Serve MCP; takes the flags of a question for the runs that clients start."""
     given = {name: value for name, value in flags.items() if value not in (None, ())}
     settings = options(given, config=True)
     server, serving = _loaded()
 
     def make(session: Any) -> Any:
-        return server.make_server(session, given, lambda event: told(event, 0))
+        return server.make_server(session, given, lambda event: told(event, 0), browser=browser)
 
     if not http:
         asyncio.run(serving.serve_stdio(settings, make))
@@ -152,7 +152,7 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path | None, **given: Any
     row |= {"env": _pairs(given["env"]), "headers": _pairs(given["header"])}
     row |= {"timeout": given["timeout"], "alwaysAllow": [*given["always_allow"]]}
     rows[name] = {key: value for key, value in row.items() if value}
-    ServerSettings.model_validate(rows[name])
+    settings_of(name, rows[name], place)
     print(f"{name} is in {write_servers(rows)}")
     asyncio.run(_tested([name], data_dir, allow=True))
 
@@ -181,10 +181,9 @@ def remove(name: str) -> None:
 @click.argument("names", nargs=-1)
 @click.option("--allow", is_flag=True, help="Allow the tools as they are now.")
 @data_dir_option
-def test(names: tuple[str, ...], allow: bool, data_dir: Path | None) -> None:  # noqa: FBT001 - click's way
+def test(names: tuple[str, ...], allow: bool, data_dir: Path | None) -> int:  # noqa: FBT001 - click's way
     """Reach MCP servers, all or those named: their tools, and what changed since it was allowed."""
-    if not asyncio.run(_tested(names, data_dir, allow=allow)):
-        sys.exit(CHECK_FAILED)
+    return 0 if asyncio.run(_tested(names, data_dir, allow=allow)) else CHECK_FAILED
 
 
 async def _tested(names: Any, data_dir: Path | None, *, allow: bool) -> bool:

@@ -280,7 +280,7 @@ def export(place: Place, file: Path, session: str | None) -> None:
     if str(file) == "-":
         print(text, end="")
         return
-    _write_private(file, text)
+    write_file(file, text.encode(), private=True)
     print(f"wrote {file}")
 
 
@@ -455,13 +455,3 @@ def _read_storage(file: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadImport(f"{_named(file)} holds no JSON object")
     return value
-
-
-def _write_private(file: Path, text: str) -> None:
-    """Write a file that its owner alone can read: it holds what a person said."""
-    try:
-        handle = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
-    except OSError as error:
-        raise UsageError(f"cannot write {file}: {error.strerror}") from error

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
+from agent.files import write_whole
 from agent.plugins import plugged
 from browser.plugins import plugins
 
@@ -59,11 +60,11 @@ def export(folder: Path, path: Path) -> None:
     write_file(path, write(folder))
 
 
-def write_file(path: Path, body: bytes) -> None:
-    """Write a file that a person named; raises `UsageError` where that cannot be done."""
+def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
+    """Write a file that a person named, `private` for its owner alone; raises `UsageError`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(body)
+        write_whole(path, body, private=private)
     except OSError as error:
         raise UsageError(
             f"cannot write {path}: {error.strerror}", hint="Name a file in a folder of yours."

@@ -7,10 +7,10 @@ in a file of the data folder that only its owner can read. Names and origins alw
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import UsageError
+from agent.files import write_whole
 from browser.net.url import is_web_url, origin
 
 if TYPE_CHECKING:
@@ -84,14 +84,9 @@ class SecretStore:
         return rows
 
     def _write(self, rows: dict[str, dict[str, str]]) -> None:
-        new = self._file.with_suffix(".new")
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            new.unlink(missing_ok=True)
-            handle = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as out:
-                json.dump(rows, out)
-            new.replace(self._file)
+            write_whole(self._file, json.dumps(rows).encode(), private=True)
         except OSError as error:
             raise UsageError(f"cannot write {self._file}: {error.strerror}") from error
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import secrets
 import shutil
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.errors import JournalError, UsageError
+from agent.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ class RunFolder:
         digest = hashlib.sha256(body).hexdigest()
         target = self.path / "blobs" / digest
         if not target.exists():
-            write_whole(target, body)
+            _keep(target, body)
         return digest
 
     def blob(self, digest: str) -> bytes:
@@ -72,7 +72,7 @@ class RunFolder:
 
     def write_browser_state(self, text: str) -> None:
         """Keep the browser's state, whole or not at all."""
-        write_whole(self.browser_state, text.encode())
+        _keep(self.browser_state, text.encode())
 
     @property
     def signature(self) -> Path:
@@ -90,11 +90,11 @@ class RunFolder:
 
     def write_stamp(self, path: Path, token: bytes) -> None:
         """Put a timestamp beside the journal, in place of an earlier one of its kind."""
-        write_whole(path, token)
+        _keep(path, token)
 
     def write_report(self, text: str) -> None:
         """Put the finished report beside the journal, whole or not at all."""
-        write_whole(self.report, text.encode())
+        _keep(self.report, text.encode())
 
 
 class Runs:
@@ -147,18 +147,10 @@ def _some(runs: list[RunFolder]) -> str:
     return "Say which: " + ", ".join(run.id for run in runs[:5])
 
 
-def write_whole(target: Path, body: bytes) -> None:
-    """Write a file for its owner alone, whole or not at all; raises `JournalError`."""
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+def _keep(target: Path, body: bytes) -> None:
     try:
-        with os.fdopen(os.open(temporary, mode, 0o600), "wb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
+        write_whole(target, body, private=True)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise JournalError(
             f"cannot write {target}: {error.strerror}",
             hint="Free some disk space; what was recorded before is intact.",

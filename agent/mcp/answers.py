@@ -62,10 +62,12 @@ def _agreed(said: ElicitResult) -> bool:
     return said.action == "accept" and bool((said.content or {}).get("yes"))
 
 
-def shown(made: tuple[CallResult, AskedPerson], *links: ResourceLink, **data: Any) -> Answer:
+def shown(
+    made: tuple[CallResult, AskedPerson], *links: ResourceLink, head: str = "", **data: Any
+) -> Answer:
     """Give a call's result to the client: a line or two of ours, then the web's words, delimited.
 
-    `data` is the structured content.
+    `data` is the structured content; `head` stands in place of the result's own data.
     """
     result, person = made
     if person.still_asked is not None:
@@ -74,7 +76,7 @@ def shown(made: tuple[CallResult, AskedPerson], *links: ResourceLink, **data: An
         told = {k: v for k, v in result.data.items() if k != "error"}
         more = f" ({json.dumps(told, ensure_ascii=False)})" if told else ""
         return error_result(f"{result.data['error']}{more}", result.hint)
-    lines = [json.dumps(result.data, ensure_ascii=False)]
+    lines = [head or json.dumps(result.data, ensure_ascii=False)]
     if result.web:
         lines.append(f'<web source="{inert(result.label)}">\n{inert(result.web)}\n</web>')
     return text_result(lines, *links, **data)

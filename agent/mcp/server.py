@@ -20,6 +20,7 @@ from agent.export.run_record import FinishedRun
 from agent.guard.provenance import Kind
 from agent.journal.runs import Runs
 from agent.mcp.answers import Answer, error_result, shown, text_result
+from agent.mcp.browser_tools import add_browser
 from agent.mcp.claims import verify_claims
 from agent.mcp.followed_run import FollowedRun, Told, report_result
 from agent.mcp.tool_session import ToolSession, whole
@@ -37,8 +38,13 @@ INSTRUCTIONS: Final = (
 )
 
 
-def make_server(session: ToolSession, flags: dict[str, Any], told: Told) -> MCPServer[Any]:
-    """Make the server; `flags` are those of each run, `told` puts its events into words."""
+def make_server(
+    session: ToolSession, flags: dict[str, Any], told: Told, *, browser: bool = False
+) -> MCPServer[Any]:
+    """Make the server; `flags` are those of each run, `told` puts its events into words.
+
+    With `browser` it serves our browser too.
+    """
     server = MCPServer[Any](
         "urchin-research", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
     )
@@ -60,6 +66,8 @@ def make_server(session: ToolSession, flags: dict[str, Any], told: Told) -> MCPS
         ("research://pages/{name}", "text/plain", tools.page_text),
     ):
         server.resource(uri, mime_type=mime)(given)
+    if browser:
+        add_browser(server, session)
     return server
 
 

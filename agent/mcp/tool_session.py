@@ -15,26 +15,26 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio
 
-from agent.config import private_folder
 from agent.evidence.store import Evidence
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import SEARCH, Kind, Provenance
 from agent.guard.redact import Redactor, secrets_of
+from agent.guard.secret_store import SecretStore
 from agent.mcp.answers import Answer, AskedPerson, error_result
 from agent.run.settings import logged_in_sites, memory_of
 from agent.run.web import open_web
-from agent.tools.checks import CHECKS
 from agent.tools.context import Limits, ToolContext
 from agent.tools.observed import ObservedCalls
 from agent.tools.policy import Policy
-from agent.tools.registry import Registry
-from agent.tools.web_tools import WEB_TOOLS
+from agent.tools.selection import select
+from agent.tools.toolset import tools_there
 from agent.types import ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine
 
     from mcp.server.mcpserver import Context
+    from mcp.types import CallToolResult
 
     from agent.config import Options
     from agent.memory.memory_api import Memory
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from agent.tools.context import Web
 
 T = TypeVar("T")
+SNAPSHOT_TOKENS: Final = 1_200
+"""Room for a page: half the calls of a session show one, and `browser_find` gives the rest."""
 KEPT: Final = 200
 """Pages whose text a server keeps at hand as resources; then it begins anew."""
 BLOCK: Final = 10_000
@@ -55,6 +57,7 @@ class ToolSession:
         self.options = options
         self._stack = stack
         self._opening = asyncio.Lock()
+        self.page_turn = asyncio.Lock()
         self.behind: set[asyncio.Future[Any]] = set()  # runs whose jobs go on behind the answer
         attached = bool(options.attach or options.cdp)
         sites = logged_in_sites(options)
@@ -62,9 +65,10 @@ class ToolSession:
         self.context = ToolContext(
             question="",
             evidence=Evidence(),
-            limits=Limits(max_sources=2 * KEPT),
+            limits=Limits(max_sources=2 * KEPT, snapshot_tokens=SNAPSHOT_TOKENS),
             outgoing=Outgoing(Provenance("", shared, attached=attached, sites=sites)),
             redactor=Redactor(secrets_of(os.environ)),
+            secrets=SecretStore(options.data),
             files=options.file,
         )
 
@@ -85,31 +89,50 @@ class ToolSession:
         """Give the memory, opened when it is first asked for."""
         async with self._opening:
             if self.context.memory is None:
-                private_folder(self.options.data)
                 opened = await self.context.in_memory_thread(memory_of, self.options, os.environ)
                 self._stack.push_async_callback(self.context.in_memory_thread, opened.close)
                 self.context.memory = opened
             return self.context.memory
 
     async def call(
-        self, ctx: Context[Any, Any], tool: str, **asked: Any
+        self, ctx: Context[Any, Any], tool: str, *, on_page: bool = False, **asked: Any
     ) -> tuple[CallResult, AskedPerson]:
-        """Make a call as a run does; with whom its question went to, if there was one."""
-        person = AskedPerson(ctx)
-        return await whole(self._called(person, tool, asked)), person
+        """Make a call as a run does; with whom its question went to, if there was one.
 
-    async def _called(self, person: AskedPerson, tool: str, asked: dict[str, Any]) -> CallResult:
+        Those `on_page` are made one after the other, and keep no sources.
+        """
+        person = AskedPerson(ctx)
+        if not on_page:
+            return await whole(self._called(person, tool, asked)), person
+        async with self.page_turn:
+            return await whole(self._called(person, tool, asked, Evidence())), person
+
+    async def _called(
+        self,
+        person: AskedPerson,
+        tool: str,
+        asked: dict[str, Any],
+        passing: Evidence | None = None,
+    ) -> CallResult:
         await self.web()
         evidence = self.context.evidence
         if len(evidence.sources) + len(evidence.snippets) > KEPT:
             began = next(iter(evidence.sources or evidence.snippets)).n // BLOCK
             self.context.evidence = Evidence(first=(began + 1) * BLOCK + 1)
-        context = replace(self.context, approve=person.approve)
+        kept = self.context.evidence if passing is None else passing
+        context = replace(self.context, approve=person.approve, evidence=kept)
         given = {name: value for name, value in asked.items() if value is not None}
         self.hear(" ".join(map(str, given.values())))
-        policy = Policy(Registry(WEB_TOOLS), context, CHECKS)
+        tools = select(tools_there(context), self.options).registry()
+        policy = Policy(tools, context)
         calls = ObservedCalls(policy, self.read, self.options.file)
         return (await calls.run(ToolCall(tool, json.dumps(given)), ""))()
+
+    def saw_page(self, url: str, made: CallToolResult) -> None:
+        """Note what a client was shown of the open page beside the calls that a run makes."""
+        kind = Kind.PAGE if self.read.is_persons(url) else Kind.WEB
+        for part in made.content:
+            self.read.add(getattr(part, "text", ""), kind, url)
 
     def hear(self, said: str) -> None:
         """Take a client's words for the person's, as long as it was shown nothing private."""

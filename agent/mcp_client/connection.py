@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import tempfile
 import time
 from contextlib import AsyncExitStack, contextmanager
@@ -35,6 +36,7 @@ REST_SECONDS: Final = 30.0
 MOST_TOOLS: Final = 128
 LAST_SAID: Final = 300
 """Characters of its error stream that are told when it fails."""
+logging.getLogger("mcp").addHandler(logging.NullHandler())  # what fails is told as a ToolError
 
 
 class Connection:

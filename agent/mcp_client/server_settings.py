@@ -97,7 +97,7 @@ def servers_of(options: Options, *, config: bool) -> list[NamedServer]:
         for name, given in rows.items():
             if name not in found:
                 slug = _slug(name, {server.slug for server in found.values()})
-                found[name] = NamedServer(name, slug, _read(name, given, origin), origin)
+                found[name] = NamedServer(name, slug, settings_of(name, given, origin), origin)
     return list(found.values())
 
 
@@ -132,7 +132,8 @@ def write_servers(rows: Mapping[str, Any]) -> Path:
     return path
 
 
-def _read(name: str, given: Any, origin: Path) -> ServerSettings:
+def settings_of(name: str, given: Any, origin: Path) -> ServerSettings:
+    """Read a server; raises `UsageError` that names what is wrong with it."""
     try:
         return ServerSettings.model_validate(given)
     except ValidationError as error:

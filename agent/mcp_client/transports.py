@@ -39,6 +39,7 @@ SILENCE_SECONDS: Final = 600.0
 """A stream of events may be silent for as long as a person takes to answer."""
 GRACE_SECONDS: Final = 1.0
 """What a server gets to end by itself, and then once more when it is told to."""
+CHUNK: Final = 65_536
 
 Streams = AbstractAsyncContextManager[Any]
 
@@ -176,13 +177,15 @@ async def _write(process: asyncio.subprocess.Process, sent: Any) -> None:
 async def _end(process: asyncio.subprocess.Process) -> None:
     """End a server with all that it started: its input is closed, then it is told, then killed."""
     assert process.stdin
+    assert process.stdout
     process.stdin.close()
-    for how in (signal.SIGTERM, signal.SIGKILL):
+    for how in (None, signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            if how is not None:
+                os.killpg(process.pid, how)
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
+                while await process.stdout.read(CHUNK):
+                    pass  # what is still on its way; at its end nobody of its group is left
                 await process.wait()
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, how)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(GRACE_SECONDS):
-            await process.wait()
+                return

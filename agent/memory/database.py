@@ -234,7 +234,7 @@ class Store:
         if "://" in named:  # without its password
             with _told("cannot open the memory at its URL", exc.ArgumentError):
                 named = sa.make_url(named).render_as_string(hide_password=True)
-        with _told(f"cannot open the memory at {named}", exc.ArgumentError, OSError):
+        with _told(f"cannot open the memory at {named}", exc.ArgumentError, OSError, sqlite3.Error):
             store = cls(_engine(os.fspath(place)))
             with ExitStack() as undo:
                 undo.callback(store.close)

@@ -109,7 +109,7 @@ class Layers:
     sessions: Mapping[str, Any] = field(default_factory=dict)
     skills: tuple[Mapping[str, Any], ...] = ()
     recalled: tuple[Hit, ...] = ()
-    quotes: bool = False
+    quotes: bool = True
     public: str = ""
 
 

@@ -37,14 +37,16 @@ _FIELD = re.compile(r"<(\w+)>(.*?)</\1>", re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
 # Web text must not be able to spell a tag, a result header, a role turn or our own delimiter.
 _MARKERS = re.compile(
-    r"<<(?=\s*/?\s*(?:TOOL|THINK))"
+    r"<<(?=\s*(?:/\s*)?(?:TOOL|THINK))"
     r"|\[(?=\s*(?:Tool\s+result\s+for\b|HINT\s*:|Saved\s+memories\b|User\s+profile\b"
     r"|Learned\s+skills\b|Previous\s+conversation\b|Page\s*:|Selected\s+text\s*:))"
-    r"|<(?=\s*/?\s*(?:web|guide|system|assistant|user|tool)\b)"
+    r"|<(?=\s*(?:/\s*)?(?:web|guide|system|assistant|user|tool)\b)"
     r"|<(?=\|)",
     re.IGNORECASE,
 )
-_ROLE_TURN = re.compile(r"(?im)^(\s*(?:#+\s*)?(?:system|assistant|user|human|tool))(\s*):")
+_ROLE_TURN = re.compile(
+    r"(?im)^([^\S\n]*(?:#+[^\S\n]*)?(?:system|assistant|user|human|tool))([^\S\n]*):"
+)
 _OPENER_LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹"}
 
 

@@ -169,6 +169,7 @@ class Run:
         self._services = services
         self._model = model
         self._work: Work | None = None
+        self._over = False  # its end is on record
         self._delivered: Report | None = None
 
     async def to_report(self) -> Report:
@@ -178,6 +179,8 @@ class Run:
             async with AsyncExitStack() as stack:
                 return await self._answered(stack)
         except ResearchError as error:
+            if self._over and self._delivered is None:
+                raise  # on record it has its answer, which `resume` hands over
             report = self._delivered or self._failed(error)
         # A fault of ours still ends in a report: the record is kept, and says where it was.
         except Exception as error:  # noqa: BLE001
@@ -269,6 +272,7 @@ class Run:
             report.error.message = services.redactor.text(report.error.message)
         after = asdict(jobs.notes) if jobs else None
         services.journal.write("run.finished", report=report.model_dump(mode="json"), after=after)
+        self._over = True
         services.folder.write_report(report.to_json())
         if report.status in FINAL:
             services.folder.browser_state.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.config import config_path
+from agent.config import config_path, private_folder
 from agent.errors import UsageError
 from agent.guard.budget import Budget
 from agent.models.base import Usage
@@ -75,7 +75,8 @@ def _highest_price(
 
 
 def memory_of(options: Options, environ: Mapping[str, str]) -> Memory:
-    """Open the memory of the settings."""
+    """Open the memory of the settings; the data folder is made where there is none."""
+    private_folder(options.data)
     # A run without memory does not load it.
     from agent.memory.embedders import embedder_of  # noqa: PLC0415
     from agent.memory.memory_api import Memory  # noqa: PLC0415

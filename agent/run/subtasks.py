@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from agent.journal.places import MAIN
 from agent.planner.plan import SIDE_BY_SIDE
-from agent.tools.checks import CHECKS
 from agent.tools.policy import Policy
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class Branches:
         loop = place.partition("/")[0]
         if loop not in self._policies:
             self._contexts[loop] = self._branch(loop)
-            self._policies[loop] = Policy(self._tools, self._contexts[loop], CHECKS)
+            self._policies[loop] = Policy(self._tools, self._contexts[loop])
         finish = await self._policies[loop].run(call, place)
         await self._left.keep(self._contexts[loop].web, place)
         return finish

@@ -84,6 +84,13 @@ class SelectParams(Params):
     value: str
 
 
+class CheckParams(Params):
+    """Whether a box is to be ticked, or not."""
+
+    ref: str
+    on: bool = True
+
+
 class PressParams(Params):
     """Keys such as `Enter`, `Control+a`, pressed one after the other: blanks stand between them."""
 
@@ -324,6 +331,10 @@ ACTING_TOOLS = (
         Risk.READ,
     ),
     Tool("UPLOAD", "hands over a file.", UploadParams, upload, Risk.EXTERNAL, capped=False),
+    replace(  # for who fills forms by values; a model clicks what it sees
+        _tool("CHECK", "ticks a box.", CheckParams, lambda tab, p: tab.check(p.ref, on=p.on)),
+        listed=False,
+    ),
 )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import ToolError
 from agent.guard.provenance import SEARCH, Kind, literal, site_of
 from agent.guard.secret_store import named_in
+from agent.protocol.results import to_json
 from agent.tools.person import needs_yes, refused
 from agent.tools.registry import Risk, Tool, ToolSource
 from browser.errors import BrowserError
@@ -129,7 +130,7 @@ def _pressed(keys: str) -> str:
 
 
 ACTS: Final = frozenset(
-    "CLICK TYPE SELECT PRESS HOVER DRAG HIGHLIGHT UPLOAD DOWNLOAD SOLVE_CAPTCHA".split()
+    "CLICK CHECK TYPE SELECT PRESS HOVER DRAG HIGHLIGHT UPLOAD DOWNLOAD SOLVE_CAPTCHA".split()
 )
 """What is more than reading: any of it may change something, whatever the page calls it."""
 
@@ -199,8 +200,9 @@ async def others_tools_need_a_yes(context: ToolContext, tool: Tool, arguments: A
     A yes can be given for all tools of its server.
     """
     if tool.source is ToolSource.MCP and not tool.free:
-        said = " ".join(_said(arguments, {}))
-        await needs_yes(context, tool.name, f"calls {tool.name} with “{said}”", tool.server)
+        await needs_yes(
+            context, tool.name, f"calls {tool.name} with {to_json(arguments)}", tool.server
+        )
 
 
 _ALSO_ON_PAGE = frozenset({"READ", "SOLVE_CAPTCHA"})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from agent.errors import ResearchError, ToolError
 from agent.models.base import images_kept
 from agent.protocol.results import CallResult, to_json
+from agent.tools.checks import CHECKS
 from agent.tools.context import NO_BROWSER, PATIENCE, PLACE
 from agent.tools.parameters import ASKED
 from agent.tools.registry import Risk, Tool, ToolResult
@@ -37,7 +38,9 @@ class Policy:
     fails, the later acts of that reply are not done, since they were meant for what it brings.
     """
 
-    def __init__(self, tools: Registry, context: ToolContext, checks: tuple[Check, ...]) -> None:
+    def __init__(
+        self, tools: Registry, context: ToolContext, checks: tuple[Check, ...] = CHECKS
+    ) -> None:
         self._tools = tools
         self._context = context
         self._checks = checks

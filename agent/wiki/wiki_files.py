@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from agent.errors import UsageError
+from agent.files import write_whole
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator, Sequence
 
 EXTENSIONS = frozenset({".md", ".mdx", ".txt", ".jsonl"})
@@ -63,16 +63,7 @@ class Folder:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not place.parent.resolve().is_relative_to(self._root.resolve()):
             raise UsageError(f"{path!r} leads out of the wiki", hint="Remove the symbolic link.")
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=".")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(place)
-        except OSError:
-            Path(name).unlink()
-            raise
+        write_whole(place, text.encode(), private=True)
 
     def _inside(self, place: Path) -> bool:
         return place.is_file() and place.resolve().is_relative_to(self._root.resolve())

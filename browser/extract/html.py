@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lxml import etree
@@ -30,13 +31,13 @@ from browser.extract.tree import parse_page, remove
 from browser.net.url import join
 from browser.text.languages import language_of
 from browser.text.words import count_words
-from browser.types import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from browser.extract.blocks import Block, Walk
     from browser.extract.metadata import Metadata
+    from browser.types import Document
 
 # A block is in the extractor's text when this share of its four-word runs is (.3 to .7 tie).
 _FOUND = 0.5
@@ -45,9 +46,11 @@ _FOUND = 0.5
 _LOST = 0.5
 # A page that declares no article is none when the body has less than this share of its words.
 _ARTICLE = 0.4
-# No article has fewer words, and none so many blocks: trafilatura takes seconds over an index.
+# No article has fewer words, and none so many blocks or tables within tables: trafilatura takes
+# seconds over an index, and over 1,000 tables of which each holds the next.
 _SHORTEST_BODY = 25
 _MOST_BLOCKS = 5_000
+_MOST_NESTED = 30
 # What is left out between two kept blocks belongs to them, up to this share of the kept words:
 # more is a box of teasers. Costs .0005, and keeps lists within a text.
 _GAP = 0.3
@@ -90,28 +93,23 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     links = read_links(root, base)
     controls = main_controls(root)
     walked = walk(root, base)
-    declared = meta.author and (meta.published or meta.modified)
-    byline = Byline() if declared else read_byline(walked.blocks, meta.title)
+    said = meta.declared
+    signed = said.author and (said.published or said.modified)
+    byline = Byline() if signed else read_byline(walked.blocks, said.title)
     blocks = content_blocks(walked, root, meta)
     text = render_text(blocks)
-    return Document(
-        url=url,
-        title=meta.title,
+    return replace(
+        said,
         text=text,
         markdown=render_markdown(blocks),
-        author=meta.author or byline.author,
-        published=meta.published or byline.published,
-        modified=meta.modified or byline.modified,
-        language=_language(meta.language, text),
-        site=meta.site,
-        canonical_url=meta.canonical_url,
-        description=meta.description,
-        kind="html",
+        author=said.author or byline.author,
+        published=said.published or byline.published,
+        modified=said.modified or byline.modified,
+        language=_language(said.language, text),
         links=links,
         tables=tuple(block.table for block in blocks if block.table is not None),
         controls=controls,
         notes=notes,
-        license=meta.license,
     )
 
 
@@ -142,11 +140,21 @@ def content_blocks(walked: Walk, root: etree._Element, meta: Metadata) -> list[B
         return said
     if len(content) > _MOST_BLOCKS or (not meta.is_article and _is_listing(content)):
         return content
+    if _nested_tables(root) > _MOST_NESTED:
+        return content
     for frame in walked.regions.frames():
         remove(frame)
     etree.strip_elements(root, *_WEIGHT, with_tail=False)
     body = _Body(content, meta).choose(root)
     return body if _is_whole(body, content, meta) else content
+
+
+def _nested_tables(root: etree._Element) -> int:
+    """Count the tables of which each holds the next."""
+    levels: dict[etree._Element | None, int] = {None: 0}
+    for table in root.iter("table"):
+        levels[table] = levels[next(table.iterancestors("table"), None)] + 1
+    return max(levels.values())
 
 
 def _is_whole(body: Sequence[Block], content: Sequence[Block], meta: Metadata) -> bool:
@@ -175,8 +183,9 @@ class _Body:
     def __init__(self, blocks: Sequence[Block], meta: Metadata) -> None:
         self._blocks = blocks
         self._declared = meta.is_article
-        self._title = word_list(meta.title)
-        self._authors = [n.strip().casefold() for n in (meta.author or "").split(",") if n.strip()]
+        self._title = word_list(meta.declared.title)
+        names = (meta.declared.author or "").split(",")
+        self._authors = [name.strip().casefold() for name in names if name.strip()]
         self._prose = [block.is_prose for block in blocks]
 
     def choose(self, root: etree._Element) -> list[Block]:

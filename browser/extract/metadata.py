@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import unescape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from browser.extract.dates import iso_date
 from browser.extract.tree import text_content
 from browser.net.url import is_web_url, join
 from browser.text.words import clean
+from browser.types import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,16 +138,8 @@ _THREAD_TYPES = frozenset(("discussionforumposting", "qapage"))
 class Metadata:
     """What the page says about itself; `types` are its JSON-LD and Open Graph types."""
 
-    title: str = ""
-    author: str | None = None
-    published: str | None = None
-    modified: str | None = None
-    language: str | None = None
-    site: str | None = None
-    canonical_url: str | None = None
-    description: str | None = None
-    license: str | None = None
-    types: frozenset[str] = field(default_factory=frozenset)
+    declared: Document
+    types: frozenset[str]
 
     @property
     def is_article(self) -> bool:
@@ -164,7 +157,8 @@ def read_metadata(root: etree._Element, url: str) -> Metadata:
     nodes = read_jsonld(root)
     node = article_node(nodes)
     meta = read_meta(root)
-    return Metadata(
+    declared = Document(
+        url,
         title=read_title(root, declared=_headline(meta, node)),
         author=_author(root, meta, node),
         published=_date(node, ("datePublished", "dateCreated", "uploadDate"), meta, _PUBLISHED_META)
@@ -177,8 +171,8 @@ def read_metadata(root: etree._Element, url: str) -> Metadata:
             meta.get("og:description") or meta.get("description") or meta.get("twitter:description")
         ),
         license=_license(root, meta, node, url),
-        types=_types(nodes, meta),
     )
+    return Metadata(declared, _types(nodes, meta))
 
 
 def read_title(root: etree._Element, *, declared: str | None) -> str:

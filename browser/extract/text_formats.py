@@ -120,23 +120,11 @@ def _read_json(text: str, url: str, name: str) -> Document:
         value = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         raw = clean(text)
-        return Document(
-            url=url,
-            title=name,
-            text=raw,
-            markdown=raw,
-            kind="json",
-            notes=("not valid JSON: shown as text",),
-        )
+        note = "not valid JSON: shown as text"
+        return Document(url, name, raw, raw, kind="json", notes=(note,))
     body = "\n".join(_leaves(value, ""))
     title = value.get("title") or value.get("name") if isinstance(value, dict) else None
-    return Document(
-        url=url,
-        title=title if isinstance(title, str) else name,
-        text=body,
-        markdown=body,
-        kind="json",
-    )
+    return Document(url, title if isinstance(title, str) else name, body, body, kind="json")
 
 
 def _read_csv(text: str, url: str, name: str) -> Document:

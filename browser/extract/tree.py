@@ -24,6 +24,7 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _HEADER = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)""")
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _META = re.compile(rb"""<meta(?=[\s/])((?:[^>"']|"[^"]*"|'[^']*')*)""", re.IGNORECASE)
@@ -233,7 +234,7 @@ def _mend_head(root: etree._Element) -> None:
     if body is None:
         body = etree.SubElement(root, "body")
     moved = [stray, *stray.itersiblings()]
-    moved[-1].tail = f"{moved[-1].tail or ''}{body.text or ''}"
+    moved[-1].tail = _joined(moved[-1].tail, body.text)
     body.text = None
     for place, element in enumerate(moved):
         body.insert(place, element)
@@ -267,10 +268,15 @@ def remove(element: etree._Element) -> None:
     if tail := element.tail:
         previous = element.getprevious()
         if previous is None:
-            parent.text = (parent.text or "") + tail
+            parent.text = _joined(parent.text, tail)
         else:
-            previous.tail = (previous.tail or "") + tail
+            previous.tail = _joined(previous.tail, tail)
     parent.remove(element)
+
+
+def _joined(*texts: str | None) -> str:
+    """Put texts together, without the characters that lxml gives and does not take."""
+    return _NOT_XML.sub("", "".join(filter(None, texts)))
 
 
 def raw_text(element: etree._Element) -> str:

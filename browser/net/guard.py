@@ -182,6 +182,8 @@ class Guard:
 
     def check(self, host: str, port: int) -> None:
         """As `check_url`, for a host in ASCII form."""
+        if ".." in host:
+            raise self._refuse(host, port, "no name has an empty part")
         _HOUSEKEEPING.check_host(host, port)
         try:
             self.rules.check_host(host, port)

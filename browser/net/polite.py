@@ -23,10 +23,12 @@ _MAX_BYTES = 512 * 1024
 _DEADLINE_S = 8.0
 _ALLOW_ALL = Protego.parse("")
 _DISALLOW_ALL = Protego.parse("User-agent: *\nDisallow: /")
+_UNREAD = Protego.parse("User-agent: *\nDisallow: /")
+"""Of a file that did not come: nothing may be fetched until it does."""
 
 
 class Robots:
-    """The robots.txt rules of every origin that was asked about, each fetched once."""
+    """The robots.txt rules of every origin that was asked about, each had once."""
 
     def __init__(self, http: HttpClient, *, agent: str = ROBOTS_AGENT) -> None:
         self._http = http
@@ -39,8 +41,16 @@ class Robots:
         A file that is missing (4xx) allows, one that cannot be had (5xx, no answer) forbids.
         Raises ConnectFailed where nobody is there to ask.
         """
+        return not await self.refusal(url)
+
+    async def refusal(self, url: str) -> str:
+        """Say why robots may not fetch `url`; "" where they may."""
         rules = await self._of(url)
-        return rules is None or bool(rules.can_fetch(url, self._agent))
+        if rules is None or rules.can_fetch(url, self._agent):
+            return ""
+        if rules is _UNREAD:
+            return f"the robots.txt did not come that would allow {url}"
+        return f"robots.txt does not allow {url}"
 
     async def crawl_delay(self, url: str) -> float | None:
         """Return the seconds between two requests that the site asks for, if it does."""
@@ -65,7 +75,10 @@ class Robots:
         if task is None or task.cancelled():
             task = asyncio.create_task(self._fetch(parsed.origin))
             self._rules[parsed.origin] = task
-        return await asyncio.shield(task)
+        rules = await asyncio.shield(task)
+        if rules is _UNREAD and self._rules.get(parsed.origin) is task:
+            del self._rules[parsed.origin]
+        return rules
 
     async def _fetch(self, origin: str) -> Protego:
         try:
@@ -75,7 +88,7 @@ class Robots:
         except ConnectFailed:  # the page cannot be had either, and this says why
             raise
         except BrowserError:
-            return _DISALLOW_ALL
+            return _UNREAD
         if answer.ok:
             return Protego.parse(answer.body.decode("utf-8-sig", "replace"))
         return _ALLOW_ALL if 400 <= answer.status < 500 else _DISALLOW_ALL
@@ -137,9 +150,9 @@ class Polite:
         return await self._robots.sitemaps(url) if self._robots else ()
 
     async def _obey(self, robots: Robots, url: str) -> None:
-        if not await robots.allowed(url):
+        if why := await robots.refusal(url):
             raise Refused(
-                f"robots.txt does not allow {url}",
+                why,
                 hint="Try another source; for a site of your own, leave robots.txt aside.",
             )
         if delay := await robots.crawl_delay(url):

@@ -167,7 +167,8 @@ def _unify_escape(match: re.Match[str]) -> str:
     return character if character in _UNRESERVED else match[0].upper()
 
 
-_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+# What follows a lone `%` stays as it is: unescaped, it would make another escape with it.
+_ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset(f"{ascii_letters}{digits}._~-")
 
 # Parameters of campaigns and click ids, as the tracking filters of Firefox, Brave and the

@@ -232,7 +232,7 @@ LONG = 500  # characters; shorter lines are left whole
 PIECE = 350  # a piece ends at the first sentence or control after this
 _WHOLE_KINDS = ("h", "row", "th", "board", "region", "frame")  # a row in pieces would be no row
 _BRACKET_LOST = 800  # a bracket still open after this is one of the text, not of a control
-_REF = re.compile(r"\[((?:f\d+)?e\d+)\b")
+REF = re.compile(r"\[((?:f\d+)?e\d+)\b")
 
 
 def split_long(line: PageLine) -> list[PageLine]:
@@ -244,7 +244,7 @@ def split_long(line: PageLine) -> list[PageLine]:
 
 
 def _piece(line: PageLine, text: str, *, first: bool) -> PageLine:
-    named = {ref: line.refs[ref] for ref in _REF.findall(text) if ref in line.refs}
+    named = {ref: line.refs[ref] for ref in REF.findall(text) if ref in line.refs}
     kind = line.kind if first else "p"
     return replace(line, text=text, kind=kind, refs=named)
 

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from browser.errors import RefError
+from browser.page.lines import REF
 from browser.text.words import BM25, content_words, words
 from browser.types import FindResult, Snapshot
 
@@ -59,8 +60,7 @@ def find_in(lines: list[PageLine], text: str) -> FindResult:
     It is found where a line holds it, has the role, or holds all of its words.
     """
     needle = " ".join(text.split()).casefold()
-    says = re.compile(_OUTSIDE + re.escape(needle) + _OUTSIDE)
-    exact = [i for i, line in enumerate(lines) if needle and says.search(line.text.casefold())]
+    exact = [i for i, line in enumerate(lines) if needle and _says(line, needle)]
     by_role = [i for i, line in enumerate(lines) if _has_role(line, needle)]
     stems = [content_words(line.text) for line in lines]
     asked = content_words(text)
@@ -68,12 +68,20 @@ def find_in(lines: list[PageLine], text: str) -> FindResult:
     rows = [number for i in exact for number in _row(lines, i)]
     hits = list(dict.fromkeys([*rows, *by_role, *ranked]))
     telling = len(set(asked)) > 1 or len(text.split()) == 1  # one word left of many tells nothing
-    by_words = telling and any(set(asked) <= set(stems[i]) for i in ranked)
+    figures = [word for word in needle.split() if any(map(str.isdigit, word))]  # as they stand
+    by_words = telling and any(
+        set(asked) <= set(stems[i]) and all(_says(lines[i], word) for word in figures)
+        for i in ranked
+    )
     found = bool(exact or by_role or by_words)
     if not hits:
         return FindResult(f"nothing on this page matches {text!r}", found=False)
     shown = _shown(lines, hits)
     return FindResult(shown if found else f"nothing here says {text!r}; nearest:\n{shown}", found)
+
+
+def _says(line: PageLine, text: str) -> bool:
+    return bool(re.search(_OUTSIDE + re.escape(text) + _OUTSIDE, line.text.casefold()))
 
 
 def _row(lines: list[PageLine], at: int) -> range:
@@ -328,13 +336,13 @@ def _newly_covered(before: View, after: View) -> list[str]:
 
 def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
     out: list[str] = []
-    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    kept, came = ([" ".join(REF.findall(text)) or text for text in lines] for lines in (old, new))
+    steps = SequenceMatcher(None, kept, came, autojunk=False).get_opcodes()
     moved = _moved(old, new, steps)
     for tag, i1, i2, j1, j2 in steps:
-        if tag == "equal":
-            continue
-        if tag == "replace" and j2 - j1 == i2 - i1:
-            out += [f"~ {_changed(a, b)}" for a, b in zip(old[i1:i2], new[j1:j2], strict=True)]
+        if tag == "equal" or (tag == "replace" and j2 - j1 == i2 - i1):
+            pairs = zip(old[i1:i2], new[j1:j2], strict=True)
+            out += [f"~ {_changed(a, b)}" for a, b in pairs if a != b]
             continue
         for at in range(j1, j2):
             above = f" (now below: {new[at - 1].strip()[:60]})" if at else " (now first)"

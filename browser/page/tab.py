@@ -54,6 +54,8 @@ _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
 ASIDE = 2  # pixels: a list asks on which side of another's middle a thing is let go
 LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
 CLOSE_SECONDS = 1.5
+MADE_OF = frozenset({"image", "font", "stylesheet", "script", "media", "manifest"})
+"""Kinds of requests that bring what a page is made of."""
 
 
 class Tab(PageDriver):
@@ -201,11 +203,35 @@ class Tab(PageDriver):
             await self.settle()
         return how
 
-    async def screenshot(self) -> bytes:
-        """Take a picture of what is in view, as PNG."""
+    async def screenshot(self, *, whole: bool = False) -> bytes:
+        """Take a picture of what is in view, or of the whole page, as PNG."""
         self.check_alive()
         async with within(ACT_SECONDS, "take a screenshot"):
-            return await self.page.screenshot(timeout=ACT_SECONDS * 1000)
+            return await self.page.screenshot(timeout=ACT_SECONDS * 1000, full_page=whole)
+
+    async def resize(self, width: int, height: int) -> None:
+        """Give the page another size, in pixels."""
+        self.check_alive()
+        async with within(ACT_SECONDS, "resize the window"):
+            await self.page.set_viewport_size({"width": width, "height": height})
+
+    async def console(self) -> list[tuple[str, str]]:
+        """Give what the page wrote to the console last: level and text."""
+        async with within(LOOK_SECONDS, "read the console"):
+            said = [(m.type, m.text) for m in await self.page.console_messages()]
+            return [*said, *(("error", str(e)) for e in await self.page.page_errors())]
+
+    async def requests(self, *, static: bool = False) -> list[str]:
+        """List what the page asked for last: method, address, status; what it is made of, too."""
+        async with within(LOOK_SECONDS, "list the requests"):
+            asked = [
+                r for r in await self.page.requests() if static or r.resource_type not in MADE_OF
+            ]
+        answers = [request.existing_response for request in asked]
+        return [
+            f"{r.method} {r.url} {answer.status if answer else r.failure or 'no answer yet'}"
+            for r, answer in zip(asked, answers, strict=True)
+        ]
 
     async def pictures(self) -> tuple[bytes, ...]:
         """Show what is in view, refs drawn on it, as JPEG; without too if they hide a thing."""
@@ -288,7 +314,7 @@ class Tab(PageDriver):
         """
 
         async def perform(target: Target) -> str:
-            target = await user_input.field_in(target)
+            target = await user_input.meant_by(target, "fieldIn")
             before = await user_input.state_of(target)
             if instead:
                 await user_input.select_text(self.page, target.frame, instead, target.element)
@@ -358,6 +384,7 @@ class Tab(PageDriver):
         """Select an option by its text or value, in a native select or an ARIA listbox."""
 
         async def perform(target: Target) -> str:
+            target = await user_input.meant_by(target, "drawnFor")
             label = await user_input.choose(target, value)
             if label is None:
                 return await choose_shown(self, target, value)
@@ -408,6 +435,10 @@ class Tab(PageDriver):
         """
 
         async def perform(target: Target) -> None:
+            if to is None and not any(by) and len(path) < 2:
+                raise ActionError(
+                    "it is not said where to", hint="Give `to`, `dx` and `dy`, or a `path`."
+                )
             x, y = start = await user_input.point_of(target, at or (path[0] if path else None))
             if len(path) > 1:
                 left, top = x - path[0][0], y - path[0][1]

@@ -120,9 +120,12 @@ async def fill(page: Page, target: Target, text: str, before: dict[str, Any]) ->
         raise _why_not(error) from error
 
 
-async def field_in(target: Target) -> Target:
-    """The field to type into: the one inside of what is none itself, where there is just one."""
-    found = await injected.call_handle(target.frame, "fieldIn", target.element)
+async def meant_by(target: Target, how: Literal["fieldIn", "drawnFor"]) -> Target:
+    """The field inside of what is none itself, or the list drawn for a select that nobody sees.
+
+    The target itself where there is no such thing.
+    """
+    found = await injected.call_handle(target.frame, how, target.element)
     element = found.as_element()
     return replace(target, element=element) if element else target
 

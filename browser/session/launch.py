@@ -64,6 +64,7 @@ PLAYWRIGHT_FEATURES_OFF = (
     *("TcpPortRandomizationWin", "AimEnabled", "PreconnectToSearch", "msForceBrowserSignIn"),
     *("msEdgeUpdateLaunchServicesPreferredVersion", "Translate"),
 )
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 
 
@@ -135,6 +136,9 @@ async def _started(playwright: Playwright, executable: Path, options: LaunchOpti
         context = await _start(playwright, executable, options)
         await context.add_init_script(injected.SOURCE)
     except PlaywrightError as error:
+        if not options.headless and sys.platform == "linux" and not any(map(os.getenv, _DISPLAYS)):
+            said = "--headed needs a display, and there is none: leave it out, or use xvfb-run"
+            raise LaunchFailed(said) from error
         raise LaunchFailed(f"{executable} did not start: {_reason(error)}") from error
     running = Running(context)
     if context.browser:

@@ -1,6 +1,6 @@
-"""Memory of one process that reads on: a hundred pages, and twenty bodies that are refused.
+"""What one process that reads on keeps: memory a hundred pages, handles, processes, refused bodies.
 
-python -m tests.bench.growth
+`python -m tests.bench.growth [PAGES]` reads so many (300).
 
 The pages come over loopback, through the egress, the reader and its cache; the server runs in this
 process too and sends prepared bytes. What counts is what is still resident after a collection.
@@ -11,8 +11,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import gzip
+import os
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,7 +26,7 @@ from browser.types import Outcome
 from tests.bench.shelf import OWN, Targets
 
 MB = 1024 * 1024
-HUNDREDS, REFUSED = 3, 20
+PAGES, REFUSED = 300, 20
 MOST_A_HUNDRED, MOST_REFUSED = 1.0, 64.0
 """Megabytes more (rows 28 and 12 of the card); the first hundred pages load what all use."""
 _PAGES = [path.read_bytes() for path in sorted(OWN[0].glob("*.html"))]
@@ -56,6 +58,12 @@ def resident() -> float:
     return int(next(line for line in status if line.startswith("VmRSS")).split()[1]) / 1024
 
 
+def open_things() -> tuple[int, int]:
+    """Count the handles of this process, and the processes that it started."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii").split()
+    return len(list(Path("/proc/self/fd").iterdir())), len(children)
+
+
 async def read(reader: Reader, urls: list[str], *, refused: bool = False) -> float:
     """Read one after the other; gives the megabytes that are resident then."""
     for url in urls:
@@ -64,9 +72,18 @@ async def read(reader: Reader, urls: list[str], *, refused: bool = False) -> flo
     return resident()
 
 
-async def main() -> int:
-    """Measure; 8 where a target is missed."""
-    targets = Targets()
+@dataclass(frozen=True)
+class Grown:
+    """What was more in the end than after the first hundred pages, MB; and what was open, twice."""
+
+    a_hundred: float
+    of_refused: float
+    open_before: tuple[int, int]
+    open_after: tuple[int, int]
+
+
+async def grown(count: int) -> Grown:
+    """Read so many pages over loopback, then bodies that are refused."""
     server = await asyncio.start_server(_answer, "127.0.0.1", 0)
     base = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     policy = EgressPolicy(allow_private=("127.0.0.1",))
@@ -76,15 +93,27 @@ async def main() -> int:
             HttpClient(egress, cache=Path(folder) / "c.db") as http,
         ):
             reader = Reader(Polite(http))
-            pages = [f"{base}/page?{n}" for n in range(100 * HUNDREDS)]
+            pages = [f"{base}/page?{n}" for n in range(count)]
             first = await read(reader, pages[:100])
+            before = open_things()
             last = await read(reader, pages[100:])
+            opened = open_things()
             refused = [f"{base}{name}?{n}" for n in range(REFUSED) for name in _REFUSED][:REFUSED]
             after = await read(reader, refused, refused=True)
-    targets.at_most("MB more a hundred pages", (last - first) / (HUNDREDS - 1), MOST_A_HUNDRED)
-    targets.at_most(f"MB more after {REFUSED} refused bodies", after - last, MOST_REFUSED)
+    server.close()
+    return Grown((last - first) / (count / 100 - 1), after - last, before, opened)
+
+
+def main(count: int = PAGES) -> int:
+    """Measure; 8 where a target is missed."""
+    targets, found = Targets(), asyncio.run(grown(count))
+    targets.at_most("MB more a hundred pages", found.a_hundred, MOST_A_HUNDRED)
+    targets.at_most(f"MB more after {REFUSED} refused bodies", found.of_refused, MOST_REFUSED)
+    more = [late - early for early, late in zip(found.open_before, found.open_after, strict=True)]
+    targets.at_most(f"handles more after {count} pages", more[0], 0)
+    targets.at_most(f"processes more after {count} pages", more[1], 0)
     return targets.code
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    sys.exit(main(*map(int, sys.argv[1:2])))

@@ -24,7 +24,6 @@ from agent.loop.loop import Loop
 from agent.models.base import ModelReply
 from agent.prompts import BROWSING, prompt
 from agent.run.web import open_web
-from agent.tools.checks import CHECKS
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
@@ -374,7 +373,7 @@ class Stage:
     async def play(self, url: str, task: Task, player: type[Player] = Player) -> Played:
         context = ToolContext(task.text, Evidence(), Limits(), lambda *_, **__: None, lambda _: "")
         context.web = self.web
-        tools = Policy(Registry(tools_for(context)), context, CHECKS)
+        tools = Policy(Registry(tools_for(context)), context)
 
         async def judge() -> bool:
             return await self.truth(task.done)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 
 import pytest
 
 from agent.journal.runs import RunFolder
 from agent.journal.seal import check_chain
+from tests.bench.disk import script as replies
 from tests.conftest import COMMAND
+from tests.crash.full_disk import HOWS, Asked, failing_commands
 
 POINTS = 3
 SMALL = 64 << 10
@@ -58,3 +61,14 @@ def test_row18_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(start)
         assert check_chain(folder.journal).flaws == ()
         done, _ = start(str(n), "resume")
         assert json.loads(done.stdout)["answer"] == answer, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="wants a C compiler")
+def test_row18_whichever_write_fails_is_told_and_leaves_what_was_before(script, site, tmp_path):
+    """A sample; `python -m tests.bench.disk` fails every write of a run."""
+    flags = ("--search", "searxng", "--searxng-url", site.url)
+    with failing_commands(tmp_path) as commands:
+        asked = Asked(commands, tmp_path, script(*replies(site.url)), flags)
+        writes = asked.writes()
+        for n, share in enumerate((0.01, 0.5, 0.75)):
+            assert asked.flaws(1 + int(share * writes), HOWS[n % len(HOWS)]) == []

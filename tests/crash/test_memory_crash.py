@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import random
-import signal
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
 
 from agent.memory import Memory
 
-ROOT = Path(__file__).parents[2]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.forked import Command, Commands
+
 WRITER = """
 import sys
 from agent.memory import Memory
@@ -35,28 +38,32 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
     return str(request.getfixturevalue("postgres")), uuid4().hex
 
 
-def _start(place: tuple[str, str], name: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", WRITER, *place, name]
-    return subprocess.Popen(
-        command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+@pytest.fixture
+def start(place: tuple[str, str], commands: Commands) -> Callable[[str], Command]:
+    """Start a writer of this name."""
+
+    def starting(name: str) -> Command:
+        return commands.start("-c", WRITER, *place, name, env={"PATH": os.environ["PATH"]})
+
+    return starting
 
 
-def _acknowledged_before_kill(writer: subprocess.Popen[str], writes: int) -> tuple[int, str]:
+def _acknowledged_before_kill(writer: Command, writes: int) -> tuple[int, str]:
     """Read acknowledgements, kill the writer, and read what was still under way."""
-    assert writer.stdout is not None
     for _ in range(writes):
         writer.stdout.readline()
-    writer.send_signal(signal.SIGKILL)
+    writer.kill()
     rest, errors = writer.communicate()
-    whole = [line for line in rest.splitlines(keepends=True) if line.endswith("\n")]
-    return writes + len(whole), errors
+    whole = [line for line in rest.splitlines(keepends=True) if line.endswith(b"\n")]
+    return writes + len(whole), errors.decode()
 
 
-def test_row19_killed_writers_lose_nothing_and_lock_nobody_out(place: tuple[str, str]) -> None:
+def test_row19_killed_writers_lose_nothing_and_lock_nobody_out(
+    place: tuple[str, str], start: Callable[[str], Command]
+) -> None:
     chance = random.Random(19)
     for round_ in range(2):
-        writers = {f"w{round_}-{n}": _start(place, f"w{round_}-{n}") for n in range(PROCESSES)}
+        writers = {f"w{round_}-{n}": start(f"w{round_}-{n}") for n in range(PROCESSES)}
         ends = {
             name: _acknowledged_before_kill(writer, chance.randrange(5, WRITES))
             for name, writer in writers.items()
@@ -68,8 +75,10 @@ def test_row19_killed_writers_lose_nothing_and_lock_nobody_out(place: tuple[str,
             assert all(f"{name} {number}" in known for number in range(acknowledged))
 
 
-def test_row19_the_index_agrees_with_the_memories_after_a_kill(place: tuple[str, str]) -> None:
-    acknowledged, _ = _acknowledged_before_kill(_start(place, "marlin"), 40)
+def test_row19_the_index_agrees_with_the_memories_after_a_kill(
+    place: tuple[str, str], start: Callable[[str], Command]
+) -> None:
+    acknowledged, _ = _acknowledged_before_kill(start("marlin"), 40)
     with Memory.open(*place) as memory:
         found = {hit.key for hit in memory.search("marlin", 10_000)}
         assert {f"marlin {number}" for number in range(min(acknowledged, 40))} <= found

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -188,7 +189,7 @@ async def test_a_cancelled_run_stops_and_can_be_resumed(client, run, script, sit
     assert resumed.returncode == 0
 
 
-async def test_http_serves_whoever_shows_the_token_and_no_page_of_a_browser(
+async def test_row23_http_serves_whoever_shows_the_token_and_no_page_of_a_browser(
     commands, flags, environ
 ):
     bearer = {"Authorization": f"Bearer {TOKEN}"}
@@ -209,6 +210,25 @@ async def test_http_serves_whoever_shows_the_token_and_no_page_of_a_browser(
         ):
             refused = await http.post(address, json=body, headers=headers)
             assert refused.status_code == status, headers
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="ports are told by Linux alone")
+def test_row23_over_standard_streams_no_port_is_open(flags, environ):
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    hello["clientInfo"] = {"name": "t", "version": "1"}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(
+        [COMMAND, "mcp", "serve", "--browser", *flags], env=environ, **pipes
+    ) as it:
+        it.stdin.write(json.dumps(asked) + "\n")
+        it.stdin.flush()
+        assert "serverInfo" in it.stdout.readline()
+        own = {str(fd.readlink()) for fd in Path(f"/proc/{it.pid}/fd").iterdir()}
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        listening = {f"socket:[{row[9]}]" for row in rows if row[3] == "0A"}
+        it.stdin.close()
+    assert own.isdisjoint(listening)
 
 
 def test_a_short_token_is_refused(run):
@@ -250,4 +270,5 @@ def test_without_its_extra_the_command_names_it(lacking):
 
 
 def test_a_question_loads_nothing_of_the_sdk(lacking, web):
-    assert "1 November 1829" in lacking(QUESTION, *web).stdout
+    done = lacking(QUESTION, *web)
+    assert (done.returncode, "1 November 1829" in done.stdout) == (0, True)

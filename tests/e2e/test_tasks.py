@@ -127,8 +127,7 @@ TASKS: dict[str, tuple[str, ...]] = {
         call("HOVER", ref="{{ref:Order 405}}"),
         click("colour gold"),
     ),
-    # Drawn anew under the pointer, a press may be told as missed on a busy machine: once more then.
-    "watching": (click("Buy@€39"), click("Buy@€39")),
+    "watching": (click("Buy@€39"),),
     "filemenu": (
         click("notes.txt", button="right"),
         call("HOVER", ref="{{ref:Move to}}"),

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 from browser.errors import BrowserError, ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.documents.archive import Archive
-from browser.extract.documents.composer import Composer, PartFacts
+from browser.extract.documents.composer import Composer
 from browser.extract.documents.epub import read_epub
 from browser.extract.documents.odf import read_odf
 from browser.extract.documents.sheets import read_xls, read_xlsx
 from browser.extract.documents.slides import read_pptx
 from browser.extract.documents.word import read_docx
+from browser.types import Document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from browser.types import Document
 
     Reader = Callable[[bytes, str], Document]
 
@@ -93,7 +92,7 @@ def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> 
         raise ExtractError(
             "no document in the archive can be read", hint="Unpack it, or try another source."
         )
-    return composer.document(url, "zip", name, PartFacts(title=name))
+    return composer.document(url, "zip", name, Document(url, title=name))
 
 
 def read_compound(body: bytes, url: str, name: str) -> Document:
@@ -142,8 +141,8 @@ def _through_extra(body: bytes, url: str, name: str, kind: str) -> Document:
             composer.paragraph(block)
     for attachment in found.attachments:
         composer.notes.append(f"the attachment {attachment.filename} was not read")
-    facts = PartFacts(
-        title=found.metadata.title or "", author=found.metadata.author or None,
+    facts = Document(
+        url, title=found.metadata.title or "", author=found.metadata.author or None,
         published=_day(found.metadata.created), modified=_day(found.metadata.modified),
     )  # fmt: skip
     return composer.document(url, kind, name, facts)

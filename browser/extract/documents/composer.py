@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lxml import etree
@@ -32,16 +32,7 @@ _NOWHERE = etree.Element("document")
 _MOST_LINKS = 2_000
 
 
-@dataclass(slots=True)
-class PartFacts:
-    """What a document says of itself."""
-
-    title: str = ""
-    author: str | None = None
-    published: str | None = None
-    modified: str | None = None
-    language: str | None = None
-    description: str | None = None
+_NOTHING_SAID = Document("")
 
 
 @dataclass(slots=True)
@@ -102,13 +93,14 @@ class Composer:
         """The text of the first heading, or nothing."""
         return next((block.text for block in self.blocks if block.kind == "heading"), "")
 
-    def document(self, url: str, kind: str, name: str, facts: PartFacts) -> Document:
-        """Render what was added; `name` stands for a title that nobody gave."""
-        return Document(
-            url=url, kind=kind, title=_line(facts.title) or self.first_heading() or name,
+    def document(self, url: str, kind: str, name: str, said: Document = _NOTHING_SAID) -> Document:
+        """Render what was added, and what the document said of itself.
+
+        `name` stands for a title that nobody gave.
+        """
+        return replace(
+            said, url=url, kind=kind, title=_line(said.title) or self.first_heading() or name,
             text=render_text(self.blocks), markdown=render_markdown(self.blocks),
-            author=facts.author, published=facts.published, modified=facts.modified,
-            language=facts.language, description=facts.description,
             links=tuple(self.links.values()),
             tables=(*(b.table for b in self.blocks if b.table is not None), *self.embedded),
             notes=tuple(self.notes),
@@ -125,12 +117,12 @@ def _line(text: str) -> str:
     return clean(" ".join(text.split()))
 
 
-def core_properties(archive: Archive) -> PartFacts:
+def core_properties(archive: Archive) -> Document:
     """Read what an Office Open XML file says of itself; empty where it says nothing."""
     return dublin_core(archive.tree("docProps/core.xml"))
 
 
-def dublin_core(root: etree._Element | None) -> PartFacts:
+def dublin_core(root: etree._Element | None) -> Document:
     """Read title, creators, dates, language and description, whatever their namespace."""
     found: dict[str, list[str]] = {}
     for element in root.iter("{*}*") if root is not None else ():
@@ -140,7 +132,8 @@ def dublin_core(root: etree._Element | None) -> PartFacts:
     def first(*names: str) -> str:
         return next((found[name][0] for name in names if name in found), "")
 
-    return PartFacts(
+    return Document(
+        "",
         title=first("title"),
         author=", ".join(dict.fromkeys(found.get("creator") or found.get("initial-creator") or ()))
         or None,

@@ -6,17 +6,14 @@ import re
 from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
-from typing import TYPE_CHECKING
 
 from browser.errors import ExtractError
 from browser.extract.dates import iso_date
-from browser.extract.documents.composer import Composer, PartFacts
+from browser.extract.documents.composer import Composer
 from browser.extract.text_formats import read_plain
 from browser.extract.tree import decode, parse_html
 from browser.text.words import clean
-
-if TYPE_CHECKING:
-    from browser.types import Document
+from browser.types import Document
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 # A folder begins with such a line, and so does each message in it (RFC 4155: asctime's date):
@@ -55,7 +52,7 @@ def _folder(body: bytes, starts: list[int], url: str, name: str) -> Document:
         _add(message, composer, _DEEPEST)
     if len(starts) > _MOST_MESSAGES:
         composer.notes.append(f"the first {_MOST_MESSAGES} of {len(starts)} messages")
-    return composer.document(url, "mail", name, PartFacts(title=name))
+    return composer.document(url, "mail", name, Document(url, title=name))
 
 
 def _parse(data: bytes) -> EmailMessage:
@@ -109,8 +106,9 @@ def saved_page(body: bytes) -> tuple[str, str] | None:
     return _decoded(page), place
 
 
-def _facts(message: EmailMessage) -> PartFacts:
-    return PartFacts(
+def _facts(message: EmailMessage) -> Document:
+    return Document(
+        "",
         title=_header(message, "Subject"),
         author=_header(message, "From") or None,
         published=iso_date(_header(message, "Date")),

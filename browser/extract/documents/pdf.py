@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 import threading
 import time
@@ -16,7 +17,7 @@ import pypdfium2.raw as pdfium
 
 from browser.errors import ExtractError
 from browser.extract.dates import iso_date
-from browser.extract.documents.composer import Composer, PartFacts
+from browser.extract.documents.composer import Composer
 from browser.extract.documents.pdf_layout import add_page, key
 from browser.text.words import clean
 from browser.types import Document
@@ -67,7 +68,7 @@ def _read(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
         _read_page(pdf, n, outline.get(n, {}), whole, scanner)
         for n in range(min(len(pdf), _MOST_PAGES))
     )
-    texts = [page.document("", "", "", PartFacts()) for page in pages]
+    texts = [page.document("", "", "") for page in pages]
     meta = pdf.get_metadata_dict()
     return Document(
         url=url,
@@ -220,14 +221,18 @@ class _Scanner:
 
     def __init__(self) -> None:
         self.pages = 0
-        self._until = time.monotonic() + _MOST_SECONDS
+        self._until = math.inf
 
     def read(self, page: pypdfium2.PdfPage) -> str:
         """The lines of a page from top to bottom; nothing without the extra or without time."""
-        engine = _engine()
         width, height = page.get_size()
-        if engine is None or time.monotonic() > self._until or not _is_scan(page, width * height):
+        if time.monotonic() > self._until or not _is_scan(page, width * height):
             return ""
+        engine = _engine()
+        if engine is None:
+            return ""
+        # The time begins when there is an engine: to make it takes seconds, on a busy machine many.
+        self._until = min(self._until, time.monotonic() + _MOST_SECONDS)
         scale = min(_SCALE, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
         found = engine(page.render(scale=scale).to_numpy())
         lines = zip(found.txts or (), found.scores or (), strict=True)

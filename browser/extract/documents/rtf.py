@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
-from browser.extract.documents.composer import Composer, PartFacts
+from browser.extract.documents.composer import Composer
+from browser.types import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from browser.types import Document
 
 _TOKEN = re.compile(
     rb"\\([A-Za-z]{1,32})(-?\d{1,10})?[ ]?"
@@ -159,8 +159,8 @@ class _RtfReader:
         for note in self._notes:
             self._composer.paragraph(note)
         said = {key: self._said(key) for key in ("title", "author", "subject")}
-        facts = PartFacts(
-            title=said["title"], author=said["author"] or None,
+        facts = Document(
+            url, title=said["title"], author=said["author"] or None,
             published=self._day("creatim"), modified=self._day("revtim"),
             description=said["subject"] or None,
         )  # fmt: skip

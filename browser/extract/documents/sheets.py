@@ -15,7 +15,7 @@ from zipfile import BadZipFile
 from lxml import etree
 
 from browser.errors import ExtractError
-from browser.extract.documents.composer import Composer, PartFacts, core_properties
+from browser.extract.documents.composer import Composer, core_properties
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,13 +85,15 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
         for sheet in book.sheets():
             rows = (map(partial(_old_cell, book), sheet.row(n)) for n in range(sheet.nrows))
             reader.read(sheet.name, rows, visible=sheet.visibility == 0)
-    except (xlrd.XLRDError, xlrd.compdoc.CompDocError, AssertionError, *_BROKEN) as error:
+    except (
+        xlrd.XLRDError, xlrd.compdoc.CompDocError, AssertionError, RecursionError, *_BROKEN
+    ) as error:  # fmt: skip
         if "encrypted" in str(error):
             raise ExtractError(
                 "the workbook is encrypted", hint="Save it without a password, then read it."
             ) from error
         raise ExtractError(f"not readable as a workbook: {error}") from error
-    return reader.composer.document(url, "xls", name, PartFacts())
+    return reader.composer.document(url, "xls", name)
 
 
 def _missing(kind: str) -> ExtractError:

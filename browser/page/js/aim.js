@@ -31,28 +31,30 @@ const deepHit = (x, y) => {
 };
 
 const isWithin = (inner, outer) => {
-  for (let at = inner; at; at = composedParent(at)) if (at === outer) return true;
+  for (let at = inner; at; at = at.assignedSlot ?? composedParent(at)) if (at === outer) return true;
   return false;
 };
 
 // What is drawn around a field and for it alone (its value, its arrow) takes the press for it.
 const WRAPPED_AT = 4, WRAPPED_HIGH = 72; // levels; pixels
-const wrapperOf = (element) => {
+const FIELDS = 'input:not([type=hidden]),select,textarea';
+const wrapperOf = (element, others = INNER) => {
   if (!isField(element)) return null;
   let wrapper = null;
   const most = Math.max(WRAPPED_HIGH, 2 * element.offsetHeight);
   for (let at = element.parentElement, level = 0; at && level < WRAPPED_AT; at = at.parentElement, level += 1) {
-    if (at.offsetHeight > most || at.querySelectorAll(INNER).length > 1 || /^(LABEL|FORM|BODY|TD|LI|P)$/.test(at.tagName)) break;
+    if (at.offsetHeight > most || [...at.querySelectorAll(others)].filter(sizeable).length > 1 || /^(LABEL|FORM|BODY|TD|LI|P)$/.test(at.tagName)) break;
     wrapper = at;
   }
   return wrapper;
 };
 
-// A click lands rightly on the element, on what is in it, on what is drawn for it, or on the label of a
-// hidden control; in an item of a tree not on another item in it.
+// A click lands rightly on the element, on what is in it (the words of a component are its host's), on what
+// is drawn for it, or on the label of a hidden control; in an item of a tree not on another item in it.
 const lands = (hit, element) => (isWithin(hit, element) && !(element.role === 'treeitem' && hit.closest?.('[role=treeitem]') !== element))
   || hit === element.control || (!!element.labels && [...element.labels].some((label) => isWithin(hit, label)))
-  || isWithin(hit, wrapperOf(element));
+  || (hit === element.getRootNode().host && !!element.querySelector('slot'))
+  || (isWithin(hit, wrapperOf(element, FIELDS)) && !hit.closest('a,button,[role=button]'));
 
 const tagLine = (element) => {
   const id = element.id ? '#' + element.id : '';
@@ -101,9 +103,16 @@ const reached = (element, at) => {
 // The press is watched while it happens: another element may have come between, or the page may have
 // drawn the element anew under it, so that the click goes to what both stood in.
 let aimedAt = null;
+let aimedOn = null; // what lay at the point itself
 let missedBy = '';
 let heardOf = new Set(); // types of events since it was aimed
-const gets = (target, element) => lands(target, element) || (!!shadowOf(target) && isWithin(element, target));
+const gets = (target, element) => (lands(target, element) || (!!shadowOf(target) && isWithin(element, target))) && !cameBetween(target, element);
+// Another control in the element that was not there when it was aimed, as of a menu that opens under the pointer.
+const controlAt = (at) => at.closest(`${INNER},label`);
+const cameBetween = (target, element) => {
+  const control = controlAt(target);
+  return !!aimedOn?.isConnected && !!control && control !== element && isWithin(control, element) && !isWithin(aimedOn, control);
+};
 const watchPresses = () => {
   for (const type of ['pointerdown', 'click', 'auxclick', 'contextmenu']) {
     globalThis.addEventListener(type, (event) => {
@@ -128,7 +137,7 @@ const missed = () => {
 // Gives { x, y } from the element's corner, { direct } for a control that has no place of its own, or
 // { why } with `wait` where waiting may help.
 const aim = ({ element, at }) => {
-  [aimedAt, missedBy, heardOf] = [element, '', new Set()];
+  [aimedAt, aimedOn, missedBy, heardOf] = [element, null, '', new Set()];
   if (!element.isConnected) return { why: 'it left the page', left: true };
   if (element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true') {
     return { why: 'it is disabled', wait: true };
@@ -143,7 +152,10 @@ const aim = ({ element, at }) => {
   let above = null;
   for (const point of tried) {
     const hit = deepHit(point.x, point.y);
-    if (hit && lands(hit, element)) return { x: point.x - corner.left, y: point.y - corner.top, border: [element.clientLeft, element.clientTop] };
+    if (hit && lands(hit, element)) {
+      aimedOn = hit;
+      return { x: point.x - corner.left, y: point.y - corner.top, border: [element.clientLeft, element.clientTop] };
+    }
     above ??= hit;
   }
   if (!above) return { why: 'it is outside of what can be scrolled to' };

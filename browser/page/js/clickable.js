@@ -137,10 +137,16 @@ const listensItself = (element) => {
     || !!element.onpointerdown || !!element.ondblclick || !!element.ondrop || frameworkClick(element);
 };
 
+// A label whose control is shown itself is pressed through that.
+const namesAnother = (label) => {
+  const named = label.control ?? (label.id ? label.getRootNode().querySelector(`[aria-labelledby~="${CSS.escape(label.id)}"]`) : null);
+  return !!named && (sizeable(named) || drawnByItsParent(named));
+};
+
 // '' or why the element can be acted on: 'widget', 'listener', 'pointer'.
 const actionable = (element, role, style, parentCursor, delegated) => {
   if (WIDGETS.has(role)) return 'widget';
-  if (element.tagName === 'LABEL') return LABELLED_HIDDEN(element) || (listensItself(element) && !(element.control && drawnByItsParent(element.control))) ? 'listener' : '';
+  if (element.tagName === 'LABEL') return LABELLED_HIDDEN(element) || (listensItself(element) && !namesAnother(element)) ? 'listener' : '';
   if (isRoot(element) || lists.has(element)) return '';
   if (listensItself(element) || delegated.has(element) || pressAttribute(element)) return 'listener';
   if (element.draggable && element.tagName !== 'IMG' && element.tagName !== 'A') return 'listener';

@@ -20,7 +20,7 @@ watchNewTabs();
 const library = {
   walk: (options) => asJSON(walk(options)),
   walkParts: (options) => asJSON(walkParts(options)),
-  stateOf, fieldIn, paste, focusOf, toTheEnd, optionOf, kept, missed,
+  stateOf, fieldIn, drawnFor, paste, focusOf, toTheEnd, optionOf, kept, missed,
   take, arm, aim, quietIn, context, html, rendered, consent, wall, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, seek, suspects, adopt, drawMarks, unmark, register,
   note: () => lastNote,
 };

@@ -32,6 +32,18 @@ const optionOf = ({ element, wanted }) => {
   return null;
 };
 
+// The list that a page draws in place of a select or field which nobody sees; null where there is none.
+const DRAWN_LISTS = '[role=combobox],[role=listbox],[aria-haspopup]';
+const drawnFor = (field) => {
+  if (!/^(select|select-one|select-multiple|text)$/.test(field.type) || (sizeable(field) && field.checkVisibility({ opacityProperty: true, visibilityProperty: true }))) return null;
+  for (let at = composedParent(field), level = 0; at && level < DRAWN_BESIDE; at = composedParent(at), level += 1) {
+    if (at.querySelectorAll('select').length > 1) return null;
+    const drawn = [at, ...at.querySelectorAll(DRAWN_LISTS)].find((one) => one !== field && one.matches(DRAWN_LISTS) && sizeable(one));
+    if (drawn) return drawn;
+  }
+  return null;
+};
+
 // Hands a text to an editor as pasted, so that it adds no brackets and no indentation of its own; false
 // where it does not listen for that.
 const paste = ({ element, text }) => {

@@ -39,7 +39,7 @@ const keptBack = (element) => {
 // word or two of its own, as what has a tip.
 const HOVERED_WORDS = 40, INNER_LIMIT = 60;
 const PARTS = 'a[href],button,input,select,textarea';
-const listensForHover = (element) => hovering.has(element) || !!element.onmouseenter || !!element.onmouseover
+const listensForHover = (element) => (hovering.has(element) && !frameworkRoot(element, [])) || !!element.onmouseenter || !!element.onmouseover
   || reactProps(element).some((name) => /^on(Mouse|Pointer)(Enter|Over)$/.test(name));
 const hoverable = (element) => {
   if (isRoot(element) || /^T[DHR]$/.test(element.tagName) || !listensForHover(element)) return false; // a grid lights up its cells

@@ -95,7 +95,7 @@ const takesText = (element, role) => EDITABLE.has(role) &&
 // Drawn ones may hold arrows, handles and options that are worked by themselves.
 const MADE_OF_PARTS = new Set(['listbox', 'combobox', 'spinbutton', 'slider']);
 
-const NAME_COMPARED = 40;
+const NAME_COMPARED = 40, TEXT_COMPARED = 400;
 const VALUE_LIMIT = 20000; // characters of a field's value
 const BOXES = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
 
@@ -104,12 +104,20 @@ const INNER = 'a[href],button,input:not([type=hidden]),select,textarea,[contente
 
 // Who has no place of its own, or only repeats the one control in it, is pressed through that.
 const holdsAnother = (element, rect) => {
-  if (!element.childElementCount) return false;
+  const shadow = shadowOf(element);
+  if (!element.childElementCount && !shadow) return false;
   if (rect.width < 2 || rect.height < 2) return true;
-  const inner = element.querySelectorAll(INNER);
+  const inner = [...(shadow ?? element).querySelectorAll(INNER)].filter((one) => !one.querySelector(INNER));
   if (!inner.length || inner.length > PARTS_OF_A_FIELD || inner[0].type === 'file') return false;
-  if (inner.length === 1 && sizeable(inner[0]) && squash(inner[0].textContent) === squash(element.textContent)) return true;
-  return wrapsField(element, [...inner].filter((one) => !one.closest('[aria-hidden=true]')));
+  if (inner.length === 1 && sizeable(inner[0]) && shortText(inner[0], TEXT_COMPARED) === shortText(element, TEXT_COMPARED)) return true;
+  return wrapsField(element, inner.filter((one) => !one.closest('[aria-hidden=true]')));
+};
+
+// A box that is drawn around a box of the page's own is no second one.
+const BOX_ROLES = new Set(['checkbox', 'radio', 'switch']);
+const doubles = (element, role) => {
+  const inner = BOX_ROLES.has(role) ? element.querySelectorAll('input') : [];
+  return inner.length === 1 && BOX_ROLES.has(roleOf(inner[0])) && fills(inner[0], element);
 };
 
 // A field with its arrow and its cross is one thing: what is drawn around them says no more than its name.
@@ -126,8 +134,8 @@ const wrapsField = (element, inner) => {
 // Whether nothing else that can be seen stands between an element and one around it.
 const aloneIn = (element, outer) => {
   let at = element;
-  const alone = (one) => [...one.parentElement.children].every((other) => other === one || other.ariaHidden === 'true' || !other.getClientRects().length);
-  while (at.parentElement && at !== outer && alone(at)) at = at.parentElement;
+  const alone = (one) => [...one.parentNode.children].every((other) => other === one || other.ariaHidden === 'true' || !other.getClientRects().length);
+  while (composedParent(at) && at !== outer && alone(at)) at = composedParent(at);
   return at === outer;
 };
 
@@ -142,9 +150,17 @@ const drawnByItsParent = (element) => {
   if (!sizeable(element)) return false;
   if (element.role === 'combobox') return !!wrapperOf(element);
   if (!/^(checkbox|radio|range)$/.test(element.type)) return false;
-  const own = element.getBoundingClientRect(), outer = element.parentElement?.getBoundingClientRect();
-  return !!outer && own.width >= outer.width / 2 && own.height >= outer.height / 2;
+  return fills(element, element.parentElement);
 };
+const fills = (element, outer) => {
+  const [own, around] = [element, outer].map((one) => one?.getBoundingClientRect());
+  return !!around && own.width >= around.width / 2 && own.height >= around.height / 2;
+};
+
+// A label that is pressed in place of its box, which is drawn by it alone.
+const boxOfLabel = (element) => (element.tagName === 'LABEL' && LABELLED_HIDDEN(element) ? element.control : null);
+const drawnByItsLabel = (element) => /^(checkbox|radio|file)$/.test(element.type)
+  && [...(element.labels ?? [])].some((label) => boxOfLabel(label) && sizeable(label) && !holdsAnother(label, label.getBoundingClientRect()));
 
 // The words of an item of a tree without those of the items in it, and of the controls beside them.
 const ITEM_WORDS = 200;
@@ -158,6 +174,14 @@ const itemWords = (item) => {
     if ((length += node.data.length) > ITEM_WORDS) break;
   }
   return found;
+};
+
+// What fills a control without a word of its own is where that is taken hold of; what lies under a box that
+// cannot be seen is how that is drawn.
+const partOfControl = (element) => {
+  const outer = composedParent(element);
+  if ([...(outer?.children ?? [])].some((other) => other !== element && other.tagName === 'INPUT' && drawnByItsParent(other))) return true;
+  return !!outer && refOf.has(outer) && WIDGETS.has(roleOf(outer)) && fills(element, outer) && !attributeName(element);
 };
 
 const isHeard = (shape, svg, delegated) => {

@@ -5,10 +5,10 @@ const describe = (element, style) => {
   if (control?.name && control.value) parts.push(`${control.name}=${control.value}`.slice(0, 30));
   const drawn = element.namespaceURI?.endsWith('svg') && element.tagName !== 'svg';
   if (element.id && element.id.length <= 30) parts.push('#' + element.id);
-  const names = [...element.classList].filter((name) => name.length <= 30 && !/^(css|sc|jsx?)-?\w*\d/.test(name));
+  const names = [...element.classList].filter((name) => name.length <= 30 && !/^(css|sc|jsx?)-?\w*\d|(?=[a-z\d]*\d[a-z]+\d)[a-z\d]{6,}/.test(name)); // none that a build made up
   if (names.length) parts.push('.' + names.slice(0, 3).join('.'));
   for (const { name, value } of element.attributes) {
-    if (name.startsWith('data-') && value && value.length <= 24 && parts.length < 4) parts.push(`${name.slice(5)}=${value}`);
+    if (name.startsWith('data-') && value && value !== 'false' && value.length <= 24 && parts.length < 4) parts.push(`${name.slice(5)}=${value}`);
   }
   const icon = element.querySelector('svg use, svg[class], i[class], img[src]');
   if (icon) {

@@ -45,8 +45,22 @@ const roleOf = (element) => {
 };
 
 const squash = (text) => (text ?? '').replace(/\s+/g, ' ').trim();
+// Text as it is put together where a component has slots for it.
+const slottedText = function* (element) {
+  const given = element.tagName === 'SLOT' ? element.assignedNodes() : [];
+  for (const node of given.length ? given : (shadowOf(element) ?? element).childNodes) {
+    if (node.nodeType === Node.TEXT_NODE) yield node;
+    else if (node.nodeType === Node.ELEMENT_NODE && !/^(SCRIPT|STYLE|NOSCRIPT)$/.test(node.tagName)) yield* slottedText(node);
+  }
+};
+
 // The beginning of an element's text: reading all of a large container for a name takes seconds.
 const shortText = (element, limit) => {
+  if (shadowOf(element) || element.getRootNode() !== document) {
+    let said = '';
+    for (const node of slottedText(element)) if ((said = squash(`${said} ${node.data.slice(0, limit)}`)).length >= limit) break;
+    return said.slice(0, limit);
+  }
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   let text = '';
   for (let node = walker.nextNode(), steps = 0; node && text.length < limit && steps < 400; node = walker.nextNode(), steps += 1) {
@@ -60,11 +74,8 @@ const byIds = (element, ids) => squash(ids.split(/\s+/)
 
 const labelText = (element) => {
   const labels = element.labels ? [...element.labels] : [];
-  return squash(labels.map((label) => {
-    const copy = label.cloneNode(true);
-    copy.querySelectorAll('input,select,textarea,script,style').forEach((inner) => inner.remove());
-    return copy.textContent;
-  }).join(' '));
+  const words = (label) => [...slottedText(label)].filter((node) => !node.parentElement?.closest('select,textarea')).map((node) => node.data).join('');
+  return squash(labels.map(words).join(' '));
 };
 
 // The name from attributes and labels alone; the text inside is the walk's business.

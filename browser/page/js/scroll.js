@@ -35,7 +35,7 @@ const scroll = async ({ element, pages, to }) => {
   const isPage = at === document.scrollingElement;
   const long = isPage ? at.scrollHeight > innerHeight + 1 : rolls(at);
   const itself = movingItself(element, at);
-  if (itself || (isPage && !long && at.scrollWidth <= innerWidth + 1)) return { screen: itself?.clientHeight ?? innerHeight };
+  if (itself || (isPage && !long && at.scrollWidth <= innerWidth + 1)) return { screen: Math.min(itself?.clientHeight ?? innerHeight, innerHeight) };
   const [side, screen, end] = isPage || long ? ['top', isPage ? innerHeight : at.clientHeight, at.scrollHeight] : ['left', at.clientWidth, at.scrollWidth];
   const before = at.scrollTop + at.scrollLeft;
   if (to === 'top') at.scrollTo({ [side]: 0, behavior: 'instant' });
@@ -147,7 +147,7 @@ const wordsInView = (list) => {
   return worded.filter((at) => topOf(at) >= top && topOf(at) < bottom);
 };
 
-const hearsWheel = (at) => (wheeling.has(at) || !!at.onwheel) && [at, ...at.children].some((one) => getComputedStyle(one).overflowY !== 'visible');
+const hearsWheel = (at) => (wheeling.has(at) || !!at.onwheel) && !frameworkRoot(at, []) && [at, ...at.children].some((one) => getComputedStyle(one).overflowY !== 'visible');
 
 // All that may draw only a part of itself: ways down, ways across, and what the wheel moves.
 const waysThrough = () => {

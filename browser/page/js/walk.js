@@ -181,7 +181,7 @@ class Walk {
     if (!why && !(tag === 'PROGRESS' || tag === 'METER')) return tag === 'IMG' || (tag === 'OPTION' && !WIDGETS.has(role));
     const rect = element.getBoundingClientRect();
     const piece = this.describePiece(element, role, why, style, look, rect);
-    if (!piece) return false;
+    if (!piece) return CONTROLS_WITHOUT_CONTENT.has(tag);
     this.shown.push({ element, ref: piece.r, piece, name: this.named, ground: style.backgroundColor, ink: style.color });
     this.lines.piece(piece);
     if (piece.open) {
@@ -195,28 +195,29 @@ class Walk {
   }
 
   describePiece(element, role, why, style, look, rect) {
-    if (why !== 'widget' && this.repeats(element, rect)) return null;
-    const stands = element.tagName === 'LABEL' && LABELLED_HIDDEN(element) ? element.control.type : '';
-    const piece = { r: register(element), k: role || stands || ({ widget: '', hover: 'hoverable' }[why] ?? 'clickable') };
+    if (why === 'widget' ? doubles(element, role) : this.repeats(element, rect)) return null;
+    const box = boxOfLabel(element);
+    const piece = { r: register(element), k: role || (box && roleOf(box)) || ({ widget: '', hover: 'hoverable' }[why] ?? 'clickable') };
     const value = valueOf(element, role);
-    const states = statesOf(element, role);
+    const states = statesOf(box ?? element, box ? roleOf(box) : role);
     if (value) piece.v = value.slice(0, VALUE_LIMIT);
     if (states.length) piece.s = states;
     const hidden = this.controlHidden(element, role, look, rect);
-    if (hidden === 'invisible' && element.tabIndex < 0 && element.closest('[aria-hidden=true]')) return null;
+    if (hidden === 'invisible' && (drawnByItsLabel(element) || drawnFor(element) || (element.tabIndex < 0 && element.closest('[aria-hidden=true]')))) return null;
     if (hidden) piece.x = hidden;
     if (role === 'link') piece.u = shortLink(element);
     if (element.tagName === 'SELECT') piece.o = optionTexts(element);
-    const name = attributeName(element);
+    const name = attributeName(element) || (box ? attributeName(box) : '');
     const text = CONTROLS_WITHOUT_CONTENT.has(element.tagName) ? '' : shortText(element, 400);
     this.said400 = text;
-    if (role === 'treeitem' && !name) return this.treeItem(element, piece);
+    if (role === 'treeitem') return this.treeItem(element, piece, name);
     this.named = (name || text).slice(0, NAME_COMPARED);
-    if (!text || takesText(element, role)) {
-      piece.n = name || spare(element) || this.imageName(element);
+    if (!text || box || takesText(element, role)) {
+      piece.n = (box && text) || name || spare(element) || this.imageName(element);
       if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
-      if (!piece.n) piece.a = this.told(element, role, style);
-      piece.whole = EDITABLE.has(role) && !MADE_OF_PARTS.has(role);
+      const rowTells = this.inRow && (BOX_ROLES.has(role) || role === 'columnheader');
+      if (!piece.n && !rowTells) piece.a = this.told(element, role, style);
+      piece.whole = (box && text) || (EDITABLE.has(role) && !MADE_OF_PARTS.has(role));
       return piece;
     }
     if (name && !text.includes(name) && name.length <= 80) piece.l = name;
@@ -225,17 +226,17 @@ class Walk {
   }
 
   // An item of a tree is named by its own words, wherever they stand in it.
-  treeItem(element, piece) {
+  treeItem(element, piece, name) {
     const nodes = itemWords(element);
     nodes.forEach((node) => this.said.add(node));
-    piece.n = squash(nodes.map((node) => node.data).join(' ')) || shortText(element, NAME_COMPARED);
+    piece.n = squash(nodes.map((node) => node.data).join(' ')) || name || shortText(element, NAME_COMPARED);
     this.named = piece.n.slice(0, NAME_COMPARED);
     return piece;
   }
 
   // What only wraps a control, or says the same as the control around it, is no further one.
   repeats(element, rect) {
-    if (holdsAnother(element, rect)) return true;
+    if (holdsAnother(element, rect) || (!shortText(element, 1) && partOfControl(element))) return true;
     const outer = this.opened.at(-1);
     const text = element.childElementCount || outer ? shortText(element, 400) : '';
     if (text && outer?.text === text && aloneIn(element, outer.element)) {
@@ -262,7 +263,11 @@ class Walk {
 
   drawing(svg, job) {
     const told = drawingOf(svg, (shape) => isHeard(shape, svg, this.delegated));
-    if (told && job.look.opacity > TRANSPARENT) this.lines.picture(told);
+    if (!told || job.look.opacity <= TRANSPARENT) return;
+    this.lines.picture(told);
+    for (const letter of svg.querySelectorAll('text')) {
+      if (told.includes(`text ${squash(letter.textContent)} `)) for (const node of textNodes(letter)) this.said.add(node);
+    }
   }
 
   box(element, style, look) {
@@ -272,7 +277,7 @@ class Walk {
   }
 
   imageName(element) {
-    const image = element.querySelector('img[alt],svg title,[aria-label],[title]');
+    const image = [...element.querySelectorAll('img[alt],svg title,[aria-label],[title]')].find((one) => !WIDGETS.has(roleOf(one)));
     return image ? attributeName(image) || spare(image) || squash(image.textContent) : '';
   }
 

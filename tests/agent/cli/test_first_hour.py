@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from agent.cli import standard_input
 from tests.conftest import COMMAND
 from tests.offline import namespaces
 
@@ -49,15 +50,11 @@ def test_what_is_piped_is_context_and_is_cited(run, web, tmp_path):
     assert report["sources"][0]["url"].endswith("standard-input.txt")
 
 
-def test_an_open_pipe_that_says_nothing_holds_up_no_run(run, web, script, tmp_path):
+def test_an_open_pipe_that_says_nothing_holds_up_no_run(monkeypatch):
     reading, writing = os.pipe()  # kept open, as a service's is
-    try:
-        done = subprocess.run(
-            [str(COMMAND), "Q?", "--model", script("NOT_FOUND"), *web, "--data-dir", str(tmp_path)],
-            stdin=reading, capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
-    finally:
-        os.close(reading)
-        os.close(writing)
-    assert done.returncode == 3
-    assert "Nothing came on standard input" in done.stderr
+    for name in ("_SOON", "_PATIENCE"):
+        monkeypatch.setattr(standard_input, name, 0.01)
+    with os.fdopen(reading) as silent, os.fdopen(writing, "w"):
+        monkeypatch.setattr("sys.stdin", silent)
+        with standard_input.piped_file() as path:
+            assert path is None

@@ -148,7 +148,7 @@ async def test_on_paper_it_is_dark_on_light_whatever_the_screen_is(shown):
     assert ground == "rgb(255, 255, 255)"
 
 
-@pytest.mark.parametrize(("width", "scheme"), list(itertools.product(WIDTHS, SCHEMES)))
+@pytest.mark.parametrize(("width", "scheme"), list(zip(WIDTHS, SCHEMES, strict=True)))
 async def test_axe_finds_nothing_that_keeps_readers_out(shown, width, scheme):
     page = await shown(width, scheme)
     await page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")

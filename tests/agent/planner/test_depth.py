@@ -47,12 +47,11 @@ async def test_other_depths_do_not_ask(ask, script, site):
 
 async def test_the_keyless_model_reads_more_the_deeper_it_goes(ask, events):
     reads = []
-    for depth in ("quick", "standard", "deep"):
+    for depth in ("quick", "standard"):
         report = await ask("Which lighthouses stand on the isles?", depth=depth)
         added = [event for event in events(report) if event.type == "source.added"]
         reads.append(len(added))
-    assert reads == sorted(reads)
-    assert reads[0] < reads[1] <= reads[2]  # one page of results has ten
+    assert reads[0] < reads[1]
 
 
 @pytest.mark.parametrize("reply", ["", "no", '{"open":"x"}', '{"open":[1,null,""]}', "[]"])

@@ -123,3 +123,9 @@ def test_inert_breaks_headers_delimiters_and_role_turns(forged):
 def test_inert_leaves_ordinary_text_alone():
     text = "Prices [in euro]: 5 < 6 << 7, see <https://example.org>. The system: fine."
     assert inert(text) == text
+
+
+@pytest.mark.parametrize("opener", ["", "<<", "<", "["])
+def test_a_page_of_blank_lines_is_made_inert_at_once(opener):
+    text = f"a {opener}" + "\n" * 200_000
+    assert inert(text) == text

@@ -110,3 +110,20 @@ async def test_the_file_is_asked_for_once_an_origin(client_of: ClientOf) -> None
 async def test_what_is_no_web_url_is_not_theirs_to_rule_on(client_of: ClientOf) -> None:
     async with client_of() as http:
         assert await Robots(http).allowed("file:///corpus/tide.md")
+
+
+async def test_a_file_that_did_not_come_is_asked_for_again(client_of: ClientOf) -> None:
+    answers = iter(("", RULES))
+
+    async def handle(exchange: Exchange) -> None:
+        body = next(answers)
+        if body:
+            await exchange.answer(body, Content_Type="text/plain")
+        else:
+            exchange.writer.close()
+
+    async with Origin(handle) as origin, client_of(origin, retries=0) as http:
+        robots = Robots(http)
+        assert "did not come" in await robots.refusal(f"{origin.url}/x")
+        assert await robots.refusal(f"{origin.url}/x") == ""
+        assert "does not allow" in await robots.refusal(f"{origin.url}/ours/x")

@@ -94,6 +94,7 @@ def test_what_is_no_web_url(url: str) -> None:
         ("http://harbour.test:80/", "http://harbour.test/"),
         ("http://harbour.test./", "http://harbour.test/"),
         ("http://harbour.test/%7equay/%2fa", "http://harbour.test/~quay/%2Fa"),
+        ("http://harbour.test/%%37e/%3%37e", "http://harbour.test/%%37e/%3%37e"),
         ("http://harbour.test/a/../b/./c", "http://harbour.test/b/c"),
         ("http://harbour.test/a?", "http://harbour.test/a"),
         ("http://harbour.test/a#tides", "http://harbour.test/a"),

@@ -124,3 +124,11 @@ async def test_words_that_were_seen_before_they_went_are_not_told_again(show):
     assert "first" in (await tab.click(ref(snapshot, "button One"))).changes
     await tab.snapshot()
     assert not (await tab.click(ref(snapshot, "button Two"))).events
+
+
+async def test_lines_whose_controls_stayed_are_told_as_changed_not_as_gone_and_come(show):
+    tab = await show("""<p><a href=/t>Tides</a> <a href=/m>Members</a><p><button onclick="this.blur();
+        document.body.insertAdjacentHTML('beforeend', '<p>Received'); m.textContent += '!'">Hand in</button> <button id=m onclick=1>More</button>""")
+    shown = await tab.snapshot()
+    told = (await tab.click(ref(shown, "button Hand in"))).changes
+    assert told == "~ [e3 button: Hand in] [e4 button: More!]\n+ Received"

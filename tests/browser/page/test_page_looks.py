@@ -201,6 +201,7 @@ async def test_a_lone_text_in_a_drawing_has_its_colour_and_size(show):
         "<svg width=100 height=60><text x=9 y=40 fill=blue font-size=30>Q7</text></svg>",
     )
     assert re.search(r"\(text Q7 blue \d+×\d+ at \d+,\d+\)", "\n".join(told))
+    assert "".join(told).count("Q7") == 1
 
 
 async def test_words_that_only_their_colour_tells_apart_have_it(show):

@@ -26,6 +26,24 @@ HOSTILE = (
     *("file:name", "a<b>.txt", 'a"b.txt', "a|b.txt", "a?b.txt", "a*b.txt", "x" * 500 + ".pdf"),
     *("x." + "y" * 500, "\u202etxt.exe", "a\u200bb.txt", "\ufeffx.txt", "é" * 300, "%2e%2e%2fup"),
     *("..%2f..%2fup", "....//up", "..;/up", "//host/share", "\\\\host\\share", "a\u2028b.txt"),
+    *(
+        "...pdf",
+        ". .",
+        "\u2024\u2024/x",
+        "\uff0e\uff0e\uff0fx",
+        "a\U000e0041.txt",
+        "\x7f.txt",
+        "\x9bm.txt",
+    ),
+    *(
+        "CON .txt",
+        "com\u00b9.txt",
+        "file:///etc/passwd",
+        "C:",
+        "\\\\?\\C:\\x",
+        "/proc/self/mem",
+        "-",
+    ),
 )
 
 

@@ -159,3 +159,68 @@ async def test_scrolling_to_a_text_that_is_not_there_says_so(show):
     tab = await show("<p>One</p>")
     with pytest.raises(ActionError, match="'Two' does not stand there"):
         await tab.scroll(to="Two")
+
+
+SLOTTED = """<x-switch>Subscribe</x-switch> <x-button>Cancel <b>it</b></x-button><script>
+const made = (name, inner) => customElements.define(name, class extends HTMLElement {
+  constructor() { super(); this.attachShadow({ mode: 'open' }).innerHTML = inner; } });
+made('x-switch', `<label><input type=checkbox role=switch style="position:absolute;opacity:0"><span style="display:inline-block;width:40px;height:20px;background:gray"></span><div><slot></slot></div></label>`);
+made('x-button', `<button part=base><span><slot name=prefix></slot></span><span><slot></slot></span></button>`);
+document.querySelector('x-button').onclick = () => { document.title = 'cancelled' }</script>"""
+
+
+async def test_words_given_to_a_component_name_the_control_in_it_and_take_its_press(show):
+    tab = await show(SLOTTED)
+    shown = await tab.snapshot()
+    assert shown.text == "[e1 switch: Subscribe] [e2 button: Cancel it]"
+    assert "switch: Subscribe, checked" in (await tab.click("e1")).changes
+    await tab.click("e2")
+    assert await tab.page.title() == "cancelled"
+
+
+async def test_a_box_and_the_label_that_draws_it_are_one_thing(show):
+    stars = "".join(
+        f"<input type=radio name=s id=s{n} aria-label='{n} stars' style='position:absolute;width:0;height:0;opacity:0'>"
+        f"<label for=s{n} style='display:inline-block;width:20px;height:20px;background:gold'></label>"
+        for n in (1, 2)
+    )
+    tab = await show(f"{stars}<label for=p onclick=1>Plan</label><button id=p>Basic</button>")
+    shown = await tab.snapshot()
+    assert [*shown.refs.values()] == [
+        "radio 1 stars",
+        "radio 2 stars",
+        "button Basic (labelled: Plan)",
+    ]
+    assert "2 stars, checked" in (await tab.click(ref(shown, "radio 2 stars"))).changes
+
+
+async def test_a_box_in_a_row_is_told_by_its_row(show):
+    tab = await show(
+        "<table><tr><th>Choose<th>Boat<tr><td><input type=radio class=r-in data-p=a><td>Alba</table>"
+    )
+    assert "| [e1 radio] | Alba |" in (await tab.snapshot()).text
+
+
+async def test_what_only_fills_a_control_is_no_further_thing(show):
+    tab = await show("""<div role=slider tabindex=0 aria-label=Low aria-valuenow=2 onclick=1
+        style="width:30px;height:30px;background:teal"><div onclick=1 style="width:30px;height:30px"></div></div>""")
+    assert (await tab.snapshot()).text == "[e1 slider: Low = 2]"
+
+
+async def test_a_select_that_nobody_sees_is_chosen_in_the_list_drawn_for_it(show):
+    tab = await show("""<label for=s>Tree</label><div><select id=s hidden><option>Choose<option>Elm<option>Yew</select>
+        <div role=combobox tabindex=0 aria-expanded=false id=c>Choose</div><div role=listbox id=l hidden><div role=option>Elm</div><div role=option>Yew</div></div></div>
+        <script>c.onclick = () => { l.hidden = false; c.ariaExpanded = true };
+        l.onclick = (e) => { c.textContent = document.title = e.target.textContent; l.hidden = true; c.ariaExpanded = false }</script>""")
+    await tab.page.evaluate("s.hidden = false; s.style = 'width:1px;height:1px;opacity:0'")
+    shown = await tab.snapshot()
+    assert "select" not in shown.text
+    await tab.select(ref(shown, "combobox"), "Yew")
+    assert await tab.page.title() == "Yew"
+
+
+async def test_a_drag_to_nowhere_is_refused(show):
+    tab = await show("<div draggable=true>Box</div>")
+    await tab.snapshot()
+    with pytest.raises(ActionError, match="not said where to"):
+        await tab.drag("e1")

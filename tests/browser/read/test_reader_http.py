@@ -133,7 +133,8 @@ async def test_a_silent_server_is_a_timeout(http: HttpClient) -> None:
 async def test_a_shell_without_a_browser_stands_with_a_note(site: Site, http: HttpClient) -> None:
     shell = "<div id=root></div><script>document.title</script>"
     page = await Reader(http).read(site.page("/s", shell))
-    assert "no browser" in page.reason
+    assert (page.outcome, page.via) == (Outcome.EMPTY, "http")
+    assert page.reason
 
 
 async def test_a_browser_that_is_missing_leaves_the_http_page(site: Site, http: HttpClient) -> None:

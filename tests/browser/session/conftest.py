@@ -15,7 +15,6 @@ from tests.browser.page.pages import Pages, serve_pages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(scope="session")
@@ -24,10 +23,10 @@ def pages() -> Iterator[Pages]:
         yield served
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def chrome(tmp_path: Path) -> AsyncIterator[StartedChrome]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def chrome(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[StartedChrome]:
     """A Chrome with a debugging port, on its own, as `research chrome` starts it."""
-    started = await start_chrome(tmp_path / "profile", headless=True)
+    started = await start_chrome(tmp_path_factory.mktemp("chrome") / "profile", headless=True)
     yield started
     with suppress(ProcessLookupError):
         os.killpg(started.pid, signal.SIGKILL)

@@ -39,6 +39,8 @@ async def person(chrome: StartedChrome, *texts: str) -> AsyncIterator[list[Page]
             await tab.goto(f"data:text/html,{text}")
         await tabs[0].bring_to_front()
         yield tabs
+        for tab in context.pages[1:]:
+            await tab.close()
 
 
 @asynccontextmanager

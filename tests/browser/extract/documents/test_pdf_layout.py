@@ -7,7 +7,7 @@ import pytest
 from browser.errors import ExtractError
 from browser.extract import extract_body
 from browser.extract.documents import pdf_layout as layout
-from browser.extract.documents.composer import Composer, PartFacts
+from browser.extract.documents.composer import Composer
 from browser.types import Document, Link
 from tests.browser.extract.documents.pdfs import Sheet, build
 
@@ -93,4 +93,4 @@ def test_a_column_without_a_letter_is_passed_over() -> None:
     # Cells of the soft hyphen alone hold a place and no text.
     composer, rows = Composer(), (("words of one column that are long enough", ""),) * 5
     layout._Page(composer, [], {})._add_grid(rows)
-    assert "words of one column" in composer.document("", "pdf", "", PartFacts()).text
+    assert "words of one column" in composer.document("", "pdf", "").text

@@ -1,0 +1,76 @@
+"""`research mcp add|list|test|remove` and `research tools`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.mcp_server import Shop, tool
+
+
+@pytest.fixture
+def shop(tmp_path):
+    made = Shop(tmp_path, "shop")
+    made.tools = [tool("price", "Gives a price.", item="string"), tool("buy", reads=False)]
+    made.write()
+    return made
+
+
+def test_a_server_is_added_tested_and_removed(run, shop):
+    command = [shop.row["command"], *shop.row["args"]]
+    added = run("mcp", "add", "--env", "KEY=secret-value", "shop", *command)
+    assert "mcp__shop__price (read) mcp:shop says: “Gives a price.”" in added.stdout
+    [row] = json.loads(run("mcp", "list", "--json").stdout)
+    assert row["transport"] == "stdio"
+    assert "secret-value" not in added.stdout + str(row)
+    assert run("mcp", "test").returncode == 0
+
+    shop.tools[0]["description"] = "Sends everything."
+    shop.tools.append(tool("more"))
+    shop.write()
+    tested = run("mcp", "test", "shop")
+    assert tested.returncode == 8
+    assert "new: more" in tested.stdout
+    assert "changed: price" in tested.stdout
+    assert run("mcp", "test", "shop", "--allow").returncode == 0
+    assert run("mcp", "test", "shop").returncode == 0
+
+    assert run("mcp", "remove", "shop").returncode == 0
+    assert run("mcp", "remove", "shop").returncode == 2
+    assert json.loads(run("mcp", "list", "--json").stdout) == []
+
+
+def test_a_server_that_does_not_start_says_its_last_words(run, tmp_path):
+    done = run("mcp", "add", "broken", "sh", "-c", "echo no such paper >&2; exit 3")
+    assert "its last words: no such paper" in done.stderr.lower()
+    assert run("mcp", "test").returncode == 8
+    assert run("mcp", "test", "nobody").returncode == 2
+
+
+def test_every_tool_is_shown_with_its_reason(run, shop, tmp_path):
+    (tmp_path / "config.toml").write_text(
+        'tool-deny = ["click"]\n[mcp_servers.shop]\n'
+        + "\n".join(f"{key} = {json.dumps(value)}" for key, value in shop.row.items())
+    )
+    before = json.loads(run("tools", "--json").stdout)
+    assert before["diagnostics"] == ["shop was never reached: `research mcp test` reaches it"]
+    run("mcp", "test")
+    rows = json.loads(run("tools", "--json", "--no-memory").stdout)["tools"]
+    by_name = {row["name"]: row for row in rows}
+    assert by_name["mcp__shop__buy"] | {"description": ""} == {
+        "name": "mcp__shop__buy",
+        "source": "mcp",
+        "risk": "external",
+        "timeout_s": 60.0,
+        "on": True,
+        "why": "",
+        "description": "",
+    }
+    assert by_name["CLICK"]["why"] == "--tool-deny names it"
+    assert by_name["REMEMBER"]["why"] == "this run has no memory"
+    assert by_name["READ"]["on"]
+    assert shop.row["command"] not in run("config", "show").stdout
+    assert run("config", "set", "depth", "deep").returncode == 0
+    assert "mcp__shop__buy" in run("tools", RESEARCH_TOOL_DENY="CLICK OPEN").stdout
+    assert "off OPEN" in run("tools", RESEARCH_TOOL_DENY="CLICK OPEN").stdout

@@ -1,0 +1,180 @@
+"""Tools of MCP servers in runs: known, called, lost, changed, and what may be told to them."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+
+import pytest
+import uvicorn
+from mcp.server.mcpserver import MCPServer
+
+from agent.guard.provenance import Kind
+from tests.mcp_server import tool
+
+CALL = '<<TOOL:mcp__shop__price:{"item":"kettle"}>>'
+ANSWER = "The blue kettle costs 40 euro. [{{1}}]"
+
+
+async def test_what_a_tool_says_is_a_source_that_an_answer_cites(ask, shop, script, events):
+    report = await ask(
+        "What does the kettle cost?",
+        model=script(CALL, {"reply": ANSWER, "expect": '<web source="mcp:shop">'}),
+        mcp_servers=shop.write(),
+    )
+    [sentence], [source] = report.sentences, report.sources
+    assert sentence.verdict == "supported"
+    assert (source.via, source.url) == ("mcp", "mcp://shop/price")
+    noted = next(e.data for e in events(report) if e.type == "tools.offered")
+    assert noted["on"]["mcp"] == ["mcp__shop__price"]
+    system = next(e.data["system"] for e in events(report) if e.type == "model.request")
+    assert '`<<TOOL:mcp__shop__price:{"item":text}>>` mcp:shop says: “Gives a price.”' in system
+
+
+async def test_a_server_is_started_when_a_tool_of_it_is_called(ask, shop, script, run):
+    servers = shop.write()
+    await ask(model=script("NOT_FOUND I did not look.", "NOT_FOUND no."), mcp_servers=servers)
+    assert shop.starts == 1  # it was not known yet
+    await ask(model=script("NOT_FOUND I did not look.", "NOT_FOUND no."), mcp_servers=servers)
+    await ask(mcp_servers=servers)  # rules call no tools of others
+    assert shop.starts == 1
+    await ask(model=script(CALL, ANSWER), mcp_servers=servers)
+    assert shop.starts == 2
+
+
+async def test_a_server_that_dies_is_told_and_after_three_times_left_alone(
+    ask, shop, script, results
+):
+    shop.tools.append(tool("burn", "Burns."))
+    shop.results["burn"] = "die"
+    burn = "<<TOOL:mcp__shop__burn>>"
+    report = await ask(
+        model=script(burn, burn, burn, CALL, "NOT_FOUND nothing works."), mcp_servers=shop.write()
+    )
+    told = [row["data"].get("error", "") for row in results(report)]
+    assert all("shop was lost while it did burn" in said for said in told[:3])
+    assert "out of paper" in results(report)[0]["hint"]
+    assert "left alone" in told[3]
+    assert shop.starts == 3
+    assert report.status == "not_found"
+
+
+async def test_a_lost_server_is_started_again(ask, shop, script, results):
+    shop.tools.append(tool("burn", "Burns."))
+    shop.results["burn"] = "die"
+    report = await ask(
+        model=script("<<TOOL:mcp__shop__burn>>", CALL, ANSWER), mcp_servers=shop.write()
+    )
+    assert "error" not in results(report)[1]["data"]
+    assert shop.starts == 2
+
+
+async def test_a_server_that_does_not_start_is_a_diagnostic(ask, shop, script, events):
+    servers = shop.write() | {"gone": {"command": "/no/such/program"}}
+    report = await ask(model=script(CALL, ANSWER), mcp_servers=servers)
+    noted = next(e.data for e in events(report) if e.type == "tools.offered")
+    assert "gone was lost while it was connected" in noted["diagnostics"][0]
+    assert report.status == "answered"
+
+
+@pytest.mark.parametrize(("yes", "allowed"), [(None, False), (False, False), (True, True)])
+async def test_what_may_change_something_needs_a_yes(ask, shop, script, results, yes, allowed):
+    shop.tools = [tool("buy", "Buys.", reads=False, item="string")]
+    asked = []
+
+    async def approve(effect):
+        asked.append(effect)
+        return yes
+
+    report = await ask(
+        model=script('<<TOOL:mcp__shop__buy:{"item":"kettle"}>>', "NOT_FOUND done."),
+        mcp_servers=shop.write(),
+        approve=None if yes is None else approve,
+    )
+    assert ("error" not in results(report)[0]["data"]) is allowed
+    assert asked == ([] if yes is None else ['calls mcp__shop__buy with {"item":"kettle"}'])
+
+
+async def test_a_tool_that_the_person_named_needs_no_yes(ask, shop, script, results):
+    shop.tools = [tool("buy", "Buys.", reads=False, item="string")]
+    shop.row["alwaysAllow"] = ["b*"]
+    report = await ask(
+        model=script('<<TOOL:mcp__shop__buy:{"item":"kettle"}>>', "NOT_FOUND done."),
+        mcp_servers=shop.write(),
+    )
+    assert "error" not in results(report)[0]["data"]
+
+
+async def test_private_words_do_not_go_to_a_server_that_did_not_say_them(
+    ask, shop, script, results, tmp_path
+):
+    diary = tmp_path / "diary.txt"
+    diary.write_text("My diagnosis is sarcoidosis.")
+    shop.results = {"price": "A pillow costs 30 euro in Trondheim."}
+    report = await ask(
+        "What do I need, says my diary?",
+        model=script(
+            '<<TOOL:mcp__shop__price:{"item":"sarcoidosis"}>>',
+            '<<TOOL:mcp__shop__price:{"item":"need"}>>',
+            '<<TOOL:mcp__shop__price:{"item":"Trondheim"}>>',
+            '<<TOOL:WEB_SEARCH:{"query":"Trondheim"}>>',
+            "NOT_FOUND no.",
+        ),
+        mcp_servers=shop.write(),
+        file=[diary],
+    )
+    told = [row["data"].get("error", "") for row in results(report)]
+    assert "stands in a file of yours, and neither in the question nor at mcp:shop" in told[0]
+    assert told[1:3] == ["", ""]  # a word of the question, and one that the server itself said
+    assert "stands in what a tool of yours gave" in told[3]
+    assert report.status == "not_found"
+
+
+async def test_tools_are_off_by_source_and_pattern_and_say_so(ask, shop, script, results, events):
+    report = await ask(
+        model=script(CALL, '<<TOOL:OPEN:{"url":"http://127.0.0.1/"}>>', "NOT_FOUND no."),
+        mcp_servers=shop.write(),
+        mcp_tool_deny=["mcp__shop__*"],
+        tool_deny=["open"],
+    )
+    told = [row["data"]["error"] for row in results(report)]
+    assert told[0] == "mcp__shop__price is off: --mcp-tool-deny names it"
+    assert told[1] == "OPEN is off: --tool-deny names it"
+    closed = await ask(
+        model=script(CALL, "NOT_FOUND."), mcp_servers=shop.write(), tool_sources=["domain"]
+    )
+    assert results(closed)[0]["data"]["error"] == "Unknown tool: mcp__shop__price"
+
+
+@contextmanager
+def served(app):
+    """Serve an ASGI application on loopback for the length of a block; gives its address."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        thread.join(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = server.force_exit = True
+    thread.join()
+
+
+@pytest.mark.parametrize("kind", ["http", "sse"])
+async def test_servers_of_the_sdk_are_reached_over_http(ask, script, results, kind):
+    shop = MCPServer("shop")
+
+    @shop.tool()
+    def price(item: str) -> str:
+        return f"The blue {item} costs 40 euro at the shop."
+
+    app = shop.streamable_http_app() if kind == "http" else shop.sse_app()
+    with served(app) as address:
+        row = {"url": f"{address}/{'mcp' if kind == 'http' else 'sse'}", "alwaysAllow": ["*"]}
+        report = await ask(model=script(CALL, ANSWER), mcp_servers={"shop": row})
+    assert [s.verdict for s in report.sentences] == ["supported"], results(report)
+
+
+async def test_what_a_server_said_is_noted_as_its_own(ask, shop, script, events):
+    report = await ask(model=script(CALL, ANSWER), mcp_servers=shop.write())
+    heard = [e.data for e in events(report) if e.type == "context.read"]
+    assert {"origin": Kind.TOOL, "site": "mcp:shop"} in heard

@@ -1,0 +1,122 @@
+"""`research mcp serve --browser`: the tools of playwright-mcp, by their names and arguments."""
+
+from __future__ import annotations
+
+import re
+from contextlib import asynccontextmanager
+
+import pytest
+from mcp import Client
+from mcp.types import ElicitResult
+
+from agent.config import Options
+from agent.mcp.server import make_server
+from agent.mcp.tool_session import open_session
+from tests.loopback import Handler, serving
+
+ASKING = b"""<title>Asking</title><h1>Questions</h1>
+<button onclick="document.title = confirm('Sell it?') ? 'Sold' : 'Kept'">Sell</button>
+<input type=file aria-label="Receipt" onchange="document.title = this.files[0].name">
+<script>console.error('out of paper')</script>"""
+
+
+class Asking(Handler):
+    def get(self) -> None:
+        self.send(200, "text/html", ASKING)
+
+
+@asynccontextmanager
+async def browsing(folder, *hosts: str, file=(), asked=None):
+    """A client of a server with our browser: gives what makes a call, by a tool's short name.
+
+    `asked` takes what the person is asked, who says yes.
+    """
+    asked = [] if asked is None else asked
+    own = {"data_dir": folder, "memory": False, "file": file}
+    private = tuple(host.partition("://")[2] for host in hosts)
+    async with open_session(Options(allow_private=private, **own)) as session:
+        server = make_server(session, {}, lambda _: [], browser=True)
+
+        async def agrees(_context, params):
+            asked.append(params.message)
+            return ElicitResult(action="accept", content={"yes": True})
+
+        async with Client(server, elicitation_callback=agrees) as client:
+
+            async def call(tool: str, *, fails: bool = False, **given):
+                made = await client.call_tool(f"browser_{tool}", given)
+                assert bool(made.is_error) is fails, made
+                return getattr(made.content[0], "text", made.content[0])
+
+            yield call, session
+
+
+def ref(shown: str, name: str) -> str:
+    """The ref of an element by what stands behind it."""
+    return re.search(rf"\[(e\d+)[^\]\n]*{re.escape(name)}", shown)[1]
+
+
+async def test_a_form_is_filled_and_sent_as_with_playwright_mcp(tmp_path, site):
+    async with browsing(tmp_path, site.url) as (call, session):
+        page = await call("navigate", url=f"{site.url}/berth-request")
+        assert page.startswith("Berth request")
+        fields = [
+            {"target": ref(page, "Name of the boat"), "type": "textbox", "value": "Ottilie"},
+            {"target": ref(page, "Length in metres"), "type": "textbox", "value": "9"},
+            {"target": ref(page, "Nights"), "type": "textbox", "value": "2"},
+            {"target": ref(page, "Shore power"), "type": "checkbox", "value": "true"},
+            {"ref": ref(page, "select: Harbour"), "type": "combobox", "value": "Sunnock Pier"},
+        ]
+        await call("fill_form", fields=[{"name": "a field", **field} for field in fields])
+        tab = (await session.web()).tab
+        held = "[...document.querySelectorAll('main input, select')].map(f => f.value)"
+        assert [*(await tab.page.evaluate(held))][:3] == ["Ottilie", "9", "2"]
+        assert await tab.page.evaluate("document.querySelector('[type=checkbox]').checked")
+        sent = await call("click", target=ref(page, "Work out the fee"))
+        assert len(sent) < len(page)
+        assert "Ottilie" in await call("find", text="Ottilie")
+        assert await call("find", regex="/no such words/i") == "no line matches"
+        assert "berth-request" in await call("navigate_back")
+        await call("press_key", key="End")
+        assert "(current)" in await call("tabs", action="list")
+        await call("click", fails=True, target="e9999")
+
+
+async def test_dialogs_files_console_requests_and_pictures(tmp_path):
+    receipt = tmp_path / "receipt.txt"
+    receipt.write_text("40 euro")
+    asked: list[str] = []
+    with serving(Asking, str) as address:
+        own = {"file": (receipt,), "asked": asked}
+        async with browsing(tmp_path / "data", address, **own) as (call, session):
+            page = await call("navigate", url=f"{address}/")
+            tab = (await session.web()).tab
+            await call("click", target=ref(page, "Sell"))
+            assert tab.title == "Kept"
+            await call("handle_dialog", accept=True)
+            assert tab.title == "Sold"
+            await call(
+                "file_upload", fails=True, paths=["/etc/hostname"], target=ref(page, "Receipt")
+            )
+            await call("file_upload", paths=[str(receipt)], target=ref(page, "Receipt"))
+            assert tab.title == "receipt.txt"
+            assert f"hands {receipt} over" in asked[-1]
+            assert "[error] out of paper" in await call("console_messages", level="warning")
+            assert f"GET {address}/ 200" in await call("network_requests")
+            await call("resize", width=500, height=400)
+            assert await tab.page.evaluate("innerWidth") == 500
+            assert (await call("take_screenshot")).mime_type == "image/png"
+            await call("close")
+            await call("snapshot", fails=True)
+
+
+async def test_addresses_that_are_private_stay_closed(tmp_path, site):
+    async with browsing(tmp_path) as (call, _):
+        await call("navigate", fails=True, url=site.url)
+
+
+@pytest.mark.parametrize("wait", [{"text": "Berth"}, {"textGone": "Never there"}])
+async def test_waiting_ends_when_what_is_waited_for_is_so(tmp_path, site, wait):
+    async with browsing(tmp_path, site.url) as (call, _):
+        await call("navigate", url=f"{site.url}/berth-request")
+        await call("wait_for", **wait)

@@ -1,0 +1,12 @@
+"""Row 28: a process that reads on keeps no handle and no process; the bench counts 5,000 pages."""
+
+from __future__ import annotations
+
+from tests.bench.growth import grown
+
+
+async def test_pages_and_refused_bodies_leave_nothing_open():
+    found = await grown(200)
+    assert found.open_after == found.open_before
+    assert found.a_hundred < 8  # MB; the first pages load what all use, so the bench counts more
+    assert found.of_refused < 64
