@@ -56,8 +56,11 @@ def _has_task(row: Any) -> bool:
 def _subtask(row: dict[str, Any], number: int) -> Subtask:
     named = row.get("dependsOn")
     named = named if isinstance(named, list) else []
-    earlier = (n for n in named if isinstance(n, int) and not isinstance(n, bool))
-    return Subtask(row["task"], tuple(n for n in earlier if 0 <= n < number), bool(named))
+    numbers = (int(n) if isinstance(n, str) and n.isdecimal() else n for n in named)
+    earlier = (n for n in numbers if isinstance(n, int) and not isinstance(n, bool))
+    return Subtask(
+        row["task"], tuple(dict.fromkeys(n for n in earlier if 0 <= n < number)), bool(named)
+    )
 
 
 LONGEST_POINT = 300

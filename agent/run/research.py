@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 
 from agent.config import options as options_of
 from agent.config import private_folder
-from agent.errors import InternalError, ResearchError
+from agent.errors import InternalError, ResearchError, UsageError
 from agent.journal.runs import Runs
 from agent.journal.writer import utc_now
 from agent.loop.context_builder import ContextBuilder
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from agent.review.judge import Verdicts
     from agent.run.keywords import Flags
     from agent.run.models import FoundModel
+    from agent.run.telemetry import RunSpans
     from agent.types import Report
 
 
@@ -134,10 +135,31 @@ async def execute(question: str, options: Options, given: Given) -> Report:
     if options.keep_days is not None:
         runs.remove_older(timedelta(days=options.keep_days), utc_now())
     services = RunServices.begin(question, options, given, runs, schema_of(options))
+    spans = spans_of(services)
     try:
         return await Run(services, model).to_report()
     finally:
         services.journal.close()
+        if spans is not None:
+            await asyncio.to_thread(spans.close)
+
+
+_OTLP = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+
+
+def spans_of(services: RunServices) -> RunSpans | None:
+    """Have a run traced where its environment names a collector; raises `UsageError`."""
+    environ = services.environ
+    if not any(map(environ.get, _OTLP)) or environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return None
+    try:
+        from agent.run.telemetry import RunSpans  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        hint = "pip install 'urchin-research[otel]', or set OTEL_SDK_DISABLED=true."
+        raise UsageError(f"a collector is set, and {error.name} is missing", hint=hint) from error
+    spans = RunSpans()
+    services.journal.listen(spans.note)
+    return spans
 
 
 class Run:

@@ -60,8 +60,8 @@ async def update_goal(context: ToolContext, params: UpdateGoalParams) -> ToolRes
     plan, now = plans[params.project], context.now_ms()
     found = next((m for m in plan["milestones"] if m["name"] == params.milestone), None)
     if found is None:
-        found = _milestone(params.milestone, now)
-        plan["milestones"].append(found)
+        known = ", ".join(m["name"] for m in plan["milestones"]) or "none"
+        raise ToolError(f"no milestone {params.milestone!r}", hint=f"There are: {known}.")
     notes = " | ".join(note for note in (found["notes"], params.notes) if note)
     found.update(status=params.status, notes=notes, updatedAt=now)
     plan["updatedAt"] = now

@@ -53,6 +53,11 @@ def test_only_earlier_subtasks_can_be_waited_for():
     assert [s.depends_on for s in read_plan(plan(*rows))] == [(), (0,)]
 
 
+def test_numbers_written_as_texts_are_waited_for_too():
+    rows = ({"task": "a"}, {"task": "b", "dependsOn": ["0"]})
+    assert [s.depends_on for s in read_plan(plan(*rows))] == [(), (0,)]
+
+
 @pytest.mark.parametrize(
     "reply",
     [

@@ -44,6 +44,8 @@ async def test_a_plan_keeps_goals_milestones_and_notes(call):
         '{"project":"book","milestone":"draft","status":"active","notes":"half"}',
     )
     await call("UPDATE_GOAL", '{"project":"book","milestone":"draft","status":"done","notes":"x"}')
+    unknown = await call("UPDATE_GOAL", '{"project":"book","milestone":"sell","status":"done"}')
+    assert "no milestone 'sell'" in unknown["error"]
     plan = (await call("GET_GOALS", "book"))["plan"]
     assert plan["goals"] == ["finish it"]
     shown = [(m["name"], m["status"], m["notes"]) for m in plan["milestones"]]
