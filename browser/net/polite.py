@@ -75,9 +75,12 @@ class Robots:
         if task is None or task.cancelled():
             task = asyncio.create_task(self._fetch(parsed.origin))
             self._rules[parsed.origin] = task
-        rules = await asyncio.shield(task)
-        if rules is _UNREAD and self._rules.get(parsed.origin) is task:
-            del self._rules[parsed.origin]
+        rules = _UNREAD
+        try:
+            rules = await asyncio.shield(task)
+        finally:  # what did not come this time is asked for again
+            if rules is _UNREAD and task.done() and self._rules.get(parsed.origin) is task:
+                del self._rules[parsed.origin]
         return rules
 
     async def _fetch(self, origin: str) -> Protego:

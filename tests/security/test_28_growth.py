@@ -7,6 +7,7 @@ from tests.bench.growth import grown
 
 async def test_pages_and_refused_bodies_leave_nothing_open():
     found = await grown(200)
-    assert found.open_after == found.open_before
+    early, late = found.open_before, found.open_after
+    assert all(end <= begin for begin, end in zip(early, late, strict=True))
     assert found.a_hundred < 8  # MB; the first pages load what all use, so the bench counts more
     assert found.of_refused < 64

@@ -24,7 +24,7 @@ def test_json_prints_one_report_and_nothing_else(run, web, answering):
     assert report["status"] == "answered"
     assert set(report) == {
         "run", "question", "status", "answer", "confidence", "sentences", "sources", "searches",
-        "confidence_parts", "conflicts", "data", "values", "data_notes",
+        "confidence_parts", "conflicts", "references", "data", "values", "data_notes",
         "usage", "steps", "elapsed_s", "error",
     }  # fmt: skip
 
