@@ -70,6 +70,7 @@ rm -f "$venv"/.ready-* "$venv"/.core-*
 if [ "${1:-}" = core ]; then
   : >"$core"
 else
+  ensure_light_browser
   "$bin/python" dev/javascript/check.py install
   : >"$ready"
 fi

@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import pytest
 from playwright.async_api import async_playwright
 
-from browser.session.chrome import start_chrome
+from tests.persons import persons_chrome
 
 SELECT = """() => {
   const range = document.createRange();
@@ -23,7 +23,7 @@ SELECT = """() => {
 @pytest.fixture
 async def chrome(tmp_path):
     """A Chrome that is already open; gives its address."""
-    started = await start_chrome(tmp_path / "profile", headless=True)
+    started = await persons_chrome(tmp_path / "profile")
     yield started.cdp_url
     os.killpg(started.pid, signal.SIGKILL)
 

@@ -11,8 +11,8 @@ import pytest
 from playwright.async_api import async_playwright
 
 from browser.read.pages import read_rendered
-from browser.session.chrome import start_chrome
 from browser.session.session import Browser
+from tests.persons import persons_chrome
 
 ITEM = "https://news.ycombinator.com/item?id=7"
 STORY = """<title>Boats | Hacker News</title><table class=fatitem><tr class=athing id=7><td class=title><span class=titleline>
@@ -28,7 +28,7 @@ WATCH = "https://www.youtube.com/watch?v=v1"
 @pytest.fixture
 async def front(tmp_path):
     """A person's Chrome; gives its address and the tab in front, whose sites answer from here."""
-    started = await start_chrome(tmp_path / "profile", headless=True)
+    started = await persons_chrome(tmp_path / "profile")
     async with async_playwright() as playwright:
         connected = await playwright.chromium.connect_over_cdp(started.cdp_url, no_defaults=True)
         tab = connected.contexts[0].pages[0]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.async_api import async_playwright
 
-from browser.session.chrome import start_chrome
 from tests.browser.page.pages import Pages, serve_pages
+from tests.persons import persons_chrome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -34,7 +34,7 @@ def pages() -> Iterator[Pages]:
 @pytest.fixture
 async def chrome(tmp_path: Path, pages: Pages) -> AsyncIterator[str]:
     """A Chrome that is already open, with a page in front."""
-    started = await start_chrome(tmp_path / "profile", headless=True)
+    started = await persons_chrome(tmp_path / "profile")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.connect_over_cdp(started.cdp_url, no_defaults=True)
         await browser.contexts[0].pages[0].goto(f"{pages.base}/before")

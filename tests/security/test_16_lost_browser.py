@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.session.chrome import start_chrome
 from tests.browser.page.pages import Pages, serve_pages
 from tests.browser.session.hostile import kill, stop, wire_to
+from tests.persons import persons_chrome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -114,7 +114,7 @@ async def test_a_run_goes_on_with_a_new_browser(ask, script, events, pages, lose
 @pytest.fixture
 async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
     """A person's Chrome behind a wire that can be cut."""
-    chrome = await start_chrome(tmp_path / "profile", headless=True)
+    chrome = await persons_chrome(tmp_path / "profile")
     async with wire_to(int(chrome.cdp_url.rpartition(":")[2])) as wire:
         yield wire
     os.killpg(chrome.pid, signal.SIGKILL)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.session.chrome import candidates
+from browser.session.chrome import OVERRIDES, candidates
 from tests.conftest import COMMAND
 from tests.loopback import Handler, serving
 
@@ -54,6 +54,8 @@ def test_doctor_fetches_a_browser_where_there_is_none(tmp_path: Path, site):
               "--search", "searxng", "--searxng-url", site.url]  # fmt: skip
     with serving(Downloads, str) as downloads:
         environment = {**os.environ, **here, "PLAYWRIGHT_DOWNLOAD_HOST": downloads}
+        for name in OVERRIDES:
+            environment.pop(name, None)
         before, after = (
             subprocess.run(
                 command, env=environment, capture_output=True, text=True, check=False, timeout=240

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from browser.session.chrome import StartedChrome, start_chrome
 from tests.browser.page.pages import Pages, serve_pages
+from tests.persons import persons_chrome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
+
+    from browser.session.chrome import StartedChrome
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +28,7 @@ def pages() -> Iterator[Pages]:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def chrome(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[StartedChrome]:
     """A Chrome with a debugging port, on its own, as `research chrome` starts it."""
-    started = await start_chrome(tmp_path_factory.mktemp("chrome") / "profile", headless=True)
+    started = await persons_chrome(tmp_path_factory.mktemp("chrome") / "profile")
     yield started
     with suppress(ProcessLookupError):
         os.killpg(started.pid, signal.SIGKILL)

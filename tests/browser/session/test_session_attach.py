@@ -12,9 +12,9 @@ import pytest
 from playwright.async_api import async_playwright
 
 from browser.errors import AttachFailed, LaunchFailed
-from browser.session.chrome import start_chrome
 from browser.session.session import Browser
 from tests.browser.page.pages import ref
+from tests.persons import persons_chrome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -179,7 +179,7 @@ async def test_a_server_that_is_no_chrome_is_told_so(pages):
 
 async def test_a_profile_in_use_is_refused(chrome):
     with pytest.raises(LaunchFailed, match="in use"):
-        await start_chrome(chrome.profile, headless=True)
+        await persons_chrome(chrome.profile)
 
 
 def listening() -> set[str]:

@@ -1,0 +1,22 @@
+"""The Chrome of a person, to attach to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.session.chrome import OVERRIDES, start_chrome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from browser.session.chrome import StartedChrome
+
+
+async def persons_chrome(profile: Path) -> StartedChrome:
+    """Start one as people have it, with windows and profiles, whatever the other tests drive."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in OVERRIDES:
+            patch.delenv(name, raising=False)
+        return await start_chrome(profile, headless=True)
