@@ -97,7 +97,7 @@ class Connection:
                 try:
                     async with asyncio.timeout(START_SECONDS):
                         self._client = await asyncio.shield(ready)
-                except BaseException:
+                except BaseException:  # called off too: no server is left to start for nobody
                     serving.cancel()
                     raise
             return self._client

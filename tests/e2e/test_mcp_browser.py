@@ -112,11 +112,18 @@ async def test_dialogs_files_console_requests_and_pictures(tmp_path):
 
 async def test_addresses_that_are_private_stay_closed(tmp_path, site):
     async with browsing(tmp_path) as (call, _):
-        await call("navigate", fails=True, url=site.url)
+        assert "private" in await call("navigate", fails=True, url=site.url)
 
 
 @pytest.mark.parametrize("wait", [{"text": "Berth"}, {"textGone": "Never there"}])
 async def test_waiting_ends_when_what_is_waited_for_is_so(tmp_path, site, wait):
     async with browsing(tmp_path, site.url) as (call, _):
         await call("navigate", url=f"{site.url}/berth-request")
-        await call("wait_for", **wait)
+        [waited_for] = wait.values()
+        assert waited_for in await call("wait_for", **wait)
+        assert "Never there" in await call("wait_for", fails=True, text="Never there", time=0.1)
+
+
+async def test_where_nobody_could_look_nothing_is_told_as_gone(tmp_path):
+    async with browsing(tmp_path) as (call, _):
+        assert "gone" not in await call("wait_for", fails=True, textGone="Berth")
