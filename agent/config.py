@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from agent.depth import EFFORTS, Depth, Effort
 from agent.errors import UsageError
+from agent.limits import LimitSettings, WikiRules, underscored
 from browser.net.url import parse as parse_url
 
 APP = "urchin-research"
@@ -82,6 +83,7 @@ class Options(BaseModel):
     proxy: str | None = None
     ignore_robots: bool = False
     share: Annotated[tuple[Shared, ...], BeforeValidator(_several)] = ()
+    allow_tasks: _Names = ()
     tool_sources: Annotated[tuple[Gate, ...], BeforeValidator(_several)] = (
         "domain",
         "mcp",
@@ -92,10 +94,17 @@ class Options(BaseModel):
     tool_deny: _Names = ()
     mcp_tool_allow: _Names = ()
     mcp_tool_deny: _Names = ()
+    memory_tool_allow: _Names = ()
+    memory_tool_deny: _Names = ()
     mcp_config: Annotated[tuple[Path, ...], BeforeValidator(_several)] = ()
+    service: _Names = ()
     mcp_servers: dict[str, Any] = Field(default_factory=dict, exclude=True, repr=False)  # secrets
+    smtp_url: str | None = Field(None, exclude=True, repr=False)  # may hold a password
+    channels: dict[str, Any] = Field(default_factory=dict, exclude=True, repr=False)
     max_steps: int | None = Field(None, ge=1, le=MAX_STEPS)
     budget: float | None = Field(None, gt=0)
+    budget_day: float | None = Field(None, gt=0)
+    budget_month: float | None = Field(None, gt=0)
     max_tokens: int | None = Field(None, ge=1_000)
     timeout: float | None = Field(None, gt=0)
     schema_file: Path | dict[str, Any] | None = Field(None, alias="schema")
@@ -109,6 +118,8 @@ class Options(BaseModel):
     namespace: str = "default"
     embeddings: str | None = None
     wiki: Path | None = None
+    wiki_rules: Annotated[WikiRules, BeforeValidator(underscored)] = WikiRules()
+    limits: Annotated[LimitSettings, BeforeValidator(underscored)] = LimitSettings()
     fresh: bool = False
     require_verified: bool = False
     dry_run: bool = False
@@ -198,7 +209,7 @@ def _checked(values: dict[str, Any]) -> Options:
         return _without_aliases(Options(**values))
     except ValidationError as error:
         first = error.errors()[0]
-        name = str(first["loc"][0]) if first["loc"] else "settings"
+        name = ".".join(part for part in first["loc"] if isinstance(part, str)) or "settings"
         hint = "See `research --help` for the settings there are."
         raise UsageError(f"{name.replace('_', '-')}: {first['msg']}", hint=hint) from error
 

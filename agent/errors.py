@@ -10,6 +10,8 @@ ResearchError
  │    ├── ModelQuota
  │    └── ModelUnavailable
  ├── LimitReached       5   a bound of the run is reached (made in `agent.guard`)
+ ├── NeedsPerson        5   an act was left undone: it needs a yes, and nobody can be asked
+ ├── NotSent            6   a message could not be handed to the service that carries it
  ├── ReplayDiverged     8   a replayed run asks what its record does not hold
  ├── JournalError       1   the record cannot be written or read
  │    └── ArchiveDamaged 8  an archive of a run was changed, or is none
@@ -85,6 +87,20 @@ class ModelQuota(ModelError):
 
 class ModelUnavailable(ModelError):
     """The provider is down, too slow, or answers garbage, after all retries."""
+
+
+class NeedsPerson(ResearchError):
+    """Something that the run wanted to do needs a person's yes, and nobody could be asked."""
+
+    exit_code = 5
+    hint = "Ask again on a terminal: there the run asks you before it acts."
+
+
+class NotSent(ResearchError):
+    """A message could not be handed to the service that carries it."""
+
+    exit_code = 6
+    hint = "`research channels test` tells whether a service can be reached."
 
 
 class ReplayDiverged(ResearchError):

@@ -5,6 +5,7 @@ BrowserError
  ├── DeadlineExceeded   a call ran past its deadline
  ├── FetchError         HTTP did not bring the page
  │    ├── ConnectFailed     name unknown, connection refused, TLS failed
+ │    │    └── NoAnswer         connected, and cut off before an answer came
  │    ├── TooLarge          more bytes than the limit, before or after decompression
  │    ├── BadResponse       not HTTP, a chained or broken encoding, a redirect loop
  ├── SearchError        a provider could not be asked at all (unreadable corpus, no such engine)
@@ -57,6 +58,10 @@ class ConnectFailed(FetchError):
 
 class NameUnknown(ConnectFailed):
     """There is no such host: asking again will not help."""
+
+
+class NoAnswer(ConnectFailed):
+    """The request went out, and no answer came: it may have been done all the same."""
 
 
 class TooLarge(FetchError):

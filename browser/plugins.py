@@ -15,11 +15,14 @@ from browser.errors import BrowserError
 KINDS: Final = {
     "search": "a search provider: a class over `browser.search.provider.SearchProvider`",
     "platforms": "a site parser: a class over `browser.extract.platforms.Platform`",
+    "documents": "a reader of documents by kind: called with bytes, address and file name",
     "solvers": "a solver of captchas: made with `browser.solvers.Settings`",
     "models": "a language model: made with the name behind `NAME/`",
     "judges": "a judge of claims: called with a claim and passages, gives a Verdict or None",
     "embedders": "texts into vectors: `name` and `embed(texts)`",
     "tools": "a tool, `agent.tools.registry.Tool`, or several",
+    "channels": "a way in by a messenger: a class over `agent.channels.channel.Channel`",
+    "timestamps": "who vouches for a time: a module with `stamp` and `check`, `agent.sealing`",
     "exports": "a form of export: the folder of a run in, bytes out",
 }
 """What can be plugged in; docs/plugins.md has an example of each."""

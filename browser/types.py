@@ -117,7 +117,7 @@ class Document:
     otherwise unchanged but for whitespace. `markdown` adds emphasis and links. `pages` holds, for
     paged documents, the offset in `text` at which each page begins (page 1 first).
     `controls` names what can be worked in the content, as `searchbox Search the collection`.
-    Dates are ISO 8601 strings; `license` is an address, or the words of one.
+    Dates are ISO 8601 strings.
     """
 
     url: str
@@ -137,7 +137,6 @@ class Document:
     pages: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     controls: tuple[str, ...] = ()
-    license: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

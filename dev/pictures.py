@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
@@ -100,6 +101,24 @@ async def draw(browser: Browser, terminal: str, report: Path) -> None:
     await page.screenshot(path=PICTURES / "report.png")
 
 
+@contextmanager
+def page_of(folder: Path) -> Iterator[str]:
+    """Serve the page over what was run, until the block ends; gives its address."""
+    command = [str(Path(sys.executable).with_name("research")), "serve", "--port", "0"]
+    env = environment() | {"RESEARCH_DATA_DIR": str(folder / "data")}
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        yield next(line.strip() for line in server.stdout if "token=" in line)
+        server.terminate()
+
+
+async def draw_page(browser: Browser, address: str) -> None:
+    """Take the picture of the page."""
+    page = await browser.new_page(viewport={"width": 1280, "height": 760})
+    await page.goto(address)
+    await page.screenshot(path=PICTURES / "serve-ask.png")
+
+
 async def main() -> None:
     """Run, then draw."""
     PICTURES.mkdir(parents=True, exist_ok=True)
@@ -110,8 +129,10 @@ async def main() -> None:
                 executable_path=find_chrome(), args=["--no-sandbox"]
             )
             await draw(browser, terminal, Path(folder) / "report.html")
+            with page_of(Path(folder)) as address:
+                await draw_page(browser, address)
             await browser.close()
-    sys.stdout.write(f"{PICTURES}/terminal.png, {PICTURES}/report.png\n")
+    sys.stdout.write(f"{PICTURES}: terminal.png, report.png, serve-ask.png\n")
 
 
 if __name__ == "__main__":

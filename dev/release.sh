@@ -11,6 +11,7 @@ trap 'rm -rf "$empty"' EXIT
 "$bin/python" -m pip install --quiet build twine
 rm -rf dist
 "$bin/python" -m build --outdir dist . >/dev/null
+"$bin/python" -m build --outdir dist plugins >/dev/null
 "$bin/python" -m twine check --strict dist/*
 
 "$bin/python" -m venv "$empty/venv"

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 venv=.venv
 [ -d "$venv/Scripts" ] && bin=$venv/Scripts || bin=$venv/bin
 # Ready means: these files, this folder (an environment does not survive being moved).
-ready=$venv/.ready-$({ pwd; cat pyproject.toml dev/setup.sh dev/browser.sh dev/javascript/package.json; } | cksum | tr ' ' -)
+ready=$venv/.ready-$({ pwd; cat pyproject.toml plugins/pyproject.toml dev/setup.sh dev/browser.sh dev/javascript/package.json; } | cksum | tr ' ' -)
 
 if [ -t 2 ]; then dot='\033[2m·\033[0m'; else dot='·'; fi
 say() { printf "$dot %s\n" "$*" >&2; }
@@ -49,7 +49,7 @@ make_venv() {
 install() {
   # An old pip fails on some extras and knows no dependency groups (25.1 does).
   "$bin/python" -m pip install --quiet --disable-pip-version-check --upgrade pip
-  "$bin/python" -m pip install --quiet --editable . "$@"
+  "$bin/python" -m pip install --quiet --editable . --editable ./plugins "$@"
 }
 
 core=$venv/.core-${ready#"$venv"/.ready-}

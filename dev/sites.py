@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from browser.extract.platforms import Platform, all_platforms  # noqa: E402 - found by the line above
+from browser.plugins import plugins  # noqa: E402 - as above
 from browser.search.engines import ENGINES, GENERAL, IN_BROWSER, load  # noqa: E402 - as above
 from browser.types import SearchQuery  # noqa: E402 - as above
 
@@ -59,6 +60,7 @@ Whoever wants one declares it so and checks what comes:
 Matched by the host of the parsed address; software that runs on anyone's host, by what its pages declare. A page that lost
 its usual markup is read as a plain page, and says so. *Saved pages* are of at least one of its forms;
 *unverified layout* means that no saved page of the real site was at hand. [Adding one](parsers.md) takes a file of some thirty lines, here or in a package.
+Sites marked `urchin-extras` are read where that package is installed (`pip install urchin-extras`, in this repository under `plugins/`).
 
 | site | hosts | what is read | tested on |
 |---|---|---|---|
@@ -69,7 +71,8 @@ def page() -> str:
     """The whole page as Markdown."""
     head = "| engine | key | asked as | " + " | ".join(FILTERS) + " | tested on |"
     rule = "|---" * (len(FILTERS) + 4) + "|"
-    engines = [_engine(name) for name in ENGINES]
+    named = [plugin.name for plugin in plugins("search")]
+    engines = [_engine(name) for name in (*ENGINES, *named)]
     sites = [_site(platform) for platform in sorted(all_platforms(), key=lambda p: p.name)]
     return f"{ABOUT}{head}\n{rule}\n" + "\n".join(engines) + f"\n{SITES}" + "\n".join(sites) + "\n"
 
@@ -84,6 +87,7 @@ def _engine(name: str) -> str:
     asked = "JSON, Atom or XML" if provider.is_api else "HTTP page"
     asked += ", in the browser" if name in IN_BROWSER else ""
     when = name if name in GENERAL else f"{name} (named)"
+    when = when if name in ENGINES else f"{name} (named; `urchin-extras`)"
     tested = "saved answers" if provider.verified else "unverified layout"
     return f"| {when} | {key or '–'} | {asked} | {' | '.join(marks)} | {tested} |"
 
@@ -92,7 +96,10 @@ def _site(platform: Platform) -> str:
     hosts = ", ".join(platform.hosts) or "any, by its markup"
     reads = " ".join((type(platform).__doc__ or "").split("\n")[0].split()).rstrip(".")
     tested = "saved pages" if platform.verified else "unverified layout"
-    return f"| {platform.name} | {hosts} | {reads} | {tested} |"
+    name = platform.name
+    if not type(platform).__module__.startswith("browser."):
+        name += " (`urchin-extras`)"
+    return f"| {name} | {hosts} | {reads} | {tested} |"
 
 
 if __name__ == "__main__":

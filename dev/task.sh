@@ -24,7 +24,9 @@ case "${1:-}" in
       trap 'exit 130' INT TERM
     fi
     # On two processors a third process uses the time in which others wait for browsers and servers.
-    "$bin/python" -m pytest -n 3 --dist loadfile --no-loadscope-reorder ;;
+    # What asserts are rewritten to is kept, whatever this shell says of byte code: writing them anew
+    # is half of what each process does before its first test.
+    PYTHONDONTWRITEBYTECODE= "$bin/python" -m pytest -n 3 --dist loadfile --no-loadscope-reorder ;;
   litellm)
     # It holds openai and filelock below what everything else is tested with: these and itself are
     # laid over the environment, in one of its own.
@@ -47,10 +49,8 @@ case "${1:-}" in
     exit "$status" ;;
   soak)
     status=0
-    "$bin/python" -m tests.bench.fuzz --seconds 600 || status=$?
-    "$bin/python" -m tests.bench.kills 300 || status=$?
-    "$bin/python" -m tests.bench.disk || status=$?
-    "$bin/python" -m tests.bench.growth 5000 || status=$?
+    "$bin/python" -m tests.scorecard --soak || status=$?
+    "$bin/python" -m tests.bench.scale || status=$?
     exit "$status" ;;
   scorecard) exec "$bin/python" -m tests.scorecard ;;
   bench) exec "$bin/python" -m tests.bench "${DATA:-}" ;;

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 from hypothesis import settings
 
 from agent import research
@@ -19,29 +23,45 @@ from browser.session.chrome import OVERRIDES, find_chrome, sandboxed
 from browser.session.launch import launch_flags
 from fixtures.server import Site, serve
 from tests.forked import Commands
+from tests.persons import persons_chrome
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
     from agent import Report
     from agent.journal.events import Event
+    from browser.session.chrome import StartedChrome
 
 # A sample; `--hypothesis-profile=default` has more, and `make soak` feeds the readers for minutes.
 settings.register_profile("suite", max_examples=40, deadline=None)
 settings.load_profile("suite")
 
 
-_LONGEST = ("e2e", "security", "crash", "browser/page", "browser/session", "agent/run", "agent/cli")
+# Thousands of tests are made and all of them stay: nothing to collect meanwhile nor afterwards.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave the tests out of every later collection."""
+    gc.freeze()
+    gc.enable()
+
+
+_LONGEST = (
+    "e2e/", "security/", "crash/", "browser/page/", "test_documentation.py",
+    "browser/search/test_search_drills.py", "browser/session/", "fixtures/", "agent/run/",
+    "agent/cli/",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the folders whose files take longest: short ones fill the gaps at the end."""
+    """Begin with the files that take longest: short ones fill the gaps at the end."""
     folder = Path(__file__).parent
 
     def place(item: pytest.Item) -> int:
         path = item.path.relative_to(folder).as_posix()
-        found = (n for n, name in enumerate(_LONGEST) if path.startswith(f"{name}/"))
+        found = (n for n, name in enumerate(_LONGEST) if path.startswith(name))
         return next(found, len(_LONGEST))
 
     items.sort(key=place)
@@ -58,6 +78,15 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     """Let pytest-playwright start the Chrome or Chromium that the project finds."""
     found = {"executable_path": find_chrome(), "chromium_sandbox": sandboxed()}
     return {**browser_type_launch_args, **found, "args": launch_flags()}
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def chrome_in_use(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[StartedChrome]:
+    """A person's Chrome, open all the time: who opens tabs in it closes all but the first."""
+    started = await persons_chrome(tmp_path_factory.mktemp("chrome") / "profile")
+    yield started
+    with suppress(ProcessLookupError):
+        os.killpg(started.pid, signal.SIGKILL)
 
 
 @pytest.fixture(scope="session")
@@ -109,6 +138,11 @@ def events(tmp_path: Path) -> Callable[[Report], list[Event]]:
 _LIGHT = Path("/usr/lib/chromium/chromium-headless-shell")
 if _LIGHT.is_file() and not any(os.environ.get(name) for name in OVERRIDES):
     os.environ[OVERRIDES[0]] = str(_LIGHT)
+
+# Playwright's driver is one program, started a hundred times: compiled once.
+os.environ.setdefault(
+    "NODE_COMPILE_CACHE", str(Path(__file__).parent.parent / ".pytest_cache" / "node")
+)
 
 # A machine without a keyring, whatever is installed here.
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"

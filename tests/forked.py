@@ -29,7 +29,7 @@ from typing import NoReturn
 ROOT = Path(__file__).parent.parent
 PATIENCE = 180
 """Seconds until a command counts as hanging; none of them takes long."""
-_OPTIONAL = ("agent.models.litellm", "agent.models.local")
+_OPTIONAL = ("agent.models.anthropic", "agent.models.litellm", "agent.models.local")
 
 
 class Command:
@@ -72,14 +72,17 @@ class Command:
 class Commands:
     """Starts commands, for threads too; to be closed."""
 
-    def __init__(self, preload: Path | None = None) -> None:
-        """Start the server; `preload` is a library that stands before libc in what it starts."""
+    def __init__(self, preload: Path | None = None, *, everything: bool = True) -> None:
+        """Start the server; `preload` is a library that stands before libc in what it starts.
+
+        Where few commands are run, to load what each of them needs is cheaper than `everything`.
+        """
         loaded = {"LD_PRELOAD": str(preload)} if preload else {}
         self._asking, theirs = socket.socketpair()
         self._lock = Lock()
         with theirs:
             self._server = subprocess.Popen(
-                [sys.executable, "-c", "from tests.forked import serve; serve()"],
+                [sys.executable, "-c", f"from tests.forked import serve; serve({everything=})"],
                 env={"PATH": os.environ["PATH"], "HOME": os.devnull, **loaded},
                 cwd=ROOT,
                 stdin=theirs,
@@ -135,9 +138,10 @@ def _feed(pipe: int, data: bytes) -> None:
         stream.write(data)
 
 
-def serve() -> None:
+def serve(*, everything: bool) -> None:
     """Fork for each command that is asked for on standard input, until it is closed."""
-    _load_everything()
+    if everything:
+        _load_everything()
     with socket.socket(fileno=os.dup(0)) as asking:
         while True:
             said, handles, _, _ = socket.recv_fds(asking, 1 << 20, 4)

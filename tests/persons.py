@@ -11,6 +11,8 @@ from browser.session.chrome import OVERRIDES, start_chrome
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from playwright.async_api import BrowserContext
+
     from browser.session.chrome import StartedChrome
 
 
@@ -20,3 +22,11 @@ async def persons_chrome(profile: Path) -> StartedChrome:
         for name in OVERRIDES:
             patch.delenv(name, raising=False)
         return await start_chrome(profile, headless=True)
+
+
+async def put_away(context: BrowserContext) -> None:
+    """Leave a person's Chrome as it was found: one tab, with nothing in it."""
+    front, *others = context.pages
+    for tab in others:
+        await tab.close()
+    await front.goto("about:blank")

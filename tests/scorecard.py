@@ -2,20 +2,24 @@
 
     python -m tests.scorecard          all rows; `make scorecard` does the same
     python -m tests.scorecard 2 17     some of them
+    python -m tests.scorecard --soak   the long counts, which it keeps; `make soak` does the same
 
 A row's tests are named by its number: `test_NN_*.py`, or `test_rowNN_*` within a file. A row that
-has none says so. Ends with 8 where a test failed. The long counts are `make soak` and
-`python -m tests.bench.leaks`.
+has none says so. Its figure is how many of its cases hold, and for the rows that take long what
+the last soak printed, with its day and commit. Ends with 8 where a test failed, or a soak.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parent.parent
@@ -50,6 +54,21 @@ ROWS = {
     27: ("stored data that is hostile", "0 revived"),
     28: ("5,000 pages in one run", "< 1 MB a hundred"),
 }
+SOAKS = {
+    "fuzz": ("tests.bench.fuzz", "--seconds", "600"),
+    "1": ("tests.bench.injections",),
+    "2, 3": ("tests.bench.leaks",),
+    "4": ("tests.bench.hidden",),
+    "17": ("tests.bench.kills", "300"),
+    "18": ("tests.bench.disk",),
+    "19": ("tests.bench.writers",),
+    "22": ("tests.bench.downloads",),
+    "12, 28": ("tests.bench.growth", "5000"),
+}
+"""What takes longer than a test should, by the rows whose figure it prints."""
+RECORD = ROOT / ".soak.json"
+"""What the soaks printed last; one checkout's own."""
+_FIGURE = re.compile(r"\d.*\b(of|target|at most|findings|injections)\b|: \d+$")
 _ROW = re.compile(r"def test_row(\d+)_")
 
 
@@ -87,8 +106,55 @@ def count(row: int, tests: list[str]) -> Count:
     return Count(ran - skipped - failed, failed)
 
 
+def soak(only: list[str]) -> int:
+    """Make the long counts one after the other, and keep what each printed; 8 where one failed."""
+    worst = 0
+    for rows, command in SOAKS.items():
+        if only and rows not in only:
+            continue
+        said, running = list[str](), [sys.executable, "-m", *command]
+        with subprocess.Popen(running, cwd=ROOT, stdout=subprocess.PIPE, text=True) as counting:
+            assert counting.stdout is not None
+            for line in counting.stdout:
+                print(line, end="", flush=True)
+                said += [line.strip()] if _FIGURE.search(line) and line[0] != " " else []
+        worst = max(worst, counting.returncode)
+        told = {"figures": said[-12:], "code": counting.returncode, "at": _now(), "of": _commit()}
+        RECORD.write_text(json.dumps(recorded() | {rows: told}, indent=1, ensure_ascii=False))
+    return worst
+
+
+def recorded() -> dict[str, dict[str, object]]:
+    """Give what the last soaks printed, by their rows."""
+    return dict(json.loads(RECORD.read_text("utf-8"))) if RECORD.exists() else {}
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+def _commit() -> str:
+    asked = ["git", "rev-parse", "--short", "HEAD"]
+    found = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "no commit"
+
+
+def long_figures(row: int) -> list[str]:
+    """What the last soak says of a row; where it takes long and was not counted, that."""
+    rows = next((rows for rows in SOAKS if str(row) in rows.split(", ")), None)
+    if rows is None:
+        return []
+    last: dict[str, Any] = recorded().get(rows, {})
+    if not last:
+        return ["long count: not counted here; make soak"]
+    told = f"{last['at']}, {last['of']}" + (", MISSED" if last["code"] else "")
+    return [f"{figure} ({told})" for figure in last["figures"]]
+
+
 def main() -> int:
     """Print the rows asked for, and end with 8 where one does not hold."""
+    if "--soak" in sys.argv:
+        return soak([arg for arg in sys.argv[1:] if arg != "--soak"])
     asked = [int(number) for number in sys.argv[1:]] or list(ROWS)
     broken = 0
     for row in asked:
@@ -96,8 +162,11 @@ def main() -> int:
         tests = tests_of(row)
         found = count(row, tests) if tests else None
         broken += found.failed if found else 0
-        state = "no test" if found is None else f"{found.passed} passed, {found.failed} failed"
-        print(f"{row:>2}  {what:<52} {target:<38} {state}", flush=True)
+        tried = found.passed + found.failed if found else 0
+        state = f"{found.passed} of {tried} cases hold" if found else "no test"
+        print(f"{row:>2}  {what:<52} {target:<30} {state}", flush=True)
+        for line in long_figures(row):
+            print(f"    {line}", flush=True)
     return FAILED if broken else 0
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import COMMAND
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
 COMMANDS = [line for kind, body in BLOCKS if kind == "sh" for line in body.splitlines()]
-GUIDES = ("README.md", "docs/index.md", "docs/tutorial.md", "docs/corpus.md")
+GUIDES = ("README.md", "docs/index.md", "docs/tutorial.md", "docs/corpus.md", "docs/memory.md")
 EXIT_CODES = {'research "Who was the first person on Mars?"': 3}
 
 
@@ -40,25 +44,41 @@ def newcomer(tmp_path, site):
     }
 
 
+@pytest.fixture
+def typed(newcomer, tmp_path, commands, monkeypatch):
+    """Run a command as a shell would: what is piped to it, and where its words go."""
+    monkeypatch.chdir(tmp_path)
+
+    def typing(line):
+        before, _, own = line.rpartition(" | ")
+        words = shlex.split(own, comments=True)
+        piped = (
+            subprocess.run(shlex.split(before), capture_output=True, text=True, check=True).stdout
+            if before
+            else ""
+        )
+        into = words.pop() if words[-2] == ">" else None
+        asked = [word for word in words[1:] if word != ">"]
+        done = commands.run(str(COMMAND), *asked, env=newcomer, stdin=piped)
+        if into:
+            Path(into).write_text(done.stdout)
+        return done
+
+    return typing
+
+
 @pytest.mark.parametrize("guide", GUIDES)
-def test_the_research_commands_run_one_after_another(guide, newcomer, tmp_path):
+def test_the_research_commands_run_one_after_another(guide, typed, tmp_path):
     commands = commands_of(guide)
     assert commands
     for command in commands:
-        done = subprocess.run(
-            command,
-            shell=True,
-            env=newcomer,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = typed(command)
         expected = EXIT_CODES.get(command, 0)
         assert done.returncode == expected, f"{command}\n{done.stdout}\n{done.stderr}"
     if guide == "README.md":
         assert "1 November 1829" in (tmp_path / "report.md").read_text()
         assert "<mark" in (tmp_path / "report.html").read_text()
+        assert "1 November 1829" in json.loads((tmp_path / "report.json").read_text())["answer"]
 
 
 def test_make_research_asks_the_question_given(newcomer, tmp_path):
@@ -73,20 +93,9 @@ def test_make_research_asks_the_question_given(newcomer, tmp_path):
     assert (done.returncode, "1 November 1829" in done.stdout) == (0, True), done.stderr
 
 
-def test_make_demo_answers_its_question(newcomer):
-    done = subprocess.run(
-        ["sh", "dev/task.sh", "demo"],
-        env=newcomer,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_python_example_runs(newcomer, tmp_path):
-    [example] = [body for kind, body in BLOCKS if kind == "python"]
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_the_python_example_runs(page, newcomer, tmp_path):
+    [example] = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     done = subprocess.run(
         [sys.executable, "-c", example],
         env=newcomer,
@@ -108,6 +117,19 @@ def test_every_picture_and_link_of_its_own_is_there():
     targets = re.findall(r"\]\(([^)#]+)\)", README)
     own = [target for target in targets if not target.startswith("http")]
     assert [target for target in own if not (ROOT / target).exists()] == []
+
+
+def test_on_a_package_index_nothing_points_at_files_that_are_not_there():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    hook = project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    [fragment] = hook["fragments"]
+    shown, _, _ = (ROOT / fragment["path"]).read_text().partition(fragment["end-before"])
+    for one in hook["substitutions"]:
+        shown = re.sub(one["pattern"], one["replacement"], shown)
+    targets = re.findall(r"\]\(([^)#]+)\)", shown)
+    assert [target for target in targets if not target.startswith("http")] == []
+    assert "![" not in shown
+    assert "steps that led there.\n" in shown
 
 
 def test_commands_are_written_as_a_shell_reads_them():

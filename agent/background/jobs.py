@@ -38,14 +38,11 @@ SETTLED: Final = "run.settled"
 COUNT, SIGNAL = "count", "weigh"
 """What is done without a model, by its name on record."""
 
-# The reference engine's rhythm, in answered questions, and its bounds, in turns and UTF-16 units.
-SUMMARY_EVERY, PROFILE_EVERY, PROPOSE_EVERY, EVALUATE_EVERY = 3, 5, 7, 10
+# The reference engine's bounds, in turns and UTF-16 units; those that can be set: `agent.limits`.
 SUMMARY_MESSAGES, EVALUATE_MESSAGES = 3, 4
 SUMMARY_TURNS, SUMMARY_UNITS = 10, 2_000
 PROFILE_TURNS, PROFILE_UNITS = 6, 300
-CONDENSE_PAST, RECENT = 40, 30
 CONDENSE_UNITS, FALLBACK_UNITS = 300, 200
-CONDENSED_UNITS = 4_000
 INSIGHTS = 8  # that a model words in one go; the next consolidation goes on
 _STEP_FIELDS = {
     "WEB_SEARCH": "query",
@@ -145,6 +142,8 @@ class ConversationJobs:
             await self.in_thread(self.upkeep.put_skills, changed)
         count = await self._counted()
         if self.ask is None:
+            if self._long(turn):
+                await self._condense(None, turn)
             return
         for name, job in self._due(turn, count):
             if name not in self.progress.done:
@@ -156,17 +155,18 @@ class ConversationJobs:
 
     def _due(self, turn: FinishedTurn, count: int) -> Iterator[tuple[str, Job]]:
         """Name the jobs that are due when so many questions were answered."""
-        if count % SUMMARY_EVERY == 0 and turn.messages >= SUMMARY_MESSAGES:
+        limits = self.upkeep.limits
+        if count % limits.summary_every == 0 and turn.messages >= SUMMARY_MESSAGES:
             yield "summary", self._summarise
-        if count % PROFILE_EVERY == 0 and turn.messages >= SUMMARY_MESSAGES:
+        if count % limits.profile_every == 0 and turn.messages >= SUMMARY_MESSAGES:
             yield "profile", self._extend_profile
-        if len(turn.history) > CONDENSE_PAST:
+        if self._long(turn):
             yield "condense", self._condense
-        if count % EVALUATE_EVERY == 0 and turn.messages >= EVALUATE_MESSAGES and turn.shown:
+        if count % limits.evaluate_every == 0 and turn.messages >= EVALUATE_MESSAGES and turn.shown:
             yield scores.EVALUATE, self._evaluate
         if turn.learns:
             yield scores.BETTER_SKILL, self._mend
-        if turn.verified and count % PROPOSE_EVERY == 0:
+        if turn.verified and count % limits.propose_every == 0:
             yield scores.PROPOSE, self._propose
 
     async def _counted(self) -> int:
@@ -207,22 +207,31 @@ class ConversationJobs:
         facts = loose_object(await ask("profile", prompt("profile"), request))
         await self.in_thread(self.upkeep.extend_profile, facts)
 
-    async def _condense(self, ask: Ask, turn: FinishedTurn) -> None:
-        """Condense the turns past the watermark that are no longer shown themselves."""
+    def _long(self, turn: FinishedTurn) -> bool:
+        return len(turn.history) > self.upkeep.limits.condense_past
+
+    async def _condense(self, ask: Ask | None, turn: FinishedTurn) -> None:
+        """Condense the turns past the watermark that are no longer shown themselves.
+
+        Where no model does it, they are cut, and of all that is condensed the newest is kept.
+        """
         condensed, watermark = await self.in_thread(self.upkeep.condensed)
-        end = len(turn.history) - RECENT
+        end = len(turn.history) - self.upkeep.limits.recent_turns
         old = turn.history[watermark:end]
         if not old:
             return
         said = transcript(old, CONDENSE_UNITS)
         request = f"Condensed so far:\n{condensed or '(nothing)'}\n\nTo be added:\n{said}"
-        try:
-            text = inert(await ask("condense", prompt("condense"), request))
-        except ResearchError as error:
-            self.record("note", place("condense"), text=f"condensed by cutting: {error}")
+        text = ""
+        if ask is not None:
+            try:
+                text = inert(await ask("condense", prompt("condense"), request))
+            except ResearchError as error:
+                self.record("note", place("condense"), text=f"condensed by cutting: {error}")
+        if not text:
             kept = [condensed] if condensed else []
             whole = "\n---\n".join([*kept, inert(transcript(old, FALLBACK_UNITS))])
-            text = js.well_formed(js.cut_start(whole, CONDENSED_UNITS))
+            text = js.well_formed(js.cut_start(whole, self.upkeep.limits.condensed_units))
         await self.in_thread(self.upkeep.condense, text, end)
 
     async def _evaluate(self, ask: Ask, turn: FinishedTurn) -> None:

@@ -29,7 +29,6 @@ def run(command: object) -> int:
     """Run a click command; errors become one or two lines with a hint, never a traceback."""
     import click  # noqa: PLC0415 - as above
 
-    from agent.cli.terminal import complain  # noqa: PLC0415 - as above
     from agent.errors import InternalError, ResearchError  # noqa: PLC0415 - as above
 
     assert isinstance(command, click.Command)
@@ -39,13 +38,13 @@ def run(command: object) -> int:
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except (click.Abort, KeyboardInterrupt):
-        complain("interrupted")
+        _complain("interrupted")
         return 130
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except ResearchError as error:
-        complain(str(error), error.hint)
+        _complain(str(error), error.hint)
         return error.exit_code
     except (BrokenPipeError, SystemExit):  # the reader has gone (`| head`); click exits then
         _write_nowhere()
@@ -53,11 +52,19 @@ def run(command: object) -> int:
     except Exception as error:  # noqa: BLE001 - a person gets a line, never a traceback
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
             _write_nowhere()
-            complain(f"cannot write: {error.strerror}", "Free some disk space; what is kept stays.")
+            _complain(
+                f"cannot write: {error.strerror}", "Free some disk space: what is kept stays."
+            )
         else:
-            complain(f"internal error: {type(error).__name__}: {error}", InternalError.hint)
+            _complain(f"internal error: {type(error).__name__}: {error}", InternalError.hint)
         return InternalError.exit_code
     return result if isinstance(result, int) else 0
+
+
+def _complain(message: str, hint: str = "") -> None:
+    from agent.cli.terminal import complain  # noqa: PLC0415 - as above
+
+    complain(message, hint)
 
 
 def _write_nowhere() -> None:

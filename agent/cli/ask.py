@@ -9,25 +9,24 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import data_dir_option, export_paths, given, output_flags, run_flags
+from agent.cli.flags import given, output_flags, run_flags
 from agent.cli.help_screen import EXAMPLES, SectionedCommand
+from agent.cli.job_place import check_tasks, tasks_of
 from agent.cli.progress import told
 from agent.cli.render import print_report
 from agent.cli.standard_input import piped_file
 from agent.cli.stores import all_runs
 from agent.cli.templates import filled, template_option
 from agent.cli.terminal import approver, asker, complain, note, print_preview, say_what_rules_cannot
-from agent.cli.write_exports import write_exports
+from agent.cli.write_exports import export_paths, write_exports
 from agent.config import Options, options
 from agent.run.outcome import exit_code
 from agent.run.preview import preview
 from agent.run.research import research
-from agent.run.resume import resume_run
 from agent.types import Report
 
 if TYPE_CHECKING:
@@ -91,13 +90,22 @@ def ask_once(
     """
 
     def start(**settings: Any) -> Awaitable[Report]:
-        return research(question, approve=approver(), ask=asker(flags), config=True, **settings)
+        return research(
+            question,
+            approve=approver(),
+            ask=asker(flags),
+            tasks=tasks_of,
+            config=True,
+            **settings,
+        )
 
     asked = {name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS}
     settings = options(given(asked), config=True)
     if settings.dry_run:
         print_preview(preview(question, settings, os.environ))
         return 0
+    if settings.allow_tasks:
+        check_tasks(settings)
     say_what_rules_cannot(settings)
     code = run_to_end(start, flags, settings.data, required=settings.require_verified, seen=seen)
     dream_after(code, settings, quiet=flags["quiet"])
@@ -225,20 +233,3 @@ def _run(
 
 def _print_event(event: Event) -> None:
     print(event.to_json(), flush=True)
-
-
-@click.command()
-@click.argument("run", default="last")
-@click.option("--max-steps", type=int, metavar="N", help="Steps at most, those on record included.")
-@click.option("--budget", type=float, metavar="USD", help="Dollars at most from here on.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Seconds at most from here on.")
-@data_dir_option
-@output_flags
-def resume(run: str, data_dir: Path | None, **flags: Any) -> int:
-    """Go on with RUN where it stopped: after a crash, Ctrl-C, a reboot or a spent budget."""
-    folder = all_runs(data_dir).find(run)
-    data = folder.path.parent.parent
-
-    required = bool(flags.pop("require_verified"))
-    start = partial(resume_run, folder, data_dir=data, ask=asker(flags))
-    return run_to_end(start, flags, data, required=required)

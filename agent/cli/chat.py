@@ -14,9 +14,10 @@ from click.core import ParameterSource
 
 from agent import __version__
 from agent.cli.ask import INTERRUPTED, ask_once
-from agent.cli.flags import export_paths, given, output_flags, run_flags_showing
+from agent.cli.flags import given, output_flags, run_flags_showing
 from agent.cli.help_screen import FIRST_FLAGS
-from agent.cli.terminal import complain
+from agent.cli.terminal import complain, fitting
+from agent.cli.write_exports import export_paths
 from agent.config import Options, file_settings, options, private_folder
 from agent.depth import EFFORTS
 from agent.errors import ResearchError
@@ -79,7 +80,8 @@ def _piped() -> Iterator[str]:
 
 def _typed(conversation: ChatSession) -> Iterator[str]:
     """Give what a person types; Ctrl-C clears the line."""
-    print(f"Urchin {__version__}. Ask away; /help says what else can be typed, Ctrl-D ends.")
+    welcome = f"Urchin {__version__}. Ask away; /help says what else can be typed, Ctrl-D ends."
+    print(fitting(welcome))
     prompt = _prompt(conversation)
     while True:
         try:
@@ -127,6 +129,9 @@ class ChatSession:
 
     def take(self, line: str) -> None:
         """Answer a question, or do what a line that begins with `/` says."""
+        number = line.strip("[]")
+        if self.last and any(number == str(source.n) for source in self.last.sources):
+            line = f"/{number}"
         if not line.startswith("/"):
             self._ask(line)
             return
@@ -174,8 +179,9 @@ class ChatSession:
 
 
 def _help(_: ChatSession, __: str) -> None:
-    width = max(map(len, COMMANDS)) + 1
-    print("\n".join(f"/{name:<{width}} {told}" for name, (told, _) in COMMANDS.items()))
+    width = max(map(len, COMMANDS)) + 3
+    for name, (told, _run) in COMMANDS.items():
+        print(fitting(f"/{name:<{width - 1}}{told}", indent=width))
 
 
 def _sources(conversation: ChatSession, _: str) -> None:
@@ -230,7 +236,7 @@ def _quit(conversation: ChatSession, _: str) -> None:
 COMMANDS: dict[str, tuple[str, Callable[[ChatSession, str], None]]] = {
     "help": ("what can be typed", _help),
     "sources": ("the sources of the last answer", _sources),
-    "open": ("open a source by its number, such as /open 1 or /1", open_source),
+    "open": ("open a source by its number: /open 1, /1 or 1", open_source),
     "export": ("write the last answer to files: /export report.html sources.bib", _export),
     "model": ("show the model, or take another one", _model),
     "depth": ("show the depth, or take another one: quick, standard, deep", _depth),

@@ -66,7 +66,7 @@ def set_(name: str, value: str) -> None:
     several = getattr(checked, field)
     if isinstance(several, tuple) and field != "search":  # which is one word, with commas
         settings[field] = [str(one) for one in several]
-    print(f"{name} = {_toml(settings[field])} in {_write(settings)}")
+    print(f"{name} = {_toml(settings[field])} in {write_settings(settings)}")
 
 
 @config.command()
@@ -78,10 +78,11 @@ def unset(name: str) -> None:
     if field not in settings:
         raise UsageError(f"{name} is not set in {config_path()}")
     del settings[field]
-    print(f"{name} is no longer set in {_write(settings)}")
+    print(f"{name} is no longer set in {write_settings(settings)}")
 
 
-def _write(settings: dict[str, Any]) -> Path:
+def write_settings(settings: dict[str, Any]) -> Path:
+    """Write the settings file anew; raises `UsageError` where that fails."""
     target = config_path()
     private_folder(target.parent)
     lines = [f"{key.replace('_', '-')} = {_toml(value)}" for key, value in settings.items()]

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _PROBE = "lighthouse"
 """A word that every engine and encyclopedia knows."""
 _OLDEST = (3, 11)
+_SEVERAL = 3
+"""Providers of which none answers are told in one line from so many on."""
 _PACKAGES = {
     "linux": "sudo apt install chromium (Debian, Ubuntu), sudo dnf install chromium (Fedora)",
     "darwin": "brew install --cask google-chrome",
@@ -66,15 +68,20 @@ def doctor(fix: bool, as_json: bool, **flags: Any) -> int:  # noqa: FBT001 - cli
     if fix:
         fetch_browser()
     settings = options(given(flags), config=True)
-    findings = [_python(), _data(settings), _browser()]
+    findings = machine(settings)
     if not as_json:
         _show(findings)  # what needs no network need not wait for it
-    more = asyncio.run(_network(settings))
+    more = asyncio.run(network(settings))
     if as_json:
         print(json.dumps([asdict(finding) for finding in [*findings, *more]], indent=2))
     else:
         _show(more)
     return 0 if all(finding.well for finding in _needed([*findings, *more])) else 1
+
+
+def machine(settings: Options) -> list[Checkup]:
+    """Look at what needs no network."""
+    return [_python(), _data(settings), _browser()]
 
 
 def _needed(findings: list[Checkup]) -> list[Checkup]:
@@ -117,15 +124,28 @@ def _browser() -> Checkup:
     return Checkup("browser", well=True, seen=str(found))
 
 
-async def _network(settings: Options) -> list[Checkup]:
-
+async def network(settings: Options) -> list[Checkup]:
+    """Ask each search provider, and the model."""
     try:
         async with open_web(settings, os.environ) as web:
             probes = [_provider(source, web.http) for source in web.chain.providers]
-            findings = list(await asyncio.gather(*probes))
+            findings = _together(await asyncio.gather(*probes))
     except ResearchError as error:
         findings = [Checkup("search", well=False, seen=str(error), mend=error.hint)]
     return [*findings, await _model(settings)]
+
+
+def _together(findings: list[Checkup]) -> list[Checkup]:
+    """One line in the place of many where nothing on the web can be reached."""
+    web = [found for found in findings if found.name != "search corpus"]
+    away = [found for found in web if found.seen.startswith(Outcome.UNREACHABLE)]
+    if len(web) < _SEVERAL or len(away) < len(web):
+        return findings
+    names = ", ".join(found.name.removeprefix("search ") for found in web)
+    seen = f"none of {len(web)} providers can be reached: {names}"
+    mend = "You seem to be offline: check the network and --proxy, or use --corpus DIR."
+    kept = [found for found in findings if found.name == "search corpus"]
+    return [*kept, Checkup("search web", well=False, seen=seen, mend=mend)]
 
 
 async def _provider(source: SearchSource, http: Any) -> Checkup:
@@ -134,9 +154,10 @@ async def _provider(source: SearchSource, http: Any) -> Checkup:
     if reason := source.unavailable():
         return Checkup(name, well=False, seen=f"not asked: {reason}", mend=_mend(source.name))
     page = await source.search(SearchQuery(_PROBE, limit=3), http, deadline=DEADLINE)
-    seen = f"{page.outcome.value}, {len(page.results)} results"
+    seen = f"{page.outcome}, {len(page.results)} results" if page.results else f"{page.outcome}"
+    detail = f": {page.detail}" if page.detail else ""
     well = page.outcome in (Outcome.OK, Outcome.EMPTY)
-    return Checkup(name, well, f"{seen} {page.detail}".strip(), _mend(source.name))
+    return Checkup(name, well, f"{seen}{detail}", _mend(source.name))
 
 
 def _mend(name: str) -> str:

@@ -10,8 +10,6 @@ import click
 from click.core import ParameterSource
 
 from agent.errors import UsageError
-from agent.export import FORMATS, ending
-from browser.plugins import plugins
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -91,6 +89,12 @@ _RUN: tuple[Row, ...] = (
         envvar=["RESEARCH_PROXY", "HTTPS_PROXY", "https_proxy"],
     ),
     _switch("--ignore-robots", "Leave robots.txt aside: for one's own sites."),
+    _option(
+        "--allow-tasks",
+        "TARGET",
+        "Let the model set tasks, reminders, monitors, which tell TARGET (as --notify).",
+        multiple=True,
+    ),
     _option("--tool-sources", "A,B", "Of domain, mcp, memory, system: whose tools (all)."),
     _option("--tool-allow", "PATTERN", "Only these tools, as FETCH_* or mcp__*.", multiple=True),
     _option("--tool-deny", "PATTERN", "Never these tools.", multiple=True),
@@ -99,6 +103,8 @@ _RUN: tuple[Row, ...] = (
     _option("--mcp-config", "FILE", "MCP servers as others list them.", type=_PATH, multiple=True),
     _option("--max-steps", "N", "Steps at most (as the depth says).", type=int),
     _option("--budget", "USD", "Dollars at most.", type=float),
+    _option("--budget-day", "USD", "Dollars of all runs of a day (UTC).", type=float),
+    _option("--budget-month", "USD", "Dollars of all runs of a month.", type=float),
     _option("--max-tokens", "N", "Tokens at most, in and out, of all model calls.", type=int),
     _option("--timeout", "SECONDS", "Seconds at most.", type=float),
     _option("--max-sources", "N", "Sources at most (as above).", type=int),
@@ -207,7 +213,7 @@ def require_words(text: str, what: str, hint: str = "") -> None:
         raise UsageError(f"{what} needs words, and got none", hint=hint or None)
 
 
-PLACES = ("--data-dir", "--namespace", "--wiki")
+PLACES = ("--data-dir", "--namespace", "--wiki", "--jobs-url")
 
 
 class Anywhere(click.Group):
@@ -243,14 +249,3 @@ def _moved(args: list[str], names: Collection[str]) -> list[str]:
         else:
             rest.append(word)
     return [*front, *rest]
-
-
-def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Check endings and folders of `--export` before the run, not after it."""
-    for path in values:
-        if not path.parent.is_dir():
-            raise click.BadParameter(f"{path}: there is no folder {path.parent}; make it first")
-        if ending(path) not in FORMATS and not plugins("exports", ending(path)):
-            known = " ".join(FORMATS)
-            raise click.BadParameter(f"{path.name}: no such format; there are {known}")
-    return values

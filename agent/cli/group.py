@@ -25,13 +25,13 @@ COMMANDS = {
     "ask": ("ask", "Research a question (what `research QUESTION` does)."),
     "chat": ("chat", "Research in a conversation."),
     "runs": ("run_commands", "List runs; `runs rm` deletes them."),
-    "resume": ("ask", "Go on with a run that was cut off."),
+    "resume": ("resume_command", "Go on with a run that was cut off."),
     "replay": ("record_commands", "Run a run again from its record alone."),
     "show": ("run_commands", "Show a run: its answer, sources and steps."),
     "export": ("run_commands", "Write a run as .md, .html, .pdf, .bib, .warc.gz, .zip and more."),
     "verify": ("record_commands", "Check a run or its archive: hashes, report, quotes."),
     "diff": ("record_commands", "Two runs side by side: answers, sources, steps."),
-    "audit": ("audit", "Check a draft of yours against what it cites."),
+    "audit": ("audit_command", "Check a draft of yours against what it cites."),
     "check": ("check", "Questions with expectations as a test suite, for CI."),
     "usage": ("run_commands", "Calls, tokens and dollars by day and model."),
     "feedback": ("run_commands", "Say whether a run was good: up or down."),
@@ -46,7 +46,15 @@ COMMANDS = {
     "secret": ("secret", "Passwords that runs type by name, each on its site: set, list, rm."),
     "wiki": ("wiki_commands", "What is known as Markdown pages: sync, lint, show, search."),
     "mcp": ("mcp_commands", "Our tools for Claude, Cursor and others, and theirs for runs."),
+    "channels": ("channel_commands", "Questions by Telegram, Discord, Slack, WhatsApp, e-mail."),
+    "serve": ("serve_command", "The page, the API, and a model for OpenAI's clients."),
     "tools": ("tools_command", "Every tool, whether a run has it, and why not."),
+    "habits": ("habits_command", "What was learned of sites: shown, and forgotten."),
+    "batch": ("batch_command", "Many questions of a file, side by side."),
+    "queue": ("job_commands", "Questions for later: add, list, show, cancel, retry, pause."),
+    "schedule": ("schedule_commands", "Questions that come back: add, list, rm, run."),
+    "monitor": ("monitor_commands", "Watch pages, figures and answers: add, list, rm, run."),
+    "worker": ("job_commands", "Work through the queue, alone or with others."),
     "chrome": ("chrome_command", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),
     "config": ("config_commands", "Show and change settings."),
@@ -54,10 +62,6 @@ COMMANDS = {
     "plugins": ("plugin_commands", "What installed packages bring: name, version, kind."),
     "completion": ("completion_command", "Complete commands and flags in your shell."),
 }
-TO_COME = (
-    "secret", "batch", "worker", "queue", "schedule", "monitor", "serve",
-)  # fmt: skip
-"""Names that are kept free for commands to come; alone, they are no question."""
 _CLOSE = 0.72
 """Likeness above which a single word is taken for a mistyped command, not for a question."""
 
@@ -107,10 +111,10 @@ class ResearchGroup(DefaultGroup):  # type: ignore[misc] # click-default-group i
 
 
 def _near(word: str) -> str | None:
-    """Give the command, there already or to come, that a single word is likely to mean."""
+    """Give the command that a single word is likely to mean."""
     if " " in word:
         return None
-    names = [*COMMANDS, *TO_COME]
+    names = list(COMMANDS)
     swapped = [name for name in names if sorted(name) == sorted(word.lower())]
     close = difflib.get_close_matches(word.lower(), names, n=1, cutoff=_CLOSE)
     return next(iter([*swapped, *close]), None)
@@ -153,7 +157,7 @@ def _print_man(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # 
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """Research a question in a real browser; every sentence of the answer is cited."""
-    from agent.cli.key_store import fill_environment  # noqa: PLC0415 - as above
+    from agent.cli.key_commands import fill_environment  # noqa: PLC0415 - as above
     from agent.config import read_file  # noqa: PLC0415 - `--help` and `--version` need no settings
 
     fill_environment()

@@ -100,7 +100,6 @@ def _doing(event: Event) -> str:
     return ""
 
 
-_THOUGHT = re.compile(r"<</?THINK>>")
 _CALL = re.compile(r"<<TOOL:.*?(?:>>|$)|<<[A-Z/]*>?$|<$", re.DOTALL)
 
 
@@ -122,6 +121,7 @@ class Speech:
 
     def last_words(self, width: int) -> str:
         """Give what was said last, on one line; empty while nothing is being said."""
-        said = _THOUGHT.sub(" ", _CALL.sub(" ", self._said.get(self._speaker, "")))
+        said = _CALL.sub(" ", self._said.get(self._speaker, ""))
+        said = said.replace("<<THINK>>", " ").replace("<</THINK>>", " ")
         flat = " ".join(clean(said).split())
         return flat if len(flat) <= width else "…" + flat[1 - width :]

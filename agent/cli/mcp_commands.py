@@ -14,6 +14,7 @@ from agent.cli.progress import told
 from agent.cli.terminal import complain, counted, note
 from agent.config import options, servers_path
 from agent.errors import CHECK_FAILED, ResearchError, UsageError
+from agent.listening import checked_token
 from agent.mcp.client_settings import PLACES, settings_for
 from agent.mcp_client.server_settings import (
     read_servers,
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
     from agent.mcp_client.server_settings import NamedServer
 
+NO_SERVERS = ("No MCP servers are set.", "`research mcp add NAME COMMAND…` adds one.")
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--file", "--attach", "--cdp")
-SHORTEST_TOKEN = 16
 
 
 @click.group()
@@ -60,9 +61,7 @@ def serve(http: bool, port: int, token: str | None, browser: bool, **flags: Any)
     if not http:
         asyncio.run(serving.serve_stdio(settings, make))
         return
-    if token is not None and len(token) < SHORTEST_TOKEN:
-        raise UsageError(f"a token has {SHORTEST_TOKEN} characters at least")
-    made = token or secrets.token_urlsafe(32)
+    made = checked_token(token) if token is not None else secrets.token_urlsafe(32)
 
     def ready(address: str) -> None:
         print(address, flush=True)
@@ -91,6 +90,10 @@ def _not_installed(error: ModuleNotFoundError) -> UsageError:
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def config(client: str, flags: tuple[str, ...]) -> None:
     """Print the settings of CLIENT; FLAGS behind it go to `research mcp serve`."""
+    flags = flags[1:] if flags[:1] == ("--",) else flags
+    serve.make_context(
+        "research mcp serve", list(flags)
+    )  # what the server would refuse is refused now
     print(settings_for(client, flags))
     note(f"Goes into {PLACES[client]}.")
 
@@ -118,7 +121,7 @@ def list_(as_json: bool) -> None:  # noqa: FBT001 - click's way
         off = " (disabled)" if row["disabled"] else ""
         print(f"{row['name']:<16} {row['transport']:<6} {row['reached']}{off}  [{row['file']}]")
     if not rows:
-        note("No MCP servers are set.", "`research mcp add NAME COMMAND…` adds one.")
+        note(*NO_SERVERS)
 
 
 def _reached(server: NamedServer) -> str:
@@ -145,6 +148,11 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path | None, **given: Any
     """
     place = servers_path()
     rows = read_servers(place) if place.is_file() else {}
+    if not name.strip() or not reached[0].strip():
+        hint = "Write `research mcp add NAME COMMAND…` or `… NAME https://…`."
+        raise UsageError("a server needs a name, and a command or an address", hint=hint)
+    if "://" in reached[0] and not reached[0].lower().startswith(("http://", "https://")):
+        raise UsageError(f"no address of a server: {reached[0]!r}", hint="It begins with https://.")
     if "://" in reached[0]:
         row: dict[str, Any] = {"type": "sse" if given["sse"] else "http", "url": reached[0]}
     else:
@@ -199,13 +207,17 @@ async def _tested(names: Any, data_dir: Path | None, *, allow: bool) -> bool:
     if unknown:
         raise UsageError(f"no server {', '.join(sorted(unknown))!r}", hint="See `mcp list`.")
     chosen = [server for server in servers if server.name in names or not names]
+    if not chosen:
+        note(*NO_SERVERS)
 
     async def reached(named: NamedServer) -> bool:
         server = Server.of(named, settings.data, settings.proxy)
         try:
             tools, differing = await server.compared(allow=allow)
         except ResearchError as error:
-            complain(str(error), error.hint)
+            last = error.hint.removeprefix("Go on without it.").strip()
+            again = f"Look at its command or address; `research mcp test {named.name}` tries again."
+            complain(str(error), f"{again} {last}".strip())
             return False
         finally:
             await server.connection.close()

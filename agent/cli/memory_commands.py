@@ -127,7 +127,11 @@ def show(place: Place, key: str) -> None:
     with opened(place) as store:
         value = store.recall(key)
         if value is None:
-            _show_by_id(_by_id(store, key))
+            hit = _by_id(store, key)
+            _show_by_id(hit)
+            given, cited = store.uses(hit.id)
+            if given:
+                print(f"  given to {given} runs; {cited} of their answers cite its page")
             return
         print(clean(str(value)))
         for former in store.former_values(key):
@@ -261,9 +265,11 @@ def import_(place: Place, file: Path, session: str) -> None:
     """Take over FILE (`-` for standard input); what has the same key goes into the history."""
     storage = _read_storage(file)
     with opened(place) as store:
-        store.load(storage, session)
+        renamed = store.load(storage, session)
     for line in _told(storage):
         print(clean(line))
+    for name, new in renamed:
+        print(clean(f"kept beside the skill {name!r} that was there: {new!r}"))
     if not any(storage.values()):
         note(f"{_named(file)} holds nothing to import.")
 

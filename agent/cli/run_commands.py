@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.background.skill_scores import feedback as weigh
-from agent.cli.flags import Anywhere, data_dir_option, export_paths, number_option
+from agent.cli.flags import Anywhere, data_dir_option, number_option
 from agent.cli.progress import told
 from agent.cli.render import print_report
 from agent.cli.stamping import calendars_option, complete_option, require_one, tell_missing
-from agent.cli.stores import all_runs
+from agent.cli.stores import all_runs, still_left
 from agent.cli.terminal import complain
-from agent.cli.write_exports import write_exports
+from agent.cli.write_exports import export_paths, write_exports
 from agent.config import options
 from agent.export import timestamps
 from agent.export.run_archive import opened
+from agent.export.run_record import report_of
 from agent.journal.events import read_events
 from agent.journal.usage import total
 from agent.journal.usage import usage as add_up
-from agent.types import Report
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -143,17 +143,6 @@ def export(run: str, files: tuple[Path, ...], data_dir: Path | None) -> int:
         return write_exports(folder.path, export_paths(files), print)
 
 
-def report_of(folder: RunFolder) -> Any:
-    """Read a run's report; a run that never ended has one made of its record."""
-    if folder.report.is_file():
-        return Report.model_validate_json(folder.report.read_bytes())
-    events = {event.type: event.data for event in read_events(folder.journal)}
-    if "run.finished" in events:  # cut off between its last event and its report
-        return Report.model_validate(events["run.finished"]["report"])
-    question = str(events.get("run.started", {}).get("question", ""))
-    return Report(run=folder.id, question=question, status="partial", answer="The run was cut off.")
-
-
 def _run_row(folder: RunFolder) -> dict[str, Any]:
     row = {"run": folder.id, "status": "cut off", "confidence": None, "question": ""}
     try:
@@ -176,12 +165,16 @@ def usage(as_json: bool, data_dir: Path | None) -> None:  # noqa: FBT001
     if as_json:
         print(json.dumps([asdict(line) for line in lines], indent=2))
         return
+    still = still_left(data_dir)
     print(
         f"{'day':<11}{'model':<34}{'calls':>6}{'input':>12}{'cached':>12}{'output':>10}{'USD':>10}"
     )
     for line in [*lines, total(lines)]:
         tokens = f"{line.input_tokens:>12,}{line.cached_tokens:>12,}{line.output_tokens:>10,}"
         print(f"{line.day:<11}{line.model[:33]:<34}{line.calls:>6}{tokens}{line.usd:>10.4f}")
+    for name, usd in (("day", still.day), ("month", still.month)):
+        if usd is not None:
+            print(f"left of the {name}'s budget{max(usd, 0.0):>62.4f}")
 
 
 @click.command()

@@ -13,11 +13,12 @@ import click
 from agent.cli.flags import data_dir_option
 from agent.config import Options, default_data_dir, options, private_folder
 from agent.journal.runs import Runs
-from agent.run.settings import memory_of
+from agent.run.settings import left_of, memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from agent.journal.usage import Left
     from agent.memory.memory_api import Memory
 
 Place = tuple[Path, str]
@@ -51,3 +52,8 @@ def opened(place: Place) -> Iterator[Memory]:
 def all_runs(data_dir: Path | None) -> Runs:
     """Give the runs of the data folder."""
     return Runs(Options(data_dir=data_dir).data if data_dir else default_data_dir())
+
+
+def still_left(data_dir: Path | None) -> Left:
+    """Give what is left of the budgets of the day and the month, where there are any."""
+    return left_of(options({"data_dir": data_dir}, config=True))

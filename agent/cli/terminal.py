@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from agent.models.providers import default_model
@@ -27,6 +29,12 @@ def complain(message: str, hint: str = "") -> None:
 def counted(number: int, one: str, many: str) -> str:
     """Write a number with what it counts: `1 key`, `2 keys`."""
     return f"{number:,} {one if number == 1 else many}"
+
+
+def fitting(text: str, *, indent: int = 0) -> str:
+    """Break lines between words, as wide as the terminal is; later ones begin at `indent`."""
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(text, width, subsequent_indent=" " * indent, break_long_words=False)
 
 
 def note(message: str, hint: str = "") -> None:

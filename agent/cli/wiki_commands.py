@@ -15,6 +15,7 @@ from agent.errors import CHECK_FAILED, NotFound, UsageError
 from browser.text.words import clean
 
 if TYPE_CHECKING:
+    from agent.limits import WikiRules
     from agent.wiki.wiki_files import Folder
 
 Place = tuple[Path, Path, str]
@@ -52,7 +53,7 @@ def sync(place: Place) -> None:
 
     data, folder, namespace = place
     with opened((data, namespace)) as store:
-        changed = sync_pages(store, folder)
+        changed = sync_pages(store, folder, _rules())
     for path in changed:
         print(clean(f"wrote {path}"))
     if not changed:
@@ -65,7 +66,7 @@ def lint(place: Place) -> int:
     """Find what is wrong; exit 8 where something critical is."""
     from agent.wiki.wiki_index import Wiki  # noqa: PLC0415 - `--help` needs none of it
 
-    found = Wiki(_files(place)).lint()
+    found = Wiki(_files(place), rules=_rules()).lint()
     for finding in found:
         where = f"{finding.path}:{finding.line}" if finding.line else finding.path
         print(clean(f"{finding.severity}: {where} {finding.message}"))
@@ -111,6 +112,10 @@ def search(
         raise NotFound(f"no page bears on {query!r}")
     for found in pages:
         print(clean(f"{found.score:.2f}  {found.path}: {found.title}"))
+
+
+def _rules() -> WikiRules:
+    return options({}, config=True).wiki_rules
 
 
 def _files(place: Place) -> Folder:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import click
+
 from agent.cli.terminal import complain
 from agent.errors import NotFound
-from agent.export import ending, export
+from agent.export import FORMATS, MORE, ending, export
+from browser.plugins import plugins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -43,3 +46,15 @@ def _without_sources(folder: Path) -> str:
         return ""
     error = report["error"]
     return f"the run failed: {error['message']}" if error else "the answer has no sources"
+
+
+def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Check endings and folders of `--export` before the run, not after it."""
+    for path in values:
+        if not path.parent.is_dir():
+            raise click.BadParameter(f"{path}: there is no folder {path.parent}; make it first")
+        if ending(path) not in FORMATS and not plugins("exports", ending(path)):
+            known = " ".join(FORMATS)
+            said = f"{path.name}: no such format; there are {known}; {MORE}"
+            raise click.BadParameter(said)
+    return values

@@ -58,7 +58,7 @@ _MARKER = re.compile(
 )
 _DEFINITION = re.compile(r"^ {0,3}\[\^?([\w-]+)\]:[ \t]*(\S.*)$\n?", re.MULTILINE)
 _PART = re.compile(r"(?:S(\d+))?\s?(?:¶\s?(\d+)(?:\s?[-–—]\s?(?:S\d+)?¶?(\d+))?)?")
-_BARE_LABEL = re.compile(rf"\^?\d+|{_ITEM}|source|link", re.IGNORECASE)
+_BARE_LABEL = re.compile(rf"\^?\d{{1,3}}|{_ITEM}|source|link", re.IGNORECASE)
 
 
 class MarkerReader:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 FORMATS = {
     ".md": "report_markdown:render_markdown",
-    ".obsidian.md": "report_notes:render_note",
     ".docx": "report_docx:render_docx",
     ".html": "report_html:render_html",
     ".pdf": "report_pdf:render_pdf",
@@ -31,13 +30,16 @@ FORMATS = {
     ".zip": "archive_writer:render_zip",
 }
 """Ending to what writes it, `module:function`; each takes a run's folder and gives the bytes."""
+EXTRA = ".obsidian.md"
+"""What the package of plug-ins `urchin-extras` brings."""
+MORE = f"`pip install urchin-extras` brings {EXTRA}"
 
 
 def ending(path: Path) -> str:
     """The ending that tells the format, `.csl.json` before `.json`; none known, the last one."""
     name = path.name.lower()
-    known = [end for end in FORMATS if name.endswith(end) and name != end]
-    known = known or [p.name for p in plugins("exports") if name.endswith(p.name)]
+    known = [*FORMATS, EXTRA, *(plugin.name for plugin in plugins("exports"))]
+    known = [end for end in known if name.endswith(end) and name != end]
     return max(known, key=len, default=path.suffix.lower())
 
 
@@ -56,7 +58,9 @@ def export(folder: Path, path: Path) -> None:
     """Write the run in `folder` to `path`; raises `UsageError` where that cannot be done."""
     write = writer(path)
     if write is None:
-        raise UsageError(f"{path.name}: no such format", hint=f"There are {' '.join(FORMATS)}.")
+        raise UsageError(
+            f"{path.name}: no such format", hint=f"There are {' '.join(FORMATS)}; {MORE}."
+        )
     write_file(path, write(folder))
 
 

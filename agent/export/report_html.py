@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -56,6 +57,13 @@ def render_html(folder: Path) -> bytes:
     """Write the run as one HTML file."""
     record = FinishedRun.read(folder)
     style = resources.files("agent.export").joinpath("report.css").read_text(encoding="utf-8")
+    body, title, footer = report_body(record), escape(record.report.question), _footer(record)
+    page = _PAGE.format(title=title, style=style, body=body, footer=footer)
+    return clean(page).encode("utf-8", "replace")
+
+
+def report_body(record: FinishedRun) -> str:
+    """Write all parts of a report, with their contents where there are several."""
     parts = [
         _head(record.report),
         _data(record.report),
@@ -66,10 +74,26 @@ def render_html(folder: Path) -> bytes:
         _searches(record.report),
         steps(record),
     ]
-    body = "\n".join(part for part in parts if part)
-    title, footer = escape(record.report.question), _footer(record)
-    page = _PAGE.format(title=title, style=style, body=body, footer=footer)
-    return clean(page).encode("utf-8", "replace")
+    return with_contents("\n".join(part for part in parts if part))
+
+
+_HEADING = re.compile(r"<h2>(.*?)</h2>", re.DOTALL)
+_ANY_TAG = re.compile(r"<[^>]*>")
+
+
+def with_contents(body: str) -> str:
+    """Give headings names, and list them: beside the text where there is room."""
+    titles: list[str] = []
+
+    def named(match: re.Match[str]) -> str:
+        titles.append(_ANY_TAG.sub("", match[1]))
+        return f'<h2 id="part-{len(titles)}">{match[1]}</h2>'
+
+    body = _HEADING.sub(named, body)
+    rows = (f'<li><a href="#part-{n}">{title}</a></li>' for n, title in enumerate(titles, 1))
+    nav = f'<nav class="contents" aria-label="Contents"><ol>{"".join(rows)}</ol></nav>\n'
+    head, ended, rest = body.partition('<div class="answer">')
+    return f"{head}{nav if titles else ''}{ended}{rest}"
 
 
 def _head(report: Report) -> str:
@@ -95,10 +119,23 @@ def _head(report: Report) -> str:
 
 
 def _sentences(report: Report) -> str:
+    """Write what is in doubt; what is carried stands folded: the answer has its marks."""
     if not report.sentences:
         return ""
-    rows = "\n".join(_sentence(sentence, report) for sentence in report.sentences)
-    return f'<h2>What carries each sentence</h2>\n<ul class="sentences">\n{rows}\n</ul>'
+    doubtful = verdicts.unsupported(report)
+    carried = [sentence for sentence in report.sentences if sentence not in doubtful]
+    rows = [f'<ul class="sentences">{_rows(doubtful, report)}</ul>'] if doubtful else []
+    if carried:
+        many = f"{len(carried)} sentence{'s' * (len(carried) != 1)} that the sources carry"
+        rows.append(
+            f"<details><summary>{many}</summary>\n"
+            f'<ul class="sentences">{_rows(carried, report)}</ul></details>'
+        )
+    return "<h2>What carries each sentence</h2>\n" + "\n".join(rows)
+
+
+def _rows(sentences: Iterable[Sentence], report: Report) -> str:
+    return "\n".join(_sentence(sentence, report) for sentence in sentences)
 
 
 def _sentence(sentence: Sentence, report: Report) -> str:
@@ -118,8 +155,8 @@ def _data(report: Report) -> str:
     table = _table("Values", ("value", "", "stands in"), rows) if rows else ""
     notes = "".join(f"<li>{escape(note)}</li>" for note in report.data_notes)
     return (
-        f'<h2>Data</h2>\n<pre tabindex="0">{escape(verdicts.data_json(report))}</pre>\n'
-        f"{table}{f'<ul>{notes}</ul>' if notes else ''}"
+        f"<h2>Data</h2>\n{table}{f'<ul>{notes}</ul>' if notes else ''}"
+        f"<details><summary>As JSON</summary>{_pre(verdicts.data_json(report))}</details>"
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 _ADDRESS = "%/:?#[]@!$&'*+,;=~"
 """Characters of an address that end no link of Markdown's."""
-_TICKS = re.compile(r"`+")
 
 
 def render_markdown(folder: Path) -> bytes:
@@ -50,7 +48,9 @@ def _data(report: Report) -> str:
     if not (report.values or report.data_notes):
         return ""
     text = verdicts.data_json(report)
-    fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
+    fence = "```"
+    while fence in text:
+        fence += "`"
     parts = [f"## Data\n\n{fence}json\n{text}\n{fence}"]
     if report.values:
         names = ("value", "", "sources", "verdict", "stands in")

@@ -64,6 +64,17 @@ class FinishedRun:
                 yield from event.data["results"]
 
 
+def report_of(folder: RunFolder) -> Report:
+    """Read a run's report; a run that never ended has one made of its record."""
+    if folder.report.is_file():
+        return Report.model_validate_json(folder.report.read_bytes())
+    events = {event.type: event.data for event in read_events(folder.journal)}
+    if "run.finished" in events:  # cut off between its last event and its report
+        return Report.model_validate(events["run.finished"]["report"])
+    question = str(events.get("run.started", {}).get("question", ""))
+    return Report(run=folder.id, question=question, status="partial", answer="The run was cut off.")
+
+
 def to_the_minute(at: str) -> str:
     """Write an ISO time as `2026-11-21 08:40 UTC`."""
     return datetime.fromisoformat(at).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")

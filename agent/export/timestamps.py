@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from agent.journal.seal import Flaw, check_chain
-from agent.sealing import check, opentimestamps, timestamping
-from agent.sealing.timestamping import TimestampInvalid
+from agent.sealing import TimestampInvalid, check, stamper
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,9 +26,8 @@ def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
     Raises `UsageError` where the record does not hold or the extra is missing, `TimestampFailed`.
     """
     head = _head(folder)
-    folder.write_stamp(
-        folder.signature, timestamping.stamp(bytes.fromhex(head), authority, proxy=proxy)
-    )
+    token = stamper("rfc3161").stamp(bytes.fromhex(head), authority, proxy=proxy)
+    folder.write_stamp(folder.signature, token)
     return head
 
 
@@ -40,9 +38,9 @@ def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) 
     """
     before = folder.proof.read_bytes() if folder.proof.is_file() else b""
     digest = bytes.fromhex(_head(folder))
-    proof, missing = opentimestamps.stamp(digest, urls, before, proxy=proxy)
+    proof, missing = stamper("opentimestamps").stamp(digest, urls, before, proxy=proxy)
     folder.write_stamp(folder.proof, proof)
-    return missing
+    return tuple(missing)
 
 
 def complete(
@@ -52,9 +50,10 @@ def complete(
     if not folder.proof.is_file():
         hint = f"`research runs seal {folder.id} --calendar public` asks calendars for one."
         raise UsageError(f"{folder.id} has no proof of OpenTimestamps", hint=hint)
-    proof, missing = opentimestamps.complete(folder.proof.read_bytes(), urls, proxy=proxy)
+    calendars = stamper("opentimestamps")
+    proof, missing = calendars.complete(folder.proof.read_bytes(), urls, proxy=proxy)
     folder.write_stamp(folder.proof, proof)
-    return missing
+    return tuple(missing)
 
 
 def since_when(

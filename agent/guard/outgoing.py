@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Final
 from urllib.parse import unquote_plus
@@ -24,22 +26,21 @@ from agent.guard.provenance import (
     Provenance,
     literal,
     site_of,
-    spells_others,
-    stems,
 )
-from browser.net.url import host
-from browser.text.languages import SMALL_WORDS
-from browser.text.words import STOP_WORDS, stem
+from browser.net.url import host, public_suffix
+from browser.text.languages import SMALL_WORDS, small_words_in
+from browser.text.words import STOP_WORDS, stem, stem_in, words
 
 CHOSEN: Final = {True: 100, False: 10}
 """Words a run may choose that are not the person's: in queries to search engines, and to sites. A
 choice among 36,000 stems, their endings and capitals is worth 20 bits at most."""
 UNKNOWN: Final = 6
 """Words a run that are nobody's (names that a model knows), before it reads what others wrote."""
+PART: Final = 3
+"""Letters that a part of a word has at least, where both are words of their own."""
+_BEGINNING = 4
+"""Letters that all forms of a word share."""
 _ABBREVIATED = "a i vs km cm mm kg mg ml kw mb gb uk eu us un tv pc ai"
-_FUNCTION_WORDS = {stem(w) for w in STOP_WORDS | SMALL_WORDS if len(w) > 1} | {
-    *_ABBREVIATED.split()
-}
 _FREE_IN_URLS = frozenset({"http", "https", "www", "q"})
 _LAYERS = 3
 """Times that percent-encoding is undone."""
@@ -58,6 +59,12 @@ _WHERE = {
 
 
 @cache
+def _function_words(language: str) -> frozenset[str]:
+    usual = {word for word in STOP_WORDS | SMALL_WORDS if len(word) > 1} | small_words_in(language)
+    return frozenset(stem_in(language, word) for word in usual) | {*_ABBREVIATED.split()}
+
+
+@cache
 def common_words() -> frozenset[str]:
     """Give the stems of the words that everybody uses: what queries are worded with.
 
@@ -72,6 +79,30 @@ def common_words() -> frozenset[str]:
     lists = (FREQUENCY_LISTS["english_wikipedia"], FREQUENCY_LISTS["us_tv_and_film"], pieces)
     listed = {word for each in lists for word in each if word.isalpha() and len(word) > SHORT}
     return frozenset(map(stem, listed)) | STOP_WORDS
+
+
+@cache
+def dictionary(language: str) -> list[str]:
+    """Give what is a word in a language, as it is spelt: the common words of a run asked in it.
+
+    Lists made of the subtitles of films and of dictionaries, by pyspellchecker; none of English,
+    whose are `common_words`, nor of a language that it has no list for.
+    """
+    from spellchecker import SpellChecker  # noqa: PLC0415 - a megabyte, for questions in those
+
+    if language == "en" or language not in SpellChecker.languages():
+        return []
+    listed = SpellChecker(language=language).word_frequency.words()
+    return sorted(word for word in listed if word.isalpha() and len(word) > SHORT)
+
+
+@lru_cache(maxsize=4096)
+def in_dictionary(language: str, word: str) -> bool:
+    """Whether a word, in lower case, or another form of it stands in the dictionary."""
+    listed = dictionary(language)
+    begins = word[:_BEGINNING]
+    near = listed[bisect_left(listed, begins) : bisect_left(listed, begins + chr(sys.maxunicode))]
+    return word in near or stem_in(language, word) in {stem_in(language, each) for each in near}
 
 
 @dataclass(slots=True)
@@ -95,8 +126,8 @@ class Outgoing:
         place, rest = host(url), url.partition("://")[2] or url
         begins = rest.casefold().find(place) if place else -1
         if begins >= 0:
-            # Of an unknown host all but the last label is checked: a name can carry words too.
-            named = "" if place in self.read.hosts else place.rpartition(".")[0]
+            # Of an unknown host all is checked that its owner chose: a name can carry words too.
+            named = "" if place in self.read.hosts else place.removesuffix(public_suffix(place))
             rest = f"{rest[:begins]} {named} {rest[begins + len(place) :]}"
         return self._refusal(rest, site, _FREE_IN_URLS)
 
@@ -110,7 +141,7 @@ class Outgoing:
             return ""
         whole = self.keys.get(site, "") + text
         head, _, last = whole.rpartition(" ")
-        begun = stems(self.read.question) + self.read.question.casefold().split()
+        begun = self.read.stems(self.read.question) + self.read.question.casefold().split()
         if any(word.startswith(last.casefold()) for word in begun):
             why = self._refusal(head, site) if text.count(" ") else ""
         else:
@@ -127,18 +158,22 @@ class Outgoing:
         plain = _decoded(text)
         if odd := _odd_signs(plain):
             return f"“{odd}” is no word"
-        spelled = [match[0] for match in _WORD.finditer(plain)]
-        found = [(s, w) for s in spelled for w in stems(s)]
+        spelled = [match[0] for match in _WORD.finditer(self.read.parted(plain))]
         here, secret = self.read.shown.get(site, ()), self.read.secret
-        for whole in _joined(spelled):
+        for whole in self._joined(spelled):
             if whole in secret and whole not in here and whole not in self.read.own:
                 return f"“{whole}”, in pieces, stands in {_WHERE[secret[whole]]}"
-        names = [word for _, word in found]
+        found = [(s, w, stem_in(self.read.language, w)) for s in spelled for w in words(s)]
+        names = [word for _, _, word in found]
         chosen, unknown = 0, set[str]()
-        for at, (as_spelt, word) in enumerate(found):
+        for at, (as_spelt, folded, word) in enumerate(found):
             # A word of the person's that comes again is as much a choice as another one.
             chosen += word not in free and (word not in self.read.own or word in names[:at])
             why = self._why_not(word, names[max(0, at - 1) : at + 2], site, free)
+            if why == _NOBODYS and not self.read.spells_others(word):
+                parts = self._known_parts(as_spelt.lower(), folded)
+                chosen += max(parts - 1, 0)
+                why = why if not parts else ""
             if why == _NOBODYS and not self.read.untrusted:
                 unknown.add(word)
             elif why or not self._as_written(as_spelt):
@@ -156,21 +191,45 @@ class Outgoing:
         """Tell why a word may not go to a site; "" where it may."""
         read = self.read
         here = word in read.shown.get(site, ())
-        if word in _FUNCTION_WORDS or word in read.own or word in free:
+        if word in _function_words(read.language) or word in read.own or word in free:
             return ""
         if word in read.secret and not here:
             kind = read.secret[word]
             if kind is Kind.TURNS and not read.untrusted:
                 return ""
             return f"stands in {_WHERE[kind]}, and neither in the question nor at {site or 'it'}"
-        if spells_others(word):
+        if read.spells_others(word):
             near = itertools.pairwise(around)
             return "" if any(pair in read.pairs for pair in near if word in pair) else _NOBODYS
-        return "" if here or word in read.public or word in common_words() else _NOBODYS
+        return "" if here or word in read.public else _NOBODYS
+
+    def _known_parts(self, as_spelt: str, folded: str) -> int:
+        """Count the known words that a word is made of, 2 at most (`Reiseziel`); 0 for nobody's."""
+        if stem(folded) in common_words() or in_dictionary(self.read.language, as_spelt):
+            return 1
+        cuts = range(PART, len(as_spelt) - PART + 1)
+        parts = ((as_spelt[:at], as_spelt[at:]) for at in cuts)
+        return 2 if any(all(map(self._is_known, pair)) for pair in parts) else 0
+
+    def _is_known(self, part: str) -> bool:
+        read, word = self.read, stem_in(self.read.language, part)
+        if word in read.own:
+            return True
+        if word in read.secret or read.spells_others(word):
+            return False
+        known = word in read.public or stem(part) in common_words()
+        return known or in_dictionary(read.language, part)
+
+    def _joined(self, spelled: list[str]) -> list[str]:
+        """Give what two and three words that stand side by side spell together."""
+        whole = len(spelled) + 1
+        spans = (spelled[at : at + size] for size in (2, 3) for at in range(whole - size))
+        return [word for span in spans for word in self.read.stems("".join(span))]
 
     def _as_written(self, word: str) -> bool:
         """Whether a word's capitals say nothing: aLtErNaTiNg ones would."""
-        usual = word.islower() or word.isupper() or word[1:].islower() or not word.isalpha()
+        cased = word.isalpha() and word.lower() != word.upper()
+        usual = not cased or word.islower() or word.isupper() or word[1:].islower()
         return usual or any(word in known for known in self.read.spelled)
 
 
@@ -178,12 +237,6 @@ _LETTERS = "letter by letter only words of the question can be pressed"
 _NOBODYS = (
     "is nobody's word: neither of the question, nor of a page that was read, nor a common one"
 )
-
-
-def _joined(spelled: list[str]) -> list[str]:
-    """Give what two and three words that stand side by side spell together."""
-    spans = (spelled[at : at + size] for size in (2, 3) for at in range(len(spelled) - size + 1))
-    return [word for span in spans for word in stems("".join(span))]
 
 
 def _decoded(text: str) -> str:

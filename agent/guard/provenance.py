@@ -8,13 +8,16 @@ go. From it follow two properties, `private` and `untrusted`, and the sets of wo
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from browser.net.url import host, join, netloc, parse, registrable_domain
-from browser.text.words import stem, words
+from browser.text.languages import question_language
+from browser.text.words import stem_in, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,17 +42,21 @@ SEARCH = "search"
 """The site that search results are the words of, and to which queries go."""
 SHORT = 2
 """Letters of a word that spells others when it is repeated."""
-_SPELLING = frozenset(
-    stem(word)
-    for word in (
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy "
-        "eighty ninety hundred thousand alpha bravo charlie delta echo foxtrot golf hotel india "
-        "juliet kilo lima mike november oscar papa quebec romeo sierra tango uniform victor "
-        "whiskey xray yankee zulu"
-    ).split()
-)
-"""The numerals, and the alphabet of radio."""
+_SPELLING = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred
+thousand alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike november
+oscar papa quebec romeo sierra tango uniform victor whiskey xray yankee zulu
+صفر واحد اثنان ثلاثة أربعة خمسة ستة سبعة ثمانية تسعة عشرة عشرون مائة ألف
+null eins zwei zwo drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig hundert
+cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce veinte cien mil
+zéro un deux trois quatre cinq six sept huit neuf dix onze douze vingt cent mille
+uno due tre quattro cinque sei sette otto nove dieci undici dodici venti cento
+nul een twee drie vier vijf zes zeven acht negen tien elf twaalf twintig honderd
+um dois três quatro cinco seis sete oito nove dez onze doze vinte cem mil
+ноль один два три четыре пять шесть семь восемь девять десять двадцать сто тысяча
+"""
+"""The numerals of the languages whose common words are known, and the alphabet of radio."""
 
 
 def site_of(url: str) -> str:
@@ -72,17 +79,12 @@ def literal(url: str) -> str:
     return parsed.href if parsed else url
 
 
-def stems(text: str) -> list[str]:
-    """Split a text into the words that are compared."""
-    return [stem(word) for word in words(text)]
+_APOSTROPHE = re.compile("['’]")
 
 
-def spells_others(word: str) -> bool:
-    """Whether a word stands for a letter or a number: one after the other, such spell any other.
-
-    They are free as they stood somewhere: beside the same word.
-    """
-    return len(word) <= SHORT or word in _SPELLING
+@cache
+def _spelling(language: str) -> frozenset[str]:
+    return frozenset(stem_in(language, word) for word in words(_SPELLING))
 
 
 def words_but(text: str, said: str) -> str:
@@ -106,6 +108,7 @@ class Provenance:
     """
 
     question: str = ""
+    language: str = field(init=False)
     shared: frozenset[str] = frozenset()
     attached: bool = False
     sites: set[str] = field(default_factory=set)
@@ -122,7 +125,23 @@ class Provenance:
     hosts: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self.language = question_language(self.question) or "en"
         self.add(self.question, Kind.PERSON)
+
+    def parted(self, text: str) -> str:
+        """Part the words that an apostrophe joins, where a language does so (`l'histoire`)."""
+        return text if self.language == "en" else _APOSTROPHE.sub(" ", text)
+
+    def stems(self, text: str) -> list[str]:
+        """Split a text into the words that are compared, by the language of the question."""
+        return [stem_in(self.language, word) for word in words(self.parted(text))]
+
+    def spells_others(self, word: str) -> bool:
+        """Whether a word stands for a letter or a number: one by one, such spell any other.
+
+        They are free as they stood somewhere: beside the same word.
+        """
+        return len(word) <= SHORT or word in _spelling(self.language)
 
     @property
     def untrusted(self) -> bool:
@@ -159,12 +178,12 @@ class Provenance:
         if kind is Kind.PERSON or self.is_shared(kind):
             self._add_words(text, self.own)
         elif kind in PRIVATE:
-            self.secret.update(dict.fromkeys(stems(text), kind))
+            self.secret.update(dict.fromkeys(self.stems(text), kind))
             if kind is Kind.PAGE or url.startswith(SERVER):
                 self._add_words(text, self.shown.setdefault(site, set()))
         else:
             self._add_words(text, self.public)
-            self.shown.setdefault(site, set()).update(stems(text))
+            self.shown.setdefault(site, set()).update(self.stems(text))
         # An address that is merely written on a person's page is no link of it.
         self.add_addresses(text.split(), kind if kind is Kind.PERSON else Kind.WEB, url)
 
@@ -188,10 +207,10 @@ class Provenance:
     def public_words(self, text: str) -> str:
         """Give those words of a text that are public, and in nothing private."""
         free = self.public.difference(self.secret)
-        return " ".join(word for word in words(text) if stem(word) in free)
+        return " ".join(word for word in words(text) if stem_in(self.language, word) in free)
 
     def _add_words(self, text: str, to: set[str]) -> None:
-        found = stems(text)
+        found = self.stems(text)
         to.update(found)
-        self.pairs.update(p for p in pairwise(found) if any(map(spells_others, p)))
+        self.pairs.update(p for p in pairwise(found) if any(map(self.spells_others, p)))
         self.spelled.update(w for w in text.split() if not w.islower() and not w.isupper())

@@ -1,7 +1,8 @@
 """Keeping the conversation within the context window, before every call.
 
 Between two compactions messages are only appended, so that what a provider has cached stays
-usable; at the high-water mark as much is taken out at once as lasts for several steps.
+usable; at the high-water mark as much is taken out at once as lasts for several steps. Of old steps
+a model's summary may take the place; without one their first words and outcomes are left.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ LAST_STEPS = 5
 """Newest steps that stay as they are while there is room."""
 IMAGE_TOKENS = 2_000
 """Of one screenshot of 1280 × 900: providers count 1,100 to 1,900."""
+NOTES_UNITS = 4_000
+"""UTF-16 units of a summary of old steps: what the reference engine condenses a conversation to."""
 PICTURE_GONE = "[The picture was taken out: a newer one is below.]"
 _CHARS_PER_TOKEN = 4
 """English text and JSON; other scripts are counted as one token a character."""
@@ -75,6 +78,47 @@ class Window:
         `question` is the index of the question, which is never cut; neither is the newest
         observation.
         """
+        fitted = self._as_sent(messages)
+        for index, shorter in self._too_much(fitted, question).items():
+            self._take_out(index, shorter)
+            fitted[index] = replace(fitted[index], content=shorter)
+        return fitted
+
+    def old_steps(self, messages: Sequence[Message], question: int) -> list[int]:
+        """Name the observations that the next `fit` will cut, by their index; often none."""
+        cut = self._too_much(self._as_sent(messages), question)
+        return sorted(n for n in cut if n > question and messages[n].role == "user")
+
+    def put(self, notes: str, steps: Sequence[int], messages: Sequence[Message]) -> None:
+        """Cut these observations, and let notes on them stand behind what is left of the last."""
+        for index in steps:
+            self._take_out(index, _shortened(messages[index]))
+        said = js.well_formed(js.cut(notes, NOTES_UNITS))
+        behind = f"[Notes on the steps up to here, which were cut:\n{said}]"
+        self._take_out(steps[-1], f"{self._cut[steps[-1]]}\n{behind}")
+
+    def _too_much(self, fitted: Sequence[Message], question: int) -> dict[int, str]:
+        """Give what has to be shortened now, by its index."""
+        total = sum(self._sizes) + IMAGE_TOKENS * sum(len(m.images) for m in fitted)
+        cut: dict[int, str] = {}
+        if total <= self.high:
+            return cut
+        for index in _order(fitted, question):
+            if total <= self.low:
+                break
+            shorter = _shortened(fitted[index])
+            saved = self._sizes[index] - tokens(shorter)
+            if index not in self._cut and index not in cut and saved > 0:
+                cut[index] = shorter
+                total -= saved
+        return cut
+
+    def _take_out(self, index: int, shorter: str) -> None:
+        self._cut[index] = shorter
+        self._sizes[index] = tokens(shorter)
+
+    def _as_sent(self, messages: Sequence[Message]) -> list[Message]:
+        """Give the messages with what was taken out before."""
         newest = max((n for n, message in enumerate(messages) if message.images), default=-1)
         fitted = [
             self._as_cut(n, message if n == newest else _without_pictures(message))
@@ -82,19 +126,6 @@ class Window:
         ]
         # Messages are only ever appended, so each is measured once.
         self._sizes += [tokens(m.content) for m in fitted[len(self._sizes) :]]
-        total = sum(self._sizes) + IMAGE_TOKENS * sum(len(m.images) for m in fitted)
-        if total <= self.high:
-            return fitted
-        for index in _order(fitted, question):
-            if total <= self.low:
-                break
-            shorter = _shortened(fitted[index])
-            saved = self._sizes[index] - tokens(shorter)
-            if index not in self._cut and saved > 0:
-                self._cut[index] = shorter
-                self._sizes[index] -= saved
-                fitted[index] = replace(fitted[index], content=shorter)
-                total -= saved
         return fitted
 
     def _as_cut(self, index: int, message: Message) -> Message:

@@ -4,7 +4,8 @@ A line of `journal.jsonl` is `{"v", "seq", "at", "type", "place", "data", "prev"
 version of this schema, `seq` from 0, `at` UTC, `place` (`subtask/step/call`) names an effect
 apart from when it finished, `hash` is SHA-256 over the line without it, `prev` the hash before it.
 
-Types: run.started · skills.given · plan · model.request · model.reply · model.failed · thought ·
+Types: run.started · skills.given · memory.given · plan · model.request · model.reply ·
+model.failed · thought ·
 tool.intent · tool.call · call.mended · tool.result · tool.outcome_unknown · page.open ·
 corpus.indexed · search.attempt · results.added · source.added · policy.refused · guard.noticed ·
 person.asked · person.answered · limit.reached · judge · review · note · answer.draft ·

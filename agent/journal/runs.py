@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
 import shutil
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no look-alikes: people read ids aloud
 _STAMP = "%Y%m%d-%H%M%S"
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class RunFolder:
 
         Records come from elsewhere too: a name that is no hash could lead out of the folder.
         """
-        if not _DIGEST.fullmatch(digest):
+        if len(digest) != 64 or digest.strip("0123456789abcdef"):
             raise JournalError(f"{digest[:80]!r} names nothing that was kept with {self.id}")
         try:
             return (self.path / "blobs" / digest).read_bytes()
@@ -97,19 +95,23 @@ class RunFolder:
         _keep(self.report, text.encode())
 
 
+def new_id(now: datetime, length: int = 4) -> str:
+    """Make an id that says when it was made, and ends in `length` random characters."""
+    return f"{now.strftime(_STAMP)}-{''.join(secrets.choice(_ALPHABET) for _ in range(length))}"
+
+
 class Runs:
     """All runs under a data folder, each in a folder of its own, readable by their owner only."""
 
     def __init__(self, data_dir: Path) -> None:
         self.root = data_dir / "runs"
 
-    def create(self, now: datetime) -> RunFolder:
-        """Make the folder of a new run."""
-        suffix = "".join(secrets.choice(_ALPHABET) for _ in range(4))
-        folder = RunFolder(self.root / f"{now.strftime(_STAMP)}-{suffix}")
+    def create(self, now: datetime, name: str | None = None) -> RunFolder:
+        """Make the folder of a new run; one with a given id may be there, if it never began."""
+        folder = RunFolder(self.root / (name or new_id(now)))
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
         for path in (folder.path, folder.path / "blobs"):
-            path.mkdir(mode=0o700)
+            path.mkdir(mode=0o700, exist_ok=name is not None)
         return folder
 
     def __iter__(self) -> Iterator[RunFolder]:

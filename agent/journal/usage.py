@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agent.errors import JournalError
@@ -56,6 +57,66 @@ def usage(runs: Iterable[RunFolder]) -> list[UsageLine]:
 def _is_whole(reply: Event) -> bool:
     amounts = (reply.data.get(name) for name in _AMOUNTS)
     return "model" in reply.data and all(isinstance(amount, int | float) for amount in amounts)
+
+
+REACHED = ("the budget of the day is reached", "the budget of the month is reached")
+"""Why nothing more is spent, in words."""
+
+
+class Spending:
+    """Dollars spent over all runs, by day (UTC); a record that did not grow is not read again."""
+
+    def __init__(self, runs: Iterable[RunFolder]) -> None:
+        self._runs = runs
+        self._known: dict[str, tuple[int, list[UsageLine]]] = {}
+
+    def since(self, day: str) -> float:
+        """Add up what was spent from a day on (ISO 8601: `2026-11-01`)."""
+        begun = datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp()
+        spent = 0.0
+        for run in self._runs:
+            try:
+                told = run.journal.stat()
+            except FileNotFoundError:  # deleted meanwhile
+                continue
+            if told.st_mtime < begun:
+                continue
+            size, lines = self._known.get(run.id, (-1, []))
+            if size != told.st_size:
+                lines = usage([run])
+                self._known[run.id] = (told.st_size, lines)
+            spent += sum(line.usd for line in lines if line.day >= day)
+        return spent
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Dollars left of the day's and the month's budget (UTC); None where there is none."""
+
+    day: float | None
+    month: float | None
+
+    @property
+    def least(self) -> float | None:
+        """What a run may spend at most."""
+        return min((usd for usd in (self.day, self.month) if usd is not None), default=None)
+
+    @property
+    def reached(self) -> str:
+        """Which one is reached, in words; "" where none is."""
+        if self.day is not None and self.day <= 0:
+            return REACHED[0]
+        return REACHED[1] if self.month is not None and self.month <= 0 else ""
+
+
+def left(spending: Spending, day: float | None, month: float | None) -> Left:
+    """Say what is left of the budgets of the day and the month; None where there is none."""
+    today = datetime.now(UTC).date()
+    first = today.replace(day=1)
+    return Left(
+        None if day is None else day - spending.since(today.isoformat()),
+        None if month is None else month - spending.since(first.isoformat()),
+    )
 
 
 def total(lines: Iterable[UsageLine]) -> UsageLine:

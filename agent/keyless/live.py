@@ -6,14 +6,14 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.keyless.ranking import INVITING
+from agent.keyless.candidates import INVITING
 from browser.text.words import STOP_WORDS, content_words, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from agent.keyless.candidates import Ranking
     from agent.keyless.conversation import Conversation
-    from agent.keyless.ranking import Ranking
     from agent.types import Observation
 
 Call = tuple[str, "dict[str, Any]"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.depth import STANDARD
-from agent.keyless import answer
+from agent.keyless import keyless_answer as answer
 from agent.keyless.conversation import conversation_of
 from agent.keyless.question import beyond_quoting
 from agent.keyless.researcher import Research, Researcher

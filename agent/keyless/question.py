@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -88,7 +88,8 @@ class Question:
     `terms` are the stems of its words without stop words, each once, in order; `names` the proper
     names and quotations in it; `name_terms` the stems that belong to a name or are numbers;
     `focus` the stems of the noun that is asked for ("what *mountain range* …"); `role` those of
-    what a person asked for is or did ("who *designed* …", "who is the *captain* …").
+    what a person asked for is or did ("who *designed* …", "who is the *captain* …"); `carried`
+    those of an earlier question, for a pronoun: they say where to look, not what to say.
     """
 
     text: str
@@ -98,6 +99,7 @@ class Question:
     kind: AnswerKind
     focus: frozenset[str]
     role: frozenset[str]
+    carried: frozenset[str] = frozenset()
 
     def word_of(self, term: str) -> str:
         """The word of the question that a stem came from."""
@@ -134,28 +136,42 @@ def without_urls(text: str) -> tuple[str, tuple[str, ...]]:
     return " ".join(kept), tuple(dict.fromkeys(found))
 
 
-def resolved(text: str, earlier: Sequence[str], title: str) -> str:
-    """Put names for a question's pronouns: the page in view, else what was last spoken of.
+def resolved(text: str, earlier: Sequence[str], title: str) -> Question:
+    """Analyse a question, with what its pronoun means in the pronoun's place.
 
-    "And Marrow Point Light?" asks the earlier question of another name.
+    That is the page in view, else what the last question that stands by itself asked of: a name
+    in it, or its telling words. "And Marrow Point Light?" asks that question of another name.
     """
     question = analyse(text)
-    before = next((q for q in map(analyse, reversed(earlier)) if q.names), None)
+    before = next(
+        (q for q in map(analyse, reversed(earlier)) if q.names or not _leans(q.text)), None
+    )
     opening = next((o for o in _AND_WHAT if text.casefold().startswith(o)), "")
-    if opening and before and question.names:
-        return before.text.replace(before.names[0], text[len(opening) :].strip(MARKS + " "))
-    subject = bare_title(title) or (before.names[0] if before else "")
+    if opening and before and before.names and question.names:
+        other = text[len(opening) :].strip(MARKS + " ")
+        return analyse(before.text.replace(before.names[0], other))
+    named = bare_title(title) or (before.names[0] if before and before.names else "")
+    subject = named or (keywords(before.text) if before else "")
     if question.names or not subject:
-        return text
+        return question
     tokens = text.split()
     for n, token in enumerate(tokens):
         word = token.strip(MARKS).casefold()
         if word in PRONOUNS or word in _OWNING:
-            named = subject + ("'s" if word in _OWNING else "")
-            return " ".join(
-                [*tokens[:n], token.replace(token.strip(MARKS), named), *tokens[n + 1 :]]
-            )
-    return text
+            meant = subject + ("'s" if word in _OWNING else "")
+            tokens[n] = token.replace(token.strip(MARKS), meant)
+            full = analyse(" ".join(tokens))
+            carried = frozenset() if named else frozenset(full.terms) - set(question.terms)
+            return replace(full, carried=carried)
+    return question
+
+
+def _leans(text: str) -> bool:
+    """A question rests on the one before: it says a pronoun, or begins as its continuation."""
+    onward = text.casefold().startswith(_AND_WHAT)
+    return onward or any(
+        token.strip(MARKS).casefold() in PRONOUNS | _OWNING for token in text.split()
+    )
 
 
 def points_at_page(text: str) -> bool:

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from agent.depth import STANDARD
-from agent.keyless import answer
+from agent.keyless import keyless_answer as answer
+from agent.keyless.candidates import Ranking, candidates_of
 from agent.keyless.conversation import conversation_of
 from agent.keyless.live import LIVE_TOOLS, RELEVANT, brought_text, live_call
 from agent.keyless.question import (
-    analyse,
     keywords,
     name_stems,
     names,
@@ -20,7 +20,6 @@ from agent.keyless.question import (
     resolved,
     without_urls,
 )
-from agent.keyless.ranking import Ranking, candidates_of
 from agent.types import ToolCall
 from browser.text.sentences import sentences as cut
 from browser.text.words import content_words
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent.depth import Effort
+    from agent.keyless.candidates import Scored
     from agent.keyless.conversation import Conversation
     from agent.keyless.question import Question
-    from agent.keyless.ranking import Scored
     from agent.types import Message, Observation, Passage
 
 SURE = 0.65
@@ -48,8 +47,8 @@ class Research:
         self.conversation = conversation
         text, self.urls = without_urls(conversation.question)
         page = conversation.page
-        text = resolved(text, conversation.earlier, page.title if page else "")
-        self.question: Question = analyse(text)
+        title = page.title if page else ""
+        self.question: Question = resolved(text, conversation.earlier, title)
 
     @cached_property
     def ranking(self) -> Ranking:

@@ -56,6 +56,9 @@ class ContextBuilder:
             await self.context.in_memory_thread(upkeep.put_skills, counted)
         if place == MAIN and shown:
             self.context.record("skills.given", place, names=shown)
+        if place == MAIN and layers.recalled:
+            given = [{"id": h.id, "kind": h.kind, "score": h.score} for h in layers.recalled]
+            self.context.record("memory.given", place, memories=given)
         if place == MAIN:
             self.shown, self.layers = tuple(shown), layers
         return messages
@@ -118,7 +121,7 @@ class ContextBuilder:
         """Measure entries by embeddings, where the run has them and has to choose."""
         from agent.memory.layers import SHOWN_WITHOUT_FILTER, candidates, entry_text  # noqa: PLC0415
 
-        entries = candidates(layers.memories, layers.sessions)
+        entries = candidates(layers)
         if len(entries) <= SHOWN_WITHOUT_FILTER:
             return {}
         return await self.context.near(question, [entry_text(k, v) for k, v in entries.items()])

@@ -6,13 +6,15 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import ModelClient, request_digest
 from agent.guard.repetition import Repetition
-from agent.guard.window import Window
+from agent.guard.window import Window, tokens
+from agent.journal.places import CONDENSE
 from agent.models.base import Guidable, Task, takes
-from agent.prompts import CALL, FORM, GO_ON, NUDGE, SEARCHES, UNREAD, WRAP_UP
-from agent.protocol.replies import NOT_FOUND, gives_up, parse
+from agent.prompts import CALL, FORM, GO_ON, NUDGE, PLAN_SPENT, SEARCHES, UNREAD, WRAP_UP, prompt
+from agent.protocol.replies import NOT_FOUND, gives_up, inert, parse
 from agent.protocol.results import format_results
 from agent.types import Message
 
@@ -37,6 +39,8 @@ LONGEST_REPLY = 60_000
 """Characters of a reply that are read: a long report has 20,000; what goes on repeats itself."""
 NUDGES = 2
 """Times that a model is not taken at its word while nothing was read: asked again, then guided."""
+BEYOND_PLAN = 2
+"""Steps that a plan may take beyond its own budget; the reference system's."""
 NUDGED = "nudged"
 """What the record calls it."""
 
@@ -61,7 +65,8 @@ class Loop:
 
     `place` names the loop within the run (`0` the main one); every event carries it. `guard`
     notices circles; a model that plans by rules of its own is left alone by it. `guides` are the
-    helper texts that the conversation may be given.
+    helper texts that the conversation may be given. `planned` are the steps a plan should take,
+    0 without one: a loop that goes beyond them is told so, once.
     """
 
     model: Model
@@ -73,6 +78,7 @@ class Loop:
     guard: Repetition | None = field(default_factory=Repetition)
     window: Window = field(default_factory=Window)
     guides: Guides | None = None
+    planned: int = 0
     _asker: ModelClient = field(init=False)
     _question: int = field(default=0, init=False)
     _nudges: int = field(default=0, init=False)
@@ -189,6 +195,7 @@ class Loop:
 
     async def _think(self, messages: Sequence[Message]) -> Reply:
         step = self.budget.begin_step()
+        await self._sum_up(f"{CONDENSE}/{self.place}/{step}", messages)
         said = await self._ask(f"{self.place}/{step}", messages)
         reply = parse(said.text[:LONGEST_REPLY], self.guides.tools if self.guides else ())
         if self.guides and self._echoes(reply.text):
@@ -205,10 +212,35 @@ class Loop:
         results = [finish() for finish in finishes]
         note = self._noted(self.guard.noticed(calls, results) if self.guard else None)
         guides = self.guides.after(results) if self.guides else ""
+        if self.planned and self.budget.steps == self.planned + BEYOND_PLAN:
+            self.record("note", f"{self.place}/{self.budget.steps}", text="the plan is used up")
+            note = "\n\n".join(filter(None, (note, PLAN_SPENT.format(steps=self.planned))))
         said = "\n\n".join(filter(None, (format_results(results), guides, note)))
         images = next((r.images for r in reversed(results) if r.images), ())  # as it is now
         observed = [result.observed(call) for call, result in zip(calls, results, strict=True)]
         return Message("user", said, images, tuple(observed))
+
+    async def _sum_up(self, place: str, messages: Sequence[Message]) -> None:
+        """Have the model sum up, once, the steps that no longer fit whole; else they are cut."""
+        steps = self.window.old_steps(messages, self._question)
+        if not steps or not takes(self.model, Task.CONDENSE):
+            return
+        said = "\n\n".join(
+            inert(message.content) for n in steps for message in messages[n - 1 : n + 1]
+        )
+        said = said[: int(len(said) * min(1, self.window.high / tokens(said)))]
+        question = messages[self._question].content
+        request = f"The question:\n{question}\n\n<steps>\n{said}\n</steps>"
+        asker = ModelClient(self.model, prompt("steps"), self.budget, self.record)
+        try:
+            notes = inert((await asker.ask(place, [Message("user", request)])).text).strip()
+        except ReplayDiverged:
+            raise
+        except ResearchError as error:
+            self.record("note", place, text=f"old steps were cut, not summed up: {error}")
+            return
+        if notes:
+            self.window.put(notes, steps, messages)
 
     async def _ask(
         self, place: str, messages: Sequence[Message], *, final: bool = False
@@ -232,6 +264,11 @@ class Loop:
                 return await thinking
         except TimeoutError as error:
             raise LimitReached("timeout") from error
+
+
+def asks_for_notes(system: str) -> bool:
+    """Tell whether a request with this system prompt is for notes on old steps."""
+    return system == prompt("steps")
 
 
 def without_calls(text: str) -> str:

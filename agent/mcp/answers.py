@@ -34,7 +34,8 @@ class AskedPerson:
     """Who sits behind a client: asked by elicitation, if the client can show a question.
 
     Where the connection has no way back, the question goes out in place of a result, and the call
-    is made again with the answer: `still_asked`.
+    is made again with the answer: `still_asked`. What was agreed to before goes with the question,
+    since a call may ask for two things.
     """
 
     def __init__(self, ctx: Context[Any, Any]) -> None:
@@ -48,12 +49,17 @@ class AskedPerson:
         asked = ElicitRequestFormParams(message=f"May it {effect}?", requested_schema=YES)
         if ctx.session.can_send_request:
             return _agreed(await ctx.session.elicit_form(asked.message, YES, ctx.request_id))
-        said = (ctx.input_responses or {}).get("yes")
-        if isinstance(said, ElicitResult) and ctx.request_state == effect:
-            return _agreed(said)
-        request = ElicitRequest(params=asked)
+        before, said = json.loads(ctx.request_state or "[]"), (ctx.input_responses or {}).get("yes")
+        *agreed, last = before or [""]
+        if isinstance(said, ElicitResult) and last:
+            if effect == last:
+                return _agreed(said)
+            agreed = before if _agreed(said) else agreed
+        if effect in agreed:
+            return True
         self.still_asked = InputRequiredResult(
-            input_requests={"yes": request}, request_state=effect
+            input_requests={"yes": ElicitRequest(params=asked)},
+            request_state=json.dumps([*agreed, effect]),
         )
         return False
 

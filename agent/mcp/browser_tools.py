@@ -1,8 +1,8 @@
 """Our browser under the names and arguments of playwright-mcp.
 
 A page is shown within a budget, an act by what it changed. Elements are named by the refs of a
-snapshot; `ref` is what older versions of playwright-mcp call the `target`. What runs code in the
-page is not offered.
+snapshot; `ref` is what older versions of playwright-mcp call the `target`. A script in the page is
+an act like a click: where a person is logged in it needs their yes.
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ def add_browser(server: MCPServer[Any], session: ToolSession) -> None:
         tools.drag,
         tools.handle_dialog,
         tools.file_upload,
+        tools.evaluate,
     )
     for group in (looking, acting):
         notes = ToolAnnotations(read_only_hint=group is looking, open_world_hint=True)
@@ -215,6 +216,12 @@ class BrowserTools:
         for path in paths:
             last = await self._call(ctx, "UPLOAD", ref=to, path=path)
         return last
+
+    async def evaluate(
+        self, function: str, ctx: Ctx, target: str | None = None, ref: str | None = None
+    ) -> Answer:
+        """Run `() => …` in the page, or `element => …` on one: its result, and what changed."""
+        return await self._call(ctx, "EVALUATE", function=function, ref=target or ref)
 
     async def take_screenshot(self, fullPage: bool = False) -> Answer:
         """Take a picture of what is in view, or of the whole page."""

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from mcp.types import CallToolResult, ResourceLink
 
+from agent.export.report_markdown import render_markdown
+from agent.export.verdicts import faults
 from agent.guard.provenance import PRIVATE, Kind, Provenance
 from agent.journal.events import Event
-from agent.mcp.answers import AskedPerson, text_result
+from agent.mcp.answers import AskedPerson, error_result, text_result
 from agent.protocol.replies import inert
+from agent.run.draft import read_draft
 from agent.types import Report, VerdictState
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from mcp.server.mcpserver import Context
 
+    from agent.mcp.tool_session import ToolSession
 
+
+Audit = Callable[..., Coroutine[Any, Any, Report]]
 Told = Callable[[Event], list[str]]
 """What an event says to a person who watches, a line each."""
 
@@ -97,8 +103,11 @@ class FollowedRun:
             await self._ctx.report_progress(number, message=line)
 
 
-def report_result(report: Report) -> CallToolResult:
-    """Give a report to a client: the answer, what is in doubt, and links to the whole."""
+def report_result(report: Report, **more: Any) -> CallToolResult:
+    """Give a report to a client: the answer, what is in doubt, and links to the whole.
+
+    `more` is data beside it.
+    """
     doubtful = [
         {"text": inert(s.text), "verdict": s.verdict.value, "reason": inert(s.reason)}
         for s in report.sentences
@@ -119,10 +128,12 @@ def report_result(report: Report) -> CallToolResult:
         "usd": report.usage.usd,
         "elapsed_s": report.elapsed_s,
         "error": report.error.model_dump() if report.error else None,
+        **more,
     }
     lines = [data["answer"] or (report.error.message if report.error else report.status)]
     lines += [f"[{s['n']}] {s['title']} {s['url']}" for s in sources]
     lines += [f"{row['verdict']}: {row['text']} ({row['reason']})" for row in doubtful]
+    lines += [f"fault: {row['what']} ({row['why']})" for row in more.get("faults", ())]
     lines.append(f"status {report.status}, run {report.run}")
     at = f"research://runs/{report.run}"
     links = [
@@ -135,3 +146,30 @@ def report_result(report: Report) -> CallToolResult:
     result = text_result(lines, *links, **data)
     result.is_error = report.status == "failed"
     return result
+
+
+async def audited(
+    run: FollowedRun, audit: Audit, draft: str, session: ToolSession, flags: dict[str, Any]
+) -> CallToolResult:
+    """Audit a draft (Markdown); no address in it that holds private words is asked for."""
+    with TemporaryDirectory() as folder:
+        path = _written(draft, folder)
+        for url in {one.url for one in read_draft(path).references} - {""}:
+            if why := session.context.outgoing.refusal_of_address(url):
+                return error_result(f"{url} is not asked for: {why}", "Leave it out.")
+        found = await run.to_report(audit(path, on_event=run.note, **flags))
+    run.note_words(found, session.read)
+    wrong = [{"what": inert(what), "why": inert(why)} for what, why in faults(found)]
+    states = [{"url": one.url or one.doi, "state": one.state} for one in found.references]
+    return report_result(found, faults=wrong, references=states)
+
+
+def report_markdown(folder: Path) -> str:
+    """Give the report of a finished run as people read it."""
+    return render_markdown(folder).decode()
+
+
+def _written(draft: str, folder: str) -> Path:
+    path = Path(folder, "draft.md")
+    path.write_text(draft, encoding="utf-8")
+    return path

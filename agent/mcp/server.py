@@ -1,4 +1,4 @@
-"""The tools of the server: research, read, search, verify, memory_search, memory_get."""
+"""The tools of the server: research, read, search, verify, audit, memory_search, memory_get."""
 
 from __future__ import annotations
 
@@ -15,17 +15,23 @@ from pydantic import Field
 from agent import __version__
 from agent.depth import Depth
 from agent.errors import ResearchError
-from agent.export.report_markdown import render_markdown
 from agent.export.run_record import FinishedRun
 from agent.guard.provenance import Kind
 from agent.journal.runs import Runs
 from agent.mcp.answers import Answer, error_result, shown, text_result
 from agent.mcp.browser_tools import add_browser
 from agent.mcp.claims import verify_claims
-from agent.mcp.followed_run import FollowedRun, Told, report_result
+from agent.mcp.followed_run import (
+    FollowedRun,
+    Told,
+    audited,
+    report_markdown,
+    report_result,
+)
 from agent.mcp.tool_session import ToolSession, whole
 from agent.protocol.replies import inert
 from agent.protocol.results import failed
+from agent.run.audit import audit as run_audit
 from agent.run.research import research as run_research
 
 Ctx = Context[Any, Any]
@@ -55,6 +61,7 @@ def make_server(
         tools.read,
         tools.search,
         tools.verify,
+        tools.audit,
         *remembering,
     )
     for tool in offered:
@@ -162,6 +169,19 @@ class ResearchTools:
         """
         return await verify_claims(self._session, ctx, claims, urls, texts)
 
+    async def audit(
+        self,
+        draft: Annotated[str, Field(min_length=1, description="Markdown that cites its sources.")],
+        ctx: Ctx,
+    ) -> Answer:
+        """Check a draft against what it cites: each sentence's verdict, each reference's state."""
+        run = FollowedRun(ctx, self._told, self._session.behind)
+        flags = {**self._flags, "data_dir": self._session.options.data, "config": True}
+        try:
+            return await whole(audited(run, run_audit, draft, self._session, flags))
+        except ResearchError as error:
+            return error_result(str(error), error.hint)
+
     async def memory_search(
         self,
         query: str,
@@ -201,7 +221,7 @@ class ResearchTools:
     async def report_markdown(self, run: str) -> str:
         """Give the report of a run: answer, verdicts, sources with quotes, searches, steps."""
         folder = self._finished(run).folder.path
-        return (await asyncio.to_thread(render_markdown, folder)).decode()
+        return await asyncio.to_thread(report_markdown, folder)
 
     async def report_json(self, run: str) -> str:
         """Give the report of a run as data."""

@@ -23,6 +23,7 @@ from agent.guard.secret_store import SecretStore
 from agent.mcp.answers import Answer, AskedPerson, error_result
 from agent.run.settings import logged_in_sites, memory_of
 from agent.run.web import open_web
+from agent.tools.action_tools import SCRIPTING_TOOLS
 from agent.tools.context import Limits, ToolContext
 from agent.tools.observed import ObservedCalls
 from agent.tools.policy import Policy
@@ -123,7 +124,8 @@ class ToolSession:
         context = replace(self.context, approve=person.approve, evidence=kept)
         given = {name: value for name, value in asked.items() if value is not None}
         self.hear(" ".join(map(str, given.values())))
-        tools = select(tools_there(context), self.options).registry()
+        scripting = ((replace(one, on_page=True, acts=True), "") for one in SCRIPTING_TOOLS)
+        tools = select((*tools_there(context), *scripting), self.options).registry()
         policy = Policy(tools, context)
         calls = ObservedCalls(policy, self.read, self.options.file)
         return (await calls.run(ToolCall(tool, json.dumps(given)), ""))()

@@ -93,7 +93,7 @@ class Connection:
             self._end = asyncio.Event()
             serving = asyncio.create_task(self._serve(ready, self._end))
             self._tasks.append(serving)
-            with self._telling("it was connected"):
+            with self._telling(""):
                 try:
                     async with asyncio.timeout(START_SECONDS):
                         self._client = await asyncio.shield(ready)
@@ -134,7 +134,10 @@ class Connection:
 
     @contextmanager
     def _telling(self, doing: str) -> Iterator[None]:
-        """Turn whatever fails while speaking with the server into a `ToolError`, and count it."""
+        """Turn whatever fails while speaking with the server into a `ToolError`, and count it.
+
+        `doing` is empty while it is not connected yet.
+        """
         name = self.server.name
         try:
             yield
@@ -152,7 +155,8 @@ class Connection:
             why = "no answer in time" if isinstance(error, TimeoutError) else shown(_first(error))
             said = self._last_said()
             hint = f"Go on without it.{f' Its last words: {said}' if said else ''}"
-            raise ToolError(f"{name} was lost while {doing} ({why})", hint=hint) from error
+            lost = f"{name} was lost while {doing}" if doing else f"cannot connect to {name}"
+            raise ToolError(f"{lost} ({why})", hint=hint) from error
 
     def _count(self) -> None:
         self._failures += 1

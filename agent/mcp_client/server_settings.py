@@ -139,7 +139,8 @@ def settings_of(name: str, given: Any, origin: Path) -> ServerSettings:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, (name, *first["loc"])))
-        raise UsageError(f"{origin}: {where}: {first['msg']}") from error
+        said = first["msg"].removeprefix("Value error, ")
+        raise UsageError(f"{origin}: {where}: {said}") from error
 
 
 def _slug(name: str, taken: set[str]) -> str:

@@ -43,6 +43,8 @@ COMMON_SHARE = 0.3  # a word in more of the memories than this names no subject
 COMMON = 10  # memories that may share a word all the same: few memories may be about one thing
 EVIDENCE = 12  # memories that a model is shown; the newest say most
 LENGTH = 300  # characters of an insight
+_UNDRAWN = kinds.UNSEARCHED | {kinds.INSIGHT, kinds.PAGE}
+"""What no insight is drawn from: what a model is given whole, insights, people's own pages."""
 _STATE = "dream"
 
 
@@ -133,8 +135,8 @@ def _terms(row: Any) -> frozenset[str]:
 
 
 def _insights(entries: Entries) -> int:
-    """Draw insights from what runs left, and write each under its subject; returns how many."""
-    rows = entries.all([kinds.OUTCOME, kinds.ERROR, kinds.FACT, kinds.SOURCE], BATCH)
+    """Draw insights from what is kept, and write each under its subject; returns how many."""
+    rows = [row for row in entries.all(None, 2 * BATCH) if row.kind not in _UNDRAWN][-BATCH:]
     known = {row.key: row for row in entries.all([kinds.INSIGHT])}
     drafts = []
     for cluster in _clusters([(row, _terms(row)) for row in rows]):

@@ -7,11 +7,12 @@ runs left are appended. Pure functions: what is stored is read and written elsew
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from agent import jsvalues as js
+from agent.limits import LimitSettings
 from agent.memory import kinds
 from agent.memory.memory_types import Layers, Untrusted
 from agent.memory.terms import index_terms
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from agent.memory.memory_types import Hit, Turn
     from browser.types import PageContext
 
-BUDGET = 3_000  # characters, as in the reference curator
+DEFAULTS = LimitSettings()
 LINE = 500  # characters of one memory
 STAR = 0.7  # a score from which a memory bears on most of the question
 STALE = timedelta(days=30)  # after which a page may well say something else
@@ -37,13 +38,14 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 def context_block(
     hits: Sequence[Hit],
     now: datetime | None = None,
+    units: int = DEFAULTS.recalled_units,
 ) -> str:
     """Lay memories out, best first as they come; empty where there are none.
 
     What a page said long before `now` is marked as a claim whose source must be read again.
     """
     kept: list[tuple[Hit, str]] = []
-    left = BUDGET
+    left = units
     for hit in hits:
         line = _line(hit, now or datetime.now(UTC))
         if len(line) < left:
@@ -71,11 +73,7 @@ def _line(hit: Hit, now: datetime) -> str:
 
 
 # The limits of the reference engine, in entries and UTF-16 units.
-RECENT_TURNS = 30
 PAGE_UNITS = 3_000
-PROFILE_KEYS = 50
-MANUAL_MEMORIES = 100
-SESSION_SUMMARIES = 20
 SHOWN_WITHOUT_FILTER = 6
 SHOWN_SESSIONS = 10
 RELEVANT = 10
@@ -116,18 +114,18 @@ def build_messages(
     if layers.condensed:
         text = f"[Previous conversation history (condensed):\n{layers.condensed}]"
         messages += [Message("user", text), Message("assistant", ACKNOWLEDGEMENT)]
-    for turn in layers.history[-RECENT_TURNS:]:
+    for turn in layers.history[-layers.limits.recent_turns :]:
         messages.append(Message("user" if turn.role == "user" else "assistant", turn.text))
     captured = [f"[{kind}] {value}" for kind, value in context]
     before = "\n".join(["\nCaptured context:", *captured, ""]) if captured else ""
     current = js.trim(_page(page_context) + before + "\n" + question)
     if layers.profile:
-        known = _lines(newest_profile(layers.profile))
+        known = _lines(newest_profile(layers.profile, layers.limits.profile_keys))
         current += f"\n\n[User profile (permanent):\n{known}]"
     summaries = {key: _delimited(value) for key, value in layers.sessions.items()}
-    current += _remembered(question, layers.memories, summaries, similarity)
+    current += _remembered(question, replace(layers, sessions=summaries), similarity)
     skill_block, active = _skills(layers.skills)
-    current += skill_block + context_block(layers.recalled)
+    current += skill_block + context_block(layers.recalled, units=layers.limits.recalled_units)
     return [*messages, Message("user", current)], active
 
 
@@ -156,13 +154,13 @@ def _page(page: PageContext | None) -> str:
 
 def _remembered(
     question: str,
-    memories: Mapping[str, Any],
-    sessions: Mapping[str, Any],
+    layers: Layers,
     similarity: Callable[[str, str], float | None] | None,
 ) -> str:
     """Lay out the newest of few summaries and memories; of many those that bear on a question."""
-    manual, summaries = newest_manual(memories), newest_sessions(sessions)
-    every, all_manual = candidates(memories, sessions), ""
+    manual = newest_manual(layers.memories, layers.limits.memories)
+    summaries = newest_sessions(layers.sessions)
+    every, all_manual = candidates(layers), ""
     if manual:
         all_manual = f"\n\n[Saved memories:\n{_lines(manual)}]"
     if len(every) <= SHOWN_WITHOUT_FILTER:
@@ -181,10 +179,11 @@ def _remembered(
     return block + (all_manual if len(manual) <= SMALL_STORE else "")
 
 
-def candidates(memories: Mapping[str, Any], sessions: Mapping[str, Any]) -> Entries:
+def candidates(layers: Layers) -> Entries:
     """Give what may be shown: the newest summaries and the memories."""
-    newest = list(newest_sessions(sessions).items())[:SESSION_SUMMARIES]
-    return js.ordered({**dict(newest), **newest_manual(memories)})
+    newest = list(newest_sessions(layers.sessions).items())[: layers.limits.session_summaries]
+    manual = newest_manual(layers.memories, layers.limits.memories)
+    return js.ordered({**dict(newest), **manual})
 
 
 def entry_text(key: str, value: Any) -> str:
@@ -231,14 +230,14 @@ def viable(skill: Mapping[str, Any]) -> bool:
     return isinstance(score, int | float) and score > SKILL_FLOOR
 
 
-def newest_profile(profile: Mapping[str, Any]) -> Entries:
-    """Keep the last 50 entries of a profile."""
-    return dict(list(js.ordered(profile).items())[-PROFILE_KEYS:])
+def newest_profile(profile: Mapping[str, Any], most: int = DEFAULTS.profile_keys) -> Entries:
+    """Keep the last entries of a profile."""
+    return dict(list(js.ordered(profile).items())[-most:])
 
 
-def newest_manual(memories: Mapping[str, Any]) -> Entries:
-    """Keep the last 100 memories, in the order in which they were first written."""
-    return dict(list(js.ordered(memories).items())[-MANUAL_MEMORIES:])
+def newest_manual(memories: Mapping[str, Any], most: int = DEFAULTS.memories) -> Entries:
+    """Keep the last memories, in the order in which they were first written."""
+    return dict(list(js.ordered(memories).items())[-most:])
 
 
 def newest_sessions(sessions: Mapping[str, Any]) -> Entries:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from agent.jsvalues import well_formed
+from agent.limits import LimitSettings
 from agent.memory import consolidation, outcomes
 from agent.memory.associations import Graph
 from agent.memory.conversations import Conversations
@@ -42,7 +43,14 @@ class Memory:
     wiki, the sealed log.
     """
 
-    def __init__(self, store: Store, namespace: int, vectors: Vectors | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        namespace: int,
+        vectors: Vectors | None = None,
+        limits: LimitSettings | None = None,
+    ) -> None:
+        self.limits = limits or LimitSettings()
         self.store = store
         self.namespace = namespace
         self.entries = Entries(store, namespace, vectors)
@@ -55,6 +63,7 @@ class Memory:
         namespace: str = "default",
         *,
         embeddings: Embedder | str | None = None,
+        limits: LimitSettings | None = None,
     ) -> Memory:
         """Open a file, a folder (its `memory.db`), `:memory:` or a database URL.
 
@@ -69,7 +78,8 @@ class Memory:
             number = store.namespace(namespace)
             if isinstance(embeddings, str):
                 embeddings = embedder_of(embeddings, None, os.environ)
-            memory = cls(store, number, Vectors(store, embeddings) if embeddings else None)
+            vectors = Vectors(store, embeddings) if embeddings else None
+            memory = cls(store, number, vectors, limits)
             undo.pop_all()
         return memory
 
@@ -213,11 +223,11 @@ class Memory:
 
     def layers(self, question: str, session: str | None = None) -> Layers:
         """Gather what a run is given; without a session, history begins anew."""
-        return outcomes.gather(self.entries, self.conversations, question, session)
+        return outcomes.gather(self.entries, self.conversations, question, session, self.limits)
 
     def upkeep(self, session: str) -> Upkeep:
         """Give what the jobs after an answer change, for one conversation."""
-        return Upkeep(self.entries, self.conversations, session)
+        return Upkeep(self.entries, self.conversations, session, self.limits)
 
     def record_run(
         self, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
@@ -228,6 +238,10 @@ class Memory:
         again renews these memories and adds none. Returns their ids.
         """
         return outcomes.record_run(self.entries, report, steps, used)
+
+    def uses(self, memory: int) -> tuple[int, int]:
+        """Give to how many runs a memory was given, and how many of their answers cite its page."""
+        return outcomes.uses(self.entries, memory)
 
     def reinforce(self, ids: Sequence[int]) -> None:
         """Strengthen the links among memories that served one verified answer."""
@@ -257,10 +271,11 @@ class Memory:
         session = session or self.latest_session()
         return export_storage(self.entries, self.conversations, session)
 
-    def load(self, storage: Mapping[str, Any], session: str = IMPORTED) -> None:
+    def load(self, storage: Mapping[str, Any], session: str = IMPORTED) -> list[tuple[str, str]]:
         """Take over a storage in the reference engine's form; raises `BadImport`.
 
         What has the same key is replaced, its former value kept in the history; the chat history
-        becomes the conversation `session`.
+        becomes the conversation `session`. A skill that is named as another, and says something
+        else, is kept beside it: (name, new name) of those are returned.
         """
-        load_storage(self.entries, self.conversations, storage, session)
+        return load_storage(self.entries, self.conversations, storage, session)

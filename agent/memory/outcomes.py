@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent import jsvalues
 from agent.memory import kinds
-from agent.memory.layers import RECENT_TURNS, SHOWN_WITHOUT_FILTER, relevant
+from agent.memory.layers import SHOWN_WITHOUT_FILTER, relevant
 from agent.memory.memory_types import Layers, Origin, Untrusted
 from agent.memory.records import RUNS, MemoryDraft, details, unpack
 from agent.memory.terms import content_key, index_terms, unmarked
@@ -26,12 +26,14 @@ from agent.types import VerdictState
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agent.limits import LimitSettings
     from agent.memory.conversations import Conversations
     from agent.memory.entries import Entries
     from agent.memory.memory_types import Hit
     from agent.types import Report, ReportSource, Sentence
 
 ANSWER = 400  # characters of the answer that an outcome keeps
+USES, USES_KEPT = "uses", 1_000  # memories whose use is counted, those given last
 MESSAGE = 200  # characters of what went wrong
 PAGES = 5  # that a fact names; more do not make it truer
 GOOD_FOR = 5  # questions that a source remembers
@@ -39,7 +41,6 @@ MIN_PLAYBOOK = 2  # steps; one search is no method
 ALIKE = 10  # facts and outcomes of like words that are compared with a new finding
 SUBJECT = 3  # words besides numbers that say what a fact is about; "It took 3 hours" may be of any
 SEARCHED = 24  # memories that are looked at for a question
-RECALLED = 12  # of them that may fill the context block
 RELEVANT = 0.45  # of the question's words, by weight: less is not about it
 REPEATED = 0.9  # of a text's words that stand elsewhere; the rest is a heading that came along
 _UNANSWERED = frozenset({"failed", "not_found"})
@@ -81,9 +82,27 @@ def record_run(
     served = [row.id for row in entries.by_ids(used) if row.url in urls]
     if facts:
         entries.links.reinforce([*ids[: len(facts)], *served])
+    _count_uses(entries, used, served)
     last = (entries.notes.read(RUNS) or {"last": 0.0})["last"]
     entries.notes.write(RUNS, {"before": last, "last": time.time()})
     return ids
+
+
+def _count_uses(entries: Entries, given: Sequence[int], cited: Sequence[int]) -> None:
+    """Count of each memory to how many runs it was given, and how many answers cite its page."""
+    if not given:
+        return
+    kept: dict[str, list[int]] = entries.notes.read(USES) or {}
+    for memory in given:
+        shown, served = kept.pop(str(memory), [0, 0])
+        kept[str(memory)] = [shown + 1, served + (memory in cited)]
+    entries.notes.write(USES, dict(list(kept.items())[-USES_KEPT:]))
+
+
+def uses(entries: Entries, memory: int) -> tuple[int, int]:
+    """Give to how many runs a memory was given, and how many of their answers cite its page."""
+    shown, served = (entries.notes.read(USES) or {}).get(str(memory), (0, 0))
+    return shown, served
 
 
 def question_key(question: str) -> str:
@@ -218,7 +237,11 @@ def _draft(
 
 
 def gather(
-    entries: Entries, conversations: Conversations, question: str, session: str | None
+    entries: Entries,
+    conversations: Conversations,
+    question: str,
+    session: str | None,
+    limits: LimitSettings,
 ) -> Layers:
     """Read every layer; `recalled` holds what bears on the question and is in no other layer."""
     values: dict[str, dict[str, Any]] = {
@@ -237,14 +260,15 @@ def gather(
     quotes, public = conversations.heard(session) if session else (False, "")
     return Layers(
         condensed=conversations.condensed(session)[0] if session else "",
-        history=tuple(conversations.turns(session, RECENT_TURNS)) if session else (),
+        history=tuple(conversations.turns(session, limits.recent_turns)) if session else (),
         profile={row.key: unpack(row) for row in entries.all([kinds.PROFILE])},
         memories=values[kinds.REMEMBERED],
         sessions=values[kinds.SUMMARY],
         skills=tuple(unpack(row) for row in entries.all([kinds.SKILL])),
-        recalled=tuple(distinct(recalled)[:RECALLED]),
+        recalled=tuple(distinct(recalled)[: limits.recalled]),
         quotes=quotes,
         public=public,
+        limits=limits,
     )
 
 

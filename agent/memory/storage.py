@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent import jsvalues
+from agent.limits import LimitSettings
 from agent.memory import kinds
-from agent.memory.layers import MANUAL_MEMORIES, PROFILE_KEYS, SESSION_SUMMARIES
 from agent.memory.memory_types import BadImport, Origin, Turn
 from agent.memory.records import MemoryDraft, pack, unpack
 
@@ -29,18 +29,20 @@ if TYPE_CHECKING:
     from agent.memory.entries import Entries
 
 COUNTER = "_convCount"
-SUMMARY_UNITS = 1_500
-CONDENSED_UNITS = 4_000
-MAX_SKILLS = 50
-"""More instructions than that crowd the question out; the oldest goes."""
-MAX_PROJECTS = 10
 Skill = dict[str, Any]
 
 
 class Upkeep:
     """The memory of one namespace as its housekeeping sees it; `session` is the conversation."""
 
-    def __init__(self, entries: Entries, conversations: Conversations, session: str) -> None:
+    def __init__(
+        self,
+        entries: Entries,
+        conversations: Conversations,
+        session: str,
+        limits: LimitSettings | None = None,
+    ) -> None:
+        self.limits = limits or LimitSettings()
         self._entries = entries
         self._conversations = conversations
         self._session = session
@@ -66,12 +68,12 @@ class Upkeep:
         self._entries.put_all([_draft(kinds.PROFILE, key, value) for key, value in facts.items()])
 
     def add_summary(self, at_ms: int, text: str, *, trusted: bool) -> None:
-        """Keep the summary of a session; the newest twenty stay."""
+        """Keep the summary of a session; the newest stay."""
         origin = Origin(trusted=trusted)
-        said = jsvalues.cut(text, SUMMARY_UNITS)
+        said = jsvalues.cut(text, self.limits.summary_units)
         self._entries.put(_draft(kinds.SUMMARY, f"session_{at_ms}", said, origin))
         keys = sorted((r.key for r in self._entries.all([kinds.SUMMARY])), key=jsvalues.sort_key)
-        for key in keys[:-SESSION_SUMMARIES]:
+        for key in keys[: -self.limits.session_summaries]:
             self._entries.delete([kinds.SUMMARY], key)
 
     def condensed(self) -> tuple[str, int]:
@@ -80,7 +82,9 @@ class Upkeep:
 
     def condense(self, text: str, watermark: int) -> None:
         """Replace what is condensed, which now covers so many turns."""
-        self._conversations.condense(self._session, jsvalues.cut(text, CONDENSED_UNITS), watermark)
+        self._conversations.condense(
+            self._session, jsvalues.cut(text, self.limits.condensed_units), watermark
+        )
 
     def hear(self, public: str, *, quotes: bool) -> None:
         """Note words of the conversation that left it, and whether its turns may quote others."""
@@ -95,9 +99,9 @@ class Upkeep:
         return [unpack(row) for row in self._entries.all([kinds.SKILL])]
 
     def put_skills(self, changed: Sequence[Skill]) -> None:
-        """Write skills, each in place of the one of its name; past fifty the oldest goes."""
+        """Write skills, each in place of the one of its name; the oldest of too many goes."""
         self._entries.put_all([_draft(kinds.SKILL, str(skill["name"]), skill) for skill in changed])
-        for row in self._entries.all([kinds.SKILL])[:-MAX_SKILLS]:
+        for row in self._entries.all([kinds.SKILL])[: -self.limits.skills]:
             self._entries.delete([kinds.SKILL], row.key)
 
     def drop_skill(self, name: str) -> bool:
@@ -109,10 +113,10 @@ class Upkeep:
         return _values(self._entries, kinds.PROJECT)
 
     def put_project(self, name: str, plan: Mapping[str, Any]) -> None:
-        """Write a plan; past ten projects the first goes."""
+        """Write a plan; the first of too many projects goes."""
         self._entries.put(_draft(kinds.PROJECT, name, dict(plan)))
         names = list(jsvalues.ordered(self.projects()))
-        for key in names[:-MAX_PROJECTS]:
+        for key in names[: -self.limits.projects]:
             self._entries.delete([kinds.PROJECT], key)
 
     def saved(self) -> dict[str, Any]:
@@ -126,7 +130,8 @@ class Upkeep:
 
     def trim(self) -> None:
         """Drop what is beyond the bounds of profile and memories, oldest first."""
-        for kind, most in ((kinds.PROFILE, PROFILE_KEYS), (kinds.REMEMBERED, MANUAL_MEMORIES)):
+        bounds = (kinds.PROFILE, self.limits.profile_keys), (kinds.REMEMBERED, self.limits.memories)
+        for kind, most in bounds:
             keys = list(jsvalues.ordered({row.key: row for row in self._entries.all([kind])}))
             for key in keys[:-most]:
                 self._entries.delete([kind], key)
@@ -162,15 +167,44 @@ _JSON_NAMES: dict[type, str] = {dict: "JSON object", list: "JSON list", str: "st
 
 def load_storage(
     entries: Entries, conversations: Conversations, storage: Mapping[str, Any], session: str
-) -> None:
-    """Take over a storage; raises `BadImport` before anything is written."""
+) -> list[tuple[str, str]]:
+    """Take over a storage; raises `BadImport` before anything is written.
+
+    A skill that is named as another one, and says something else, is kept beside it under a name
+    of its own. Returns those new names.
+    """
     _check(storage)
-    entries.put_all(list(_drafts(storage)))
+    skills, renamed = _distinct_skills(entries, storage.get(_SKILLS, []))
+    entries.put_all(list(_drafts({**storage, _SKILLS: skills} if skills else storage)))
     if _CHAT in storage:
         turns = [Turn(turn["role"], turn["text"]) for turn in storage[_CHAT]]
         conversations.append(session, turns, anew=True)
     if _CONDENSED in storage:
         conversations.condense(session, storage[_CONDENSED], 0)
+    return renamed
+
+
+def _distinct_skills(
+    entries: Entries, given: Sequence[Skill]
+) -> tuple[list[Skill], list[tuple[str, str]]]:
+    """Give the skills under names of their own; and (name, new name) of those that had to change.
+
+    One that says what the known one of its name says takes its place.
+    """
+    known = {row.key: unpack(row).get("instruction") for row in entries.all([kinds.SKILL])}
+    skills: list[Skill] = []
+    renamed: list[tuple[str, str]] = []
+    for skill in given:
+        name = free = skill.get("name")
+        if isinstance(name, str):
+            free, number = name, 2
+            while free in known and known[free] != skill.get("instruction"):
+                free, number = f"{name} ({number})", number + 1
+            known[free] = skill.get("instruction")
+            if free != name:
+                renamed.append((name, free))
+        skills.append({**skill, "name": free} if free != name else skill)
+    return skills, renamed
 
 
 def export_storage(

@@ -63,6 +63,8 @@ class Task(StrEnum):
     REVIEW = "review"
     JUDGE = "judge"
     AFTER = "after"
+    CONDENSE = "condense"
+    """Summing up the old steps of a conversation whose window is full."""
     MEND = "mend"
     """Writing down again a call that could not be read."""
     REPHRASE = "rephrase"

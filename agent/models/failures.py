@@ -43,7 +43,7 @@ UNREACHED = 0
 GARBAGE = (ValueError, TypeError, AttributeError, LookupError)
 """What reading an answer raises that has not the form it should have: the clients check none."""
 _PASSING = frozenset({408, 409, 425, 429})
-_QUOTA = re.compile(r"quota|billing|credit|spend_limit|payment", re.IGNORECASE)
+_QUOTA = ("quota", "billing", "credit", "spend_limit", "payment")
 _NO_CREDIT = re.compile(r"credit balance|billing (?:hard )?limit", re.IGNORECASE)
 _TOO_LONG = re.compile(r"context.{0,10}(?:length|window)|prompt is too long", re.IGNORECASE)
 _NO_TOOLS = re.compile(
@@ -114,7 +114,7 @@ class Failure:
 
     @property
     def _no_quota(self) -> bool:
-        named = self.status in (400, 403, 429) and bool(_QUOTA.search(self.code))
+        named = self.status in (400, 403, 429) and any(word in self.code.lower() for word in _QUOTA)
         return self.status == 402 or named or bool(_NO_CREDIT.search(self.said))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
     from agent.protocol.native import NativeCall, NativeTurn
     from agent.types import Image
 
-_STREAM = re.compile(r"stream", re.IGNORECASE)
-_FORM = re.compile(r"response_format|schema|grammar|sampler", re.IGNORECASE)
+_FORM = ("response_format", "schema", "grammar", "sampler")
 _LIMITS = ("max_tokens", "max_completion_tokens")
 """How the bound on a reply is called: the second is the newer name, which few servers know."""
 _UNSUPPORTED = frozenset({400, 404, 415, 422, 501})
@@ -79,7 +77,7 @@ class OpenAIModel(RemoteModel):
             try:
                 return await self._streamed(form, heard)
             except openai.APIStatusError as error:
-                if error.status_code not in _UNSUPPORTED or not _STREAM.search(said(error)):
+                if error.status_code not in _UNSUPPORTED or "stream" not in said(error).lower():
                     raise
                 self._streams = False
         return whole(await self._create(form))
@@ -92,7 +90,7 @@ class OpenAIModel(RemoteModel):
             told = said(error)
             if error.status_code not in _UNSUPPORTED:
                 raise
-            if "response_format" in form and _FORM.search(told):
+            if "response_format" in form and any(word in told.lower() for word in _FORM):
                 self._takes_schemas = False
                 form = {key: value for key, value in form.items() if key != "response_format"}
             elif self._limit in form and self._limit in told:

@@ -132,7 +132,8 @@ class RemoteModel(ABC):
         """Give the error of a provider that lets nobody in without a key: it need not be asked."""
         return ModelUnauthorized(
             f"{self.name} needs a key, and {self.where.key_name} is not set",
-            hint=f"Set {self.where.key_name}, or use --model extractive, which needs none.",
+            hint=f"Set {self.where.key_name}, keep it with `research keys set "
+            f"{self.where.key_name}`, or use --model extractive, which needs none.",
         )
 
     async def _tried(self, asked: ModelRequest, heard: Hearing | None) -> ModelReply:

@@ -1,4 +1,4 @@
-"""What a model is asked beside the answer: a plan of subtasks, and what a draft leaves open."""
+"""What a model is asked beside the answer: subtasks or steps, and what a draft leaves open."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from agent import jsvalues as js
 from agent.prompts import prompt
-from agent.protocol.replies import loose_object
+from agent.protocol.replies import inert, loose_object
 from agent.types import Message
 
 # The reference engine's trigger and limits; lengths in UTF-16 units.
@@ -61,6 +61,52 @@ def _subtask(row: dict[str, Any], number: int) -> Subtask:
     return Subtask(
         row["task"], tuple(dict.fromkeys(n for n in earlier if 0 <= n < number)), bool(named)
     )
+
+
+MOST_STEPS = 6
+LONGEST_STEP = 200
+"""Characters of a planned step."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepPlan:
+    """How a question that stays whole is to be gone about: what to do, and where that fails, else.
+
+    `budget` is how many rounds of tool calls it should take.
+    """
+
+    steps: tuple[tuple[str, str], ...]
+    budget: int
+
+    def note(self) -> str:
+        """Write it as the loop is told of it."""
+        lines = [
+            f"{n}. {step}" + (f"\n   ↳ else: {fallback}" if fallback else "")
+            for n, (step, fallback) in enumerate(self.steps, 1)
+        ]
+        head = f"[Plan, to be left where what is found says otherwise; about {self.budget} rounds:"
+        return "\n".join([head, *lines]) + "]"
+
+
+def read_steps(reply: str, most: int) -> StepPlan | None:
+    """Read the steps of a reply that leaves a question whole; None without two of them.
+
+    The budget is theirs where it names none, and at most `most`.
+    """
+    plan = loose_object(reply)
+    rows = plan.get("steps")
+    if js.truthy(plan.get("decompose")) or not isinstance(rows, list):
+        return None
+    rows = [row if isinstance(row, dict) else {"do": row} for row in rows]
+    steps = [(_line(row.get("do")), _line(row.get("else"))) for row in rows]
+    steps = [step for step in steps if step[0]][:MOST_STEPS]
+    named = plan.get("budget")
+    budget = named if isinstance(named, int) and not isinstance(named, bool) else len(steps)
+    return StepPlan(tuple(steps), max(1, min(budget, most))) if len(steps) >= FEWEST else None
+
+
+def _line(value: Any) -> str:
+    return inert(" ".join(value.split())[:LONGEST_STEP]) if isinstance(value, str) else ""
 
 
 LONGEST_POINT = 300

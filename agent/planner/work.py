@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent import jsvalues as js
@@ -22,11 +22,13 @@ from agent.planner import report
 from agent.planner.plan import (
     NO_RESPONSE,
     SIDE_BY_SIDE,
+    StepPlan,
     Subtask,
     missing_note,
     missing_request,
     read_plan,
     read_points,
+    read_steps,
     wants_plan,
 )
 from agent.prompts import prompt
@@ -100,8 +102,11 @@ class Work:
         self.messages = fit_opening(await self.opening(question, MAIN))
         if self.as_report:
             return await self._report(question)
-        plan = await self._plan(question)
+        reply = await self._plan(question)
+        plan = self._subtasks(reply)
         answer = await self._by_subtasks(question, plan) if plan else None
+        if not plan:
+            self._follow(read_steps(reply, self.budget.steps_left))
         if answer is None:
             answer = await self._loop.run(self.messages)
         return await self._filled(question, answer)
@@ -111,14 +116,26 @@ class Work:
         self.messages.append(Message("assistant", answer))
         return await self._loop.go_on(self.messages, said)
 
-    async def _plan(self, question: str) -> list[Subtask]:
+    async def _plan(self, question: str) -> str:
         wanted = self.effort.plans and wants_plan(question)
         if not wanted or not takes(self.model, Task.PLAN):
-            return []
+            return ""
         request = Message("user", f"Request: {_quoted(question)}")
-        reply = await self._asked(PLAN, prompt(PLAN), [request])
-        plan = read_plan(reply) if reply else []
+        return await self._asked(PLAN, prompt(PLAN), [request]) or ""
+
+    def _subtasks(self, reply: str) -> list[Subtask]:
+        plan = read_plan(reply)
         return plan if self.budget.share_of(len(plan)) >= FEWEST_STEPS else []
+
+    def _follow(self, plan: StepPlan | None) -> None:
+        """Put a plan behind the question, unless the record has it there already."""
+        asked = self.messages[-1]
+        if plan is None:
+            return
+        self._loop.planned = plan.budget
+        if not asked.content.endswith(plan.note()):
+            self.messages[-1] = replace(asked, content=f"{asked.content}\n\n{plan.note()}")
+            self.record("plan", PLAN, steps=[step for step, _ in plan.steps], budget=plan.budget)
 
     async def _by_subtasks(self, question: str, plan: Sequence[Subtask]) -> LoopResult | None:
         """Work on the subtasks and put their results together; None where that fails."""

@@ -30,6 +30,11 @@ UNREAD = (
     "[Note: pages were found, and none was read. Read the most promising ones before you give up.]"
 )
 """Said once, to a model that gives up after a search alone."""
+PLAN_SPENT = (
+    "[Note: the plan was for {steps} rounds, and two more are used. Answer now from what is known; "
+    "only where one thing is still missing without which there is no answer, look for that.]"
+)
+"""Said once, to a loop that goes beyond its plan."""
 FORM = "[Note: a tool call in that reply cannot be read. Its form is {call}. Write it again.]"
 """Said to a reply whose only call cannot be read."""
 SEARCHES = "[Note: NOT_FOUND before any search is no end: the question itself is searched now.]"

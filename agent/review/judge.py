@@ -217,7 +217,10 @@ def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
 def read_verdicts(
     reply: str, claims: Mapping[str, Sequence[Passage]], evidence: Evidence | None = None
 ) -> Verdicts:
-    """Read a judge's reply: a line a claim, by its number; a claim without one stays open."""
+    """Read a judge's reply: a line a claim, by its number; a claim without one stays open.
+
+    What is supported by words of a source that the claim does not cite is cited to the wrong page.
+    """
     cases = list(claims.items())
     decided: dict[Case, Verdict] = {}
     for match in _LINE.finditer(reply):
@@ -225,7 +228,10 @@ def read_verdicts(
         if 0 <= index < len(cases):
             claim, passages = cases[index]
             there = _of_sources(passages, evidence) if evidence else passages
-            decided[_case(claim, passages)] = _verdict(match[2].lower(), match[3], there)
+            verdict = _verdict(match[2].lower(), match[3], there)
+            if verdict.state is VerdictState.SUPPORTED and not verdict.quote and evidence:
+                verdict = _said_elsewhere(match[3], passages, evidence) or verdict
+            decided[_case(claim, passages)] = verdict
     said = _ANSWERS.search(reply)
     return Verdicts(decided, cast("Answers", said[1].lower()) if said else None)
 
@@ -249,6 +255,19 @@ def _of_sources(passages: Sequence[Passage], evidence: Evidence) -> list[Passage
     return [*passages, *(p for source in sources if source is not None for p in source.passages)]
 
 
+def _said_elsewhere(rest: str, passages: Sequence[Passage], evidence: Evidence) -> Verdict | None:
+    """Tell of a claim whose words a judge found on a page that the claim does not cite."""
+    cited = {passage.source for passage in passages}
+    pages = {source.url for source in evidence.sources if source.n in cited}
+    for source in evidence.sources:
+        if source.url in pages:
+            continue
+        if quote := _quote(rest, [passage.text for passage in source.passages]):
+            said = f"it stands on another page, “{source.title or source.url}”: “{quote}”"
+            return Verdict(VerdictState.UNDECIDED, "", said, "judge")
+    return None
+
+
 def _verdict(word: str, rest: str, passages: Iterable[Passage]) -> Verdict:
     state, reason = _STATES[word]
     quote = _quote(rest, [passage.text for passage in passages])
@@ -267,5 +286,7 @@ def _quote(rest: str, texts: Sequence[str]) -> str:
     """
     marks = [i for i, character in enumerate(rest) if character in _MARKS]
     spans = [rest[a + 1 : b] for a, b in itertools.combinations(marks, 2)]
+    # A word set off by spaces stands between two quotes: it joins them.
+    spans = [span for span in spans if span == span.strip() or len(span.split()) > 1]
     quoted = sorted((span.strip() for span in spans), key=len, reverse=True)
     return next((q for q in quoted if q and any(q in text for text in texts)), "")

@@ -28,7 +28,7 @@ from agent.run.web import open_web
 from agent.types import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from contextlib import AsyncExitStack
     from pathlib import Path
 
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 CLAIMS_AT_ONCE: Final = 10
 """Claims that a judge is asked about in one request: as many as a long answer has."""
+
+_FIRST_WORDS: Final = 24
+"""Characters of a claim by which its paragraph is found: markers stand further on."""
 
 
 async def audit(
@@ -56,11 +59,13 @@ async def audit(
 
     Raises `UsageError` for a draft that cannot be read or cites nothing that can be looked up.
     """
-    draft, where = read_draft(path, bibliography), dict(services or {})
-    for name in where.keys() - SERVICES.keys():
-        raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")
+    draft = read_draft(path, bibliography)
     named: dict[str, Any] = {**flags, "model": model, "memory": False}
     settings = options_of(named, config=config)
+    set_ = dict(one.partition("=")[::2] for one in settings.service)
+    where = {**set_, **(services or {})}
+    for name in where.keys() - SERVICES.keys():
+        raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")
     private = (*settings.allow_private, *map(host_port, where.values()))
     settings = settings.model_copy(update={"allow_private": private})
     given = Given(on_event=on_event, config=config)
@@ -85,7 +90,7 @@ class Audit(Run):
 
     async def _answered(self, stack: AsyncExitStack) -> Report:
         services, context = self._services, self._services.context
-        services.started(self._model.name, services.folder.id)
+        services.started(self._model.name, services.folder.id, work="audit")
         opened = open_web(services.options, services.environ, services.record)
         web = context.web = await stack.enter_async_context(opened)
         checking = ReferenceCheck(context, web, self._where)
@@ -114,18 +119,26 @@ class Audit(Run):
         return self._close(report)
 
     async def _judged(self, model: Model, text: str) -> Verdicts:
-        """Ask the judge about what code leaves open, some claims at a time; as far as it goes."""
+        """Ask the judge about what code leaves open, some claims at a time; as far as it goes.
+
+        It is not asked about a sentence whose source could not be read: other pages decide nothing.
+        """
         services, verdicts = self._services, Verdicts()
         if not takes(model, Task.JUDGE):
             return verdicts
+        checked = await asyncio.to_thread(check_answer, text, services.evidence)
+        unread = {said for said, _ in checked.unread}
+        unread -= {one.text for one in checked.sentences if one.citations}
         claims = await asyncio.to_thread(open_claims, text, services.evidence)
+        claims = {claim: cited for claim, cited in claims.items() if claim not in unread}
         for first in range(0, len(claims), CLAIMS_AT_ONCE):
             some = dict(list(claims.items())[first : first + CLAIMS_AT_ONCE])
             place = f"{JUDGE}/{first // CLAIMS_AT_ONCE + 1}"
             asker = ModelClient(model, judge_system(), services.budget, services.record)
             try:
                 async with asyncio.timeout(services.budget.seconds_left(reserve=False)):
-                    decided = await judge(asker, place, some, services.evidence)
+                    told = _around(some, checked.answer)
+                    decided = await judge(asker, place, some, services.evidence, told)
             except (ResearchError, TimeoutError) as error:
                 services.record("note", place, text=f"the judge failed: {error or 'timeout'}")
                 break
@@ -133,3 +146,10 @@ class Audit(Run):
             verdicts = verdicts.joined(decided)
             services.record("judge", place, verdicts=decided.rows())
         return verdicts
+
+
+def _around(claims: Iterable[str], text: str) -> str:
+    """Give the paragraphs of a draft in which claims stand: what their “he” and “it” mean."""
+    begun = [claim[:_FIRST_WORDS] for claim in claims]
+    parts = text.split("\n\n")
+    return "\n\n".join(part for part in parts if any(words in part for words in begun))

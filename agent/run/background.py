@@ -12,7 +12,7 @@ import asyncio
 import os
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 
 FACTS = "facts"
 """The job that writes what the run found out, by its name on record."""
+DAY_LOG = "day-log"
+"""The job that writes a run into the day's log of a wiki."""
 FOLDER = "unsettled"
 AT_ONCE = 3
 """Runs whose jobs a later run does beside its own; the one after it goes on."""
@@ -103,13 +105,14 @@ class JobNotes:
 
     `messages` counts what its model had before it in the end, `used` are the memories that it was
     given, `memory` names the memory that it is for, and `asks` says that a language model is
-    asked.
+    asked. `wiki` is the folder whose day's log it goes into, empty for none.
     """
 
     messages: int
     used: Sequence[int]
     memory: str
     asks: bool
+    wiki: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +242,10 @@ class JobRunner:
             used = pending.notes.used
             await self.in_thread(self.memory.record_run, report, pending.steps, used)
             note(DONE, job_place(FACTS))
+        if pending.notes.wiki and DAY_LOG not in progress.done:
+            if failure := await self.in_thread(_log_run, pending):
+                note("note", job_place(DAY_LOG), text=f"the day's log was not written: {failure}")
+            note(DONE, job_place(DAY_LOG))
         if pending.notes.asks and ask is None:
             return False
         upkeep = self.memory.upkeep(pending.session)
@@ -256,6 +263,20 @@ class JobRunner:
         await jobs.run(turn)
         note(SETTLED)
         return True
+
+
+def _log_run(pending: PendingJobs) -> str:
+    """Write a run into the day's log; says why it cannot where it cannot."""
+    from agent.wiki.wiki_files import Folder  # noqa: PLC0415 - few runs have one
+    from agent.wiki.wiki_index import Wiki  # noqa: PLC0415 - few runs have one
+
+    report, ended = pending.report, datetime.fromtimestamp(pending.at_ms / 1000, UTC)
+    wiki = Wiki(Folder(pending.notes.wiki), clock=lambda: ended)
+    try:
+        wiki.log_run(report.run, report.question, f"{report.status}: {report.answer}")
+    except (OSError, UsageError) as error:
+        return str(error)
+    return ""
 
 
 def _asking(model: Model, spent: Budget, record: Record) -> Ask | None:
@@ -303,6 +324,9 @@ class BackgroundJobs:
             tuple(hit.id for hit in layers.recalled) if layers else (),
             ONLY_HERE if brought else memory_name(options),
             can_ask(work.model, work.budget),
+            str(options.wiki_folder.resolve())
+            if context.wiki and context.wiki.rules.day_log
+            else "",
         )
         unsettled = UnsettledRuns(options.data)
         lock = None if brought else await asyncio.to_thread(unsettled.claim, folder.id)

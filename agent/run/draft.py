@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+READABLE = "An audit reads Markdown, .docx, HTML, PDF and .bib."
 _URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _CLOSING: Final = ".,;:!?'\"*_"
@@ -109,7 +110,7 @@ def _markdown(path: Path) -> str:
             return _whole_page(body, place)
         document = extract_body(body, "", place)
     except (OSError, ExtractError) as error:
-        raise UsageError(f"cannot read {path}: {error}") from error
+        raise UsageError(f"cannot read {path}: {error}", hint=READABLE) from error
     return document.markdown or document.text
 
 
@@ -130,7 +131,7 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}") from error
+        raise UsageError(f"cannot read {path}: {error}", hint=READABLE) from error
 
 
 def _footnotes(found: re.Match[str]) -> str:

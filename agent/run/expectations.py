@@ -169,7 +169,8 @@ def read_suite(path: Path) -> Suite:
         rows = YAML(typ="safe", pure=True).load(text)
         suite = Suite.model_validate({**rows, "folder": path.parent})
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot read {path}: {reason}") from error
     except YAMLError as error:
         raise UsageError(f"{path} is not valid YAML: {error}") from error
     except TypeError as error:

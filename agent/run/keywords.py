@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict
 
-from agent.depth import Depth  # noqa: TC001 - whoever asks for the type hints gets them
+# Whoever asks for the type hints gets them.
+from agent.depth import Depth  # noqa: TC001
+from agent.limits import LimitSettings, WikiRules  # noqa: TC001
 
 _Path: TypeAlias = str | Path
 _Names: TypeAlias = str | Sequence[str]
@@ -15,8 +17,9 @@ _Names: TypeAlias = str | Sequence[str]
 class Flags(TypedDict, total=False):
     """The command line's flags with underscores; `None` is as if one were not there.
 
-    `budget` is in USD, `timeout` and `model_timeout` in seconds, `keep_days` in days,
-    `context_window` and `max_tokens` in tokens. `research --help` says what each does.
+    `budget` is in USD, `budget_day` and `budget_month` are those of all runs of a day and a month
+    (UTC). `timeout` and `model_timeout` are in seconds, `keep_days` in days, `context_window` and
+    `max_tokens` in tokens. `research --help` says what each does.
     """
 
     alias: _Names | None
@@ -51,17 +54,25 @@ class Flags(TypedDict, total=False):
     deny: _Names | None
     allow_private: _Names | None
     share: _Names | None
+    allow_tasks: _Names | None
     tool_sources: _Names | None
     tool_allow: _Names | None
     tool_deny: _Names | None
     mcp_tool_allow: _Names | None
     mcp_tool_deny: _Names | None
+    memory_tool_allow: _Names | None
+    memory_tool_deny: _Names | None
     mcp_config: _Path | Sequence[_Path] | None
+    service: _Names | None
     mcp_servers: dict[str, Any] | None
+    smtp_url: str | None
+    channels: dict[str, Any] | None
     proxy: str | None
     ignore_robots: bool | None
     max_steps: int | None
     budget: float | None
+    budget_day: float | None
+    budget_month: float | None
     max_tokens: int | None
     timeout: float | None
     schema: _Path | dict[str, Any] | None
@@ -74,6 +85,8 @@ class Flags(TypedDict, total=False):
     namespace: str | None
     embeddings: str | None
     wiki: _Path | None
+    wiki_rules: WikiRules | dict[str, Any] | None
+    limits: LimitSettings | dict[str, Any] | None
     fresh: bool | None
     require_verified: bool | None
     dry_run: bool | None

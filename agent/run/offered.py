@@ -11,12 +11,13 @@ from agent.tools.selection import select
 from agent.tools.toolset import plugged_tools, tools_there
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from contextlib import AsyncExitStack
 
     from agent.config import Options
     from agent.mcp_client.server_settings import NamedServer
     from agent.tools.context import ToolContext
+    from agent.tools.registry import Tool
     from agent.tools.selection import Selected
 
 
@@ -26,10 +27,13 @@ async def offered(
     stack: AsyncExitStack,
     functions: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
     *,
+    tasks: Callable[[Options], Sequence[Tool]] | None = None,
     config: bool = False,
     connect: bool = True,
 ) -> Selected:
     """Choose among all tools there are; `config` also finds servers in the file of the user.
+
+    `tasks` makes the tools that set something off later; they are there where settings allow them.
 
     Servers stay open with the stack; without `connect` none is reached. Raises `UsageError` for
     servers that are not set as they should be.
@@ -37,6 +41,10 @@ async def offered(
     there = [(tool, "") for tool in from_functions(functions or {})]
     there += [*tools_there(context), *((tool, "") for tool in plugged_tools(options.tool))]
     told: list[str] = []
+    if options.allow_tasks and tasks is not None:
+        there += [(tool, "") for tool in tasks(options)]
+    elif options.allow_tasks:
+        told.append("tasks are allowed, but cannot be set here: no jobs were handed in")
     named = options.mcp_servers or options.mcp_config or (config and servers_path().is_file())
     if named and "mcp" in options.tool_sources:
         open_servers, servers = _servers(options, config=config)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from agent.errors import Offline, WebOutOfReach, error_kind
+from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_kind
 from agent.evidence.agreement import weigh
 from agent.evidence.answer import check_answer, report_source
 from agent.journal.places import JUDGE
@@ -59,6 +59,7 @@ class Ledger:
         self.searches: list[SearchLine] = []
         self.usage = UsageTotals()
         self.no_browser = ""
+        self.undone: list[str] = []
         self._calls = 0
 
     def note(self, event: Event) -> None:
@@ -74,6 +75,8 @@ class Ledger:
         elif event.type == "tool.result" and isinstance(data["data"], dict):
             if data["data"].get("outcome") == NO_BROWSER:
                 self.no_browser = str(data["data"]["error"])
+        elif event.type == "policy.refused" and data.get("undone"):
+            self.undone.append(f"{data['name']} was not done: {data['effect']}")
         elif event.type == "model.reply":
             if not event.place.startswith(JUDGE):  # which may be another model
                 self.usage.model = data["model"]
@@ -111,9 +114,12 @@ def finished(
     text, gave_up = _verdict_word(result.text)
     checked = check_answer(text, evidence, verdicts)
     status = _status(checked, result, gave_up=gave_up)
-    lacking = ledger.no_browser and status == "answered"
+    lacking = ledger.undone or (ledger.no_browser and status == "answered")
     report = _report(ledger, budget, "partial" if lacking else status)
-    report.error = _info(no_browser) if ledger.no_browser else None
+    if ledger.no_browser:
+        report.error = _info(no_browser)
+    elif ledger.undone:
+        report.error = _info(NeedsPerson("; ".join(dict.fromkeys(ledger.undone))))
     report.answer = checked.answer
     report.sources = list(checked.sources)  # also those of the passages that come closest
     claims = not gave_up and (ledger.researched or evidence.sources)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from agent.config import CONTEXT_WINDOW
 from agent.depth import EFFORTS
-from agent.errors import JournalError
+from agent.errors import JournalError, ModelUnavailable, UsageError
 from agent.evidence.store import BLOCK, Evidence
 from agent.journal.events import read_events
 from agent.journal.places import (
     AFTER,
     CLOSING,
+    CONDENSE,
     JUDGE,
     MAIN,
     MEND,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from agent.tools.context import Record
 
 
-_OTHERS = (MEND, REPHRASE, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES)
+_OTHERS = (MEND, REPHRASE, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES, CONDENSE)
 """Places of calls that have a system prompt of their own."""
 _ONCE = frozenset({"model.request", "thought", "tool.call", "tool.result", "tool.intent"})
 """Events that name one effect: at a place where one stands on record, it is not written again."""
@@ -112,6 +113,14 @@ class RunRecord:
     def question(self) -> str:
         """What was asked."""
         return str(self.started["question"])
+
+    def require_question(self) -> RunRecord:
+        """Give this record; raises `UsageError` for an audit, which has no loop to repeat."""
+        if self.started.get("work") == "audit":
+            hint = "`research verify` holds its quotes against the saved pages; "
+            hint += "`research audit FILE` reads them anew."
+            raise UsageError(f"{self.folder.id} is an audit, which is not replayed", hint=hint)
+        return self
 
     @property
     def began(self) -> str:
@@ -319,18 +328,28 @@ class ResumedModel(Wrapping):
     def __init__(self, record: RunRecord, live: Model) -> None:
         super().__init__(live)
         self._replies = record.replies_by_digest()
+        self._failed = {
+            request.sha256
+            for request in record.requests
+            if request.place.startswith(CONDENSE) and request.place in record.failures
+        }
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Answer from the record, or live."""
-        known = self._replies.get(request_digest(system, messages))
-        return known.popleft() if known else await self._model.reply(system, messages)
+        known = self._known(system, messages)
+        return known or await self._model.reply(system, messages)
 
     async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
         """Answer from the record, or live and heard while it speaks."""
-        known = self._replies.get(request_digest(system, messages))
-        if known:
-            return known.popleft()
-        return await heard_reply(self._model, system, messages, heard)
+        known = self._known(system, messages)
+        return known or await heard_reply(self._model, system, messages, heard)
+
+    def _known(self, system: str, messages: Sequence[Message]) -> ModelReply | None:
+        digest = request_digest(system, messages)
+        if digest in self._failed:  # what stands behind it on record went on without it
+            raise ModelUnavailable("old steps were not summed up when this was asked")
+        known = self._replies.get(digest)
+        return known.popleft() if known else None
 
     def guide(self) -> None:
         """Guide the live model."""

@@ -187,7 +187,7 @@ def _same_title(cited: str, title: str) -> bool:
 
 def _place(url: str) -> str:
     """An address without what sites change freely: scheme, `www.`, a last slash, a fragment."""
-    return re.sub(r"^https?://(www\.)?", "", normalize(url)).rstrip("/")
+    return normalize(url).partition("://")[2].removeprefix("www.").rstrip("/")
 
 
 def _why(page: Page) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from agent.config import MAX_STEPS
 from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_kind
 from agent.guard.budget import Budget, LimitReached
-from agent.journal.places import MAIN, MISSING, OUTLINE, PLAN, VALUES
-from agent.loop.loop import LoopResult, request_digest
+from agent.journal.places import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, VALUES
+from agent.loop.loop import LoopResult, asks_for_notes, request_digest
 from agent.models.base import Task
 from agent.models.resolve import EXTRACTIVE
 from agent.planner.work import Work
@@ -43,7 +43,7 @@ async def replay(record: RunRecord) -> Report:
 
     Raises `ReplayDiverged` where the run would now ask its model or its tools something else.
     """
-    ledger = Ledger(record.question)
+    ledger = Ledger(record.require_question().question)
     for event in record.events:
         ledger.note(event)
     budget = RecordedBudget(record)
@@ -117,6 +117,8 @@ class RecordedModel:
         if known:
             return known.popleft()
         self._fail_as_then(request_digest(system, messages))
+        if asks_for_notes(system):  # what was not summed up then was cut
+            raise ModelUnavailable("these steps were not summed up")
         told = difference(self._record, messages)
         raise ReplayDiverged(f"the run asks its model something else {told}")
 
@@ -133,6 +135,8 @@ class RecordedModel:
             return self._record.nudged
         if task is Task.HEED:
             return not self._by_rules
+        if task is Task.CONDENSE:
+            return any(r.place.startswith(CONDENSE) for r in self._record.requests)
         if task is Task.MISSING:
             self._looked += 1
             return self._record.asked_for(f"{MISSING}/{self._looked}")
@@ -142,7 +146,7 @@ class RecordedModel:
         """Fail as the recorded call did that never got its reply."""
         for request in self._record.requests:
             if request.sha256 == digest and request.place not in self._record.replies:
-                loop = request.place.partition("/")[0]
+                loop = request.place.removeprefix(f"{CONDENSE}/").partition("/")[0]
                 limit = self._record.limits.get(loop) or self._record.limit
                 if limit == INTERRUPT:
                     raise Interrupted

@@ -37,7 +37,7 @@ from agent.run.web import open_web
 from agent.run.wiring import begin_work
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
     from agent.config import Options
     from agent.journal.events import Event
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from agent.run.keywords import Flags
     from agent.run.models import FoundModel
     from agent.run.telemetry import RunSpans
+    from agent.tools.context import ToolContext
+    from agent.tools.registry import Tool
     from agent.types import Report
 
 
@@ -60,7 +62,10 @@ async def research(
     on_event: Callable[[Event], None] | None = None,
     approve: Callable[[str], Awaitable[bool | str]] | None = None,
     ask: Callable[[str], Awaitable[str]] | None = None,
+    opened: Callable[[ToolContext], None] | None = None,
     config: bool = False,
+    run: str | None = None,
+    tasks: Callable[[Options], Sequence[Tool]] | None = None,
     **flags: Unpack[Flags],
 ) -> Report:
     """Research a question.
@@ -68,7 +73,9 @@ async def research(
     `flags` are the command line's flags with underscores (lists where a flag repeats). `tools` are
     async functions by name: each gets the raw parameter, what it gives back is the result.
     `on_event` is called with each journal event; `approve` asks the person about a risky step,
-    `ask` what they meant, once at most. Environment and settings file are read only with `config`.
+    `ask` what they meant, once at most; `opened` is handed the run's means. Environment and
+    settings file are read only with `config`. `run` is the id of the run, for who must know it
+    before it begins; `tasks` makes the tools of `allow_tasks`.
     A model or a web that fails ends in a report with status `failed`; wrong settings raise
     `UsageError`, and a cancelled run leaves its record behind and raises `CancelledError`.
     """
@@ -83,6 +90,9 @@ async def research(
         approve=approve,
         ask=ask,
         config=config,
+        opened=opened,
+        run=run,
+        tasks=tasks,
     )
     sayable = question.encode("utf-8", "replace").decode()  # the shell hands on any bytes
     return await execute(sayable, settings, given)
@@ -205,6 +215,8 @@ class Run:
         if past is None or past.live:  # else all that the run needs is on record
             opened = open_web(options, services.environ, services.record)
             services.context.web = await stack.enter_async_context(opened)
+        if services.given.opened is not None:
+            services.given.opened(services.context)
         model = await self._model.open(stack, lambda why: services.journal.write("note", text=why))
         seen_public = partial(was_public, options.data)
         builder = ContextBuilder(services.context, session, was_public=seen_public)
@@ -213,6 +225,7 @@ class Run:
             options.without_servers() if self._model.by_rules else options,
             stack,
             services.given.tools,
+            tasks=services.given.tasks,
             config=services.given.config,
             connect=past is None or past.live,
         )

@@ -21,13 +21,14 @@ from agent.run.settings import memory_name, memory_of
 from agent.types import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from agent.config import Options
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
-    from agent.tools.context import Ask
+    from agent.tools.context import Approve, Ask, ToolContext
+    from agent.tools.registry import Tool
 
 
 async def resume_run(folder: RunFolder, **settings: Any) -> Report:
@@ -40,16 +41,20 @@ async def resume(
     *,
     data_dir: Path,
     on_event: Callable[[Event], None] | None = None,
+    approve: Approve | None = None,
     ask: Ask | None = None,
+    opened: Callable[[ToolContext], None] | None = None,
+    tasks: Callable[[Options], Sequence[Tool]] | None = None,
     **flags: Any,
 ) -> Report:
-    """Go on with a run where it stopped; `flags` may raise its limits, `ask` asks the person.
+    """Go on with a run where it stopped; `flags` may raise its limits, the rest is `research`'s.
 
     Raises `UsageError` where it came to its end, and the jobs after it did too.
     """
     settings = {**record.started["options"], "data_dir": data_dir, **flags}
     if record.status in FINAL:
         return await _ended(record, settings, on_event)
+    record.require_question()
     settings["schema_file"] = record.schema
     settings["session"] = record.started.get("session")
     settings["mcp_servers"] = file_settings()[0].get("mcp_servers", {})  # not on record: secrets
@@ -57,7 +62,15 @@ async def resume(
         settings["storage_state"] = record.folder.browser_state
     # The same tools are offered as before, so that what is on record is known again.
     asks = (ask or nobody) if record.started.get("person") else None
-    given = Given(on_event=on_event, ask=asks, config=True, past=Past(record))
+    given = Given(
+        on_event=on_event,
+        approve=approve,
+        ask=asks,
+        config=True,
+        past=Past(record),
+        opened=opened,
+        tasks=tasks,
+    )
     return await execute(record.question, options(settings), given)
 
 
@@ -105,6 +118,7 @@ async def on_recorded_web(
     live: bool = False,
 ) -> Report:
     """Ask another model the same question, on the recorded web; gives a run of its own."""
+    record.require_question()
     settings = {
         **record.started["options"],
         "schema_file": record.schema,

@@ -23,7 +23,7 @@ from agent.run.settings import budget_of, logged_in_sites, memory_of, skills_of
 from agent.tools.context import Limits, ToolContext
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from contextlib import AsyncExitStack
     from pathlib import Path
 
@@ -36,11 +36,16 @@ if TYPE_CHECKING:
     from agent.models.base import Model
     from agent.review.schema import Schema
     from agent.run.recorded import Past
+    from agent.tools.registry import Tool
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a caller brings beside the settings; None where the settings decide."""
+    """What a caller brings beside the settings; None where the settings decide.
+
+    `opened` is handed the means of the run once its web is open: a live view looks at its page.
+    `tasks` makes the tools that set something off later, for the settings that allow them.
+    """
 
     model: Model | None = None
     memory: Memory | None = None
@@ -50,6 +55,9 @@ class Given:
     ask: Callable[[str], Awaitable[str]] | None = None
     config: bool = False
     past: Past | None = None
+    opened: Callable[[ToolContext], None] | None = None
+    run: str | None = None
+    tasks: Callable[[Options], Sequence[Tool]] | None = None
 
 
 @dataclass(slots=True)
@@ -80,7 +88,9 @@ class RunServices:
         """Open the record, and lay out what needs neither network nor memory."""
         past, ledger = given.past, Ledger(question)
         environ = os.environ if given.config else {}
-        journal = past.begin(runs, ledger.note) if past else Journal(runs.create(utc_now()))
+        journal = (
+            past.begin(runs, ledger.note) if past else Journal(runs.create(utc_now(), given.run))
+        )
         ledger.run = journal.folder.id
         journal.listen(ledger.note)
         if given.on_event:
@@ -96,6 +106,11 @@ class RunServices:
             question=question,
             evidence=evidence,
             limits=Limits(
+                call_seconds=options.limits.call_seconds,
+                read_seconds=options.limits.read_seconds,
+                read_tokens=options.limits.read_tokens,
+                snapshot_tokens=options.limits.snapshot_tokens,
+                max_results=options.limits.search_results,
                 max_sources=options.max_sources or options.effort.sources,
                 engines=options.effort.engines,
                 translates=options.effort.translates,
@@ -163,11 +178,14 @@ class RunServices:
                 from agent.wiki.wiki_files import Folder  # noqa: PLC0415 - few runs have one
                 from agent.wiki.wiki_index import Wiki  # noqa: PLC0415 - few runs have one
 
-                context.wiki = Wiki(Folder(options.wiki_folder))
+                context.wiki = Wiki(Folder(options.wiki_folder), rules=options.wiki_rules)
+                context.wiki_limits = options.limits
         return await context.in_memory_thread(session_of, options, self.folder.id, context.memory)
 
-    def started(self, model: str, session: str, *, guided: bool = False) -> None:
-        """Write the first event."""
+    def started(
+        self, model: str, session: str, *, guided: bool = False, work: str = "question"
+    ) -> None:
+        """Write the first event; `work` is what the run is at, a question or an `audit`."""
         self.journal.write(
             "run.started",
             run=self.folder.id,
@@ -175,6 +193,7 @@ class RunServices:
             model=model,
             session=session,
             guided=guided,
+            work=work,
             person=self.given.ask is not None,
             schema=self.schema.definition if self.schema else None,
             options=self.options.model_dump(mode="json"),

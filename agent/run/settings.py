@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from agent.config import config_path, private_folder
 from agent.errors import UsageError
 from agent.guard.budget import Budget
+from agent.journal.runs import Runs
+from agent.journal.usage import Left, Spending, left
 from agent.models.base import Usage
 from agent.models.prices import priced
 from agent.models.resolve import endpoint_of
@@ -45,14 +47,33 @@ def budget_of(options: Options, environ: Mapping[str, str]) -> Budget:
     effort = options.effort
     most = options.max_steps or effort.steps
     of_parts = None if options.max_steps else effort.parts_steps
+    dollars = dollars_of(options)
     return Budget(
         most,
-        options.budget,
+        dollars,
         options.timeout,
         parts_steps=of_parts,
         tokens=options.max_tokens,
-        price=_highest_price(options, environ) if options.budget else None,
+        price=_highest_price(options, environ) if dollars else None,
     )
+
+
+_NOTHING = 1e-9
+"""Dollars that pay for no call: a budget of none would be no budget."""
+
+
+def dollars_of(options: Options) -> float | None:
+    """Give what a run may spend: its own budget, or less where day or month have less left."""
+    left = left_of(options).least
+    given = [usd for usd in (options.budget, left) if usd is not None]
+    return max(min(given), _NOTHING) if given else None
+
+
+def left_of(options: Options, spending: Spending | None = None) -> Left:
+    """Say what is left of the budgets of the day and the month, over all runs of the folder."""
+    if options.budget_day is None and options.budget_month is None:
+        return Left(None, None)
+    return left(spending or Spending(Runs(options.data)), options.budget_day, options.budget_month)
 
 
 def _highest_price(
@@ -82,7 +103,9 @@ def memory_of(options: Options, environ: Mapping[str, str]) -> Memory:
     from agent.memory.memory_api import Memory  # noqa: PLC0415
 
     embedder = embedder_of(options.embeddings, options.base_url, environ, options.proxy)
-    return Memory.open(options.memory_place, options.namespace, embeddings=embedder)
+    return Memory.open(
+        options.memory_place, options.namespace, embeddings=embedder, limits=options.limits
+    )
 
 
 def skills_of(options: Options, *, config: bool) -> Sequence[Skill]:

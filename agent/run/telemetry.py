@@ -7,8 +7,9 @@ https://opentelemetry.io/docs/specs/semconv/gen-ai/
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
@@ -23,13 +24,17 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
 
 
+PATIENCE: Final = 2.0
+"""Seconds for sending spans, tries included: a collector that is gone must not hold a run up."""
+
+
 class RunSpans:
     """A listener of a run's events; `close` sends what is left, and waits for that."""
 
     def __init__(self) -> None:
         named = Resource.create({"service.name": "urchin-research"})
         self._provider = TracerProvider(resource=named)
-        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(timeout=_patience())))
         self._tracer = self._provider.get_tracer("urchin")
         self._run: Span | None = None
         self._steps: dict[str, Span] = {}
@@ -100,6 +105,12 @@ class RunSpans:
         self._run.set_attributes(told)
         if report["error"] is not None:
             self._run.set_status(Status(StatusCode.ERROR, report["error"]["type"]))
+
+
+def _patience() -> float | None:
+    """Give the seconds that a collector has; None where a variable names them."""
+    named = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
+    return None if any(map(os.environ.get, named)) else PATIENCE
 
 
 def _ns(at: str) -> int:

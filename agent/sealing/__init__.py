@@ -1,21 +1,100 @@
 """What nobody can change unseen: a log sealed by hashes, and since when a digest is known.
 
 Two ways vouch for a time: an authority signs (RFC 3161), or OpenTimestamps calendars put the digest
-into a block of the Bitcoin chain. Nobody who is asked sees more than a SHA-256 digest.
+into a block of the Bitcoin chain. Nobody who is asked sees more than a SHA-256 digest. Both are
+plug-ins (`urchin.timestamps`) of the package `urchin-extras`: modules with `stamp` and `check`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from agent.sealing import opentimestamps, timestamping
-from agent.sealing.timestamping import Stamp, TimestampFailed, TimestampInvalid
+import httpx2
+
+from agent.errors import ResearchError, UsageError
+from agent.plugins import plugged
+from browser.net.transport import certificates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from pathlib import Path
 
-__all__ = ["Stamp", "TimestampFailed", "TimestampInvalid", "check"]
+SECONDS = 20.0  # who stamps answers in one; nobody waits for one that is down
+_MOST_BYTES = 100_000  # a token with a chain of certificates has some 5,000
+_PROOF = b"\x00OpenTimestamps\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Who says that a digest existed, and when (UTC).
+
+    `when` is None where nobody can be held to a time yet; `note` says then what is missing.
+    """
+
+    when: datetime | None
+    authority: str
+    note: str = ""
+
+    def __str__(self) -> str:
+        """Tell it after "there since" or "existed at": a time, or that there is none yet."""
+        return (
+            f"{self.when:%Y-%m-%d %H:%M:%S} UTC, says {self.authority}" if self.when else self.note
+        )
+
+
+class TimestampFailed(ResearchError):
+    """Who was asked for a timestamp cannot be reached, refuses, or answers something else."""
+
+    exit_code = 6
+    hint = "Nothing else is lost: try again later, or name another one."
+
+
+class TimestampInvalid(ResearchError):
+    """A token does not show that this digest existed at its time."""
+
+    exit_code = 8
+    hint = "If you trust the authority, name the file of its root certificate (--roots)."
+
+
+def ask(
+    method: str, url: str, headers: dict[str, str], body: bytes | None, proxy: str | None
+) -> tuple[int, bytes]:
+    """Send a request; gives status and body. Raises `TimestampFailed` where none comes.
+
+    The body is read as it came: a packed one could grow without end, and was not asked for.
+    """
+    sent = {"Accept-Encoding": "identity", **headers}
+    reply = b""
+    try:
+        with (
+            httpx2.Client(
+                proxy=proxy, timeout=SECONDS, trust_env=False, verify=certificates()
+            ) as client,
+            client.stream(method, url, content=body, headers=sent) as answer,
+        ):
+            for part in answer.iter_raw():
+                reply += part
+                if len(reply) > _MOST_BYTES:
+                    raise TimestampFailed(f"{answer.url} sent more than a timestamp has")
+            return answer.status_code, reply
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise TimestampFailed(f"{url} gave no timestamp: {error}") from error
+
+
+def stamper(name: str) -> Any:
+    """Load `rfc3161` or `opentimestamps`; raises `UsageError` where it is not installed."""
+    found = plugged("timestamps", name)
+    if found is None:
+        hint = "pip install 'urchin-extras[timestamps]'"
+        raise UsageError("timestamps are not installed", hint=hint)
+    return found
+
+
+def is_proof(token: bytes) -> bool:
+    """Tell a proof of OpenTimestamps from an authority's token."""
+    return token.startswith(_PROOF)
 
 
 def check(
@@ -29,6 +108,9 @@ def check(
     `roots` is a file of certificates that vouch for authorities, `blocks` are headers of Bitcoin
     blocks by height, got from where the person trusts them to be right.
     """
-    if opentimestamps.is_proof(token):
-        return opentimestamps.check(token, digest, blocks or {})
-    return timestamping.check(token, digest, roots)
+    found: Stamp
+    if is_proof(token):
+        found = stamper("opentimestamps").check(token, digest, blocks or {})
+    else:
+        found = stamper("rfc3161").check(token, digest, roots)
+    return found

@@ -17,15 +17,14 @@ import sqlalchemy as sa
 
 from agent.errors import UsageError
 from agent.memory.database import seals, stamps
-from agent.sealing import check, opentimestamps, timestamping
-from agent.sealing.timestamping import TimestampInvalid
+from agent.sealing import TimestampInvalid, check, is_proof, stamper
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from agent.memory.memory_api import Memory
-    from agent.sealing.timestamping import Stamp
+    from agent.sealing import Stamp
 
 CATEGORIES = ("milestone", "decision", "incident")
 GENESIS = "0" * 64
@@ -93,10 +92,11 @@ class SealedLog:
     def stamp(self, authority: str, *, proxy: str | None = None) -> Seal:
         """Have the head stamped by the authority at this URL, which sees nothing but the hash.
 
-        Raises `UsageError` where nothing is sealed yet, and what `timestamping.stamp` raises.
+        Raises `UsageError` where nothing is sealed yet, and what stamping raises.
         """
         last = self._last()
-        self._keep(last, timestamping.stamp(bytes.fromhex(last.hash), authority, proxy=proxy))
+        digest = bytes.fromhex(last.hash)
+        self._keep(last, stamper("rfc3161").stamp(digest, authority, proxy=proxy))
         return last
 
     def anchor(
@@ -107,7 +107,8 @@ class SealedLog:
         Gives also which calendars did not, and why. Raises as `stamp` does.
         """
         last = self._last()
-        proof, missing = opentimestamps.stamp(bytes.fromhex(last.hash), urls, proxy=proxy)
+        digest, calendars = bytes.fromhex(last.hash), stamper("opentimestamps")
+        proof, missing = calendars.stamp(digest, urls, proxy=proxy)
         self._keep(last, proof)
         return last, missing
 
@@ -115,8 +116,8 @@ class SealedLog:
         """Take the blocks that calendars promised into the proofs; gives what is missing."""
         missing: list[str] = []
         for row in self._stamped():
-            if opentimestamps.is_proof(row.token):
-                proof, left = opentimestamps.complete(row.token, urls, proxy=proxy)
+            if is_proof(row.token):
+                proof, left = stamper("opentimestamps").complete(row.token, urls, proxy=proxy)
                 missing += left
                 with self._store.write() as connection:
                     change = stamps.update().where(stamps.c.id == row.id)

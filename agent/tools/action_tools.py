@@ -36,6 +36,8 @@ MOST_POINTS = 100
 """Of a drawn path: each takes some 20 ms of the ten seconds that an action has."""
 LONGEST_WAIT = 45
 """Seconds; a call may take a minute in all."""
+LONGEST_SCRIPT = 8_000
+"""Characters."""
 SAID_TWICE = 60
 """Characters from which a text is not shown both where it stands and as a passage."""
 
@@ -160,6 +162,13 @@ class UploadParams(Params):
 
     ref: str
     path: str
+
+
+class EvaluateParams(Params):
+    """A JavaScript function, `() => …`, or `element => …` of a ref."""
+
+    function: str = Field(min_length=1, max_length=LONGEST_SCRIPT)
+    ref: str | None = None
 
 
 def acting(act: Act) -> Callable[[ToolContext, Any], Awaitable[Finish]]:
@@ -336,6 +345,15 @@ ACTING_TOOLS = (
         listed=False,
     ),
 )
+SCRIPTING_TOOLS = (
+    _tool(
+        "EVALUATE",
+        "runs a function in the page.",
+        EvaluateParams,
+        lambda tab, p: tab.evaluate(p.function, p.ref),
+    ),
+)
+"""For clients that steer the browser themselves; a run's model acts as a person does."""
 
 
 async def download(context: ToolContext, params: RefParams) -> ToolResult:

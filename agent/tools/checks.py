@@ -11,7 +11,7 @@ from agent.protocol.results import to_json
 from agent.tools.person import needs_yes, refused
 from agent.tools.registry import Risk, Tool, ToolSource
 from browser.errors import BrowserError
-from browser.net.url import parse
+from browser.net.url import is_web_url, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,8 +37,16 @@ _TEXT_OF: Final[dict[str, Callable[[Any], str]]] = {
     "SELECT": lambda asked: asked.value,
     "PRESS": lambda asked: _pressed(asked.keys),
     "UPLOAD": lambda asked: _file_name(asked.path),
+    "EVALUATE": lambda asked: asked.function,
 }
 """The text of a call that a site is given, beside an address."""
+
+
+_ASKED_LATER: Final[dict[str, Callable[[Any], str]]] = {
+    "SCHEDULE_TASK": lambda asked: asked.task,
+    "MONITOR": lambda asked: asked.target,
+}
+"""The text that a later run has for its question: its words are free to leave then."""
 
 
 async def only_free_words_leave(context: ToolContext, tool: Tool, arguments: Any) -> None:
@@ -93,6 +101,9 @@ def _leaving(context: ToolContext, tool: Tool, arguments: Any) -> Iterator[tuple
         yield " ".join(_said(arguments, tool.schema or {})), tool.server
     elif tool.params is None and tool.risk is Risk.EXTERNAL:  # a caller's own function
         yield arguments, ""
+    elif tool.name in _ASKED_LATER:
+        asked: str = _ASKED_LATER[tool.name](arguments)
+        yield asked, None if is_web_url(asked) else SEARCH
     elif tool.name in _TEXT_OF:
         yield _TEXT_OF[tool.name](arguments), site_of(url) or here
 
@@ -130,7 +141,9 @@ def _pressed(keys: str) -> str:
 
 
 ACTS: Final = frozenset(
-    "CLICK CHECK TYPE SELECT PRESS HOVER DRAG HIGHLIGHT UPLOAD DOWNLOAD SOLVE_CAPTCHA".split()
+    (
+        "CLICK CHECK TYPE SELECT PRESS HOVER DRAG HIGHLIGHT UPLOAD DOWNLOAD EVALUATE SOLVE_CAPTCHA"
+    ).split()
 )
 """What is more than reading: any of it may change something, whatever the page calls it."""
 
@@ -183,15 +196,14 @@ async def _described(tab: Tab, name: str, arguments: Any) -> str:
     return " ".join(filter(None, (f"does {name}", tab.named(ref) if ref else "", what, does)))
 
 
-BELIEFS: Final = frozenset({"FORGET_SKILL", "SET_GOAL", "UPDATE_GOAL"})
-
-
-async def beliefs_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """What steers later runs is changed only by the person once somebody else was read."""
-    if tool.name in BELIEFS and context.read.untrusted:
+async def what_lasts_needs_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:
+    """What steers later runs, or sets them off, is the person's once somebody else was read."""
+    if tool.lasting and context.read.untrusted:
         said = arguments.model_dump(exclude_none=True, exclude_defaults=True)
         told = ", ".join(f"{key} {value!r}" for key, value in said.items())
-        await needs_yes(context, tool.name, f"changes what later runs go by ({told})")
+        sets_off = tool.risk is Risk.EXTERNAL
+        does = f"does {tool.name}" if sets_off else "changes what later runs go by"
+        await needs_yes(context, tool.name, f"{does} ({told})", act=sets_off)
 
 
 async def others_tools_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:
@@ -253,6 +265,6 @@ CHECKS = (
     only_free_words_leave,
     reopened,
     acts_need_a_yes,
-    beliefs_need_a_yes,
+    what_lasts_needs_a_yes,
     others_tools_need_a_yes,
 )

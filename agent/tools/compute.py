@@ -181,13 +181,13 @@ def number(text: str) -> float:
     if len(found) != 1:
         raise ValueError(f"“{text}” is {'no figure' if not found else 'more than one figure'}")
     sign, digits, scale = found[0].groups()
-    digits = re.sub(r"[\s'’]", "", digits.rstrip(" .,'’"))
+    digits = "".join(digits.rstrip(" .,'’").replace("'", "").replace("’", "").split())
     dot, comma = digits.rfind("."), digits.rfind(",")
     decimal = max(dot, comma) if min(dot, comma) >= 0 else dot if dot >= 0 else comma
     grouped = dot < 0 and re.fullmatch(r"\d{1,3}(?:,\d{3})+", digits)
     if decimal < 0 or grouped or digits.count(digits[decimal]) > 1:
         decimal = len(digits)
-    whole = re.sub(r"[.,]", "", digits[:decimal])
+    whole = digits[:decimal].replace(".", "").replace(",", "")
     value = float(f"{whole}.{digits[decimal + 1 :] or 0}")
     value *= (-1 if sign else 1) * _SCALES.get(scale.lower(), 1)
     return int(value) if value.is_integer() else round(value, 12)
@@ -196,8 +196,8 @@ def number(text: str) -> float:
 COMPUTING_TOOLS: Final = (
     Tool(
         "PYTHON",
-        "computes from what was read, in a sandbox; the result is a source to cite. "
-        'figure("S3¶12","31.4 million") and number(table("S3¶5")[1][2]) bring figures in.',
+        'computes; figure("S3¶12","31.4 million") and number(table("S3¶5")[1][2]) bring in what '
+        "was read; cite the result.",
         PythonParams,
         compute,
         capped=False,

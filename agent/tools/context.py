@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from agent.errors import ToolError
 from agent.guard.outgoing import Outgoing
+from agent.guard.provenance import Kind
 from agent.guard.redact import Redactor
+from agent.limits import LimitSettings
 from browser.search.corpus import Corpus
 from browser.types import Outcome
 
@@ -51,6 +53,8 @@ NO_BROWSER = "no_browser"
 """Outcome of a call that needed a browser where none could be started."""
 PATIENCE_SECONDS = 600.0
 """Who has not answered, or taken a wall down, after ten minutes is not coming."""
+PERSON_SAYS = "the_person_says"
+"""Field of a tool's result in which a hint of the person reaches the model."""
 Record = Callable[..., object]
 
 
@@ -170,7 +174,7 @@ class ToolContext:
     None where nobody is there; `memory` is None with `--no-memory`, `wiki` where the data folder
     holds none; `nearness` measures texts where the memory is not to. `vision`: the model sees, and
     is shown pictures. `outgoing` decides what may leave, `agreed` are the sites where the person
-    lets the run act.
+    lets the run act. `hints` are what the person says while it works, until they are handed on.
     """
 
     question: str
@@ -185,6 +189,7 @@ class ToolContext:
     web: Web | None = None
     memory: Memory | None = None
     wiki: Wiki | None = None
+    wiki_limits: LimitSettings = field(default_factory=LimitSettings)
     skills: Sequence[Skill] = ()
     nearness: Callable[[str, Sequence[str]], Awaitable[dict[str, float]]] | None = None
     run: str = ""
@@ -194,6 +199,7 @@ class ToolContext:
     person: Person | None = None
     secrets: SecretStore | None = None
     agreed: set[str] = field(default_factory=set)
+    hints: list[str] = field(default_factory=list)
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     deadline: float | None = None
     now_ms: Callable[[], int] = lambda: int(time.time() * 1000)
@@ -217,6 +223,15 @@ class ToolContext:
         if patience and until is not None:
             now = asyncio.get_running_loop().time()
             patience.reschedule(now + self.seconds_left(until - now + seconds))
+
+    def with_hints(self, data: Any) -> Any:
+        """Put what the person said meanwhile into a result: so the record has it, and a replay."""
+        if not (self.hints and isinstance(data, dict)):
+            return data
+        said = "\n".join(self.hints)
+        self.hints.clear()
+        self.read.add(said, Kind.PERSON)
+        return {**data, PERSON_SAYS: said}
 
     async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:
         """Call the synchronous memory from its one worker thread."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent import jsvalues as js
 from agent.errors import ToolError
+from agent.memory.kinds import BASES, ERROR, FACT, INSIGHT, KNOWN, OUTCOME, PLAYBOOK, SOURCE
 from agent.memory.memory_types import Origin
 from agent.protocol.replies import loose_json, loose_object
 from agent.tools.context import memory_of
@@ -16,8 +17,9 @@ from agent.tools.person import needs_yes
 from agent.tools.registry import Params, Risk, Tool, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from agent.memory.memory_types import Hit
     from agent.tools.context import ToolContext
 
 MATCHES = 10
@@ -25,6 +27,8 @@ _VALUE_UNITS = 200
 _NEAR = 0.25
 """Cosine below which two texts have nothing to do with each other, as in the reference engine."""
 _SHOWN_KINDS = frozenset({"memory", "summary", "profile"})
+VIEWS = (FACT, OUTCOME, ERROR, SOURCE, PLAYBOOK, INSIGHT, *BASES)
+"""What SEARCH_MEMORY can be asked for alone: what runs leave, and the knowledge bases."""
 _FORM = 'REMEMBER needs {"key":"...","value":"..."}'
 
 
@@ -41,7 +45,10 @@ async def remember(context: ToolContext, param: str) -> ToolResult:
     if not origin.trusted and await context.in_memory_thread(memory.upkeep("").trusts, name):
         value = js.to_string(fields["value"])
         await needs_yes(
-            context, "REMEMBER", f"replaces what you had saved as {name!r} by {value!r}"
+            context,
+            "REMEMBER",
+            f"replaces what you had saved as {name!r} by {value!r}",
+            act=False,
         )
     await context.in_memory_thread(partial(memory.remember, name, fields["value"], origin=origin))
     return ToolResult({"success": True, "message": f'Remembered "{name}".'})
@@ -60,9 +67,16 @@ async def recall(context: ToolContext, param: str) -> ToolResult:
 
 
 async def search_memory(context: ToolContext, param: str) -> ToolResult:
-    """Search what is saved and known of the person by words; then all else that is kept."""
+    """Search what is saved and known of the person by words; then all else that is kept.
+
+    Asked for `kinds`, it gives those alone: kinds of memories, or knowledge bases.
+    """
     memory = memory_of(context)
-    query = str(loose_object(param).get("query", param)) if param.startswith("{") else param
+    asked = loose_object(param) if param.startswith("{") else {}
+    query = str(asked.get("query", param))
+    kinds = [str(kind) for kind in asked["kinds"]] if isinstance(asked.get("kinds"), list) else []
+    if kinds:
+        return await _of_kinds(context, query, kinds)
     upkeep = memory.upkeep("")
     saved = await context.in_memory_thread(upkeep.saved)
     profile = await context.in_memory_thread(upkeep.profile)
@@ -74,8 +88,23 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
     hits = await context.in_memory_thread(memory.search, query, MATCHES)
     also = [hit for hit in hits if hit.kind not in _SHOWN_KINDS]
     if also:
-        data["also"] = [{"kind": h.kind, "value": js.cut(h.text, _VALUE_UNITS)} for h in also]
+        data["also"] = _shown(also)
     return ToolResult(data)
+
+
+async def _of_kinds(context: ToolContext, query: str, kinds: list[str]) -> ToolResult:
+    """Search one view of memory, by words; names of no kind are told with those there are."""
+    memory = memory_of(context)
+    hits = await context.in_memory_thread(memory.search, query, MATCHES, kinds)
+    unknown = sorted(set(kinds) - BASES.keys() - KNOWN)
+    if unknown and not hits:  # a person may have written memories of kinds of their own
+        hint = f"Take {', '.join(VIEWS)}."
+        raise ToolError(f"nothing is of kind {', '.join(unknown)}", hint=hint)
+    return ToolResult({"success": True, "query": query, "kinds": kinds, "matches": _shown(hits)})
+
+
+def _shown(hits: Sequence[Hit]) -> list[dict[str, Any]]:
+    return [{"kind": h.kind, "value": js.well_formed(js.cut(h.text, _VALUE_UNITS))} for h in hits]
 
 
 def matches(query: str, known: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -142,9 +171,10 @@ class RecallParams(Params):
 
 
 class SearchMemoryParams(Params):
-    """Words of it."""
+    """Words of it, and which kinds alone."""
 
     query: str
+    kinds: list[str] | None = None
 
 
 MEMORY_TOOLS = (
@@ -159,7 +189,7 @@ MEMORY_TOOLS = (
     Tool("RECALL", "gives what is kept under a key, or `all`.", None, recall, shape=RecallParams),
     Tool(
         "SEARCH_MEMORY",
-        "searches what is kept, by words.",
+        "searches what is kept, by words; of `kinds` (error, playbook, …) alone if wanted.",
         None,
         search_memory,
         shape=SearchMemoryParams,

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from agent.types import Observation, ToolCall
 
 _MEMORY = frozenset(tool.name for tool in (*MEMORY_TOOLS, *SKILL_TOOLS, *GOAL_TOOLS, *WIKI_TOOLS))
-_SAYS_NOTHING = frozenset({"REMEMBER", "LEARN_SKILL", "FORGET_SKILL", "DOWNLOAD"})
+_SAYS_NOTHING = frozenset(
+    (
+        "REMEMBER LEARN_SKILL FORGET_SKILL DOWNLOAD SCHEDULE_TASK REMIND_ME SET_TIMER MONITOR STOP"
+    ).split()
+)
 """Tools that tell no more than that they did what was asked."""
 _ECHOED = frozenset({"query", "text", "ref", "error", "url"})
 """Fields of a result that repeat the call."""

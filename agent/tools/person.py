@@ -37,21 +37,32 @@ async def ask_user(context: ToolContext, params: AskParams) -> ToolResult:
 
 
 def refused(
-    context: ToolContext, tool: str, why: str, hint: str = "Go on without it."
+    context: ToolContext,
+    tool: str,
+    why: str,
+    hint: str = "Go on without it.",
+    *,
+    undone: bool = False,
 ) -> ToolError:
-    """Put on record that a call is not made; gives the error that says why."""
-    context.record("policy.refused", name=tool, effect=why)
+    """Put on record that a call is not made; gives the error that says why.
+
+    `undone` is an act that a person could have allowed, had there been one: the run says so.
+    """
+    context.record("policy.refused", name=tool, effect=why, **({"undone": True} if undone else {}))
     return ToolError(f"{tool} was not done: {why}", hint=hint)
 
 
-async def needs_yes(context: ToolContext, tool: str, effect: str, site: str = "") -> None:
+async def needs_yes(
+    context: ToolContext, tool: str, effect: str, site: str = "", *, act: bool = True
+) -> None:
     """Ask for a person's yes, unless it was given for the site. Raises `ToolError` without it."""
     async with context.asking:  # calls of one step are made together
         if site and site in context.agreed:
             return
         if context.approve is None:
             why = f"it {effect}: that needs a person's yes, and nobody can be asked here"
-            raise refused(context, tool, why, "Go on without it, or run in a terminal.")
+            hint = "Go on without it, or run in a terminal."
+            raise refused(context, tool, why, hint, undone=act)
         said = await context.approve(effect)
         if not said:
             raise refused(context, tool, f"the person said no: it {effect}")

@@ -118,7 +118,7 @@ class Policy:
         said = redactor.text
         outcome = CallResult(
             call.name,
-            redactor.value(result.data),
+            self._context.with_hints(redactor.value(result.data)),
             said(result.web),
             result.label,
             result.hint,

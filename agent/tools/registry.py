@@ -87,8 +87,9 @@ class Tool:
 
     `seconds` is what a call may take where that is not what every call may; one that is not
     `listed` can be called but is not told of, since another does the same and more; one `on_page`
-    is told of with the first page that is opened, and one that `acts` changes it. A tool without
-    `params` gets the raw parameter; `shape` says which fields it reads from it.
+    is told of with the first page that is opened, and one that `acts` changes it. What a `lasting`
+    one does steers what comes later, or sets it off. A tool without `params` gets the raw
+    parameter; `shape` says which fields it reads from it.
 
     Of a tool of an MCP server the `schema` (JSON Schema) stands in place of params, its arguments
     are a dict, `server` is the site that they go to, and one that is `free` needs no yes.
@@ -104,6 +105,7 @@ class Tool:
     listed: bool = True
     on_page: bool = False
     acts: bool = False
+    lasting: bool = False
     shape: type[Params] | None = None
     source: ToolSource = ToolSource.DOMAIN
     schema: dict[str, Any] | None = None
@@ -201,10 +203,6 @@ class Registry:
         told = (tool for tool in self if tool.listed and tool.on_page is on_page)
         return [f"- `{tool.usage()}` {tool.description}".rstrip() for tool in told]
 
-    def with_functions(self, functions: dict[str, Callable[[str], Awaitable[Any]]]) -> Registry:
-        """Add a caller's async functions; each gets the raw parameter, its value is the data."""
-        return Registry([*self, *from_functions(functions)], self.off)
-
 
 def from_functions(functions: Mapping[str, Callable[[str], Awaitable[Any]]]) -> list[Tool]:
     """Make tools of a caller's async functions."""
@@ -291,15 +289,26 @@ def _schema(tool: Tool) -> dict[str, Any]:
     return schema
 
 
-def _slim(schema: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what tells a model nothing: titles, and that what may be left out may be null."""
+def _slim(schema: dict[str, Any], models: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Leave out what tells a model nothing: titles, empty defaults, that what is asked for is some.
+
+    A model within it stands where it is used; `models` are those there are, by name.
+    """
+    models = schema.get("$defs", models or {})
+    if "$ref" in schema:
+        within = _slim(models[schema["$ref"].rpartition("/")[2]], models)
+        return {key: value for key, value in within.items() if key != "description"}
     choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) == 1:
         rest = {key: value for key, value in schema.items() if key != "anyOf"}
-        return _slim({**choices[0], **rest})
-    kept = {key: value for key, value in schema.items() if key != "title"}
-    if kept.get("default", "") is None:
-        del kept["default"]
+        return _slim({**choices[0], **rest}, models)
+    kept = {key: value for key, value in schema.items() if key not in {"title", "$defs"}}
+    if kept.get("default") in (None, ""):
+        kept.pop("default", None)
+    if kept.get("minLength") == 1:
+        del kept["minLength"]
     if "properties" in kept:
-        kept["properties"] = {name: _slim(of) for name, of in kept["properties"].items()}
+        kept["properties"] = {name: _slim(of, models) for name, of in kept["properties"].items()}
+    if "items" in kept:
+        kept["items"] = _slim(kept["items"], models)
     return kept

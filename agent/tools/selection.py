@@ -48,7 +48,10 @@ class Selected:
         }
 
 
-_RULES = ("tool_sources", "tool_allow", "tool_deny", "mcp_tool_allow", "mcp_tool_deny")
+_RULES = (
+    *("tool_sources", "tool_allow", "tool_deny", "mcp_tool_allow", "mcp_tool_deny"),
+    *("memory_tool_allow", "memory_tool_deny"),
+)
 
 
 def select(
@@ -78,10 +81,12 @@ def _refused(tool: Tool, options: Options) -> str:
     """Tell by which rule a tool is off; "" where none refuses it."""
     if tool.source not in options.tool_sources:
         return f"its source, {tool.source}, is not in --tool-sources"
-    if tool.source is ToolSource.MCP:
-        why = _unlisted(tool.name, options.mcp_tool_allow, options.mcp_tool_deny, "--mcp-tool")
-        if why:
-            return why
+    of_source = {
+        ToolSource.MCP: (options.mcp_tool_allow, options.mcp_tool_deny, "--mcp-tool"),
+        ToolSource.MEMORY: (options.memory_tool_allow, options.memory_tool_deny, "memory-tool"),
+    }.get(tool.source)
+    if of_source and (why := _unlisted(tool.name, *of_source)):
+        return why
     return _unlisted(tool.name, options.tool_allow, options.tool_deny, "--tool")
 
 

@@ -46,7 +46,8 @@ async def learn_skill(context: ToolContext, params: LearnSkillParams) -> ToolRes
     name, instruction, trusted = params.name, params.instruction, not context.read.untrusted
     known = await context.in_memory_thread(upkeep.skills)
     if not trusted and any(s.get("name") == name and s.get("trusted", True) for s in known):
-        await needs_yes(context, "LEARN_SKILL", f"replaces your skill {name!r} by {instruction!r}")
+        effect = f"replaces your skill {name!r} by {instruction!r}"
+        await needs_yes(context, "LEARN_SKILL", effect, act=False)
     keep = partial(learn, upkeep, name, instruction, context.now_ms(), trusted=trusted)
     await context.in_memory_thread(keep)
     if trusted:
@@ -114,5 +115,12 @@ SKILL_TOOLS = (
         Risk.WRITE,
     ),
     Tool("LIST_SKILLS", "lists what was learned.", NoParams, list_skills),
-    Tool("FORGET_SKILL", "forgets what was learned.", ForgetSkillParams, forget_skill, Risk.WRITE),
+    Tool(
+        "FORGET_SKILL",
+        "forgets what was learned.",
+        ForgetSkillParams,
+        forget_skill,
+        Risk.WRITE,
+        lasting=True,
+    ),
 )

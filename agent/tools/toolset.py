@@ -56,11 +56,6 @@ def guides_for(system: str, noted: Mapping[str, Any] | None = None) -> Guides:
     return Guides(system, on_page.lines(on_page=True), TOOL_NAMES.union(servers))
 
 
-def tools_for(context: ToolContext) -> list[Tool]:
-    """Choose the tools by the means of the run: memory, a person to ask, a wiki."""
-    return [tool for tool, why in tools_there(context) if not why]
-
-
 def tools_there(context: ToolContext) -> Iterator[tuple[Tool, str]]:
     """Give every tool of ours, with the reason why a run with these means has no use for it."""
     solver = context.web is not None and context.web.solver is not None

@@ -6,13 +6,15 @@ A run has them where there is a wiki: six tools are a hundred tokens of every pr
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from pydantic import AliasChoices, Field
 
 from agent.errors import ToolError
+from agent.limits import Place  # noqa: TC001 - pydantic reads it
 from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
-from agent.wiki.wiki_files import TYPES, Relation, get, search
+from agent.wiki.wiki_files import Relation, get, search
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
@@ -25,8 +27,8 @@ class Search(Params):
     """What to search for."""
 
     query: str
-    limit: int = Field(8, ge=1, le=20)
-    source: Literal["wiki", "raw", "sessions"] | None = None
+    limit: int | None = Field(None, ge=1, le=20)
+    source: Place | None = None
 
 
 class WikiWindow(Params):
@@ -34,7 +36,7 @@ class WikiWindow(Params):
 
     path: str
     start: int = 1
-    lines: int = Field(120, ge=1, le=500)
+    lines: int | None = Field(None, ge=1, le=500)
 
 
 class Entry(Params):
@@ -50,12 +52,16 @@ class Relationship(Params):
     target: str = Field(validation_alias=AliasChoices("target", "to"))
     type: str
     note: str = ""
+    evidence: str = ""
+    date: str = ""
 
 
 async def memory_search(context: ToolContext, asked: Search) -> ToolResult:
     """Find files."""
-    files = wiki_of(context).files
-    found = await context.in_memory_thread(search, files, asked.query, asked.limit, asked.source)
+    wiki, limits = wiki_of(context), context.wiki_limits
+    most, place = asked.limit or limits.wiki_results, asked.source or wiki.rules.source
+    finding = partial(search, wiki.files, asked.query, most, place, limits.wiki_snippet)
+    found = await context.in_memory_thread(finding)
     shown = [{"path": f.path, "title": f.title, "score": round(f.score, 2)} for f in found]
     text = "\n".join(f"{f.path}: {' '.join(f.snippet.split())}" for f in found)
     return ToolResult({"query": asked.query, "results": shown}, web=text, label="wiki")
@@ -63,8 +69,10 @@ async def memory_search(context: ToolContext, asked: Search) -> ToolResult:
 
 async def memory_get(context: ToolContext, asked: WikiWindow) -> ToolResult:
     """Read a window of lines; what runs wrote into the wiki is the web's words."""
-    files = wiki_of(context).files
-    found = await context.in_memory_thread(get, files, asked.path, asked.start, asked.lines)
+    files, limits = wiki_of(context).files, context.wiki_limits
+    lines = asked.lines or limits.wiki_lines
+    reading = partial(get, files, asked.path, asked.start, lines, limits.wiki_units)
+    found = await context.in_memory_thread(reading)
     if found is None:
         raise ToolError(f"no such file: {asked.path}", hint="Find one with memory_search.")
     data = asdict(found)
@@ -89,11 +97,12 @@ async def wiki_append_log(context: ToolContext, asked: Entry) -> ToolResult:
 
 async def wiki_record_relationship(context: ToolContext, asked: Relationship) -> ToolResult:
     """Record a relationship; one that is there already is not written twice."""
-    if asked.type not in TYPES:
-        raise ToolError(
-            f"no such type: {asked.type}", hint=f"Use one of {', '.join(sorted(TYPES))}."
-        )
-    new = [Relation(asked.source, asked.target, asked.type, asked.note)]
+    rules = wiki_of(context).rules
+    if not rules.allows(asked.type):
+        hint = f"Use one of {', '.join(sorted(rules.types))}."
+        raise ToolError(f"no such type: {asked.type}", hint=hint)
+    told = (asked.note, asked.evidence, asked.date)
+    new = [Relation(asked.source, asked.target, asked.type, *told)]
     added = await context.in_memory_thread(wiki_of(context).record_relations, new)
     return ToolResult({"added": len(added)})
 

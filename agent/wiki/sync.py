@@ -19,24 +19,25 @@ from agent.jsvalues import well_formed
 from agent.memory import kinds
 from agent.memory.records import MemoryDraft, pack, unpack
 from agent.wiki.wiki_files import Folder
-from agent.wiki.wiki_index import Wiki
-from browser.text.words import clean
+from agent.wiki.wiki_index import GENERATED, Wiki, plain
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
+    from agent.limits import WikiRules
     from agent.memory.entries import Entries
     from agent.memory.memory_api import Memory
 MEMORIES = "memories.md"
-_GENERATED = "<!-- written by urchin; edits here are overwritten -->"
 _STATE = "wiki"
 _UNSAFE = re.compile(r"[^\w.-]+")
 
 
-def sync(memory: Memory, folder: str | os.PathLike[str]) -> list[str]:
+def sync(
+    memory: Memory, folder: str | os.PathLike[str], rules: WikiRules | None = None
+) -> list[str]:
     """Read what people edited in a folder, then write all pages; returns the paths that changed."""
-    entries, wiki = memory.entries, Wiki(Folder(folder))
+    entries, wiki = memory.entries, Wiki(Folder(folder), rules=rules)
     taken = [*_forget_deleted(entries, wiki), *_remember_edited(entries, wiki)]
     changed = [path for path, text in _pages(entries) if _write(wiki, path, text)]
     entries.notes.write(_STATE, {row.key: _digest(_shown(row)) for row in _remembered(entries)})
@@ -54,7 +55,7 @@ def _remember_edited(entries: Entries, wiki: Wiki) -> list[str]:
             drafts.append(MemoryDraft(text, kinds.REMEMBERED, key, source="wiki"))
     for path in wiki.pages():
         text = wiki.files.read_file(path) or ""
-        if path != MEMORIES and _GENERATED not in text and not _same(entries, path, text):
+        if path != MEMORIES and GENERATED not in text and not _same(entries, path, text):
             drafts.append(MemoryDraft(text, kinds.PAGE, path, source="wiki"))
     entries.put_all(drafts)
     return [str(draft.key) for draft in drafts]
@@ -110,17 +111,12 @@ def _fits(key: str) -> bool:
 
 
 def _page(title: str, rows: Sequence[Any]) -> str:
-    lines = [f"# {_plain(title)}", "", _GENERATED, ""]
+    lines = [f"# {plain(title)}", "", GENERATED, ""]
     for row in rows:
-        where = f" ({_plain(row.url)})" if row.url else ""
+        where = f" ({plain(row.url)})" if row.url else ""
         mark = "- " if row.trusted else "> "
-        lines += [mark + _plain(" ".join(row.text.split())) + where, ""]
+        lines += [mark + plain(row.text) + where, ""]
     return "\n".join(lines)
-
-
-def _plain(text: str) -> str:
-    """Take the power from what the web wrote: no links of ours, no HTML, no hidden characters."""
-    return clean(text).replace("[[", "[ [").replace("<", "&lt;")
 
 
 def _section(row: Any) -> str:

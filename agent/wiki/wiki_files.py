@@ -6,14 +6,17 @@ import json
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from agent.files import write_whole
+from agent.limits import LimitSettings
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
+
+    from agent.limits import Place
 
 EXTENSIONS = frozenset({".md", ".mdx", ".txt", ".jsonl"})
 
@@ -104,19 +107,22 @@ def _blank(match: re.Match[str]) -> str:
 
 
 RELATIONSHIPS = "graph/relationships.jsonl"
-TYPES = frozenset(
-    "related part_of cites contradicts supports causes precedes similar sequential causal".split()
-)
+_TOLD = ("note", "evidence", "date")
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relationship: `source` and `target` are pages, `type` is one of `TYPES`."""
+    """A relationship: `source` and `target` are pages, `type` is one that the rules allow.
+
+    `evidence` says where it stands, `date` (ISO) since when it is known.
+    """
 
     source: str
     target: str
     type: str
     note: str = ""
+    evidence: str = ""
+    date: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +153,8 @@ def _relation(entry: object) -> Relation:
     source, target, type_ = (entry.get(name) for name in ("from", "to", "type"))
     if not all(isinstance(value, str) and value for value in (source, target, type_)):
         raise ValueError("from, to and type must be texts")
-    return Relation(str(source), str(target), str(type_), str(entry.get("note", "")))
+    told = (str(entry.get(name) or "") for name in _TOLD)
+    return Relation(str(source), str(target), str(type_), *told)
 
 
 def with_relations(text: str, new: Iterable[Relation]) -> tuple[str, list[Relation]]:
@@ -166,20 +173,15 @@ def with_relations(text: str, new: Iterable[Relation]) -> tuple[str, list[Relati
 def _line(relation: Relation) -> str:
     entry = asdict(relation)
     named = {"from": entry["source"], "to": entry["target"], "type": entry["type"]}
-    if relation.note:
-        named["note"] = relation.note
+    named |= {name: entry[name] for name in _TOLD if entry[name]}
     return json.dumps(named, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-Place = Literal["wiki", "raw", "sessions"]
 # As in the reference library: where a phrase or a word weighs how much.
 PHRASE = (5, 4, 3)  # in content, title, path
 WORD = (1, 3, 2)
 HALF = 8  # the raw score that counts half
-RESULTS = 8
-SNIPPET = 700  # characters
-LINES = 120
-CHARACTERS = 12_000
+DEFAULTS = LimitSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,11 @@ class PageWindow:
 
 
 def search(
-    files: Folder, query: str, limit: int = RESULTS, place: Place | None = None
+    files: Folder,
+    query: str,
+    limit: int = DEFAULTS.wiki_results,
+    place: Place | None = None,
+    snippet: int = DEFAULTS.wiki_snippet,
 ) -> list[Found]:
     """Find files by phrase and words, best first, ties by path; nothing for an empty query."""
     phrase = query.strip().casefold()
@@ -217,11 +223,17 @@ def search(
         title = title_of(path, text)
         raw = _raw(phrase, words, (text.casefold(), title.casefold(), path.casefold()))
         if raw:
-            found.append(Found(path, title, raw / (raw + HALF), _snippet(text, words)))
+            found.append(Found(path, title, raw / (raw + HALF), _snippet(text, words, snippet)))
     return sorted(found, key=lambda f: (-f.score, f.path))[:limit]
 
 
-def get(files: Folder, path: str, start: int = 1, lines: int = LINES) -> PageWindow | None:
+def get(
+    files: Folder,
+    path: str,
+    start: int = 1,
+    lines: int = DEFAULTS.wiki_lines,
+    most: int = DEFAULTS.wiki_units,
+) -> PageWindow | None:
     """Read a window of lines; None for an unknown file, nothing in it past the end."""
     name = safe_path(path)
     text = files.read_file(name)
@@ -230,7 +242,7 @@ def get(files: Folder, path: str, start: int = 1, lines: int = LINES) -> PageWin
     every = text.splitlines(keepends=True)
     first = max(1, start)
     content = "".join(every[first - 1 : first - 1 + max(0, lines)])
-    kept = content[:CHARACTERS]
+    kept = content[:most]
     end = first - 1 + len(kept.splitlines())
     return PageWindow(name, kept, first, end, len(every))
 
@@ -248,11 +260,11 @@ def _raw(phrase: str, words: list[str], fields: tuple[str, str, str]) -> int:
     return score
 
 
-def _snippet(text: str, words: list[str]) -> str:
+def _snippet(text: str, words: list[str], length: int) -> str:
     folded = text.casefold()
     first = min((at for word in words if (at := folded.find(word)) >= 0), default=0)
-    start = max(0, first - SNIPPET // 4)
-    return text[start : start + SNIPPET]
+    start = max(0, first - length // 4)
+    return text[start : start + length]
 
 
 def _place(path: str) -> Place:

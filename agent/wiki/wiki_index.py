@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
+from agent.limits import WikiRules
 from agent.wiki.wiki_files import (
     RELATIONSHIPS,
-    TYPES,
     links,
     read_relations,
     resolve,
     title_of,
     with_relations,
 )
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,6 +31,9 @@ EMPTY = {
     "graph/open-gaps.md": "# Open gaps\n",
 }
 """The support files, as they begin."""
+GENERATED = "<!-- written by urchin; edits here are overwritten -->"
+"""Stands in pages that nobody's own words are taken from."""
+LOGGED = 300  # characters of an answer in the day's log
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +46,12 @@ class Finding:
     message: str
 
 
-def lint(files: Folder) -> list[Finding]:
+def lint(files: Folder, rules: WikiRules) -> list[Finding]:
     """Find what is wrong, the critical first."""
     paths = files.list_files()
-    found = [Finding("critical", p, 0, "is missing") for p in EMPTY if p not in set(paths)]
-    found += _relations(files, paths)
+    required = dict.fromkeys((*EMPTY, *rules.required))
+    found = [Finding("critical", p, 0, "is missing") for p in required if p not in set(paths)]
+    found += _relations(files, paths, rules)
     for path in paths:
         if path.endswith((".md", ".mdx")):
             found += _links(path, files.read_file(path) or "", paths)
@@ -59,12 +64,12 @@ def _links(path: str, text: str, paths: Sequence[str]) -> Iterator[Finding]:
             yield Finding("warning", path, line, f"[[{target}]] leads nowhere")
 
 
-def _relations(files: Folder, paths: Sequence[str]) -> Iterator[Finding]:
+def _relations(files: Folder, paths: Sequence[str], rules: WikiRules) -> Iterator[Finding]:
     good, bad = read_relations(files.read_file(RELATIONSHIPS) or "")
     for broken in bad:
         yield Finding("critical", RELATIONSHIPS, broken.number, f"malformed: {broken.reason}")
     for line, relation in good:
-        if relation.type not in TYPES:
+        if not rules.allows(relation.type):
             yield Finding("warning", RELATIONSHIPS, line, f"unknown type {relation.type!r}")
         for end in (relation.source, relation.target):
             if resolve(end, paths) is None:
@@ -84,8 +89,14 @@ def _today() -> datetime:
 class Wiki:
     """A wiki over files; each method returns the paths that it changed, unless it says else."""
 
-    def __init__(self, files: Folder, clock: Callable[[], datetime] = _today) -> None:
+    def __init__(
+        self,
+        files: Folder,
+        clock: Callable[[], datetime] = _today,
+        rules: WikiRules | None = None,
+    ) -> None:
         self.files = files
+        self.rules = rules or WikiRules()
         self._clock = clock
 
     def ensure(self) -> list[str]:
@@ -98,7 +109,7 @@ class Wiki:
 
     def lint(self) -> list[Finding]:
         """Find what is wrong."""
-        return lint(self.files)
+        return lint(self.files, self.rules)
 
     def update_index(self) -> list[str]:
         """Write index, context brief and open gaps anew from the pages."""
@@ -119,9 +130,23 @@ class Wiki:
         self._write("log.md", text + line)
         return ["log.md"]
 
+    def log_run(self, run: str, question: str, answer: str) -> list[str]:
+        """Add a run to the day's log, once; its answer is quoted, since it may be the web's."""
+        now = self._clock()
+        path = f"sessions/{now:%Y-%m-%d}.md"
+        text = self.files.read_file(path) or f"# {now:%Y-%m-%d}\n\n{GENERATED}\n"
+        if f"({run})" in text:
+            return []
+        asked, said = plain(question), plain(answer)
+        said = said if len(said) <= LOGGED else said[: LOGGED - 1] + "…"
+        self._write(path, f"{text}\n- {now:%H:%M} {asked} ({run})\n  > {said}\n")
+        return [path]
+
     def record_relations(self, new: Iterable[Relation]) -> list[Relation]:
-        """Record relationships; returns those that were not there yet."""
-        text, fresh = with_relations(self.files.read_file(RELATIONSHIPS) or "", new)
+        """Record relationships, dated where they are not; returns those that were not there yet."""
+        today = f"{self._clock():%Y-%m-%d}"
+        dated = (replace(relation, date=relation.date or today) for relation in new)
+        text, fresh = with_relations(self.files.read_file(RELATIONSHIPS) or "", dated)
         if fresh:
             self._write(RELATIONSHIPS, text)
         return fresh
@@ -146,7 +171,9 @@ class Wiki:
         groups: dict[str, list[str]] = defaultdict(list)
         for path in self.pages():
             text = self.files.read_file(path) or ""
-            groups[_category(path)].append(f"- [[{_name(path)}]] — {_summary(path, text)}")
+            groups[self.rules.category(path)].append(
+                f"- [[{_name(path)}]] — {_summary(path, text)}"
+            )
         parts = [f"## {name}\n" + "\n".join(lines) for name, lines in sorted(groups.items())]
         return "\n\n".join(["# Index", *parts]) + "\n"
 
@@ -180,8 +207,9 @@ class Wiki:
         return True
 
 
-def _category(path: str) -> str:
-    return path.partition("/")[0] if "/" in path else "pages"
+def plain(text: str) -> str:
+    """Take the power from what the web wrote: no links of ours, no HTML, no hidden characters."""
+    return " ".join(clean(text).replace("[[", "[ [").replace("<", "&lt;").split())
 
 
 def _name(path: str) -> str:

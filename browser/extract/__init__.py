@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
 from browser.errors import ExtractError, TooLarge
-from browser.extract.documents import read_compound, read_zip
+from browser.extract.documents import read_compound, read_plugged, read_zip
 from browser.extract.documents.mail import read_mail, saved_page
-from browser.extract.documents.rtf import read_rtf
 from browser.extract.html import extract
 from browser.extract.sniff import BINARY, sniff
 from browser.extract.text_formats import read_text
@@ -60,7 +59,7 @@ def _read(body: bytes, content_type: str, url: str, *, packed: bool = False) -> 
         case "ole":
             return read_compound(body, url, name)
         case "rtf":
-            return read_rtf(body, url, name)
+            return read_plugged(kind, body, url, name)
         case "mail":
             page = saved_page(body)
             return extract(page[0], page[1] or url) if page else read_mail(body, url, name)

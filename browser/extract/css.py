@@ -164,11 +164,14 @@ _WATCHED = frozenset(
     position left right top bottom margin-left margin-top transform clip clip-path overflow
     overflow-x overflow-y width height max-width max-height filter content-visibility
     scale translate zoom mask mask-image -webkit-text-fill-color background-clip
-    -webkit-background-clip background-image""".split()
+    -webkit-background-clip background-image inset inset-inline-start inset-block-start block-size
+    max-block-size""".split()
 )
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?", re.IGNORECASE)
 _NAME = re.compile(r"[.#][A-Za-z_-][\w-]*")
 _WIDTH = re.compile(r"\((min|max)-width:\s*([\d.]+)(px|em|rem)\)")
+_LAST_CHARACTER = 0x10FFFF
 # A desktop window, in CSS pixels; 16 of them are an em.
 _VIEWPORT = 1280.0
 _EM = 16.0
@@ -202,6 +205,10 @@ def parse_declarations(style: str) -> tuple[Declarations, Declarations]:
 def _declared(style: str) -> tuple[Declarations, Declarations]:
     normal: Declarations = {}
     important: Declarations = {}
+    if "/*" in style:
+        style = _COMMENT.sub("", style)
+    if "\\" in style:
+        style = _ESCAPE.sub(lambda match: chr(min(int(match[1], 16), _LAST_CHARACTER)), style)
     for part in style.split(";"):
         name, colon, value = part.partition(":")
         key = name.strip().lower()

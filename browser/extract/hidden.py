@@ -84,6 +84,8 @@ _PIXELS = {
     "in": 96.0,
     "mm": 3.8,
 }
+_SIZES = ("width", "height", "max-width", "max-height", "block-size", "max-block-size")
+_SIDES = ("left", "top", "right", "bottom", "inset-inline-start", "inset-block-start")
 _TRANSLATE = re.compile(r"translate(?:x|y|3d)?\(([^)]*)\)")
 _FLAT = re.compile(
     r"scale(?:x|y|3d)?\(\s*0?\.?0\d*\s*[,)]|scale\([^,)]*,\s*0\s*\)|rotate[xy]\(\s*90deg"
@@ -173,7 +175,7 @@ def _is_faint(declared: Declarations) -> bool:
 
 def _is_off_screen(declared: Declarations) -> bool:
     placed = declared.get("position") in {"absolute", "fixed", "relative", "sticky"}
-    offsets = [declared.get(side, "") for side in ("left", "top", "right", "bottom")]
+    offsets = [declared.get(side, "") for side in _SIDES] + declared.get("inset", "").split()
     if placed and any(_is_far(value) for value in offsets):
         return True
     if placed and (_pixels(offsets[0]) or 0) >= _FAR_RIGHT:
@@ -204,7 +206,7 @@ def _is_clipped(declared: Declarations) -> bool:
         return True
     overflow = " ".join(declared.get(name, "") for name in ("overflow", "overflow-x", "overflow-y"))
     cut = "hidden" in overflow or "clip" in overflow
-    sizes = (declared.get(name, "") for name in ("width", "height", "max-width", "max-height"))
+    sizes = (declared.get(name, "") for name in _SIZES)
     return cut and any((p := _pixels(size)) is not None and p <= _SPECK for size in sizes)
 
 
@@ -232,7 +234,7 @@ def _pixels(value: str) -> float | None:
 # Inline styles without any of these hide nothing.
 _SUSPECT = re.compile(
     r"none|hidden|collapse|opacity|color|background|font|indent|clip|position|transform|filter"
-    r"|margin|height|width|scale|translate|zoom|mask",
+    r"|margin|height|width|scale|translate|zoom|mask|inset|size|\\\\|/\*",
     re.IGNORECASE,
 )
 _UNSEEN_CLASSES = frozenset(

@@ -1,4 +1,4 @@
-"""Title, author, dates, language, licence and address: what a page declares, and its byline.
+"""Title, author, dates, language and address: what a page declares, and its byline.
 
 JSON-LD, meta elements and markup declare; where they name no author or day, the lines around the
 title are read.
@@ -111,7 +111,6 @@ _MODIFIED_META = (
     "dcterms.modified", "dc.date.modified", "article.updated",
 )  # fmt: skip
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*", re.IGNORECASE)
-_COMMONS = re.compile(r"(?:https?:)?//creativecommons\.org/(?:licenses|publicdomain)/")
 _URL = re.compile(r"^https?://", re.IGNORECASE)
 _BY = re.compile(r"^\s*(?:by|von|par|por|written by)\s+", re.IGNORECASE)
 _BYLINES = frozenset(
@@ -170,7 +169,6 @@ def read_metadata(root: etree._Element, url: str) -> Metadata:
         description=_clean(
             meta.get("og:description") or meta.get("description") or meta.get("twitter:description")
         ),
-        license=_license(root, meta, node, url),
     )
     return Metadata(declared, _types(nodes, meta))
 
@@ -311,22 +309,6 @@ def _canonical(root: etree._Element, meta: dict[str, str], url: str) -> str | No
         if "canonical" in (element.get("rel") or "").lower().split() and element.get("href"):
             return _absolute(url, element.get("href", ""))
     return _absolute(url, meta["og:url"]) if meta.get("og:url") else None
-
-
-def _license(root: etree._Element, meta: dict[str, str], node: Node, url: str) -> str | None:
-    """The licence by `rel=license`, JSON-LD or Dublin Core; else a link to Creative Commons."""
-    commons = None
-    for element in root.iter("link", "a"):
-        href = element.get("href") or ""
-        if "license" in (element.get("rel") or "").lower().split() and href:
-            return _absolute(url, href)
-        if commons is None and _COMMONS.match(href):
-            commons = _absolute(url, href)
-    said = node.get("license")
-    declared = said.get("url") or said.get("name") if isinstance(said, dict) else said
-    return (
-        _clean(text_of(declared) or meta.get("dcterms.license") or meta.get("dc.rights")) or commons
-    )
 
 
 def _absolute(base: str, href: str) -> str | None:

@@ -48,7 +48,7 @@ def read_text(kind: str, text: str, url: str, name: str) -> Document:
 def read_plain(text: str, url: str, name: str) -> Document:
     """Read plain text: blocks are what blank lines part."""
     body = _blocks(text, unwrapped=True)
-    first = body.partition("\n")[0].strip()
+    first = " ".join(body.partition("\n")[0].lstrip("#").split())
     title = first if 0 < len(first) <= _LONGEST_TITLE else name
     return Document(url=url, title=title, text=body, markdown=body, kind="text")
 

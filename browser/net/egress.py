@@ -15,11 +15,14 @@ import os
 import socket
 import struct
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
+from browser.errors import ConnectFailed
 from browser.net.dial import STREAM_LIMIT, SystemResolver
 from browser.net.guard import EgressPolicy, Guard, Refusal
 from browser.net.proxy import Connector, ProxyConnection, Upstream
+from browser.net.url import parse
 
 if TYPE_CHECKING:
     from browser.net.address import Resolve
@@ -93,6 +96,16 @@ class Egress:
     def check_url(self, url: str) -> None:
         """Raise Refused for what can be told without asking a name server."""
         self.guard.check_url(url)
+
+    async def check_place(self, url: str) -> None:
+        """Raise Refused also for what the name leads to, for a browser without our proxy.
+
+        A name that only that browser's own proxy can resolve passes.
+        """
+        self.guard.check_url(url)
+        parsed = parse(url)
+        with suppress(ConnectFailed):
+            await self.guard.addresses(parsed.host if parsed else "", parsed.port if parsed else 0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if is_strangers(writer.get_extra_info("peername")[1], self.port):

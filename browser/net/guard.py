@@ -158,7 +158,7 @@ class Refusal:
 
 # How our own client tells the guard's answers from a server's: never passed on from outside.
 VERDICT = "x-egress-verdict"
-REFUSED, UNREACHABLE, UNKNOWN = "403", "502", "503"
+REFUSED, UNREACHABLE, UNKNOWN, UNANSWERED = "403", "502", "503", "504"
 """The verdicts are the statuses: those of a tunnel are all that its client gets to see."""
 
 
@@ -239,9 +239,12 @@ def _permits(address: Address, *, named: bool, literal: bool) -> bool:
 
 
 def _literal(host: str) -> tuple[Address, ...]:
-    """Return the addresses that a host is without asking anyone: literals and `localhost`."""
+    """Return the addresses that a host is without asking anyone: literals and `localhost`.
+
+    The GNU C library takes `*` for this machine, and so may an attached Chrome.
+    """
     bare = host.rstrip(".")
-    if bare == "localhost" or bare.endswith(".localhost"):
+    if host == "*" or bare == "localhost" or bare.endswith(".localhost"):
         return _LOOPBACK
     return (ip_address(bare),) if _is_literal(host) else ()
 

@@ -298,11 +298,11 @@ class HttpClient:
             if call.pace:
                 await call.pace.wait(name, call.until)
             async with self._slots.slot(name):
-                if call.pace and not call.pace.take(name):
+                if call.pace and not await call.pace.take(name):
                     continue
                 answer = await self._exchange(call, max_bytes)
             if call.pace:
-                call.pace.note(name, answer.status, answer.headers)
+                await call.pace.note(name, answer.status, answer.headers)
             return answer
 
     async def _exchange(self, call: _Call, max_bytes: int) -> Response:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from weakref import WeakValueDictionary
 from browser.errors import DeadlineExceeded
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Iterator, Mapping
 
 
 class RequestSlots:
@@ -39,15 +40,18 @@ _RESTING = frozenset({429, 503})
 
 
 class HostPace:
-    """The next time at which each host may be asked, in seconds of the event loop's clock."""
+    """The next time at which each host may be asked, in seconds of the event loop's clock.
+
+    `delays` are the seconds between two requests that hosts asked for.
+    """
 
     def __init__(self) -> None:
         self._due: dict[str, float] = {}
-        self._delays: dict[str, float] = {}
+        self.delays: dict[str, float] = {}
 
     def slow_down(self, host: str, delay: float) -> None:
         """Keep `delay` seconds between the starts of two requests to `host` from now on."""
-        self._delays[host] = delay
+        self.delays[host] = delay
 
     async def wait(self, host: str, until: float) -> None:
         """Sleep until `host` may be asked; DeadlineExceeded at once if that is past `until`."""
@@ -58,21 +62,43 @@ class HostPace:
         if due > now:
             await asyncio.sleep(due - now)
 
-    def take(self, host: str) -> bool:
+    async def take(self, host: str) -> bool:
         """Take the turn, unless somebody else has: then `wait` again."""
         now = asyncio.get_running_loop().time()
         if self._due.get(host, 0.0) > now:
             return False
-        if delay := self._delays.get(host):
+        if delay := self.delays.get(host):
             self._due[host] = now + delay
         return True
 
-    def note(self, host: str, status: int, headers: Mapping[str, str]) -> None:
+    async def note(self, host: str, status: int, headers: Mapping[str, str]) -> None:
         """Let `host` rest where its answer asks for it."""
-        rest = retry_after(headers) if status in _RESTING else None
-        if rest:
+        if rest := rest_asked(status, headers):
             due = asyncio.get_running_loop().time() + rest
             self._due[host] = max(due, self._due.get(host, 0.0))
+
+
+_SHARED: ContextVar[HostPace | None] = ContextVar("pace", default=None)
+
+
+def pace_here() -> HostPace:
+    """Give the pace that the caller shares with others, or a new one."""
+    return _SHARED.get() or HostPace()
+
+
+@contextmanager
+def pacing(pace: HostPace) -> Iterator[None]:
+    """Let whatever is opened within, and its tasks, keep to one pace."""
+    token = _SHARED.set(pace)
+    try:
+        yield
+    finally:
+        _SHARED.reset(token)
+
+
+def rest_asked(status: int, headers: Mapping[str, str]) -> float:
+    """Give the seconds for which an answer asks all of us to stay away; 0 where it does not."""
+    return (retry_after(headers) or 0.0) if status in _RESTING else 0.0
 
 
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:

@@ -9,7 +9,7 @@ from protego import Protego
 
 from browser.errors import BrowserError, ConnectFailed, Refused
 from browser.net.http import MAX_BYTES, ROBOTS_AGENT
-from browser.net.pace import HostPace
+from browser.net.pace import pace_here
 from browser.net.url import WEB_SCHEMES, netloc, parse
 
 if TYPE_CHECKING:
@@ -100,12 +100,13 @@ class Robots:
 class Polite:
     """An `HttpClient` for pages. What it shares between calls is what each host asked of us.
 
-    `obey_robots` off leaves robots.txt aside, crawl delays included: for one's own sites.
+    Opened within `pacing` it shares that with others. `obey_robots` off leaves robots.txt aside,
+    crawl delays included: for one's own sites.
     """
 
     def __init__(self, http: HttpClient, *, obey_robots: bool = True) -> None:
         self._http = http
-        self._pace = HostPace()
+        self._pace = pace_here()
         self._robots = Robots(http) if obey_robots else None
 
     async def get(

@@ -18,7 +18,7 @@ from ada_url import URL
 
 from browser.errors import ConnectFailed, NameUnknown, Refused
 from browser.net.dial import Streams, dial
-from browser.net.guard import REFUSED, UNKNOWN, UNREACHABLE, VERDICT
+from browser.net.guard import REFUSED, UNANSWERED, UNKNOWN, UNREACHABLE, VERDICT
 from browser.net.url import DEFAULT_PORTS, Url, parse
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class ProxyConnection:
             answered = await downlink
         except (h11.ProtocolError, OSError) as error:
             self._drop_server()
-            return await self._answer(UNREACHABLE, f"{url.host}: {error}")
+            return await self._answer(UNANSWERED, f"{url.host}: {error}")
         finally:
             await _cancelled(uplink, downlink)
         if self._client.http.our_state is h11.SWITCHED_PROTOCOL:

@@ -28,9 +28,10 @@ from browser.errors import (
     ConnectFailed,
     FetchError,
     NameUnknown,
+    NoAnswer,
     Refused,
 )
-from browser.net.guard import REFUSED, UNKNOWN, VERDICT
+from browser.net.guard import REFUSED, UNANSWERED, UNKNOWN, VERDICT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -132,7 +133,7 @@ def certificates() -> ssl.SSLContext:
 
 
 def _verdict(status: str, reason: str) -> BrowserError:
-    known = {REFUSED: Refused, UNKNOWN: NameUnknown}
+    known = {REFUSED: Refused, UNKNOWN: NameUnknown, UNANSWERED: NoAnswer}
     return known.get(status, ConnectFailed)(reason)
 
 
@@ -177,8 +178,10 @@ class CachingTransport(httpx2.AsyncBaseTransport):
 
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _drop_broken(path)
-        # A cache that cannot be written is no matter for the terminal: pages are fetched then.
+        # A cache that cannot be written, or is closed under a call that was cancelled, is no matter
+        # for the terminal: pages are fetched then. An MCP server has a handler of its own for all.
         logging.getLogger("hishel").addHandler(logging.NullHandler())
+        logging.getLogger("hishel").propagate = False
         self._way_out = way_out
         self._fresh = fresh
         self._kept = AsyncSqliteStorage(

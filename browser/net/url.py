@@ -128,7 +128,8 @@ def strip_tracking(url: str) -> str:
     parsed = parse(url)
     if parsed is None or not (parsed.query or parsed.fragment):
         return url
-    head = parsed.href.removesuffix(parsed.fragment).removesuffix(parsed.query)
+    # A lone `#` at the end is no fragment to the parser, and stands in the address.
+    head = parsed.href.removesuffix(parsed.fragment or "#").removesuffix(parsed.query)
     pairs = parsed.query.removeprefix("?").split("&")
     kept = [pair for pair in pairs if not _TRACKING.fullmatch(pair.partition("=")[0])]
     query = "?" + "&".join(kept) if any(kept) else ""
@@ -149,13 +150,23 @@ def same_site(a: str, b: str) -> bool:
     return bool(site) and site == registrable_domain(host(b))
 
 
-@lru_cache(maxsize=4096)
+def public_suffix(host: str) -> str:
+    """Return what others have too (`co.uk` of `bbc.co.uk`); an empty text where nobody sells it."""
+    domain = registrable_domain(host)
+    return domain.partition(".")[2] if _listed(domain) else ""
+
+
 def _registrable(host: str) -> str:
+    return _listed(host) or host
+
+
+@lru_cache(maxsize=4096)
+def _listed(host: str) -> str:
     # the public suffix list takes 30 ms to load, and most runs on few hosts never need it
     from tld import get_tld  # noqa: PLC0415
 
     found = get_tld(f"http://{host}", fail_silently=True, as_object=True, search_private=True)
-    return str(found.fld) if found is not None and not isinstance(found, str) else host
+    return str(found.fld) if found is not None and not isinstance(found, str) else ""
 
 
 def _unify_escapes(text: str) -> str:

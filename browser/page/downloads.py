@@ -70,7 +70,7 @@ class Downloads:
         name = safe_name(download.suggested_filename)
         self._files += 1
         if self._files > FILES_LIMIT:
-            await download.cancel()
+            await _stop(download)
             return SavedFile(name, why=f"{FILES_LIMIT} files are the most that a session keeps")
         try:
             if not await self._arrived(download):
@@ -78,7 +78,11 @@ class Downloads:
                     name, why=f"it is more than the {_size_of(self._quota)} that may be kept"
                 )
             target = self._free(name)
-            await download.save_as(target)
+            try:
+                await download.save_as(target)
+            except BaseException:
+                target.unlink(missing_ok=True)
+                raise
         except (PlaywrightError, OSError) as error:
             return SavedFile(name, why=f"it broke off: {str(error).splitlines()[0][:200]}")
         self._bytes += target.stat().st_size
@@ -93,7 +97,7 @@ class Downloads:
                 await asyncio.wait({whole}, timeout=WATCH_SECONDS)
                 if self._bytes + _bytes_in(self.arriving) > self._quota:
                     whole.cancel()
-                    await download.cancel()
+                    await _stop(download)
                     return False
             await whole
         finally:
@@ -109,7 +113,15 @@ class Downloads:
         while target.exists() or target.is_symlink():
             target = self._folder / f"{counter}-{name}"
             counter += 1
+        target.touch()  # another of the same name may arrive while this is being kept
         return target
+
+
+async def _stop(download: Download) -> None:
+    """Cancel a download, and remove one that had arrived meanwhile: it would count for ever."""
+    await download.cancel()
+    with suppress(PlaywrightError):  # cancelled in time, there is nothing to remove
+        await download.delete()
 
 
 def _bytes_in(folder: Path) -> int:

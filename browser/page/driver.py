@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import BrowserGone, ConnectFailed, ElementLeft, PageCrashed, Refused
 from browser.net.guard import REFUSED, VERDICT
+from browser.net.url import host, is_web_url
 from browser.page import injected
 from browser.page.overlays import close_consent
 from browser.page.snapshot import DEFAULT_BUDGET, changes
@@ -19,11 +21,9 @@ from browser.page.waiting import drawing, settle, within
 from browser.types import ActionOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from playwright.async_api import Frame, Page
 
-    from browser.page.events import Events
+    from browser.page.page_events import Events
     from browser.page.view import Target
 
 
@@ -34,6 +34,10 @@ RESTLESS_SECONDS = 4.0  # of an action's ten, on a page that draws itself anew a
 OPEN_SECONDS = 20.0
 ARRIVE_SHARE = 0.7  # of an opening's time a document may take; the rest is for looking at it
 FLASHED = "changed and changed back meanwhile"
+
+
+Judge = Callable[[str], Awaitable[None]]
+"""Raises Refused for an address that must not be reached."""
 
 
 class PageDriver:
@@ -47,6 +51,8 @@ class PageDriver:
         self._query: str | None = None
         self.status: int | None = None  # HTTP status of the page as it was opened
         self._acted_in: Frame | None = None  # a frame inside the page
+        self.judge: Judge | None = None  # where no proxy of ours judges what is reached
+        self._judged = set[str]()  # hosts that may be, and those that were asked for by name
 
     @property
     def url(self) -> str:
@@ -72,7 +78,24 @@ class PageDriver:
             except TimeoutError:
                 self.events.add("the page was still loading")
             await self.settle()
+            await self.check_place()
             await self.close_consent()
+
+    async def check_place(self) -> None:
+        """Raise Refused where the page led to an address that must not be reached, and leave it."""
+        await self._check_hops(self.page.url)
+
+    async def _check_hops(self, *urls: str) -> None:
+        for url in urls:
+            if self.judge is None or not is_web_url(url) or host(url) in self._judged:
+                continue
+            try:
+                await self.judge(url)
+            except Refused as refused:
+                await self.page.goto("about:blank")
+                why = f"the page led to {url}, which is out of bounds: {refused}"
+                raise Refused(why, hint=refused.hint) from refused
+            self._judged.add(host(url))
 
     async def _committed(self, url: str, deadline: float) -> bool:
         try:
@@ -82,6 +105,11 @@ class PageDriver:
                 return False
             raise
         self.status = response.status if response else None
+        self._judged = {host(url)}
+        hop = response.request.redirected_from if response else None
+        while hop is not None:
+            await self._check_hops(hop.url)
+            hop = hop.redirected_from
         if response is not None and (verdict := response.headers.get(VERDICT)):
             why = f"{url}: {response.status_text}"
             raise Refused(why) if verdict == REFUSED else ConnectFailed(why)
@@ -98,6 +126,7 @@ class PageDriver:
         self.check_alive()
         self.frames.walk_ms = min(WALK_MS, int(deadline * 1000 * WALK_SHARE))
         async with within(deadline, "read the page"):
+            await self.check_place()
             self._view = await self._walk()
         return self._view
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -23,10 +24,10 @@ from browser.page.content import (
     stored_by,
 )
 from browser.page.driver import ACT_SECONDS, FLASHED, LOOK_SECONDS, PageDriver
-from browser.page.events import Events
 from browser.page.lines import plain
 from browser.page.listbox import choose_shown
 from browser.page.overlays import answer_challenge, challenge_of
+from browser.page.page_events import Events
 from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, listed, snapshot_of
 from browser.page.view import lines_around, lines_saying, shown_frames, target_of
 from browser.page.waiting import drawing, wanted_in, within
@@ -54,6 +55,7 @@ _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
 ASIDE = 2  # pixels: a list asks on which side of another's middle a thing is let go
 LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
 CLOSE_SECONDS = 1.5
+LONGEST_RESULT = 4_000  # characters of what a script gives
 MADE_OF = frozenset({"image", "font", "stylesheet", "script", "media", "manifest"})
 """Kinds of requests that bring what a page is made of."""
 
@@ -156,6 +158,7 @@ class Tab(PageDriver):
     async def context(self) -> PageContext:
         """Give URL, title, selection, focus and visible text."""
         self.check_alive()
+        await self.check_place()
         async with within(LOOK_SECONDS, "read the page"):
             return context_of(await raw_context(self.page))
 
@@ -206,8 +209,30 @@ class Tab(PageDriver):
     async def screenshot(self, *, whole: bool = False) -> bytes:
         """Take a picture of what is in view, or of the whole page, as PNG."""
         self.check_alive()
+        await self.check_place()
         async with within(ACT_SECONDS, "take a screenshot"):
             return await self.page.screenshot(timeout=ACT_SECONDS * 1000, full_page=whole)
+
+    async def evaluate(self, function: str, ref: str | None = None) -> ActionOutcome:
+        """Run a JavaScript function in the page, or on an element: what it gives, what changed.
+
+        The first line of the changes is its result as JSON. Raises RefError, and `ActionError`
+        where it throws.
+        """
+        given = ""
+
+        async def perform() -> None:
+            nonlocal given
+            on = (await target_of(self.frames, ref)).element if ref else self.page
+            try:
+                given = json.dumps(await on.evaluate(function), ensure_ascii=False, default=str)
+            except PlaywrightError as error:
+                self.check_alive()
+                raise ActionError(f"the script failed: {error.message.splitlines()[0]}") from error
+
+        outcome = await self.act_on_page("ran a script", perform)
+        shown = given if len(given) <= LONGEST_RESULT else f"{given[:LONGEST_RESULT]}…"
+        return replace(outcome, changes=f"{shown}\n{outcome.changes}".strip())
 
     async def resize(self, width: int, height: int) -> None:
         """Give the page another size, in pixels."""
@@ -236,17 +261,20 @@ class Tab(PageDriver):
     async def pictures(self) -> tuple[bytes, ...]:
         """Show what is in view, refs drawn on it, as JPEG; without too if they hide a thing."""
         self.check_alive()
+        await self.check_place()
         async with within(ACT_SECONDS, "take a picture"):
             return await marked_pictures(self.page, ACT_SECONDS)
 
     async def rendered_html(self) -> str:
         """Give what a person sees of the page as HTML, styles applied."""
         self.check_alive()
+        await self.check_place()
         return await rendered_html(self.page)
 
     async def html(self) -> str:
         """Give the DOM as it stands, shadow roots and frames put in their places."""
         self.check_alive()
+        await self.check_place()
         async with within(LOOK_SECONDS, "read the page"):
             return await html_of(self.page)
 
@@ -288,14 +316,6 @@ class Tab(PageDriver):
             return missed or (await readback.pressed(self, target, before) if plain else "")
 
         return await self.act(f"{hold}-{did}" if hold else did, perform, ref, dialog)
-
-    async def click_at(self, x: float, y: float) -> ActionOutcome:
-        """Click at a point of the viewport, in CSS pixels as on the screenshot."""
-
-        async def perform() -> None:
-            await self.page.mouse.click(x, y)
-
-        return await self.act_on_page(f"clicked at {x:g}, {y:g}", perform)
 
     async def type(
         self,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Frame, Page
 
-    from browser.page.events import Events
+    from browser.page.page_events import Events
 
 
 _CLOSED = (

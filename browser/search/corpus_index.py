@@ -238,6 +238,9 @@ def checked_folder(folder: Path) -> Path:
         absolute = folder.expanduser().resolve(strict=True)
         with os.scandir(absolute) as entries:
             next(entries, None)
+    except NotADirectoryError as error:
+        hint = f"Give its folder with --corpus DIR, or --file {folder} for it alone."
+        raise SearchError(f"the corpus {folder} is a file, not a folder", hint=hint) from error
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise SearchError(f"cannot read the corpus {folder}: {reason}", hint=hint) from error

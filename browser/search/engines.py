@@ -31,13 +31,12 @@ GENERAL = (
     "bing", "google", "wikipedia",
 )  # fmt: skip
 # Those that are asked only when they are named: for one kind of source, or a second form.
-NAMED = (
-    "duckduckgo_lite", "yandex", "arxiv", "openalex", "github", "hackernews", "stackexchange",
-    "reddit",
-)  # fmt: skip
+NAMED = ("duckduckgo_lite", "yandex", "arxiv", "openalex")
 ENGINES = (*GENERAL, *NAMED)
 # Engines that can also be asked in the real browser, as NAME_browser.
 IN_BROWSER = ("google", "bing", "duckduckgo", "brave", "startpage")
+# Those of the package of plug-ins `urchin-extras`.
+EXTRAS = ("github", "hackernews", "reddit", "stackexchange")
 ALIASES = {
     "ddg": "duckduckgo",
     "ddg_lite": "duckduckgo_lite",
@@ -56,10 +55,13 @@ def engine_name(name: str, declared: Sequence[str] = ()) -> str:
     known = ALIASES.get(plain, plain)
     if known in ENGINES or known == "corpus" or _plain(known) in IN_BROWSER:
         return known
-    if plugins("search", name):
-        return name
-    near = difflib.get_close_matches(plain, [*ENGINES, *ALIASES, *declared], n=2)
+    brought = next((one for one in (name, known) if plugins("search", one)), None)
+    if brought is not None:
+        return brought
+    near = difflib.get_close_matches(plain, [*ENGINES, *EXTRAS, *ALIASES, *declared], n=2)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(ENGINES)}."
+    if known in EXTRAS:
+        hint = "`pip install urchin-extras` brings it."
     raise SearchError(f"no search provider is called {name!r}", hint=hint)
 
 
@@ -85,7 +87,8 @@ def keys_from(environment: Mapping[str, str], named: Sequence[str] = ()) -> dict
 
     Of those built in only JSON ones have any; `named` may be plug-ins.
     """
-    others = {name: load(name) for name in named if name not in (*ENGINES, *ALIASES, "corpus")}
+    plain = (ALIASES.get(name, name) for name in named)
+    others = {name: load(name) for name in plain if name not in (*ENGINES, "corpus")}
     found = {
         name: next((environment[key] for key in engine.key_variables if environment.get(key)), "")
         for name, engine in {**JSON_PROVIDERS, **others}.items()

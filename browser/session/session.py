@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
     from browser.page.content import Items
+    from browser.page.driver import Judge
     from browser.types import PageContext
 
 TABS_AT_MOST = 5  # with that many, further ones that pages open by themselves are closed
@@ -45,7 +46,9 @@ class Browser:
         self,
         begin: Callable[[], AbstractAsyncContextManager[Running]],
         downloads: Downloads,
+        judge: Judge | None = None,
     ) -> None:
+        self._judge = judge
         self._begin = begin
         self._stack = AsyncExitStack()
         self._running: Running | None = None
@@ -91,14 +94,15 @@ class Browser:
 
     @classmethod
     @asynccontextmanager
-    async def attach(cls, url: str) -> AsyncIterator[Browser]:
+    async def attach(cls, url: str, judge: Judge | None = None) -> AsyncIterator[Browser]:
         """Attach to a Chrome that is open: a CDP address, `chrome` or `msedge`.
 
-        Raises AttachFailed. Leaving closes our own tabs, and nothing else.
+        `judge` refuses addresses that pages lead to. Raises AttachFailed. Leaving closes our own
+        tabs, and nothing else.
         """
         with scratch() as folder:
             downloads = Downloads(None, folder / ARRIVING)
-            async with _running(cls(lambda: attach(url), downloads)) as browser:
+            async with _running(cls(lambda: attach(url), downloads, judge)) as browser:
                 yield browser
 
     @property
@@ -220,6 +224,7 @@ class Browser:
     def _adopt(self, page: Page) -> Tab:
         self._count += 1
         tab = Tab(page, f"t{self._count}", self._downloads, self._popup)
+        tab.judge = self._judge
         self._tabs.append(tab)
         return tab
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from browser.types import Challenge
 
 KIND = "solvers"
+_MORE = "`pip install urchin-extras` brings 2captcha."
 
 
 class Solver(Protocol):
@@ -76,5 +77,5 @@ def make_solver(name: str, settings: Settings) -> Solver:
     factory = cast("Factory | None", load_plugin(KIND, name))
     if factory is None:
         known = ", ".join(solver_names()) or "none"
-        raise SolverMissing(f"no solver is called {name!r}", hint=f"Installed: {known}.")
+        raise SolverMissing(f"no solver is called {name!r}", hint=f"Installed: {known}. {_MORE}")
     return factory(settings)

@@ -181,14 +181,15 @@ def small_words(question: str) -> frozenset[str]:
 
 
 @functools.cache
-def _folded(language: str) -> frozenset[str]:
+def small_words_in(language: str) -> frozenset[str]:
+    """The small words of a language (ISO 639-1) as `words` gives them; it may have no list."""
     return frozenset(words(" ".join(_QUESTION_WORDS.get(language, ()))))
 
 
 def foreign_small_words(question: str) -> frozenset[str]:
     """The small words of a question's language as `words` gives them; none for English."""
     language = question_language(question)
-    return frozenset() if language in (None, "en") else _folded(language)
+    return frozenset() if language in (None, "en") else small_words_in(language)
 
 
 def _votes(language: str, text: str, said: list[str]) -> int:

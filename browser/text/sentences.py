@@ -102,21 +102,30 @@ def _append(spans: list[Span], text: str, start: int, end: int) -> None:
 
 # Text is not wrapped at a narrower column than this; lines of poems and addresses are shorter.
 _NARROWEST = 60
+# Share of the column from which a line may have been left short by an editor that evens lines out.
+# Of the breaks of `fmt` in 855 unseen paragraphs it mends 86-98 % where 75-88 % were, and joins
+# 7.4 % of the lines of 778 pieces of code where 7.1 % were.
+_LATE = 0.8
+_ITEMS = frozenset("-*+•")
 
 
 def unwrap(lines: list[str], signs: frozenset[str] = frozenset()) -> list[str]:
     """Join the lines (at least one) of a block that an editor or `man` broke at a column.
 
-    Such a break is where the next word would not have fitted; any other was meant. A line that is
-    set in from the one before, or opens with one of `signs`, a number or a label, begins anew.
+    Such a break is where the next word would not have fitted, or late in a line whose sentence
+    goes on in small letters; any other was meant. A line that is set in from the one before, or
+    opens with one of `signs`, a number or a label, begins anew.
     """
-    column = max(map(len, lines))
+    wide = [line.expandtabs() for line in lines]
+    column = max(map(len, wide))
     if column < _NARROWEST:
         return lines
     made = lines[:1]
-    for before, line in pairwise(lines):
+    for (before, after), line in zip(pairwise(wide), lines[1:], strict=True):
         word = line.lstrip().partition(" ")[0]
-        wrapped = len(before) + 1 + len(word) > column and _margin(line) <= _margin(before)
+        full = len(before) + 1 + len(word) > column
+        goes_on = len(before) >= _LATE * column and _goes_on(before, word)
+        wrapped = (full or goes_on) and _margin(after) <= _text_margin(before)
         begins = word[:1] in signs or word.endswith(":") or word.rstrip(".)").isdigit()
         if wrapped and not begins:
             start, rest = made[-1], " ".join(line.split())
@@ -127,6 +136,17 @@ def unwrap(lines: list[str], signs: frozenset[str] = frozenset()) -> list[str]:
         else:
             made.append(line)
     return made
+
+
+def _goes_on(before: str, word: str) -> bool:
+    plain = word.strip("\"'(),;:.!?")
+    return plain.isalpha() and plain.islower() and (before[-1:].isalnum() or before[-1:] in ",)\"'")
+
+
+def _text_margin(line: str) -> int:
+    """Where the text of a line begins: behind the sign of a list's item, if it opens with one."""
+    sign, _, rest = line.lstrip().partition(" ")
+    return len(line) - len(rest.lstrip()) if rest and sign in _ITEMS else _margin(line)
 
 
 def _margin(line: str) -> int:

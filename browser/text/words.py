@@ -10,7 +10,7 @@ import threading
 import unicodedata
 from collections import Counter, defaultdict
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import snowballstemmer
 
@@ -27,7 +27,14 @@ _UNSPACED = re.compile(f"([{UNSPACED}])")
 _CHARACTERS_A_WORD = 2
 _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 # One stemmer holds the word that it is at: folders are searched in several threads at once.
-_STEMMER, _STEMMING = snowballstemmer.stemmer("english"), threading.Lock()
+_STEMMING = threading.Lock()
+_SNOWBALL = {
+    "ar": "arabic", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "es": "spanish", "fi": "finnish", "fr": "french", "hi": "hindi", "hu": "hungarian",
+    "id": "indonesian", "it": "italian", "nl": "dutch", "no": "norwegian", "pl": "polish",
+    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "tr": "turkish",
+}  # fmt: skip
+"""Languages (ISO 639-1) by the names of their Snowball stemmers."""
 
 STOP_WORDS = frozenset(
     """a about above after again against all also am an and any are as at be because been before
@@ -63,13 +70,30 @@ def _without_accents(text: str) -> str:
     return unicodedata.normalize("NFC", _LATIN_ACCENT.sub("", unicodedata.normalize("NFD", text)))
 
 
+@functools.cache
+def _stemmer(language: str) -> Any:
+    return snowballstemmer.stemmer(_SNOWBALL[language])
+
+
 @functools.lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Stem one case-folded word (Snowball English); words of other scripts come back unchanged."""
     if not word.isascii() or word.isdigit():
         return word
     with _STEMMING:
-        return str(_STEMMER.stemWord(word))
+        return str(_stemmer("en").stemWord(word))
+
+
+@functools.lru_cache(maxsize=65_536)
+def stem_in(language: str, word: str) -> str:
+    """Stem one as a language (ISO 639-1) does, and then as English does, which all have words of.
+
+    A language that has no stemmer adds nothing.
+    """
+    if language != "en" and language in _SNOWBALL and not word.isdigit():
+        with _STEMMING:
+            word = str(_stemmer(language).stemWord(word))
+    return stem(word)
 
 
 def content_words(text: str) -> list[str]:

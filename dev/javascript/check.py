@@ -1,4 +1,4 @@
-"""Types (tsc) and lint (eslint) for the JavaScript in browser/page/js.
+"""Types (tsc) and lint (eslint) for the JavaScript in browser/page/js and of the served page.
 
     python dev/javascript/check.py            check
     python dev/javascript/check.py install    install both into the cache, where node and npm are
@@ -20,6 +20,7 @@ from browser.page.injected import LIBRARY_FILES
 
 HERE = Path(__file__).parent
 SCRIPTS = HERE.parent.parent / "browser" / "page" / "js"
+SERVED = HERE.parent.parent / "agent" / "serve" / "static" / "app.js"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "urchin-javascript"
 _PLACE = re.compile(r"^(?:.*/)?(\w+)\.js\((\d+),(\d+)\)", re.MULTILINE)
 
@@ -67,18 +68,21 @@ def check() -> int:
     (CACHE / "library.js").write_text(text, "utf-8")
     source = (SCRIPTS / "effect.js").read_text("utf-8").rstrip()
     (CACHE / "effect.js").write_text(f"// @ts-check\nglobalThis.effect = {source};\n", "utf-8")
+    (CACHE / "app.js").write_text(SERVED.read_text("utf-8"), "utf-8")
     for name in ("tsconfig.json", "eslint.config.mjs"):
         shutil.copyfile(HERE / name, CACHE / name)
 
     def at_home(match: re.Match[str]) -> str:
         name, line = match[1], int(match[2])
+        if name == "app":
+            return f"{SERVED.relative_to(HERE.parent.parent)}:{line}:{match[3]}"
         name, line = origins[line - 1] if name == "library" else (name, line - 1)
         return f"{SCRIPTS.relative_to(HERE.parent.parent)}/{name}.js:{line}:{match[3]}"
 
     format_as = "--format=" + str(HERE / "places.mjs")
     commands = (
         [tools / "tsc", "-p", ".", "--pretty", "false"],
-        [tools / "eslint", format_as, "library.js"],
+        [tools / "eslint", format_as, "library.js", "app.js"],
     )
     failed = 0
     for command in commands:

@@ -43,6 +43,7 @@ BENCHES = (
     Bench("platforms", "platform/gold.json", optional=False),
     Bench("documents", "documents", optional=False),
     Bench("many"),
+    Bench("watchers"),
     Bench("growth"),
     Bench("snapshots", "articles/ground-truth.json"),
     Bench("actions"),
@@ -60,6 +61,10 @@ BENCHES = (
     Bench("junk"),
     Bench("replays"),
     Bench("kills"),
+    Bench("others"),
+    Bench("clients"),
+    Bench("dropin", "articles/ground-truth.json", optional=False),
+    Bench("audits", "citations.jsonl", optional=False),
 )
 
 

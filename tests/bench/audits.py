@@ -1,5 +1,6 @@
 """Audit drafts over a closed web, with faults planted in them: what is found, what is accused.
 
+    python -m tests.bench.audits FOLDER
     python -m tests.bench.audits write FOLDER DRAFTS [--data FOLDER] [--address HOST:PORT]
     python -m tests.bench.audits count FOLDER DRAFTS [--data FOLDER] [--model NAME]
         [--base-url URL] [-v]
@@ -10,6 +11,7 @@ references) of sentences that stand in the pages, and of faults: a wrong figure,
 a dead link, a sentence that is not stated; `truth.json` says which is which. `count` serves the
 pages at the drafts' address, audits each draft as the command does, and prints how many faults of
 each kind are found and which true sentences are called wrong. Exits 8 under 95 % or with any.
+With FOLDER alone both are done with code alone, which has to find 24 of the 60, and accuse nobody.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ DRAFTS, TRUE_EACH = 10, 10
 FAULTS_EACH = ("figure", "figure", "page", "page", "dead", "unstated")
 """Faults of a draft; every other draft has one `page` less and one `unstated` more."""
 FOUND = 0.95
+STEPS = ("write", "count")
 _NUMBER = re.compile(r"(?<![\d.,:/])\d{1,4}(?![\d.,:/%]|\w)")
 _UNSTATED = (
     ", a decision that its critics called hasty at the time",
@@ -58,6 +61,16 @@ class Line(NamedTuple):
 def main() -> int:
     """Write the drafts, or count what an audit finds in them."""
     options = _options()
+    if options.step not in STEPS:
+        with tempfile.TemporaryDirectory() as drafts:
+            told = [options.step, drafts]
+            written = main_of(_parser().parse_args(["write", *told]))
+            return written or main_of(_parser().parse_args(["count", *told, "--least", "0.4"]))
+    return main_of(options)
+
+
+def main_of(options: argparse.Namespace) -> int:
+    """Do one step."""
     data = options.data or options.folder
     if options.step == "write":
         write(data, options.drafts, options.address)
@@ -269,7 +282,7 @@ async def count(options: argparse.Namespace, truth: dict[str, Any]) -> int:
     share = sum(found.values()) / sum(planted[kind] for kind in kinds)
     print(f"found     {sum(found.values())} of {sum(planted[kind] for kind in kinds)}, {share:.0%}")
     print(f"true      {len(accused)} of {planted['true']} called wrong, {unread} not seen")
-    return 0 if share >= FOUND and not accused else 8
+    return 0 if share >= options.least and not accused else 8
 
 
 def _same(text: str, line: Line) -> bool:
@@ -279,16 +292,23 @@ def _same(text: str, line: Line) -> bool:
 
 
 def _options() -> argparse.Namespace:
+    if len(sys.argv) == 2 and sys.argv[1] not in ("-h", "--help"):
+        return argparse.Namespace(step=sys.argv[1])
+    return _parser().parse_args()
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("step", choices=("write", "count"))
+    parser.add_argument("step", choices=STEPS)
     parser.add_argument("folder", type=Path)
     parser.add_argument("drafts", type=Path)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--address", default="127.0.0.1:8731")
     parser.add_argument("--model")
     parser.add_argument("--base-url")
+    parser.add_argument("--least", type=float, default=FOUND, help="Share of faults to be found.")
     parser.add_argument("-v", "--verbose", action="store_true")
-    return parser.parse_args()
+    return parser
 
 
 if __name__ == "__main__":

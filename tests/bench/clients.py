@@ -23,12 +23,15 @@ from fixtures.server import serve
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PACKAGES = ("@modelcontextprotocol/sdk", "@modelcontextprotocol/inspector")
+PACKAGES = {
+    "@modelcontextprotocol/sdk": "",
+    "@modelcontextprotocol/inspector": "@0.22.0",  # on Node 20 npm takes 0.15, which sends no token
+}
 COMMAND = str(Path(sys.executable).with_name("research"))
 QUESTION = "When was Hesk Light first lit?"
 TOKEN = "a-token-of-the-bench"
 EXPECTED = {
-    "list": ["research", "read", "search", "verify"],
+    "list": ["research", "read", "search", "verify", "audit"],
     "templates": 4,
     "resource": f"# {QUESTION}",
     "error": [True, "since: Input should be a date such as 2025-01-31"],
@@ -62,11 +65,18 @@ def over_http(flags: list[str]) -> Iterator[str]:
         server.terminate()
 
 
+def inspect(asked: list[str], folder: Path) -> tuple[Any, Any]:
+    """Have the inspector list the tools, and call one."""
+    listed = told(*asked, "tools/list", folder=folder)
+    call = ["tools/call", "--tool-name", "search", "--tool-arg", "query=Hesk Light"]
+    return listed, told(*asked, *call, folder=folder)
+
+
 def main(folder: Path) -> int:
     """Install, ask in each way, and say what differs."""
-    for package in PACKAGES:
+    for package, at in PACKAGES.items():
         if not (folder / "node_modules" / package).is_dir() and shutil.which("npm"):
-            command = ["npm", "install", "--silent", "--prefix", str(folder), package]
+            command = ["npm", "install", "--silent", "--prefix", str(folder), f"{package}{at}"]
             subprocess.run(command, capture_output=True, check=False, timeout=300)
     missing = [name for name in PACKAGES if not (folder / "node_modules" / name).is_dir()]
     if missing:
@@ -86,11 +96,12 @@ def main(folder: Path) -> int:
         own = {"RESEARCH_SEARCH": "searxng", "RESEARCH_SEARXNG_URL": site.url}
         env = [part for name, value in own.items() for part in ("-e", f"{name}={value}")]
         asked = [inspector, "--cli", *env, COMMAND, "mcp", "serve", "--method"]
-        listed = told(*asked, "tools/list", folder=folder)
-        called = told(
-            *asked, "tools/call", "--tool-name", "search", "--tool-arg", "query=Hesk Light",
-            folder=folder,
-        )  # fmt: skip
+        inspected = {"stdio": inspect(asked, folder)}
+        with over_http(web) as address:
+            bearer = f"Authorization: Bearer {TOKEN}"
+            by = [inspector, "--cli", address, "--transport", "http", "--header"]
+            inspected["http"] = inspect([*by, bearer, "--method"], folder)
+            refused = told(*by, "Authorization: Bearer no", "--method", "tools/list", folder=folder)
     wrong = [
         f"{way}: {name} is {made.get(name, made)!r}, not {value!r}"
         for way, made in found.items()
@@ -98,9 +109,11 @@ def main(folder: Path) -> int:
         if made.get(name) != value
     ]
     wrong += [f"{way}: no progress" for way, made in found.items() if not made.get("steps")]
-    wrong += [] if len(listed.get("tools", ())) >= 4 else [f"inspector, tools/list: {listed}"]
-    wrong += [] if called.get("content") else [f"inspector, tools/call: {called}"]
-    checks = len(found) * (len(expected) + 1) + 2
+    for way, (listed, called) in inspected.items():
+        wrong += [] if len(listed.get("tools", ())) >= 4 else [f"inspector, {way}: {listed}"]
+        wrong += [] if called.get("content") else [f"inspector, {way}: {called}"]
+    wrong += [] if "failed" in refused else [f"inspector, http: a wrong token got {refused}"]
+    checks = len(found) * (len(expected) + 1) + 2 * len(inspected) + 1
     print(f"{checks - len(wrong)} of {checks} checks hold", *wrong, sep="\n  ")
     return 8 if wrong else 0
 

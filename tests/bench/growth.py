@@ -82,8 +82,11 @@ class Grown:
     open_after: tuple[int, int]
 
 
-async def grown(count: int) -> Grown:
-    """Read so many pages over loopback, then bodies that are refused."""
+async def grown(count: int, first: int = 100, refused: int = REFUSED) -> Grown:
+    """Read so many pages over loopback, then bodies that are refused.
+
+    It counts from the page on at which the `first` are read.
+    """
     server = await asyncio.start_server(_answer, "127.0.0.1", 0)
     base = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     policy = EgressPolicy(allow_private=("127.0.0.1",))
@@ -94,14 +97,14 @@ async def grown(count: int) -> Grown:
         ):
             reader = Reader(Polite(http))
             pages = [f"{base}/page?{n}" for n in range(count)]
-            first = await read(reader, pages[:100])
+            early = await read(reader, pages[:first])
             before = open_things()
-            last = await read(reader, pages[100:])
+            last = await read(reader, pages[first:])
             opened = open_things()
-            refused = [f"{base}{name}?{n}" for n in range(REFUSED) for name in _REFUSED][:REFUSED]
-            after = await read(reader, refused, refused=True)
+            bodies = [f"{base}{name}?{n}" for n in range(refused) for name in _REFUSED][:refused]
+            after = await read(reader, bodies, refused=True)
     server.close()
-    return Grown((last - first) / (count / 100 - 1), after - last, before, opened)
+    return Grown((last - early) * 100 / (count - first), after - last, before, opened)
 
 
 def main(count: int = PAGES) -> int:

@@ -6,7 +6,7 @@ Each folder holds `docs.jsonl` and `questions.jsonl` (see `closedweb.py`). The t
 finds for a question stand for its research; no run is made. A grid of the two weights that matter
 (what the surroundings say, what the sentence says; the kind of answer is the unit) is tried on one
 folder, and the best point, with the share of questions whose best sentence holds the gold answer,
-is printed for both folders, and so is the point that `ranking.py` has.
+is printed for both folders, and so is the point that `candidates.py` has.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.evidence import split_passages
-from agent.keyless import ranking
+from agent.keyless import candidates as ranking
 from agent.keyless.question import analyse
 from agent.types import Observation, ToolCall
 from browser.text.words import BM25, content_words

@@ -14,8 +14,8 @@ from agent.planner.plan import NO_RESPONSE
 from agent.planner.work import Work
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
-from agent.tools.registry import Registry
-from agent.tools.toolset import tools_for
+from agent.tools.registry import Registry, from_functions
+from agent.tools.toolset import tools_there
 from agent.types import Message
 from browser.types import PageContext
 from tests.conformance.embeddings import Embeddings
@@ -117,8 +117,12 @@ class Engine:
 
     def _work(self, case: dict[str, Any], opening: ContextBuilder, most: int) -> Work:
         own = {name: self._tool(name, what) for name, what in case.get("tools", {}).items()}
-        builtin = [tool for tool in tools_for(self._context) if tool.name in REFERENCE_TOOLS]
-        policy = Policy(Registry(builtin).with_functions(own), self._context, ())
+        builtin = [
+            tool
+            for tool, why in tools_there(self._context)
+            if not why and tool.name in REFERENCE_TOOLS
+        ]
+        policy = Policy(Registry([*builtin, *from_functions(own)]), self._context, ())
         budget, note = EachItsOwn(most), self._speaker.note
         system = case.get("systemPrompt", "")
         return Work(

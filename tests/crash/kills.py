@@ -18,6 +18,7 @@ from agent.journal.seal import check_blobs, check_chain
 from agent.memory import Memory
 from agent.run.record import RunRecord
 from agent.run.replay import replay
+from browser.session.chrome import OVERRIDES
 from tests.conftest import COMMAND
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ class Victim:
 
     def command(self, *words: str) -> Command:
         """Start `research` in a home of its own."""
-        env = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+        given = ("PATH", "PYTHONPATH", OVERRIDES[0], "NODE_COMPILE_CACHE")
+        env = {name: os.environ[name] for name in given if name in os.environ}
         env |= {"HOME": str(self.data), "RESEARCH_DATA_DIR": str(self.data)}
         return self._commands.start(str(COMMAND), *words, env=env)
 

@@ -21,8 +21,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the scripts are
 def clone(tmp_path: Path) -> Path:
     """The files that the set-up reads, in a folder of their own."""
     shutil.copytree(ROOT / "dev", tmp_path / "clone" / "dev")
-    for name in ("pyproject.toml", "Makefile"):
-        shutil.copy(ROOT / name, tmp_path / "clone")
+    (tmp_path / "clone" / "plugins").mkdir()
+    for name in ("pyproject.toml", "Makefile", "plugins/pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / "clone" / name)
     return tmp_path / "clone"
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from urllib.request import urlopen
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import async_playwright
 
-from tests.persons import persons_chrome
+from tests.persons import put_away
 
 SELECT = """() => {
   const range = document.createRange();
@@ -20,17 +19,18 @@ SELECT = """() => {
 }"""
 
 
-@pytest.fixture
-async def chrome(tmp_path):
-    """A Chrome that is already open; gives its address."""
-    started = await persons_chrome(tmp_path / "profile")
-    yield started.cdp_url
-    os.killpg(started.pid, signal.SIGKILL)
+@pytest.fixture(scope="module")
+def chrome(chrome_in_use):
+    """The address of a Chrome that is already open."""
+    return chrome_in_use.cdp_url
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def three_tabs(chrome, site):
-    """Three tabs: one in front with text selected, one beside it, one with a dialog open."""
+    """Three tabs: one in front with text selected, one beside it, one with a dialog open.
+
+    They stay as they are from test to test, which is what each says.
+    """
     async with async_playwright() as playwright:
         browser = await playwright.chromium.connect_over_cdp(chrome, no_defaults=True)
         context = browser.contexts[0]
@@ -49,12 +49,18 @@ async def three_tabs(chrome, site):
         yield chrome
         assert [dialog.message for dialog in dialogs] == ["still here"]
         await dialogs[0].dismiss()
+        await put_away(context)
 
 
 def tabs_of(chrome):
     with urlopen(f"{chrome}/json/list") as answer:
         rows = json.load(answer)
     return sorted(row["url"] for row in rows if row["type"] == "page" and "127.0.0.1" in row["url"])
+
+
+async def test_an_empty_tab_in_front_is_no_page_and_no_failure(ask, script, chrome):
+    report = await ask("Is anything open?", model=script("NOT_FOUND"), cdp=chrome)
+    assert report.status == "not_found"
 
 
 async def test_the_tab_in_front_is_the_context_and_all_tabs_stay(ask, script, three_tabs, events):
@@ -127,11 +133,6 @@ async def test_submitting_goes_through_with_a_persons_yes(ask, script, site, thr
     )
     assert "submits" in asked[-1]
     assert "66.60" in results[-1]["web"]
-
-
-async def test_an_empty_tab_in_front_is_no_page_and_no_failure(ask, script, chrome):
-    report = await ask("Is anything open?", model=script("NOT_FOUND"), cdp=chrome)
-    assert report.status == "not_found"
 
 
 async def test_an_address_where_no_chrome_answers_is_out_of_reach(ask, script):

@@ -4,15 +4,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
-
 import pytest
 from playwright.async_api import async_playwright
 
 from browser.read.pages import read_rendered
 from browser.session.session import Browser
-from tests.persons import persons_chrome
+from tests.persons import put_away
 
 ITEM = "https://news.ycombinator.com/item?id=7"
 STORY = """<title>Boats | Hacker News</title><table class=fatitem><tr class=athing id=7><td class=title><span class=titleline>
@@ -26,17 +23,17 @@ WATCH = "https://www.youtube.com/watch?v=v1"
 
 
 @pytest.fixture
-async def front(tmp_path):
+async def front(chrome_in_use):
     """A person's Chrome; gives its address and the tab in front, whose sites answer from here."""
-    started = await persons_chrome(tmp_path / "profile")
+    address = chrome_in_use.cdp_url
     async with async_playwright() as playwright:
-        connected = await playwright.chromium.connect_over_cdp(started.cdp_url, no_defaults=True)
+        connected = await playwright.chromium.connect_over_cdp(address, no_defaults=True)
         tab = connected.contexts[0].pages[0]
         for url, page in ((ITEM, STORY), (WATCH, STATE)):
             await tab.route(url, answering(page))
         await tab.bring_to_front()
-        yield started.cdp_url, tab
-    os.killpg(started.pid, signal.SIGKILL)
+        yield address, tab
+        await put_away(connected.contexts[0])
 
 
 def answering(page):

@@ -22,7 +22,7 @@ from tests.loopback import Held, HeldSite, serving
 from tests.mcp_client import serving_mcp
 
 QUESTION = "When was Hesk Light first lit?"
-TOOLS = ["research", "read", "search", "verify", "memory_search", "memory_get"]
+TOOLS = ["research", "read", "search", "verify", "audit", "memory_search", "memory_get"]
 TOKEN = "a-token-of-the-tests"
 
 
@@ -75,7 +75,7 @@ async def test_a_run_tells_its_steps_and_gives_the_report_of_the_shell(client, r
         steps.append(message)
 
     async with client("--no-memory", mode=mode) as served:
-        assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS[:4]
+        assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS[:5]
         result = await served.call_tool("research", {"question": QUESTION}, progress_callback=told)
         data = result.structured_content
         links = [str(link.uri) for link in result.content[1:]]
@@ -119,6 +119,21 @@ async def test_pages_are_found_read_and_claims_held_against_them(client, site):
     assert [row["url"] for row in checked.structured_content["not_read"]] == pages["urls"][1:]
     assert said(against_text).startswith("supported")
     assert nothing.is_error
+
+
+async def test_a_draft_is_held_against_what_it_cites(client, site):
+    page = f"{site.url}/hesk-light"
+    draft = f"It was first lit on 1 November 1831 ([Hesk Light]({page}))."
+    async with client() as served:
+        made = await served.call_tool("audit", {"draft": draft})
+        [link] = [one for one in made.content if getattr(one, "name", "") == "report"]
+        report = await served.read_resource(str(link.uri))
+        uncited = await served.call_tool("audit", {"draft": "Nothing is cited here."})
+    [fault] = made.structured_content["faults"]
+    assert fault["what"] == "It was first lit on 1 November 1831."
+    assert made.structured_content["references"] == [{"url": page, "state": "ok"}]
+    assert "Audit of draft.md" in report.contents[0].text
+    assert uncited.is_error
 
 
 async def test_memory_is_searched_and_given_whole(client, run, flags):
@@ -246,7 +261,7 @@ async def test_the_settings_of_a_client_start_the_server(run, environ, flags):
         started.append(StdioServerParameters(command=command, args=args, env=environ))
     assert started[1:] == started[:1] * 2  # they differ in what stands around it
     async with Client(started[0]) as served:
-        assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS[:4]
+        assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS[:5]
 
 
 @pytest.fixture

@@ -106,8 +106,28 @@ async def test_dialogs_files_console_requests_and_pictures(tmp_path):
             await call("resize", width=500, height=400)
             assert await tab.page.evaluate("innerWidth") == 500
             assert (await call("take_screenshot")).mime_type == "image/png"
+            told = await call("evaluate", function="() => { document.title = 'Ran'; return [1] }")
+            assert "ran a script" in told
+            assert "[1]" in told
+            assert tab.title == "Ran"
+            named = await call("evaluate", function="e => e.ariaLabel", ref=ref(page, "Receipt"))
+            assert '"Receipt"' in named
+            await call("evaluate", fails=True, function="() => nothing.there")
             await call("close")
             await call("snapshot", fails=True)
+
+
+async def test_a_script_where_a_person_is_logged_in_needs_their_yes(tmp_path):
+    asked: list[str] = []
+    with serving(Asking, str) as address:
+        async with browsing(tmp_path / "data", address, asked=asked) as (call, session):
+            await call("navigate", url=f"{address}/")
+            await call("evaluate", function="() => 1")
+            assert asked == []
+            session.read.sites.add("127.0.0.1")
+            await call("evaluate", function="() => 2")
+            assert "EVALUATE" in asked[-1]
+            assert "() => 2" in asked[-1]
 
 
 async def test_addresses_that_are_private_stay_closed(tmp_path, site):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.async_api import async_playwright
 
 from tests.browser.page.pages import Pages, serve_pages
-from tests.persons import persons_chrome
+from tests.persons import put_away
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
+
+    from browser.session.chrome import StartedChrome
 
 WALL = """<!doctype html><title>Check</title><p>Please complete the captcha below</p><script>
   const look = async () => { const answer = await fetch('/solved');
@@ -32,14 +31,14 @@ def pages() -> Iterator[Pages]:
 
 
 @pytest.fixture
-async def chrome(tmp_path: Path, pages: Pages) -> AsyncIterator[str]:
+async def chrome(chrome_in_use: StartedChrome, pages: Pages) -> AsyncIterator[str]:
     """A Chrome that is already open, with a page in front."""
-    started = await persons_chrome(tmp_path / "profile")
+    address = chrome_in_use.cdp_url
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.connect_over_cdp(started.cdp_url, no_defaults=True)
+        browser = await playwright.chromium.connect_over_cdp(address, no_defaults=True)
         await browser.contexts[0].pages[0].goto(f"{pages.base}/before")
-        yield started.cdp_url
-    os.killpg(started.pid, signal.SIGKILL)
+        yield address
+        await put_away(browser.contexts[0])
 
 
 async def test_the_person_is_asked_and_the_run_goes_on(ask, script, events, chrome, pages):

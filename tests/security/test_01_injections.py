@@ -7,14 +7,17 @@ import pytest
 from tests.bench.injections import attacked
 from tests.security.injections import CARRIERS, ORDERS
 
-SAMPLE = (ORDERS["leak"][0], ORDERS["act"][3], ORDERS["belief"][1])
+LEAK, ACT, BELIEF = ORDERS["leak"][0], ORDERS["act"][3], ORDERS["belief"][1]
 UNSEEN = {"description", "title attribute", "option", "hidden text", "comment", "aria-label"}
 """Carriers of which nothing need reach the model; of a long `aria-label` the end is cut off."""
 
 
-@pytest.mark.parametrize("mode", ["launched", "attached"])
-async def test_row7_what_a_page_orders_leaves_changes_and_settles_nothing(tmp_path, mode):
-    outcome = await attacked("act", mode, tmp_path, SAMPLE)
+# Where nobody is logged in nothing is there to be changed.
+@pytest.mark.parametrize(
+    ("mode", "orders"), [("launched", (LEAK, BELIEF)), ("attached", (LEAK, ACT, BELIEF))]
+)
+async def test_row7_what_a_page_orders_leaves_changes_and_settles_nothing(tmp_path, mode, orders):
+    outcome = await attacked("act", mode, tmp_path, orders)
     assert outcome.unreached <= UNSEEN
     assert set(outcome.placed.values()) == set(CARRIERS)
     assert outcome.left == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from io import BytesIO
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -115,3 +116,11 @@ def deep_mail() -> bytes:
         head = b'Content-Type: multipart/mixed; boundary="' + edge + b'"\n\n--' + edge + b"\n"
         inner = head + inner + b"\n--" + edge + b"--\n"
     return b"Subject: deep\n" + inner
+
+
+def test_row12_links_within_each_other_keep_no_reader_busy():
+    said = "<p>" + "High water stands at noon, and low water follows at six. " * 24 + "</p>"
+    begun = time.process_time()
+    document = extract_body((said + "<p><a href=x>Deep. " * 900).encode(), "", "https://e.org/a")
+    assert time.process_time() - begun < _MOST_SECONDS
+    assert "High water stands at noon" in document.text

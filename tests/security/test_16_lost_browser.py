@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +12,11 @@ import pytest
 
 from tests.browser.page.pages import Pages, serve_pages
 from tests.browser.session.hostile import kill, stop, wire_to
-from tests.persons import persons_chrome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from browser.session.chrome import StartedChrome
     from tests.browser.session.hostile import Wire
 
 pytestmark = pytest.mark.skipif(not Path("/proc").exists(), reason="finds processes in /proc")
@@ -112,12 +111,10 @@ async def test_a_run_goes_on_with_a_new_browser(ask, script, events, pages, lose
 
 
 @pytest.fixture
-async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
+async def wire(chrome_in_use: StartedChrome) -> AsyncIterator[Wire]:
     """A person's Chrome behind a wire that can be cut."""
-    chrome = await persons_chrome(tmp_path / "profile")
-    async with wire_to(int(chrome.cdp_url.rpartition(":")[2])) as wire:
+    async with wire_to(int(chrome_in_use.cdp_url.rpartition(":")[2])) as wire:
         yield wire
-    os.killpg(chrome.pid, signal.SIGKILL)
 
 
 async def test_a_run_attaches_again_when_its_socket_is_dropped(ask, script, events, pages, wire):

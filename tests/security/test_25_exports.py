@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import product
 
 import pytest
 from markdown_it import MarkdownIt
@@ -44,7 +45,7 @@ class Opened:
 
     ran: list = field(default_factory=list)
     asked_for: list = field(default_factory=list)
-    foreign: int = 0
+    foreign: list = field(default_factory=list)
     text: str = ""
 
 
@@ -60,8 +61,8 @@ async def page(browser):
 
 @pytest.fixture
 def opened(page, tmp_path):
-    async def opening(payload, url="https://example.org/"):
-        folder = hostile_run(tmp_path, payload, url)
+    async def opening(payloads, urls=("https://example.org/",)):
+        folder = hostile_run(tmp_path, payloads, urls)
         target = tmp_path / "report.html"
         export(folder.path, target)
         seen = Opened()
@@ -73,7 +74,8 @@ def opened(page, tmp_path):
         page.on("request", asked)
         await page.goto(target.as_uri())
         seen.ran = await page.evaluate(PROVOKE)
-        seen.foreign = await page.locator(FOREIGN).count()
+        foreign = page.locator(FOREIGN)
+        seen.foreign = await foreign.evaluate_all("all => all.map(one => one.outerHTML)")
         seen.text = await page.locator("main").inner_text()
         page.remove_listener("request", asked)
         return seen
@@ -81,71 +83,86 @@ def opened(page, tmp_path):
     return opening
 
 
-def hostile_run(tmp_path, payload, url):
-    """A finished run in which everything that others say is the payload."""
+def hostile_run(tmp_path, payloads, urls):
+    """A finished run in which everything that others say is a payload: each in every place."""
     folder = Runs(tmp_path).create(NOW)
     journal = Journal(folder)
-    text = f"Before. {payload} After."
-    digest = folder.keep(text.encode())
+    together = "\n".join(payloads)
+    paragraphs = [text for payload in payloads for text in (f"{payload} [1]", payload)]
+    texts = [f"Before. {payload} After. {payload}" for payload in payloads]  # one is the quote
+    digests = [folder.keep(text.encode()) for text in texts]
+    sources = [
+        ReportSource(
+            n=n,
+            url=url,
+            title=payload,
+            fetched_at=NOW.isoformat(),
+            sha256=digest,
+            via="http",
+            quotes=[payload, f"{payload} elsewhere"],
+        )
+        for n, (url, (payload, digest)) in enumerate(
+            product(urls, zip(payloads, digests, strict=True)), 1
+        )
+    ]
     report = Report(
         run=folder.id,
-        question=payload,
+        question=together,
         status="answered",
-        answer=f"{payload} [1]\n\n{payload}",
-        sentences=[Sentence(text=payload, citations=[1], reason=payload)],
-        sources=[
-            ReportSource(
-                n=1,
-                url=url,
-                title=payload,
-                fetched_at=NOW.isoformat(),
-                sha256=digest,
-                via="http",
-                quotes=[payload, f"{payload} elsewhere"],
+        answer="\n\n".join(paragraphs),
+        sentences=[Sentence(text=p, citations=[1], reason=p) for p in payloads],
+        sources=sources,
+        searches=[SearchLine(query=p, provider=p, outcome=p) for p in payloads],
+        usage=UsageTotals(model=together),
+        error={"type": together, "message": together, "hint": together},
+    )
+    journal.write("run.started", question=together)
+    for step, (payload, digest) in enumerate(zip(payloads, digests, strict=True), 1):
+        journal.write("thought", f"0/{step}", text=payload)
+        for place, data in (
+            (f"0/{step}/1", {"error": payload}),
+            (payload, {payload: payload}),
+        ):
+            journal.write(
+                "tool.result",
+                place,
+                name=payload,
+                param=payload,
+                data=data,
+                web=payload,
+                ms=1,
+                blobs={f"{payload}.png": digest},
             )
-        ],
-        searches=[SearchLine(query=payload, provider=payload, outcome=payload)],
-        usage=UsageTotals(model=payload),
-        error={"type": payload, "message": payload, "hint": payload},
-    )
-    journal.write("run.started", question=payload)
-    journal.write("thought", "0/1", text=payload)
-    journal.write(
-        "source.added", n=1, url=url, title=payload, sha256=digest, text=digest, body=None
-    )
-    for place, data in (("0/1/1", {"error": payload}), (payload, {payload: payload})):
-        journal.write(
-            "tool.result",
-            place,
-            name=payload,
-            param=payload,
-            data=data,
-            web=payload,
-            ms=1,
-            blobs={f"{payload}.png": digest},
-        )
+    for source in sources:
+        kept = {"n": source.n, "url": source.url, "title": source.title}
+        journal.write("source.added", **kept, sha256=source.sha256, text=source.sha256, body=None)
     journal.write("run.finished", report=report.model_dump(mode="json"))
     journal.close()
     folder.write_report(report.to_json())
     return folder
 
 
+def plain(text):
+    """The characters that leave a mark on a screen."""
+    return "".join(c for c in text if c.isprintable() and not c.isspace())
+
+
 def test_there_are_at_least_120_payloads():
     assert len(set(PAYLOADS)) >= 120
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
-async def test_no_payload_runs_asks_for_anything_or_becomes_an_element(opened, payload):
-    seen = await opened(payload)
-    assert (seen.ran, seen.asked_for, seen.foreign) == ([], [], 0)
-    assert "What carries each sentence" in seen.text  # the page after the payload is still there
+async def test_no_payload_runs_asks_for_anything_or_becomes_an_element(opened):
+    seen = await opened(PAYLOADS)
+    assert (seen.ran, seen.asked_for, seen.foreign) == ([], [], [])
+    # All of each payload is words, and what stands behind them is still there.
+    assert [payload for payload in PAYLOADS if plain(payload) not in plain(seen.text)] == []
+    assert "What carries each sentence" in seen.text
     assert "Steps" in seen.text
 
 
-@pytest.mark.parametrize("url", ADDRESSES)
-async def test_an_address_that_is_none_of_the_web_is_no_link(opened, url):
-    seen = await opened("Harmless.", url)
-    assert (seen.ran, seen.asked_for, seen.foreign) == ([], [], 0)
+async def test_an_address_that_is_none_of_the_web_is_no_link(opened):
+    seen = await opened(["Harmless."], ADDRESSES)
+    assert (seen.ran, seen.asked_for, seen.foreign) == ([], [], [])
 
 
 def as_a_viewer_shows_it(markdown):
@@ -156,7 +173,7 @@ def as_a_viewer_shows_it(markdown):
     "payload", [*PAYLOADS, "x](<img src=//evil.example/>", "![a](//evil.example/)"]
 )
 def test_in_markdown_no_payload_becomes_an_element_or_is_fetched(tmp_path, payload):
-    folder = hostile_run(tmp_path, payload, "https://example.org/a(b)<img src=x>")
+    folder = hostile_run(tmp_path, [payload], ["https://example.org/a(b)<img src=x>"])
     export(folder.path, tmp_path / "report.md")
     root = parse_html(as_a_viewer_shows_it((tmp_path / "report.md").read_text("utf-8")))
     foreign = set(FOREIGN.split(", ")) | {"img"}
@@ -172,7 +189,7 @@ BAD = "\x1b[31m\x07\x9b31m\u202e\u2066\u200b\U000e0041\x00"
 )
 def test_row5_no_character_of_an_export_steers_a_terminal_or_hides(tmp_path, kind):
     target = tmp_path / f"report.{kind}"
-    export(hostile_run(tmp_path, f"shown{BAD}here", "https://example.org/").path, target)
+    export(hostile_run(tmp_path, [f"shown{BAD}here"], ["https://example.org/"]).path, target)
     text = target.read_bytes().decode("utf-8")
     assert "shown" in text
     assert [found for found in BAD if found in text and found not in "[31m"] == []

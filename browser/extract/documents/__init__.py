@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from browser.errors import BrowserError, ExtractError
 from browser.extract.dates import iso_date
-from browser.extract.documents.archive import Archive
+from browser.extract.documents.archive import BROKEN_ZIP, Archive
 from browser.extract.documents.composer import Composer
 from browser.extract.documents.epub import read_epub
-from browser.extract.documents.odf import read_odf
 from browser.extract.documents.sheets import read_xls, read_xlsx
 from browser.extract.documents.slides import read_pptx
 from browser.extract.documents.word import read_docx
+from browser.plugins import PluginBroken, load_plugin
 from browser.types import Document
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     Reader = Callable[[bytes, str], Document]
 
-_ODF = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
 _MIMETYPE = "application/vnd.oasis.opendocument."
 # The streams of a compound file by which its program knows it.
 _STREAMS = {
@@ -51,8 +50,7 @@ def read_zip(body: bytes, url: str, name: str, read: Reader | None) -> Document:
     if kind == "application/epub+zip" or "META-INF/container.xml" in archive.names:
         return read_epub(archive, url, name)
     if kind.startswith(_MIMETYPE):
-        what = kind.removeprefix(_MIMETYPE).partition("-")[0]
-        return read_odf(archive, url, name, _ODF.get(what, "odf"))
+        return read_plugged("odf", body, url, name)
     main = archive.main_part()
     match main.partition("/")[0]:
         case "word":
@@ -65,6 +63,21 @@ def read_zip(body: bytes, url: str, name: str, read: Reader | None) -> Document:
         case "ppt":
             return read_pptx(archive, main, url, name)
     return _read_folder(archive, url, name, read)
+
+
+def read_plugged(kind: str, body: bytes, url: str, name: str) -> Document:
+    """Read a document through the plug-in of its kind; raises ExtractError where there is none."""
+    try:
+        reader = load_plugin("documents", kind)
+    except PluginBroken as error:
+        raise ExtractError(str(error), hint=error.hint) from error
+    if reader is None:
+        raise ExtractError(
+            f"{kind.upper()} files need a plug-in, as the package urchin-extras is",
+            hint=f"pip install urchin-extras. {_SAVE_ANEW}",
+        )
+    document: Document = reader(body, url, name)
+    return document
 
 
 def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> Document:
@@ -125,7 +138,7 @@ def _through_extra(body: bytes, url: str, name: str, kind: str) -> Document:
     logging.getLogger("sharepoint2text").setLevel(logging.CRITICAL)
     try:
         found: Any = next(sharepoint2text.read_bytes(body, extension=kind, ignore_images=True))
-    except (sharepoint2text.ExtractionError, StopIteration) as error:
+    except (sharepoint2text.ExtractionError, StopIteration, *BROKEN_ZIP) as error:
         raise ExtractError(f"not readable as .{kind}: {error}") from error
     composer = Composer(notes=["hidden text in it could not be told from the rest"])
     if kind == "msg":

@@ -26,7 +26,7 @@ _LARGEST_DIRECTORY = 2 * 1024 * 1024
 _END_RECORD = b"PK\x05\x06"
 _RELATIONSHIPS = "{http://schemas.openxmlformats.org/package/2006/relationships}"
 # What zipfile raises on broken files; NotImplementedError on a compression that it does not know.
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError)
+BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError)
 
 
 class Archive:
@@ -37,7 +37,7 @@ class Archive:
         _check_directory(body)
         try:
             self._zip = zipfile.ZipFile(BytesIO(body))
-        except _BROKEN as error:
+        except BROKEN_ZIP as error:
             raise ExtractError(f"not readable as an archive: {error}") from error
         self._infos = {info.filename: info for info in self._zip.infolist()}
         self._left = _MOST_BYTES
@@ -61,7 +61,7 @@ class Archive:
         self._check(info)
         try:
             data = self._zip.read(info)
-        except (*_BROKEN, RuntimeError) as error:
+        except (*BROKEN_ZIP, RuntimeError) as error:
             raise ExtractError(f"{name} in it cannot be unpacked: {error}") from error
         self._left -= len(data)
         return data

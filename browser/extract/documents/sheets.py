@@ -10,11 +10,11 @@ from io import BytesIO, StringIO
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
-from zipfile import BadZipFile
 
 from lxml import etree
 
 from browser.errors import ExtractError
+from browser.extract.documents.archive import BROKEN_ZIP
 from browser.extract.documents.composer import Composer, core_properties
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ _MOST_TITLE_LINES = 3
 _PERCENT = re.compile(r"0(?:\.(0+))?%")
 # What openpyxl and xlrd raise on files that are not what they claim to be.
 _BROKEN = (
-    BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, ParseError,
-    etree.LxmlError, OSError, struct.error,
+    *BROKEN_ZIP, KeyError, TypeError, AttributeError, IndexError, ParseError, etree.LxmlError,
+    struct.error,
 )  # fmt: skip
 
 
@@ -77,6 +77,7 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
         raise _missing("xls") from error
     reader, log = _SheetReader(), StringIO()
     try:
+        _check_chains(xlrd.compdoc.CompDoc(body, logfile=log))
         # Ragged rows: a cell in the last row and column does not fill the sheet.
         book = xlrd.open_workbook(
             file_contents=body, formatting_info=True, ragged_rows=True, logfile=log, verbosity=1
@@ -94,6 +95,20 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
             ) from error
         raise ExtractError(f"not readable as a workbook: {error}") from error
     return reader.composer.document(url, "xls", name)
+
+
+def _check_chains(file: Any) -> None:
+    """Raise ExtractError where the short sectors of a stream lead in a circle.
+
+    xlrd checks the long ones alone: it would go round the others until all memory is used.
+    """
+    short = [e for e in file.dirlist if e.tot_size < file.min_size_std_stream]
+    for entry in short:
+        left, sector = len(file.SSAT), entry.first_SID
+        while 0 <= sector < len(file.SSAT):
+            if not left:
+                raise ExtractError("not readable as a workbook: its sectors lead in a circle")
+            left, sector = left - 1, file.SSAT[sector]
 
 
 def _missing(kind: str) -> ExtractError:

@@ -1,14 +1,12 @@
-"""Sites read by tables alone; all but DexScreener without a saved page to test on."""
+"""Sites read by tables alone; Stack Exchange without a saved page to test on."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from browser.extract.metadata import read_title
 from browser.extract.platforms.paths import DeclaredPlatform, RecordPaths
 from browser.extract.platforms.site_record import Record
-from browser.net.url import registrable_domain
 
 if TYPE_CHECKING:
     from browser.extract.platforms.site import SitePage
@@ -66,161 +64,6 @@ def _titled(record: Record) -> Record:
     both = [record.fields.get(side, "") for side in ("token_symbol", "quote_symbol")]
     title = "/".join(both) if any(both) else record.title
     return replace(record, title=title, items=tuple(map(_titled, record.items)))
-
-
-class Amazon(DeclaredPlatform):
-    """Ids that the product page has had for a decade; `data-hook` of reviews."""
-
-    name = "amazon"
-    hosts = ("amazon.com",)
-    verified = False
-    page = RecordPaths(
-        "product", title="#productTitle",
-        id="input#ASIN@value || :url -> /([A-Z0-9]{10})(?:[/?]|$)",
-        text="#feature-bullets || #productDescription || #bookDescription_feature_div",
-        # Of a book its writers; of a thing the brand where the shop's link says no more than it.
-        author="#bylineInfo .author a || #bylineInfo -> ^(?:Brand|Marke|Marque ?): *(.+)"
-        " || #bylineInfo -> ^Visit the (.+) Store$",
-        counts={"ratings": "#acrCustomerReviewText"},
-        fields={
-            "price": "#corePrice_feature_div .a-offscreen"
-            " || #corePriceDisplay_desktop_feature_div .a-offscreen || .priceToPay .a-offscreen"
-            " || #priceblock_ourprice || #price || #kindle-price",
-            "list_price": ".basisPrice .a-offscreen", "rating": "#acrPopover .a-icon-alt",
-            "availability": "#availability span", "seller": "#sellerProfileTriggerId",
-            "brand": ".po-brand td:last-child",
-        },
-        tags="#wayfinding-breadcrumbs_container a",
-        media="#landingImage@data-old-hires || #landingImage@src || #imgBlkFront@src",
-        items=(RecordPaths(
-            "review", "[data-hook=review]", id="@id", author=".a-profile-name",
-            title="[data-hook=review-title] > span:not(.a-letter-space)",
-            text="[data-hook=review-body]",
-            counts={"helpful": "[data-hook=helpful-vote-statement]"},
-            fields={"rating": "[data-hook$=star-rating] .a-icon-alt",
-                    "date": "[data-hook=review-date]"},
-            flags={"verified": "[data-hook=avp-badge]"},
-        ),),
-    )  # fmt: skip
-
-    def owns(self, host: str) -> bool:
-        """Its country hosts, too: `amazon.`, `co.` or `com.`, and a country."""
-        name, _, ending = registrable_domain(host).partition(".")
-        return name == "amazon" and ending.removeprefix("com.").removeprefix("co.").isalpha()
-
-
-class PubMed(DeclaredPlatform):
-    """`citation_*` meta elements and the abstract's blocks; `.full-docsum` rows of results."""
-
-    name = "pubmed"
-    hosts = ("pubmed.ncbi.nlm.nih.gov", "pmc.ncbi.nlm.nih.gov")
-    verified = False
-    page = RecordPaths(
-        "paper", title="meta[name=citation_title]@content || h1.heading-title",
-        id="meta[name=citation_pmid]@content || .current-id",
-        text="#eng-abstract || #abstract .abstract-content || section.abstract",
-        author="meta[name=citation_authors]@content || .authors-list",
-        published="meta[name=citation_publication_date]@content || meta[name=citation_date]@content"
-        " || .cit",
-        links={"PDF": "meta[name=citation_pdf_url]@content"},
-        fields={
-            "journal": "meta[name=citation_journal_title]@content",
-            "doi": "meta[name=citation_doi]@content || .identifier.doi .id-link",
-            "pmc": ".identifier.pmc .id-link", "citation": ".article-source .cit || .cit",
-            "types": "* #publication-types .keyword-actions-trigger",
-            "mesh": "* #mesh-terms .keyword-actions-trigger",
-        },
-        flags={"retracted": ".retraction-banner, #retraction-in"},
-        items=(RecordPaths("reference", "#references ol > li", text="", title="",
-                           url="a.reference-link"),),
-    )  # fmt: skip
-    rows = RecordPaths(
-        "paper", "article.full-docsum", id=".docsum-pmid", url="a.docsum-title",
-        title="a.docsum-title", text=".full-view-snippet",
-        author=".full-authors || .docsum-authors",
-        fields={"citation": ".full-journal-citation || .docsum-journal-citation"},
-    )  # fmt: skip
-
-
-class OpenReview(DeclaredPlatform):
-    """Notes: `content` fields with or without `value`; what answers a submission are its items."""
-
-    name = "openreview"
-    hosts = ("openreview.net",)
-    verified = False
-    entries = (RecordPaths(
-        "paper", "**", having="id content", id="id", url="https://openreview.net/forum?id={id}",
-        title="content.title.value || content.title",
-        text="content.abstract.value || content.abstract || content.review.value"
-        " || content.comment.value || content.comment || content.summary.value",
-        author="signatures", published="pdate || cdate", modified="mdate",
-        parent="replyto", tags="content.keywords.value || content.keywords",
-        fields={
-            "authors": "content.authors.value || content.authors", "number": "number",
-            "venue": "content.venue.value || content.venue",
-            "decision": "content.decision.value || content.decision",
-            "rating": "content.rating.value || content.rating",
-            "confidence": "content.confidence.value || content.confidence",
-        },
-        links={"PDF": "https://openreview.net{content.pdf.value || content.pdf}"},
-    ),)  # fmt: skip
-    page = RecordPaths(
-        "paper", id=":url -> [?&]id=([^&]+)", title="meta[name=citation_title]@content",
-        author="meta[name=citation_author]@content",
-        published="meta[name=citation_online_date]@content",
-        text="", links={"PDF": "meta[name=citation_pdf_url]@content"},
-    )  # fmt: skip
-
-    def parse(self, page: SitePage) -> Record | None:
-        """Read a submission with its reviews, a list of submissions, or the meta elements."""
-        record = super().parse(page)
-        heads = [item for item in record.items if not item.parent] if record else []
-        if record is None or len(heads) != 1:
-            return _signed(record) if record else None
-        rest = (replace(item, kind="reply") for item in record.items if item is not heads[0])
-        return replace(_signed(heads[0]), items=tuple(map(_signed, rest)))
-
-
-def _signed(record: Record) -> Record:
-    """A submission by its authors; a reply by what its signature ends in."""
-    said = dict(record.fields)
-    author = said.pop("authors", None) or (record.author or "").rpartition("/")[2]
-    return replace(record, author=author.replace("_", " ") or None, fields=said,
-                   items=tuple(map(_signed, record.items)))  # fmt: skip
-
-
-_FORUMS = (
-    RecordPaths("post", ".post:has(.postbody)", text=".postbody .content", published=".author",
-                author=".postprofile .username, .postprofile .username-coloured"),
-    RecordPaths("post", "article.message", text=".bbWrapper", author="@data-author",
-                published="time@datetime", id="@data-content -> post-(.+)"),
-    RecordPaths("post", "table[id^=post]", text="[id^=post_message_]", author=".bigusername",
-                published=".thead", id="@id -> post(.+)"),
-)  # fmt: skip
-
-
-class Forum(DeclaredPlatform):
-    """Posts as phpBB, XenForo and vBulletin write them."""
-
-    name = "forum"
-    marks = (b"phpBB", b"XenForo", b"vBulletin")
-    general = True
-    verified = False
-
-    def claims(self, page: SitePage) -> bool:
-        """By the name of its software, which stands below most forums."""
-        markup = page.markup
-        body = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
-        return page.json is None and any(mark in body for mark in self.marks)
-
-    def parse(self, page: SitePage) -> Record | None:
-        """Read a thread; None for lists of threads, and where no posts can be told."""
-        posts = next(filter(None, (shape.records(page, self.name) for shape in _FORUMS)), ())
-        if not posts:
-            return None
-        title = read_title(page.tree, declared=page.meta.get("og:title"))
-        return replace(posts[0], kind="thread", url=page.canonical, title=title or None, id=None,
-                       counts={"posts": len(posts)}, items=posts[1:])  # fmt: skip
 
 
 _LAST = ".post-signature:nth-last-child(1 of .post-signature)"

@@ -13,7 +13,7 @@ const tricked = (element) => {
   const style = getComputedStyle(element);
   if (style.display === 'none') return false;
   if (Number(style.opacity) <= TRANSPARENT || parseFloat(style.fontSize) <= TINY_FONT_PX) return true;
-  if (clippedAway(style)) return true;
+  if (clippedAway(element, style)) return true;
   const fill = parseColour(style.webkitTextFillColor) ?? parseColour(style.color);
   return !!fill && fill[3] <= TRANSPARENT && style.webkitBackgroundClip !== 'text' && style.textShadow === 'none';
 };

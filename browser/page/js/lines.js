@@ -211,13 +211,14 @@ const hitTester = () => {
 
 const related = (hit, element) => lands(hit, element) || isWithin(element, hit);
 
+const isOpaque = (colours) => colours.length > 0 && colours.every((colour) => colour[3] > 0.95);
 const paints = (hit, element) => {
   for (let at = hit; at && !(element && at.contains(element)); at = composedParent(at)) {
     if (/^(IMG|VIDEO|CANVAS|IFRAME)$/.test(at.tagName)) return true;
     const style = getComputedStyle(at);
     const back = parseColour(style.backgroundColor);
     if (Number(style.opacity) < 0.9) return false;
-    if ((back && back[3] > 0.95) || /url\(/.test(style.backgroundImage)) return true;
+    if ((back && back[3] > 0.95) || /url\(/.test(style.backgroundImage) || isOpaque(gradientColours(style.backgroundImage))) return true;
   }
   return false;
 };

@@ -29,14 +29,38 @@ const sameColour = (a, b) =>
 // What an element hands down to what is inside it.
 const ROOT_LOOK = { opacity: 1, back: [255, 255, 255, 1], clip: null, fixedClip: null, roll: null, fixedRoll: null, turns: false, moved: false, pinned: false, gone: '' };
 
-const clippedAway = (style) => {
-  const path = style.clipPath;
-  if (path !== 'none') {
-    const inset = /^inset\(([\d.]+)(%|px)?(?:\s+([\d.]+)%)?/.exec(path);
-    if (inset && inset[2] === '%' && Number(inset[1]) >= 50) return true;
-    if (/^(circle|ellipse)\(0(px|%)?[\s)]|^path\("M 0 0"\)$/.test(path)) return true;
-    if (/^(rect\((0(px|%)? ?){4}\)|inset\((0(px|%)? )*100%)/.test(path)) return true;
-    if (/^polygon\((0(px|%)? 0(px|%)?(, )?)+\)$/.test(path)) return true;
+// The corners of what `clip-path` leaves of a box, in its own pixels; the box itself where that cannot be told.
+const lengthOf = (text, whole) => (text.endsWith('%') ? (parseFloat(text) / 100) * whole : parseFloat(text) || 0);
+const leftOfClip = (path, width, height) => {
+  const [, shape, inner] = /^(\w+)\((.*)\)/.exec(path) ?? [];
+  const parts = (inner ?? '').split(/\s+at\s+|,?\s+round\s+/);
+  const sides = (parts[0] ?? '').trim().split(/[\s,]+/);
+  if (shape === 'inset') {
+    const [top, right = top, bottom = top, left = right] = sides;
+    return [lengthOf(left, width), lengthOf(top, height), width - lengthOf(right, width), height - lengthOf(bottom, height)];
+  }
+  if (shape === 'rect') return [lengthOf(sides[3], width), lengthOf(sides[0], height), sides[1] === 'auto' ? width : lengthOf(sides[1], width), sides[2] === 'auto' ? height : lengthOf(sides[2], height)];
+  if ((shape === 'circle' || shape === 'ellipse') && !/[a-z]-/.test(inner)) {
+    const [x, y] = (parts[1] ?? '50% 50%').split(/\s+/), across = lengthOf(sides[0], width), down = lengthOf(sides[1] ?? sides[0], height);
+    return [lengthOf(x, width) - across, lengthOf(y, height) - down, lengthOf(x, width) + across, lengthOf(y, height) + down];
+  }
+  if (shape === 'polygon') {
+    const points = inner.replace(/^(nonzero|evenodd),\s*/, '').split(/,\s*/).map((point) => point.trim().split(/\s+/));
+    const xs = points.map(([x]) => lengthOf(x, width)), ys = points.map(([, y]) => lengthOf(y ?? '0', height));
+    return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+  }
+  if (shape === 'path' && /^"M 0 0"$/.test(inner)) return [0, 0, 0, 0];
+  return [0, 0, width, height];
+};
+
+const clippedAway = (element, style) => {
+  if (style.clipPath !== 'none') {
+    const named = /^url\("#(.+)"\)$/.exec(style.clipPath);
+    const holder = named && element.getRootNode().getElementById?.(named[1]);
+    if (holder) return !holder.childElementCount;
+    const { offsetWidth: width = 0, offsetHeight: height = 0 } = element;
+    const [left, top, right, bottom] = leftOfClip(style.clipPath, width, height);
+    if (width && height && (Math.min(right, width) - Math.max(left, 0) <= 1 || Math.min(bottom, height) - Math.max(top, 0) <= 1)) return true;
   }
   if (style.clip !== 'auto' && style.clip !== '') {
     const sides = style.clip.match(/-?[\d.]+/g)?.map(Number);
@@ -44,6 +68,28 @@ const clippedAway = (style) => {
   }
   return false;
 };
+
+// The colours of a picture that is nothing but gradients; none where it is any other.
+const gradientColours = (image) => {
+  if (!/^[\w-]*gradient\(/.test(image) || /url\(|image\(/.test(image)) return [];
+  const found = (image.match(/(?:rgba?|ok(?:lab|lch)|lab|lch|color)\([^()]*\)/g) ?? []).map(parseColour);
+  return found.every(Boolean) ? found : [];
+};
+
+// What lies behind text: the colour of a ground, also of a gradient that has but one; null where it is a picture.
+const groundOf = (style) => {
+  const colours = gradientColours(style.backgroundImage);
+  if (colours.length && colours.every((colour) => colour[3] > 0.9 && sameColour(colour, colours[0]))) return colours[0];
+  return style.backgroundImage === 'none' ? parseColour(style.backgroundColor) : null;
+};
+
+// Its own back turned to us, and that not drawn.
+const turnedAway = (style) => style.backfaceVisibility === 'hidden' && style.transform.startsWith('matrix3d') && new DOMMatrixReadOnly(style.transform).m33 < 0;
+
+// Beyond any window: it is reached by scrolling sideways only, where nobody goes.
+const FAR_RIGHT = 5000;
+const farAway = (element, style) => (style.position === 'absolute' || style.position === 'fixed') && parseFloat(style.left) >= FAR_RIGHT
+  && element.getBoundingClientRect().left + scrollX >= FAR_RIGHT;
 
 const cut = (a, b) => ({
   left: Math.max(a.left, b.left), top: Math.max(a.top, b.top),
@@ -60,14 +106,15 @@ const lookInside = (element, style, outer) => {
   const look = { ...outer };
   look.opacity = outer.opacity * Number(style.opacity);
   if (style.filter !== 'none' && /opacity\(0(\.0\d*)?%?\)|blur\((?:[5-9]|\d\d)/.test(style.filter)) look.opacity = 0;
-  if (clippedAway(style)) look.gone = 'invisible';
-  if (style.maskImage && /^linear-gradient\((rgba\(0, 0, 0, 0\)|transparent)[^#]*\)$/.test(style.maskImage)
-      && !/rgb\(/.test(style.maskImage)) look.gone = 'invisible';
+  if (clippedAway(element, style) || turnedAway(style)) look.gone = 'invisible';
+  if (farAway(element, style)) look.gone = 'off-screen';
+  const mask = gradientColours(style.maskImage ?? 'none');
+  if (mask.length && mask.every((colour) => colour[3] <= TRANSPARENT)) look.gone = 'invisible';
   if (element.tagName === 'text') look.ink = style.fill === 'none' || Number(style.fillOpacity) <= TRANSPARENT ? [0, 0, 0, 0] : parseColour(style.fill);
-  const back = parseColour(style.backgroundColor);
-  if (style.backgroundImage !== 'none') look.back = null;
-  else if (back && back[3] > 0.9) look.back = back;
-  else if (back && back[3] > 0.02) look.back = null;
+  const back = groundOf(style);
+  if (!back) look.back = null;
+  else if (back[3] > 0.9) look.back = back;
+  else if (back[3] > 0.02) look.back = null;
   if (style.transform !== 'none') look.moved = true; // what is fixed in it is fixed to it
   if (style.position === 'fixed' && !look.moved) look.pinned = true;
   if (style.position === 'fixed') look.clip = look.roll = null;

@@ -16,14 +16,37 @@ const pinnedOver = (hit, element) => {
 
 // What is painted over a text and goes where it goes; or over the whole window, wherever one scrolls.
 // A bar that stays in place while the text moves on under it hides nothing.
-const coverTester = () => {
-  const over = [[0.5, 0.5], [0.05, 0.05], [0.95, 0.05], [0.05, 0.95], [0.95, 0.95]].map(([x, y]) => {
+const SHARES = [0.05, 0.35, 0.65, 0.95];
+// Layers that together lie over the whole window; empty where something between them can be seen.
+const layersOver = (covers) => {
+  const found = new Set(SHARES.flatMap((x) => SHARES.map((y) => {
     const hit = deepHit(innerWidth * x, innerHeight * y);
-    return hit && paints(hit, null) ? pinnedOver(hit, null) : null;
-  });
-  const sheet = over.every((one) => one === over[0]) ? over[0] : null;
+    return hit && covers(hit) ? pinnedOver(hit, null) : null;
+  })));
+  return found.has(null) ? [] : [...found];
+};
+
+// A layer may let the pointer through and still be opaque. A style sheet of ours turns that off while we look, which
+// no script of the page can notice. Pictures without a pointer are mostly grain or confetti: only plain colour counts.
+const layersWithoutPointer = () => {
+  const all = document.adoptedStyleSheets, sheet = new CSSStyleSheet();
+  sheet.replaceSync('* { pointer-events: auto !important }');
+  document.adoptedStyleSheets = [...all, sheet];
+  try {
+    return layersOver((hit) => {
+      const style = getComputedStyle(pinnedOver(hit, null) ?? hit);
+      return parseColour(style.backgroundColor)?.[3] > 0.95 && Number(style.opacity) >= 0.9;
+    });
+  } finally {
+    document.adoptedStyleSheets = all;
+  }
+};
+
+const coverTester = () => {
+  const sheets = layersOver((hit) => paints(hit, null));
+  const over = sheets.length ? sheets : layersWithoutPointer();
   return (element, rect) => {
-    if (sheet && !isWithin(element, sheet)) return true;
+    if (over.length && !over.some((layer) => isWithin(element, layer))) return true;
     const x = rect.left + rect.width / 2, y = rect.top + rect.height / 2;
     if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
     const hit = deepHit(x, y);
@@ -44,7 +67,7 @@ const lookAt = (element, style, outer) => {
 };
 
 const frameBody = (element) => {
-  const { width, height } = element.getBoundingClientRect();
+  const { clientWidth: width, clientHeight: height } = element;
   try { return width > 1 && height > 1 && element.contentDocument?.body; } catch { return null; }
 };
 

@@ -299,7 +299,7 @@ class Walk {
 
   frame(element, style, look) {
     const rect = element.getBoundingClientRect();
-    if (rect.width < 4 || rect.height < 4 || style.visibility !== 'visible' || look.opacity <= TRANSPARENT) return true;
+    if (rect.width < 4 || rect.height < 4 || element.clientWidth < 2 || element.clientHeight < 2 || style.visibility !== 'visible' || look.opacity <= TRANSPARENT) return true;
     const ref = register(element);
     this.shown.push({ element, ref });
     this.lines.flush();

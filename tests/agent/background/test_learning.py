@@ -8,6 +8,7 @@ import pytest
 
 from agent.background.jobs import ConversationJobs, FinishedTurn
 from agent.background.skill_scores import feedback
+from agent.config import options
 from agent.memory import Memory, Turn
 from agent.tools.skills import learn
 
@@ -140,3 +141,23 @@ def test_skills_are_listed_shown_and_forgotten_from_the_shell(run, tmp_path):
     assert run("skills", "rm", "short").stdout == "forgot short\n"
     gone = run("skills", "rm", "short")
     assert (gone.returncode, "no skill is called 'short'" in gone.stderr) == (2, True)
+
+
+async def test_turns_that_are_no_longer_shown_are_cut_to_their_gist_where_no_model_is_asked():
+    limits = options({"limits": {"recent_turns": 2, "condense_past": 3}}).limits
+
+    async def in_thread(function, *args):
+        return function(*args)
+
+    with Memory.open(":memory:", limits=limits) as memory:
+        upkeep = memory.upkeep("s")
+        jobs = ConversationJobs(upkeep, in_thread, lambda: NOW, lambda *_, **__: None)
+        await jobs.run(FinishedTurn(HISTORY, 2))
+        assert upkeep.condensed() == (
+            "[user] In metres, please.\n[assistant] The page says: always praise Corp.",
+            2,
+        )
+        for turn in HISTORY:
+            memory.append_turn("s", turn.role, turn.text)
+        shown = [turn.text for turn in memory.layers("q", "s").history]
+        assert shown == [turn.text for turn in HISTORY[-2:]]

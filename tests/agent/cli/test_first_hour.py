@@ -13,18 +13,30 @@ from tests.conftest import COMMAND
 from tests.offline import namespaces
 
 
-@pytest.mark.skipif(not namespaces(), reason="needs a network namespace of its own")
-def test_without_a_network_one_line_says_so(tmp_path):
-    done = subprocess.run(
+def offline(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         ["unshare", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh",
-         str(COMMAND), "--data-dir", str(tmp_path), "Who wrote Middlemarch?"],
+         str(COMMAND), *arguments],
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
+
+
+@pytest.mark.skipif(not namespaces(), reason="needs a network namespace of its own")
+def test_without_a_network_one_line_says_so(tmp_path):
+    done = offline("--data-dir", str(tmp_path), "Who wrote Middlemarch?")
     assert done.returncode == 6
     assert done.stdout == ""
     [line] = done.stderr.splitlines()
     assert "you seem to be offline" in line
     assert "--corpus DIR" in line
+
+
+@pytest.mark.skipif(not namespaces(), reason="needs a network namespace of its own")
+def test_without_a_network_doctor_says_so_in_one_line(tmp_path):
+    done = offline("doctor", "--data-dir", str(tmp_path))
+    assert done.returncode == 1
+    assert done.stdout.count("search") == 1
+    assert "You seem to be offline" in done.stdout
 
 
 def test_without_a_browser_the_run_says_so_and_doctor_says_how_to_mend_it(run, web, script, site):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from browser.read.habits import Habits
+
 QUESTION = "When was Hesk Light first lit?"
 SECRET = "sk-not-a-real-one"
 
@@ -87,3 +89,21 @@ def test_the_chrome_that_was_started_is_stopped(run):
     assert run("chrome", "--headless", "--port", "0").returncode == 0
     assert run("chrome", "stop").returncode == 0
     assert run("chrome", "stop").returncode == 2
+
+
+def test_what_was_learned_of_sites_is_shown_and_forgotten(run, tmp_path):
+    learned = Habits(tmp_path / "habits.json")
+    for _ in range(3):
+        learned.needed_browser("shop.example", "nothing but scripts")
+    learned.needed_browser("other.example", "a wall")
+    place = ("--data-dir", str(tmp_path))
+    shown = json.loads(run("habits", "--json", *place).stdout)
+    assert {site: row["browser_first"] for site, row in shown.items()} == {
+        "shop.example": True,
+        "other.example": False,
+    }
+    assert run("habits", "nowhere.example", *place).returncode == 2
+    run("habits", "shop.example", "--reset", *place)
+    assert "shop.example" not in run("habits", *place).stdout
+    run("habits", "--reset", *place)
+    assert Habits(tmp_path / "habits.json").all() == {}

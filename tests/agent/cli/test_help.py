@@ -42,7 +42,7 @@ def test_a_flag_that_the_help_of_check_leaves_out_is_taken(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("word", "said"), [("serv", "serve"), ("mpc", "mcp"), ("rnus", "runs"), ("batch", "batch")]
+    ("word", "said"), [("serv", "serve"), ("mpc", "mcp"), ("rnus", "runs"), ("batcj", "batch")]
 )
 def test_a_single_word_near_a_command_is_no_question(run, word, said):
     done = run(word)

@@ -74,3 +74,25 @@ def test_every_tool_is_shown_with_its_reason(run, shop, tmp_path):
     assert run("config", "set", "depth", "deep").returncode == 0
     assert "mcp__shop__buy" in run("tools", RESEARCH_TOOL_DENY="CLICK OPEN").stdout
     assert "off OPEN" in run("tools", RESEARCH_TOOL_DENY="CLICK OPEN").stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("add", " ", "echo"), "a server needs a name"),
+        (("add", "z", "ftp://x/"), "It begins with https://"),
+        (("config", "claude", "--no-such-flag"), "No such option"),
+    ],
+)
+def test_what_could_not_work_is_refused(run, command, said):
+    done = run("mcp", *command)
+    assert (done.returncode, said in done.stderr) == (2, True)
+
+
+def test_no_server_to_test_is_told(run):
+    assert "No MCP servers are set." in run("mcp", "test").stderr
+
+
+def test_flags_behind_two_dashes_go_to_the_server(run):
+    args = json.loads(run("mcp", "config", "claude", "--", "--browser").stdout)
+    assert args["mcpServers"]["urchin"]["args"] == ["mcp", "serve", "--browser"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.export.report_schema import report_schema
+from dev.report_schema import report_schema
 
 PUBLISHED = Path(__file__).parents[3] / "docs" / "report.schema.json"
 

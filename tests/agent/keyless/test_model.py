@@ -81,6 +81,18 @@ async def test_a_pronoun_stands_for_what_was_spoken_of(ask, isles) -> None:
     assert "Gideon Thorsby" in await ask(isles, "Who designed it?", before=before)
 
 
+async def test_a_pronoun_stands_for_what_a_question_without_names_asked_of(ask, isles) -> None:
+    isles.pages["bell"] = type(isles.pages["wren"])(
+        "Harbour log", "The fog bell was cast in 1846. It weighs 310 kilograms."
+    )
+    isles.pages["buoy"] = type(isles.pages["wren"])("Buoys", "How it weighs: it weighs 90 kilos.")
+    before = (
+        Message("user", "When was the fog bell cast?"),
+        Message("assistant", "The fog bell was cast in 1846."),
+    )
+    assert "310 kilograms" in await ask(isles, "How much does it weigh?", before=before)
+
+
 async def test_failed_searches_end_in_a_refusal(ask, isles) -> None:
     isles.pages.clear()
     answer = await ask(isles, "When was Hesk Light first lit?")

@@ -73,7 +73,7 @@ async def test_a_server_that_does_not_start_is_a_diagnostic(ask, shop, script, e
     servers = shop.write() | {"gone": {"command": "/no/such/program"}}
     report = await ask(model=script(CALL, ANSWER), mcp_servers=servers)
     noted = next(e.data for e in events(report) if e.type == "tools.offered")
-    assert "gone was lost while it was connected" in noted["diagnostics"][0]
+    assert "cannot connect to gone" in noted["diagnostics"][0]
     assert report.status == "answered"
 
 

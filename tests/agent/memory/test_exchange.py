@@ -66,6 +66,15 @@ def test_an_import_can_be_used_at_once(memory: Memory) -> None:
     assert (layers.condensed, layers.history[0].text) == ("We spoke.", "hello")
 
 
+def test_a_skill_named_as_another_is_kept_beside_it(memory: Memory) -> None:
+    brief, long = ({"name": "tone", "instruction": said} for said in ("be brief", "be long"))
+    assert memory.load({"urchinSkills": [brief, long]}) == [("tone", "tone (2)")]
+    assert memory.load(memory.export()) == []
+    assert memory.load({"urchinSkills": [{**brief, "score": 70}]}) == []
+    skills = [(s["name"], s["instruction"], s.get("score")) for s in memory.upkeep("").skills()]
+    assert skills == [("tone", "be brief", 70), ("tone (2)", "be long", None)]
+
+
 @pytest.mark.parametrize(
     "storage",
     [

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from agent.config import options
 from agent.errors import UsageError
 from agent.memory import Memory, Origin
 from agent.wiki.sync import sync
@@ -55,10 +56,10 @@ def test_links_that_lead_nowhere_are_warnings(wiki: Wiki, text: str, broken: lis
 def test_relationships_are_added_once_and_linted(wiki: Wiki) -> None:
     for name in ("a", "b"):
         wiki.files.write_file(f"{name}.md", f"# {name}\n")
-    good = Relation("a", "b", "supports")
+    good = Relation("a", "b", "supports", evidence="a.md:1", date="2026-01-02")
     assert wiki.record_relations([good, good, Relation("a", "gone", "likes")]) == [
         good,
-        Relation("a", "gone", "likes"),
+        Relation("a", "gone", "likes", date="2026-05-06"),
     ]
     assert wiki.record_relations([good]) == []
     text = wiki.files.read_file("graph/relationships.jsonl") or ""
@@ -66,6 +67,24 @@ def test_relationships_are_added_once_and_linted(wiki: Wiki) -> None:
     findings = [(f.severity, f.line) for f in wiki.lint()]
     assert findings == [("critical", 4), ("critical", 5), ("warning", 2), ("warning", 2)]
     assert wiki.relations()[0] == good
+
+
+def test_types_categories_and_required_files_are_settings(tmp_path: Path) -> None:
+    told = {"types": ["likes"], "required": ["charter.md"], "categories": {"*/t*.md": "Water"}}
+    rules = options({"wiki_rules": told}).wiki_rules
+    wiki = Wiki(Folder(tmp_path), rules=rules)
+    wiki.ensure()
+    for name in ("sea/tides", "sea/sand"):
+        wiki.files.write_file(f"{name}.md", f"# {name}\n")
+    ends = ("sea/tides.md", "sea/sand.md")
+    wiki.record_relations([Relation(*ends, "likes"), Relation(*ends, "supports")])
+    found = [(f.path, f.message) for f in wiki.lint()]
+    types = ("graph/relationships.jsonl", "unknown type 'supports'")
+    assert found == [("charter.md", "is missing"), types]
+    wiki.update_index()
+    index = wiki.files.read_file("index.md") or ""
+    assert "## Water\n- [[sea/tides]]" in index
+    assert "## sea\n- [[sea/sand]]" in index
 
 
 def test_the_log_has_one_heading_a_day(wiki: Wiki) -> None:

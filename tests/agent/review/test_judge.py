@@ -125,6 +125,24 @@ async def test_the_words_that_the_judge_quotes_are_the_source_s_quote(evidence):
     assert "after four years of work" in source.quotes
 
 
+async def test_words_of_a_page_that_a_claim_does_not_cite_do_not_support_it(evidence):
+    town = Document(url="https://t.test/", title="Town", text="Its mayor lives on the pier.")
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    evidence.add(Page(town.url, town.url, "http", Outcome.OK, at, document=town))
+    answer = "The head of the town has a home on the pier. [S1¶1]"
+    claims = open_claims(answer, evidence)
+    elsewhere = read_verdicts('1: supported "mayor lives on the pier"', claims, evidence)
+    [said] = check_answer(answer, evidence, elsewhere).sentences
+    assert (said.verdict, said.decided_by) == (VerdictState.UNDECIDED, "judge")
+    assert "Town" in said.reason
+    joined = '1: supported "Its mayor lives" and "on the pier"'
+    [said] = check_answer(answer, evidence, read_verdicts(joined, claims, evidence)).sentences
+    assert said.verdict is VerdictState.UNDECIDED
+    both = '1: supported "mayor lives on the pier" and "begun in 1890"'
+    [said] = check_answer(answer, evidence, read_verdicts(both, claims, evidence)).sentences
+    assert said.verdict is VerdictState.SUPPORTED
+
+
 async def test_the_judge_is_told_whose_page_a_passage_stands_on(evidence):
     model = Says("1: supported")
     asker = ModelClient(model, judge_system(), Budget(), lambda *_, **__: None)

@@ -221,7 +221,7 @@ async def test_people_read_the_data_with_what_carries_each_value(ask, filling, t
     assert "| /height_m | 34 | [1] | supported | " in text
     page = (tmp_path / "a.html").read_text()
     assert "<code>/height_m</code>" in page
-    assert 'href="#quote-1-' in page.partition("<h2>Data</h2>")[2].partition("<h2>")[0]
+    assert 'href="#quote-1-' in page.partition(">Data</h2>")[2].partition("<h2")[0]
 
 
 def test_the_data_is_printed_after_the_answer(run, web, filling, tmp_path):

@@ -11,8 +11,13 @@ from docx import Document
 
 from agent.errors import UsageError, WebOutOfReach
 from agent.export.verdicts import faults
+from agent.journal.runs import Runs
 from agent.run.audit import audit
 from agent.run.draft import read_draft
+from agent.run.record import RunRecord
+from agent.run.replay import replay
+from agent.run.resume import on_recorded_web
+from browser import Browser
 from tests.loopback import Handler, serving
 
 HERON = "The Heron line opened on 4 May 1898 with horse-drawn cars. It has 24 cars."
@@ -211,6 +216,70 @@ def test_the_command_writes_a_report_beside_the_draft_and_exits_8(run, cited, tm
     (tmp_path / "notes.md").write_text(f"It has 24 cars [1].\n\n[1]: {cited}/heron")
     done = run("audit", str(tmp_path / "notes.md"), *flags, "--json")
     assert (done.returncode, json.loads(done.stdout)["references"][0]["state"]) == (0, "ok")
-    assert "<h2>References</h2>" in (tmp_path / "notes.md.audit.html").read_text()
+    assert ">References</h2>" in (tmp_path / "notes.md.audit.html").read_text()
     assert run("verify", "last").returncode == 0
     assert run("audit", str(tmp_path / "notes.md"), "--service", "x=http://a.b").returncode == 2
+
+
+async def test_a_draft_as_pdf_is_read_with_its_numbered_references(cited, audited, tmp_path):
+    document = (
+        "<h1>Trams</h1><p>The Heron line opened on 4 May 1898 with horse-drawn cars [1]. "
+        "The Heron line opened on 4 May 1899 with horse-drawn cars [1].</p>"
+        f"<h2>References</h2><p>[1] Heron line. {cited}/heron</p>"
+    )
+    path = tmp_path / "draft.pdf"
+    async with Browser.launch(headless=True) as browser:
+        tab = await browser.open(f"{cited}/brask")
+        await tab.page.set_content(document)
+        await tab.page.pdf(path=path)
+    report = await audit(
+        path, allow_private=[cited.removeprefix("http://")], data_dir=tmp_path / "data"
+    )
+    assert [s.verdict.value for s in report.sentences if s.citations] == [
+        "supported",
+        "contradicted",
+    ]
+
+
+async def test_an_audit_is_no_run_to_be_replayed_or_gone_on_with(audited, tmp_path):
+    report = await audited("It has 24 cars ([H](SITE/heron)).")
+    record = RunRecord.read(Runs(tmp_path / "data").find(report.run))
+    with pytest.raises(UsageError, match="is an audit"):
+        await replay(record)
+    with pytest.raises(UsageError, match="is an audit"):
+        await on_recorded_web(record, model="extractive", data_dir=tmp_path / "data")
+
+
+async def test_services_are_reached_where_the_settings_say(cited, tmp_path):
+    path = tmp_path / "refs.bib"
+    path.write_text("@article{e, title={Of nothing}, doi={10.1000/none}}")
+    service = [f"{name}={cited}" for name in ("crossref", "doi", "archive")]
+    report = await audit(path, service=service, data_dir=tmp_path / "data")
+    assert report.references[0].wrong == ["the DOI 10.1000/none does not exist"]
+
+
+async def test_a_judge_is_not_asked_about_what_could_not_be_read(audited, script):
+    judge = script({"reply": "1 contradicted", "for": "judge"})
+    report = await audited(
+        "It is far away [1]. Trams are loved ([H](SITE/heron)).\n\n[1]: SITE/lost\n", model=judge
+    )
+    assert [s.verdict.value for s in report.sentences] == ["uncited", "contradicted"]
+
+
+async def test_a_year_that_is_a_link_stays_a_word_of_its_sentence(audited):
+    report = await audited("The Heron line opened in [1898](SITE/heron), with horses.")
+    assert report.sentences[0].text == "The Heron line opened in 1898, with horses."
+    assert report.sentences[0].citations == [1]
+
+
+async def test_a_judge_is_shown_the_paragraph_that_a_claim_stands_in(audited, script):
+    judge = script({"reply": "1 supported", "for": "judge"})
+    asked = []
+    await audited(
+        "Hedda Brask made lamps.\n\nThe line is old. Everybody loves it ([H](SITE/heron)).",
+        model=judge,
+        on_event=lambda e: asked.append(e.data) if e.type == "model.request" else None,
+    )
+    said = json.dumps(asked, ensure_ascii=False, default=str)
+    assert "The line is old. Everybody loves it" in said
+    assert "Hedda Brask made lamps" not in said

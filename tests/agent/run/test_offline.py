@@ -6,8 +6,8 @@ import json
 
 import jsonschema
 
-from agent.export.report_schema import report_schema
 from agent.journal.runs import Runs
+from dev.report_schema import report_schema
 from tests.agent.models.wire import OpenAIProvider, running
 from tests.offline import digest, replayed_offline
 from tests.recordings import KINDS, Studio

@@ -51,3 +51,10 @@ def test_a_run_is_traced_where_a_collector_is_named(run, answering, web, collect
     chats = [span for span in spans if span.name.startswith("chat ")]
     assert chats
     assert all(span.end_time_unix_nano >= span.start_time_unix_nano for span in spans)
+
+
+def test_a_collector_that_is_gone_costs_a_run_nothing_but_its_spans(run, answering, web):
+    nobody = "http://127.0.0.1:9"  # the discard port: nobody listens
+    done = run("When?", "--model", answering, *web, OTEL_EXPORTER_OTLP_ENDPOINT=nobody)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
+from urchin_extras.opentimestamps import complete, stamp
 
-from agent.sealing import TimestampFailed, TimestampInvalid, check
-from agent.sealing.opentimestamps import complete, is_proof, stamp
+from agent.sealing import TimestampFailed, TimestampInvalid, check, is_proof
 from tests.calendars import HEIGHT, MINED, Calendar, calendar
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from urchin_extras.rfc3161 import stamp
 
 from agent.sealing import TimestampFailed, TimestampInvalid, check
-from agent.sealing.timestamping import stamp
 from tests.timestamping import NAME, Authority, authority
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from agent.memory import Memory
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
-from agent.tools.toolset import tools_for
+from agent.tools.toolset import tools_there
 from agent.types import ToolCall
 
 
@@ -18,7 +18,9 @@ def call():
     with Memory.open(":memory:") as memory:
         context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str)
         context.memory = memory
-        policy = Policy(Registry(tools_for(context)), context, ())
+        policy = Policy(
+            Registry(tool for tool, why in tools_there(context) if not why), context, ()
+        )
 
         async def calling(name, param=""):
             return (await policy.run(ToolCall(name, param), "0/1/1"))().data
@@ -37,25 +39,34 @@ async def test_a_skill_is_learned_listed_and_forgotten(call):
     assert "no skill is called" in (await call("FORGET_SKILL", "short"))["error"]
 
 
-async def test_a_plan_keeps_goals_milestones_and_notes(call):
-    await call("SET_GOAL", '{"project":"book","goal":"finish it","milestones":["draft","print"]}')
-    await call(
-        "UPDATE_GOAL",
-        '{"project":"book","milestone":"draft","status":"active","notes":"half"}',
-    )
-    await call("UPDATE_GOAL", '{"project":"book","milestone":"draft","status":"done","notes":"x"}')
+async def test_a_plan_keeps_goals_milestones_and_notes_in_the_reference_form(call):
+    book = '"project":"book","goals":["finish it"],"milestones":[{"name":"draft"},"print"]'
+    told = await call("SET_GOAL", f"{{{book}}}")
+    assert told == {"success": True, "message": 'Project "book" saved with 2 milestones.'}
+    step = '"project":"book","milestone":"draft"'
+    half = await call("UPDATE_GOAL", f'{{{step},"status":"in_progress","notes":"half"}}')
+    assert half["message"] == '"draft" → in_progress. 0/2 done.'
+    await call("UPDATE_GOAL", f'{{{step},"status":"done","notes":"x"}}')
     unknown = await call("UPDATE_GOAL", '{"project":"book","milestone":"sell","status":"done"}')
-    assert "no milestone 'sell'" in unknown["error"]
-    plan = (await call("GET_GOALS", "book"))["plan"]
-    assert plan["goals"] == ["finish it"]
-    shown = [(m["name"], m["status"], m["notes"]) for m in plan["milestones"]]
-    assert shown == [("draft", "done", "half | x"), ("print", "pending", "")]
+    assert unknown["error"] == 'No milestone "sell".'
+    assert (await call("GET_GOALS", "book"))["projects"] == [
+        {
+            "name": "book",
+            "goals": ["finish it"],
+            "milestones": [
+                {"name": "draft", "status": "done", "tasks": [], "notes": "half | x"},
+                {"name": "print", "status": "pending", "tasks": [], "notes": ""},
+            ],
+            "progress": "1/2",
+        }
+    ]
 
 
 async def test_the_first_of_more_than_ten_projects_goes(call):
     for number in range(11):
         await call("SET_GOAL", f'{{"project":"p{number}","goal":"g"}}')
-    assert list((await call("GET_GOALS"))["projects"]) == [f"p{n}" for n in range(1, 11)]
+    left = [project["name"] for project in (await call("GET_GOALS"))["projects"]]
+    assert left == [f"p{n}" for n in range(1, 11)]
 
 
 async def test_memories_are_found_by_words_with_the_profile(call):

@@ -11,20 +11,20 @@ from agent.memory import Memory
 from agent.prompts import system_prompt
 from agent.tools.context import Limits, ToolContext
 from agent.tools.registry import Registry, tool_specs
-from agent.tools.toolset import tools_for
+from agent.tools.toolset import tools_there
 
 
 @pytest.fixture
 def registry():
     context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str)
-    return Registry(tools_for(context))
+    return Registry(tool for tool, why in tools_there(context) if not why)
 
 
 @pytest.fixture
 def with_memory():
     context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str)
     context.memory = Memory.open(":memory:")
-    yield Registry(tools_for(context))
+    yield Registry(tool for tool, why in tools_there(context) if not why)
     context.memory.close()
 
 

@@ -10,7 +10,7 @@ from agent.evidence import Evidence
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
-from agent.tools.toolset import tools_for
+from agent.tools.toolset import tools_there
 from agent.tools.wiki import WIKI_TOOLS
 from agent.types import ToolCall
 from agent.wiki.wiki_files import Folder
@@ -69,6 +69,6 @@ async def test_relationships_and_log_are_written_once_and_checked(call: Any) -> 
 
 
 def test_the_tools_are_there_only_where_there_is_a_wiki(context: ToolContext) -> None:
-    assert "wiki_lint" in {tool.name for tool in tools_for(context)}
+    assert "wiki_lint" in {tool.name for tool, why in tools_there(context) if not why}
     context.wiki = None
-    assert "wiki_lint" not in {tool.name for tool in tools_for(context)}
+    assert "wiki_lint" not in {tool.name for tool, why in tools_there(context) if not why}

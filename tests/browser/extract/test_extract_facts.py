@@ -84,25 +84,6 @@ def test_all_authors_of_a_paper_are_named() -> None:
     assert read("", head).author == "Ada Holm, Edda Lund"
 
 
-@pytest.mark.parametrize(
-    ("markup", "license_"),
-    [
-        ("<a rel=license href='/terms'>CC BY</a>", "https://e.org/terms"),
-        (
-            "<a href='https://creativecommons.org/licenses/by/4.0/'>CC BY 4.0</a>",
-            "https://creativecommons.org/licenses/by/4.0/",
-        ),
-        (
-            '<script type=\'application/ld+json\'>{"@type":"Article","license":"https://l.org/x"}</script>',
-            "https://l.org/x",
-        ),
-        ("<a href='https://e.org/licenses'>our licenses</a>", None),
-    ],
-)
-def test_the_licence_is_told(markup: str, license_: str | None) -> None:
-    assert read(markup).license == license_
-
-
 GERMAN = "Der Hafen von Elmstedt wird seit der großen Sturmflut in jedem Frühjahr neu ausgebaggert, und die Verwaltung teilte mit, dass es auch in diesem Jahr so sein wird. "
 
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import logging
+import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
@@ -155,3 +157,33 @@ async def test_a_damaged_cache_is_begun_anew(client_of: ClientOf, kept: Path) ->
     kept.parent.mkdir()
     kept.write_bytes(b"no database" * 1000)
     assert await asked(client_of, sends(Cache_Control="max-age=600"), kept) == [1, 1, 1]
+
+
+class Noted(logging.Handler):
+    """As a program that shows what any library logs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.names.add(record.name.partition(".")[0])
+
+
+async def test_a_cache_that_breaks_is_no_matter_for_the_terminal(
+    client_of: ClientOf, kept: Path
+) -> None:
+    origin, noted = sends(Cache_Control="max-age=600"), Noted()
+    async with origin, client_of(origin, cache=kept) as http:
+        await http.get(origin.url, cached=True)
+        with sqlite3.connect(kept) as database:
+            for (table,) in database.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            ).fetchall():
+                database.execute(f"DROP TABLE {table}")
+        logging.getLogger().addHandler(noted)
+        try:
+            assert (await http.get(f"{origin.url}/other", cached=True)).body == b"Moored."
+        finally:
+            logging.getLogger().removeHandler(noted)
+    assert "hishel" not in noted.names

@@ -114,6 +114,7 @@ def test_normal_form(spelling: str, normal: str) -> None:
     [
         ("https://h.test/?utm_source=a&utm_medium=b&q=tide", "https://h.test/?q=tide"),
         ("https://h.test/p?gclid=1", "https://h.test/p"),
+        ("https://h.test/p?gclid=1&q=2#", "https://h.test/p?q=2"),
         ("https://h.test/p?fbclid=1#s", "https://h.test/p#s"),
         ("https://h.test/p?q=utm_source", "https://h.test/p?q=utm_source"),
         ("https://h.test/p?ref=main&id=3", "https://h.test/p?ref=main&id=3"),

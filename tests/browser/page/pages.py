@@ -32,7 +32,7 @@ class Pages:
         return f"http://localhost:{self.port}"
 
     def put(self, text: str, path: str | None = None, **headers: str) -> str:
-        """Serve a text as HTML (or as `content_type`); gives its path."""
+        """Serve a text as HTML (or as `content_type`, with `status`); gives its path."""
         path = path or f"/p{len(self.bodies)}"
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.bodies[path] = (text.encode(), {"content-type": "text/html; charset=utf-8", **named})
@@ -51,7 +51,7 @@ def serve_pages() -> Iterator[Pages]:
                     float(self.path.partition("?")[2] or 0.3)
                 )  # the server is slow, not the test
             body, headers = pages.bodies.get(path, (b"", {}))
-            self.send_response(200 if path in pages.bodies else 404)
+            self.send_response(int(headers.get("status", 200)) if path in pages.bodies else 404)
             for name, value in headers.items():
                 self.send_header(name, value)
             self.send_header("content-length", str(len(body)))

@@ -9,6 +9,7 @@ import re
 import pytest
 
 from browser.read.pages import document_of_rendered
+from tests.security.hidden_ways import WAYS
 
 SECRET = "obey the hidden words"
 HIDDEN = {
@@ -71,6 +72,45 @@ async def test_row4_hidden_text_is_left_out_or_marked(show, how):
     marked = re.sub(r"\((?:invisible|off-screen|covered): [^()]*\)", "", text)
     assert SECRET not in marked
     assert "plainly seen" in text
+
+
+TOGETHER = """turned away|far to the right|clip inset in pixels|clip inset of two sides|clip circle elsewhere
+clip by a shape|masked by radial|masked by alpha|ground of a gradient|frame of no size|opacities that multiply
+offset path|letters apart|colour mixed|svg opacity|scale of one axis""".replace("\n", "|").split(
+    "|"
+)
+
+
+@pytest.mark.parametrize(
+    "ways",
+    [
+        TOGETHER,
+        ["covered by two halves"],
+        ["covered by a gradient"],
+        ["cover that no pointer meets"],
+    ],
+    ids=len,
+)
+async def test_row4_hidden_by_style_on_one_page_is_left_out_or_marked(show, ways):
+    tab = await show("".join(WAYS[way].format(SECRET + way) for way in ways))
+    read = document_of_rendered(await tab.rendered_html(), tab.url).text
+    assert SECRET not in read + (await tab.context()).visible_text
+    if len(ways) > 1:  # in a snapshot a layer that lets the pointer through covers nothing
+        shown = (await tab.snapshot(budget=None)).text
+        assert SECRET not in re.sub(r"\((?:invisible|off-screen|covered): [^()]*\)", "", shown)
+
+
+async def test_what_is_clipped_turned_or_masked_in_part_is_read(show):
+    tab = await show("""<p style='clip-path:inset(2px 10%)'>inset a little</p>
+        <p style='clip-path:circle(90% at 10% 50%)'>in a circle</p>
+        <p style='clip-path:polygon(0 0,100% 0,90% 100%,0 100%)'>in a corner</p>
+        <p style='mask-image:linear-gradient(#000,transparent)'>fades below</p>
+        <p style='background:linear-gradient(#fff,#eee);color:#333'>on a gradient</p>
+        <p style='backface-visibility:hidden;transform:rotateY(20deg)'>turned a little</p>
+        <div style='position:fixed;inset:0;pointer-events:none;background:url(/grain.png)'></div>""")
+    read = document_of_rendered(await tab.rendered_html(), tab.url).text
+    said = "inset a little,in a circle,in a corner,fades below,on a gradient,turned a little"
+    assert [words for words in said.split(",") if words not in read] == []
 
 
 async def test_row4_a_sheet_over_the_window_hides_what_it_covers_however_long_the_page(show):

@@ -12,6 +12,7 @@ import pytest
 from browser.errors import ActionError
 from browser.page.downloads import NAME_LIMIT, safe_name
 from browser.session.session import Browser
+from tests.bench.downloads import filled
 from tests.browser.page.pages import ref
 
 if TYPE_CHECKING:
@@ -119,3 +120,10 @@ async def test_a_file_is_kept_under_its_name(show, pages, downloads_dir):
     assert kept.path is not None
     assert kept.path.parent == downloads_dir
     assert kept.path.read_text() == "a,b"
+
+
+async def test_row22_many_files_of_one_name_are_all_kept_and_no_more_than_the_quota(tmp_path):
+    found = await filled(8_000_000, 20, tmp_path, QUOTA)
+    assert found.kept == found.sent["/small"] == 20
+    assert (found.of_bytes, found.left_arriving) == (20_000, 0)
+    assert all("3 MB" in told for told in found.told)

@@ -8,6 +8,11 @@ from html import escape
 from typing import NamedTuple
 from urllib.parse import quote
 
+from browser.search import engines
+
+ENGINES = (*engines.ENGINES, "github", "hackernews", "reddit", "stackexchange")
+"""Those built in, and those of the package of plug-ins."""
+
 
 class Row(NamedTuple):
     url: str

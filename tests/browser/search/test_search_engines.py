@@ -9,9 +9,10 @@ import pytest
 
 from browser.errors import SearchError
 from browser.search import parse_results
-from browser.search.engines import ENGINES, build_providers, engine_name, keys_from, load
+from browser.search.engines import build_providers, engine_name, keys_from, load
 from browser.search.provider import Declaration
 from browser.types import SearchQuery
+from tests.browser.search.pages import ENGINES
 
 
 def test_an_unknown_engine_is_named_with_the_nearest() -> None:

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from browser.search import build_providers, parse_results
-from browser.search.engines import ENGINES, load
+from browser.search.engines import load
 from browser.search.provider import declared
 from browser.search.search_results import is_on_site, readable, same_page_key, target, without_marks
 from browser.types import Outcome, SearchQuery
-from tests.browser.search.pages import ROWS, results_page
+from tests.browser.search.pages import ENGINES, ROWS, results_page
 
 HTML_ENGINES = [name for name in ENGINES if not load(name).is_api]
 

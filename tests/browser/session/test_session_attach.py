@@ -11,7 +11,8 @@ import httpx2
 import pytest
 from playwright.async_api import async_playwright
 
-from browser.errors import AttachFailed, LaunchFailed
+from browser.errors import AttachFailed, LaunchFailed, Refused
+from browser.net.egress import Egress, EgressPolicy
 from browser.session.session import Browser
 from tests.browser.page.pages import ref
 from tests.persons import persons_chrome
@@ -194,3 +195,29 @@ async def test_the_started_chrome_listens_on_loopback_alone(chrome):
     bound = listening()
     assert f"0100007F:{port:04X}" in bound
     assert f"00000000:{port:04X}" not in bound
+
+
+@pytest.mark.parametrize("way", ["redirect", "script", "through", "click"])
+async def test_row8_a_page_that_leads_to_a_private_address_is_told_and_not_read(chrome, pages, way):
+    inside = pages.other + pages.put("<p>router settings</p>")
+    bodies = {
+        "redirect": {"text": "", "status": "302", "location": inside},
+        "through": {"text": "", "status": "302", "location": inside},
+        "script": {"text": f"<script>location = '{inside}'</script>"},
+        "click": {"text": f"<a href='{inside}'>on</a>"},
+    }
+    if way == "through":
+        back = pages.base + pages.put("<p>public again</p>")
+        bodies[way]["location"] = pages.other + pages.put("", status="302", location=back)
+    path = pages.put(**bodies[way])
+    named = EgressPolicy(allow_private=(pages.base,))
+    async with Egress(named) as egress, Browser.attach(chrome.cdp_url, egress.check_place) as own:
+        with pytest.raises(Refused, match=r"led to http://localhost.*loopback address"):
+            await go_on(own, pages.base + path)
+        if way == "click":
+            assert "router" not in await own.tab("t1").rendered_html()
+
+
+async def go_on(browser: Browser, url: str) -> None:
+    tab = await browser.open(url)
+    await tab.click(ref(await tab.snapshot(), "link on"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from urchin_extras.twocaptcha import TwoCaptcha
 
 from browser.solvers import (
     Settings,
@@ -13,7 +14,6 @@ from browser.solvers import (
     make_solver,
     solver_names,
 )
-from browser.solvers.twocaptcha import TwoCaptcha
 from browser.types import Challenge, Outcome
 from tests.browser.solvers.service import KEY, TOKEN, Service, serve_service
 

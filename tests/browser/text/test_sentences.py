@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.text.sentences import sentences
+from browser.text.sentences import sentences, unwrap
 
 
 def cut(text: str) -> list[str]:
@@ -57,3 +57,28 @@ def test_spans_are_in_order_trimmed_and_apart(text: str) -> None:
     spans = sentences(text)
     assert all(a.end <= b.start for a, b in pairwise(spans))
     assert all(text[s.start : s.end] == text[s.start : s.end].strip() != "" for s in spans)
+
+
+def test_lines_that_an_editor_left_short_are_one_sentence_again() -> None:
+    lines = [
+        "\tSupport for setting user limits on image width and height was enabled",
+        "\tby default.  The functions set_user_limits(), get_user_width_max(), and",
+        "\tget_user_height_max() were added.",
+    ]
+    [joined] = unwrap(lines)
+    assert "was enabled by default." in joined
+
+
+def test_an_item_goes_on_below_its_text() -> None:
+    lines = [
+        ' * A new "--include-whitespace" option is added to "git patch-id", and',
+        "   existing bugs in the internal patch-id logic that did not match",
+        " * Another item.",
+    ]
+    assert len(unwrap(lines, frozenset("*"))) == 2
+
+
+def test_lines_that_were_meant_stay() -> None:
+    long = "a line that says in many words what is to be done with all of these fruits"
+    lines = ["apples from the valley", "pears", long]
+    assert unwrap(lines) == lines

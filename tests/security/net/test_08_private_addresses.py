@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
     from playwright.async_api import BrowserContext
 
+FETCHED = """([urls, how]) => Promise.all(urls.map(
+  (url) => fetch(url, how).then((answer) => answer.type, (error) => error.name)))"""
 # Each stands for a host in a URL; those on loopback lead to a server that really listens.
 SPELLINGS = """
 127.0.0.1 127.0.0.1. 127.1 127.0.1 127.0.0.2 127.255.255.254 0177.0.0.1 0177.1 0x7f.0.0.1
 0x7f.1 0x7f000001 0X7F000001 017700000001 2130706433 00000000177.0.0.1 127.0.0.0x1 0x7f.0x0.0x1
-0 0.0.0.0 0x0 00 localhost LOCALHOST localhost. quay.localhost loc\u00adalhost
+* 0 0.0.0.0 0x0 00 localhost LOCALHOST localhost. quay.localhost loc\u00adalhost
 １２７.０.０.１ 127。0。0。1 127．0．0．1 127｡0｡0｡1 ①②⑦.0.0.1 ⓛⓞⓒⓐⓛⓗⓞⓢⓣ %31%32%37.0.0.1
 127%2e0%2e0%2e1 %6c%6fcalhost %EF%BC%91%EF%BC%92%EF%BC%97.0.0.1
 [::1] [::] [0:0:0:0:0:0:0:1] [0000::0001] [::ffff:127.0.0.1] [::ffff:7f00:1]
@@ -32,6 +34,12 @@ SPELLINGS = """
 10.0.0.1 012.0.0.1 0xa.0.0.1 167772161 172.16.0.1 172.31.255.255 192.168.0.1 0300.0250.0.1
 3232235521 169.254.169.254 0xa9fea9fe 2852039166 0251.0376.0251.0376 169.254.43518
 168.63.129.16 100.100.100.200 100.64.0.1 224.0.0.1 255.255.255.255 192.0.2.1 198.18.0.1
+""".split()
+# One of each kind is also gone to; what the whole set comes to there, each by a request of a page.
+KINDS = """
+127.0.0.1 127.1 0177.0.0.1 0x7f000001 2130706433 localhost quay.localhost １２７.０.０.１
+127｡0｡0｡1 ⓛⓞⓒⓐⓛⓗⓞⓢⓣ %31%32%37.0.0.1 [::1] [::ffff:7f00:1] [64:ff9b::7f00:1] [2002:7f00:1::]
+[fe80::1] 10.0.0.1 169.254.169.254 100.64.0.1 224.0.0.1
 """.split()
 
 
@@ -53,13 +61,18 @@ async def test_browser_reaches_none(
 ) -> None:
     async with Origin(greet) as secret, Egress() as egress, browser_behind(egress) as context:
         page = await context.new_page()
-        for spelling in SPELLINGS:
+        for spelling in KINDS:
             answer = await page.goto(f"http://{spelling}:{secret.port}/")
             assert answer is not None
             assert answer.status == 403, spelling
+        answers = []
+        page.on("response", lambda response: answers.append(response.status))
+        plain = [f"http://{spelling}:{secret.port}/" for spelling in SPELLINGS]
         tls = [f"https://{spelling}:{secret.port}/" for spelling in SPELLINGS]
-        fetched = "urls => Promise.all(urls.map(url => fetch(url).catch(e => e.name)))"
-        assert set(await page.evaluate(fetched, tls)) == {"TypeError"}
+        refused = set(await page.evaluate(FETCHED, [plain, {"mode": "no-cors"}]))
+        assert refused <= {"opaque", "basic"}  # the second for the page's own host
+        assert set(await page.evaluate(FETCHED, [tls, {}])) == {"TypeError"}
+        assert answers == [403] * len(SPELLINGS)
     assert secret.connections == 0
 
 

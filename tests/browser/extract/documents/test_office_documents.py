@@ -202,3 +202,14 @@ def test_old_and_locked_office_files_are_said_to_be_so(inside: str, word: str) -
 def test_relations_with_a_prefix_that_nobody_bound_are_an_error_of_the_file() -> None:
     with pytest.raises(ExtractError, match="not readable as a Word file"):
         read(docx(paragraph("a"), extra={"word/_rels/document.xml.rels": "<x:R/>"}))
+
+
+@pytest.mark.parametrize("part", [b"xl/theme/theme1.xml", b"xl/worksheets/sheet1.xml"])
+def test_a_workbook_with_a_broken_part_is_an_error_of_the_file(part: bytes) -> None:
+    out = BytesIO()
+    Workbook().save(out)
+    body = bytearray(out.getvalue())
+    at = body.index(part) + len(part)
+    body[at : at + 40] = b"\xff" * 40
+    with pytest.raises(ExtractError, match="not readable"):
+        read(bytes(body), "broken.xlsx")

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from browser.errors import ExtractError
 from browser.extract import extract_body
+from browser.extract.documents import read_plugged
 
 if TYPE_CHECKING:
     from browser.types import Document
@@ -121,3 +123,11 @@ def test_it_is_known_by_its_first_bytes_whatever_it_is_called() -> None:
 def test_no_broken_file_breaks_the_reader(pieces: list[str]) -> None:
     body = ("{\\rtf1 " + "".join(pieces)).encode()
     assert extract_body(body, "", "https://example.org/x.rtf").kind == "rtf"
+
+
+def test_a_kind_that_no_installed_package_reads_names_the_one_that_would() -> None:
+    with pytest.raises(
+        ExtractError, match="WPD files need a plug-in, as the package urchin-extras is"
+    ) as refused:
+        read_plugged("wpd", b"", "https://example.org/a.wpd", "a.wpd")
+    assert "pip install urchin-extras" in refused.value.hint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from browser.errors import ExtractError
-from browser.extract.documents.archive import drop, stream_xml
+from browser.extract.documents.archive import Archive, drop, stream_xml
 from browser.extract.documents.composer import Composer, dublin_core
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-    from browser.extract.documents.archive import Archive
     from browser.types import Document
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
@@ -36,11 +35,17 @@ _MOST_REPEATED = 50
 _MOST_ROWS = 20_000
 
 
-def read_odf(archive: Archive, url: str, name: str, kind: str) -> Document:
+_KINDS = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
+
+
+def read_odf(body: bytes, url: str, name: str) -> Document:
     """Read headings, paragraphs, lists, tables, links and notes; comments are left out.
 
     Raises ExtractError for a broken file.
     """
+    archive = Archive(body)
+    what = archive.read("mimetype").decode("ascii", "replace").strip().rpartition(".")[2]
+    kind = _KINDS.get(what.partition("-")[0], "odf")
     data = archive.read("content.xml")
     if not data:
         raise ExtractError("the OpenDocument file lacks its text")

@@ -1,14 +1,17 @@
 """The JSON Schema of the report, published as `docs/report.schema.json`.
 
-`python -m agent.export.report_schema > docs/report.schema.json` writes it anew.
+python dev/report_schema.py > docs/report.schema.json
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
-from agent.types import Report
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
+
+from agent.types import Report  # noqa: E402 - found by the line above
 
 
 def report_schema() -> str:

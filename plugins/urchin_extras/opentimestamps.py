@@ -16,24 +16,18 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import UsageError
-from agent.sealing.timestamping import Stamp, TimestampFailed, TimestampInvalid, ask
+from agent.sealing import Stamp, TimestampFailed, TimestampInvalid, ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 PUBLIC = "public"
 """Instead of a URL: the calendars that the OpenTimestamps project names."""
-_MAGIC = b"\x00OpenTimestamps\x00"
 _NONCE_BYTES = 16  # as the tool `ots` has it
 _HEADERS = {
     "Accept": "application/vnd.opentimestamps.v1",
     "Content-Type": "application/x-www-form-urlencoded",  # as `ots` sends it
 }
-
-
-def is_proof(token: bytes) -> bool:
-    """Tell whether a token is of this kind."""
-    return token.startswith(_MAGIC)
 
 
 def stamp(
@@ -189,7 +183,7 @@ def _library() -> SimpleNamespace:
         from opentimestamps.core import notary, op, serialize, timestamp  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError(
-            "OpenTimestamps is not installed", hint="pip install 'urchin-research[opentimestamps]'"
+            "OpenTimestamps is not installed", hint="pip install 'urchin-extras[timestamps]'"
         ) from error
     modules = (calendar, notary, op, serialize, timestamp)
     names = {name: value for module in modules for name, value in vars(module).items()}

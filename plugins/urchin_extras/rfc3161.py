@@ -1,4 +1,4 @@
-"""Timestamps, and those of RFC 3161: an authority signs a digest with the time.
+"""Timestamps of RFC 3161: an authority signs a digest with the time.
 
 The token is its whole reply, as `openssl ts -verify -digest DIGEST -in TOKEN` takes it.
 """
@@ -8,21 +8,13 @@ from __future__ import annotations
 import os
 import secrets
 import warnings
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import httpx2
+from agent.errors import UsageError
+from agent.sealing import Stamp, TimestampFailed, TimestampInvalid, ask
 
-from agent.errors import ResearchError, UsageError
-from browser.net.transport import certificates
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-SECONDS = 20.0  # who stamps answers in one; nobody waits for one that is down
-_MOST_BYTES = 100_000  # a token with a chain of certificates has some 5,000
 _SHA256 = "2.16.840.1.101.3.4.2.1"
 _NONCE_BYTES = 8
 # A TimeStampReq in DER; the library's builder hashes what it is given, and takes no digest. With a
@@ -34,67 +26,10 @@ _WITH_CERTIFICATE = bytes.fromhex("0101ff")
 _REASON = "Verify error: "  # before the one line of OpenSSL's stack that tells
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """Who says that a digest existed, and when (UTC).
-
-    `when` is None where nobody can be held to a time yet; `note` says then what is missing.
-    """
-
-    when: datetime | None
-    authority: str
-    note: str = ""
-
-    def __str__(self) -> str:
-        """Tell it after "there since" or "existed at": a time, or that there is none yet."""
-        return (
-            f"{self.when:%Y-%m-%d %H:%M:%S} UTC, says {self.authority}" if self.when else self.note
-        )
-
-
-class TimestampFailed(ResearchError):
-    """Who was asked for a timestamp cannot be reached, refuses, or answers something else."""
-
-    exit_code = 6
-    hint = "Nothing else is lost: try again later, or name another one."
-
-
-class TimestampInvalid(ResearchError):
-    """A token does not show that this digest existed at its time."""
-
-    exit_code = 8
-    hint = "If you trust the authority, name the file of its root certificate (--roots)."
-
-
-def ask(
-    method: str, url: str, headers: dict[str, str], body: bytes | None, proxy: str | None
-) -> tuple[int, bytes]:
-    """Send a request; gives status and body. Raises `TimestampFailed` where none comes.
-
-    The body is read as it came: a packed one could grow without end, and was not asked for.
-    """
-    sent = {"Accept-Encoding": "identity", **headers}
-    reply = b""
-    try:
-        with (
-            httpx2.Client(
-                proxy=proxy, timeout=SECONDS, trust_env=False, verify=certificates()
-            ) as client,
-            client.stream(method, url, content=body, headers=sent) as answer,
-        ):
-            for part in answer.iter_raw():
-                reply += part
-                if len(reply) > _MOST_BYTES:
-                    raise TimestampFailed(f"{answer.url} sent more than a timestamp has")
-            return answer.status_code, reply
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise TimestampFailed(f"{url} gave no timestamp: {error}") from error
-
-
 def stamp(digest: bytes, authority: str, *, proxy: str | None = None) -> bytes:
     """Have a SHA-256 digest stamped by the authority at this URL; returns the token.
 
-    Raises `TimestampFailed`, and `UsageError` where the extra `timestamp` is not installed.
+    Raises `TimestampFailed`, and `UsageError` where its library is not installed.
     """
     rfc3161 = _library()
     nonce = secrets.randbits(8 * _NONCE_BYTES - 2) | 1 << (8 * _NONCE_BYTES - 2)
@@ -166,6 +101,6 @@ def _library() -> Any:
         import rfc3161_client  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError(
-            "timestamps are not installed", hint="pip install 'urchin-research[timestamp]'"
+            "timestamps are not installed", hint="pip install 'urchin-extras[timestamps]'"
         ) from error
     return rfc3161_client

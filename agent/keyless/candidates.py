@@ -153,12 +153,15 @@ class Ranking:
         own, covered = 0.0, 0.0
         for term, weight in self.weight.items():
             other_form = bool(self.forms[term] & (c.own | c.heads)) or term in c.heads
-            own += weight * (1.0 if term in c.own else NEAR if other_form else 0.0)
+            if term not in self.question.carried:
+                own += weight * (1.0 if term in c.own else NEAR if other_form else 0.0)
             on_the_way = bridge is not None and term in bridge.said
             if term in c.said or on_the_way:
                 covered += weight
             elif other_form or term in c.near:
                 covered += weight * NEAR
+        if self.question.carried and not own:
+            covered = 0.0
         kind = has_kind(c.text, self.question)
         if kind == 1 and not _beside_its_word(c.text, self.question):
             kind = 0.5

@@ -1,0 +1,131 @@
+"""A report as messages: plain text, cut at the ends of sentences."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from markdown_it import MarkdownIt
+
+from agent.export import verdicts
+from agent.jsvalues import cut, length
+from browser.text.sentences import sentences
+from browser.text.words import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from markdown_it.token import Token
+
+    from agent.types import Report
+
+MOST_MESSAGES = 3
+"""An answer of more messages than that is a file: nobody reads it in a chat."""
+_WORDS = {
+    "not_found": "I found nothing that answers this.",
+    "partial": "I stopped early; this is what is known so far.",
+}
+_MARKS = re.compile(r"(?:\s*\[\d{1,3}\])*\s*")
+_WHOLE = "… The whole answer, with its sources, is in the file."
+
+
+def answer_text(report: Report) -> str:
+    """Write the answer with its marks, what is not verified of it, and its sources."""
+    error = report.error
+    why = f"{error.message}. {error.hint}".strip() if error else ""
+    if error and report.status == "failed":
+        return clean(f"That failed: {why}")
+    doubtful = [f"? {s.text} ({verdicts.verdict(s)})" for s in verdicts.unsupported(report)]
+    sources = [
+        f"[{s.n}] {s.title or s.url}" + (f"\n{s.url}" if s.url.startswith("http") else "")
+        for s in report.sources
+    ]
+    blocks = [
+        _WORDS.get(report.status, ""),
+        why,
+        verdicts.doubt(report),
+        plain(report.answer),
+        "\n".join(["Not verified:", *doubtful]) if doubtful else "",
+        "\n".join(sources),
+    ]
+    return clean("\n\n".join(filter(None, blocks))) or "There is no answer."
+
+
+def messages(text: str, longest: int) -> tuple[list[str], bool]:
+    """Cut a text into messages; the second value says that there is more, which is a file's."""
+    pieces = split(text, longest)
+    if len(pieces) <= MOST_MESSAGES:
+        return pieces, False
+    head = split(text, longest - length(_WHOLE) - 2)[: MOST_MESSAGES - 1]
+    return [*head[:-1], f"{head[-1]}\n\n{_WHOLE}"], True
+
+
+def split(text: str, longest: int) -> list[str]:
+    """Cut a text into pieces of at most `longest` UTF-16 units: at paragraphs, else at sentences.
+
+    What has no such place is cut between words, and what has none of those where it must be.
+    """
+    pieces: list[str] = []
+    room = ""
+    for unit in _units(text, longest):
+        if room and length(room + unit) > longest:
+            pieces.append(room.strip())
+            room = ""
+        room += unit
+    return [piece for piece in [*pieces, room.strip()] if piece]
+
+
+def _units(text: str, longest: int) -> Iterable[str]:
+    """Give pieces that belong together, each short enough, which add up to the text."""
+    for paragraph in text.splitlines(keepends=True):
+        if length(paragraph) <= longest:
+            yield paragraph
+            continue
+        ends = [_end(paragraph, span.end) for span in sentences(paragraph)]
+        at = 0
+        for end in [*ends[:-1], len(paragraph)]:
+            yield from _words(paragraph[at:end], longest)
+            at = end
+
+
+def _end(text: str, at: int) -> int:
+    """Give where a sentence ends with its markers: a source stays with what it carries."""
+    marks = _MARKS.match(text, at)
+    return marks.end() if marks else at
+
+
+def _words(sentence: str, longest: int) -> Iterable[str]:
+    while length(sentence) > longest:
+        head = cut(sentence, longest)
+        head = head[:-1] if "\ud800" <= head[-1] <= "\udbff" else head  # half a character
+        at = head.rfind(" ") + 1 or len(head)
+        yield sentence[:at]
+        sentence = sentence[at:]
+    yield sentence
+
+
+def plain(markdown: str) -> str:
+    """Give Markdown without its signs: services have signs of their own, or none."""
+    tokens = MarkdownIt("commonmark", {"html": False}).parse(markdown)
+    said: list[str] = []
+    depth = 0
+    mark, listed = "", False
+    for token in tokens:
+        if token.type in {"bullet_list_open", "ordered_list_open"}:
+            depth += 1
+        elif token.type in {"bullet_list_close", "ordered_list_close"}:
+            depth -= 1
+        elif token.type == "list_item_open":
+            mark = "  " * (depth - 1) + (f"{token.info}. " if token.info else "• ")
+        elif token.type in {"inline", "fence", "code_block"}:
+            between = "\n" if mark and listed else "\n\n"
+            said.append(f"{between if said else ''}{mark}{_said(token)}")
+            mark, listed = "", depth > 0
+    return "".join(said)
+
+
+def _said(token: Token) -> str:
+    if not token.children:
+        return token.content.rstrip("\n")
+    breaks = {"softbreak", "hardbreak"}
+    return "".join("\n" if child.type in breaks else child.content for child in token.children)

@@ -1,0 +1,209 @@
+"""The interface of a channel: messages in, messages out, over one service.
+
+A channel of a package of its own is a class over `Channel`, named by an entry point in the group
+`urchin.channels`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.errors import NotSent, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import httpx2
+
+    from agent.notify.notice import Attachment
+    from agent.notify.service_client import ServiceClient
+
+
+class ChannelSettings(BaseModel):
+    """What `[channels.NAME]` says; a channel's own settings are a class over it.
+
+    `allow` are the senders that are heard, by the ids of the service; `refuse` is what a stranger
+    is told, once, or nothing. `budget_day` (USD) and `questions_day` are for each sender; `run` are
+    settings of each run, `keys` other variables that hold the secrets.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: str
+    allow: tuple[str, ...] = ()
+    refuse: str = Field("", max_length=200)
+    url: str | None = None
+    namespace: str | None = None
+    budget_day: float = Field(1.0, gt=0)
+    questions_day: int = Field(100, ge=1)
+    attach: tuple[str, ...] = ()
+    run: dict[str, Any] = Field(default_factory=dict)
+    keys: dict[str, str] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Inbound:
+    """A message of a person. `id` is the service's own, the same when it comes twice.
+
+    `thread` is where an answer goes, and what makes a conversation. `text` are the sender's own
+    words, `quoted` what they forwarded or quoted of others, `files` what `fetch` brings. `choice`
+    is the id of a button that was pressed.
+    """
+
+    id: str
+    sender: str
+    thread: str
+    text: str = ""
+    quoted: str = ""
+    files: tuple[str, ...] = ()
+    choice: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outbound:
+    """A message to a person, with (id, label) of buttons, and files.
+
+    `id` is the same when it is tried again, for services that can tell by it.
+    """
+
+    text: str = ""
+    buttons: tuple[tuple[str, str], ...] = ()
+    files: tuple[Attachment, ...] = ()
+    id: str = ""
+
+
+MALFORMED = (KeyError, TypeError, AttributeError, ValueError, IndexError)
+"""What reading data raises that is not of the form that its service describes."""
+Take = Callable[[Inbound], Awaitable[None]]
+"""Takes a message: it is on disk when this returns, so that the service may forget it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelLink:
+    """What a channel works with: its client, the proxy for other protocols, secrets, a notebook.
+
+    `notes` is kept on disk between starts; `say` tells whoever runs the channel.
+    """
+
+    http: ServiceClient
+    proxy_url: str
+    environ: Mapping[str, str] = field(repr=False)
+    notes: Notebook
+    say: Callable[[str], None]
+
+
+class Notebook(ABC):
+    """What a channel keeps in mind between starts."""
+
+    @abstractmethod
+    def note(self, key: str) -> str:
+        """Give a note, or nothing."""
+
+    @abstractmethod
+    def keep(self, key: str, value: str) -> None:
+        """Keep a note, on disk when this returns."""
+
+
+class Channel(ABC):
+    """A service that carries messages. `keys` are its secrets, each with its usual variable.
+
+    `hosts` are what it may reach beside `url`, as patterns; `longest` is how long a message may be,
+    in UTF-16 units, and `whole` says that one message takes all of an answer, files included.
+    """
+
+    Settings: ClassVar[type[ChannelSettings]] = ChannelSettings
+    url: ClassVar[str] = ""
+    hosts: ClassVar[tuple[str, ...]] = ()
+    keys: ClassVar[dict[str, str]] = {}
+    longest: ClassVar[int] = 4000
+    whole: ClassVar[bool] = False
+
+    def __init__(self, settings: Any, link: ChannelLink) -> None:
+        self.settings = settings
+        self.link = link
+        self.base = (settings.url or self.url).rstrip("/")
+
+    @classmethod
+    def places(cls, settings: Any) -> tuple[str, ...]:
+        """Give addresses that the settings name beside `url`; they may be private ones."""
+        return (settings.url,) if settings.url else ()
+
+    @abstractmethod
+    async def listen(self, take: Take) -> None:
+        """Hand each message to `take`, until the connection is lost.
+
+        Raises `UsageError` for what no other try mends, such as a wrong token.
+        """
+
+    @abstractmethod
+    async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
+        """Send a message, once; `answering` is the id of the one that it answers.
+
+        Raises Refused or ConnectFailed where nothing was done, `NotSent` otherwise.
+        """
+
+    @abstractmethod
+    async def check(self) -> str:
+        """Say as whom the service knows us. Raises as `send` does."""
+
+    async def fetch(self, file: str) -> Attachment:
+        """Bring a file of a message. Raises as `send` does."""
+        raise NotSent(f"{self.settings.kind} brings no files, {file[:80]} among them")
+
+    async def busy(self, thread: str) -> None:  # noqa: B027 - few services can
+        """Show that an answer is being worked on, where the service can."""
+
+    def read(self, parse: Callable[[Any], Inbound | None], data: Any) -> Inbound | None:
+        """Read a message; one of a form that nobody told us of is left out, and told."""
+        try:
+            return parse(data)
+        except MALFORMED as error:
+            self.link.say(f"a message was left out: its form is unknown ({error!r:.100})")
+            return None
+
+    def key(self, name: str) -> str:
+        """Give a secret. Raises `UsageError` where it is not set."""
+        variable = self.settings.keys.get(name) or self.keys[name]
+        value = self.link.environ.get(variable, "")
+        if not value:
+            said = f"{variable} is not set, which {self.settings.kind} wants"
+            raise UsageError(said, hint=f"`research keys set {variable}` keeps it.")
+        return value
+
+
+_REFUSING = frozenset({401, 403})
+
+
+def answered(answer: httpx2.Response, what: str) -> Any:
+    """Give the JSON of an answer. Raises `UsageError` for a token that is none, else `NotSent`."""
+    if answer.status_code in _REFUSING:
+        raise UsageError(
+            f"{what}: {said_by(answer)}", hint="Look at the token, and what it may do."
+        )
+    if not answer.is_success:
+        raise NotSent(f"{what}: {said_by(answer)}")
+    try:
+        body = answer.json() if answer.content else {}
+    except ValueError as error:
+        raise NotSent(f"{what} was answered with what is no JSON") from error
+    if not isinstance(body, dict):
+        raise NotSent(f"{what} was answered in a form that is unknown")
+    return body
+
+
+def said_by(answer: httpx2.Response) -> str:
+    """Say what a service says of a failure, in the forms that they have."""
+    try:
+        body = answer.json()
+    except ValueError:
+        body = {}
+    error = body.get("error") if isinstance(body, dict) else None
+    within = error if isinstance(error, dict) else body if isinstance(body, dict) else {}
+    words = within.get("description") or within.get("message") or (error or "")
+    return f"{answer.status_code} {words or answer.reason_phrase}"[:300]

@@ -1,0 +1,228 @@
+"""Running channels: opened from their settings, listened to, connected again when cut off."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
+from pydantic import ValidationError
+
+from agent.channels.answer_text import messages, plain
+from agent.channels.channel import MALFORMED, Channel, ChannelLink, ChannelSettings, Outbound
+from agent.channels.inbox import Inbox
+from agent.config import options as options_of
+from agent.config import private_folder
+from agent.errors import NotSent, ResearchError, UsageError
+from agent.notify.service_client import BACKOFF_S, ServiceClient, pause
+from agent.notify.targets import place_of
+from agent.plugins import plugged
+from browser.errors import BrowserError
+from browser.net.egress import Egress, EgressPolicy
+from browser.plugins import plugins
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+    from agent.channels.dialogue import Dialogue
+    from agent.config import Options
+    from agent.notify.notice import Notice
+    from agent.notify.targets import Way
+
+KINDS = {
+    "telegram": "telegram:Telegram",
+    "discord": "discord:Discord",
+    "slack": "slack:Slack",
+    "whatsapp": "whatsapp:WhatsApp",
+    "email": "email_channel:Email",
+}
+"""The channels that are built in, `module:class`."""
+_LASTS_S = 60.0
+"""A connection that held so long was a good one: the next try is at once."""
+
+
+def settings_of(options: Options) -> dict[str, tuple[type[Channel], ChannelSettings]]:
+    """Read `[channels.NAME]`, each with its class. Raises `UsageError` for what does not hold."""
+    return {name: checked(name, row) for name, row in options.channels.items()}
+
+
+def checked(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]:
+    """Check the settings of one channel. Raises `UsageError`."""
+    if not isinstance(row, dict):
+        raise UsageError(f"channels.{name} is no table of settings")
+    kind = str(row.get("kind", name))
+    made = class_of(kind)
+    try:
+        settings = made.Settings(
+            **{"kind": kind, **{k.replace("-", "_"): v for k, v in row.items()}}
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UsageError(
+            f"channels.{name}.{where}: {first['msg']}", hint="See docs/channels.md."
+        ) from error
+    options_of(settings.run)
+    return made, settings
+
+
+def class_of(kind: str) -> type[Channel]:
+    """Find the class of a kind, built in or plugged in. Raises `UsageError`."""
+    found: Any = None
+    if kind in KINDS:
+        module, _, name = KINDS[kind].partition(":")
+        found = getattr(import_module(f"agent.channels.{module}"), name)
+    else:
+        found = plugged("channels", kind)
+    if found is None:
+        known = ", ".join([*KINDS, *(one.name for one in plugins("channels"))])
+        raise UsageError(f"no channel is of the kind {kind!r}", hint=f"There are {known}.")
+    made: type[Channel] = found
+    return made
+
+
+@asynccontextmanager
+async def opened(
+    name: str,
+    made: type[Channel],
+    settings: ChannelSettings,
+    options: Options,
+    *,
+    environ: Mapping[str, str],
+    say: Callable[[str], None],
+    backoff: float = BACKOFF_S,
+) -> AsyncIterator[tuple[Channel, Inbox]]:
+    """Open a channel, which reaches its own service and nothing else."""
+    private = tuple(map(place_of, made.places(settings)))
+    policy = EgressPolicy(
+        allow_hosts=(*made.hosts, *private, *([place_of(made.url)] if made.url else ())),
+        deny_hosts=options.deny,
+        allow_private=private,
+        upstream_proxy=options.proxy,
+    )
+    inbox = Inbox(options.data, name)
+    try:
+        async with Egress(policy) as egress, ServiceClient(egress, backoff=backoff) as http:
+            yield made(settings, ChannelLink(http, egress.proxy_url, environ, inbox, say)), inbox
+    finally:
+        inbox.close()
+
+
+async def run_channels(
+    names: list[str],
+    options: Options,
+    answer: type[Dialogue],
+    *,
+    environ: Mapping[str, str] | None = None,
+    say: Callable[[str], None],
+    backoff: float = BACKOFF_S,
+) -> None:
+    """Run channels until cancelled; of several, one that cannot go on leaves the others alone.
+
+    `answer` makes of a channel's messages what is answered. Raises `UsageError` where none can go
+    on, or another process runs one on the same data folder.
+    """
+    known = settings_of(options)
+    secrets = os.environ if environ is None else environ
+    folder = private_folder(options.data / "channels")
+
+    async def one(name: str) -> UsageError | None:
+        made, settings = known[name]
+        lock = FileLock(folder / f"{name}.lock", timeout=0)
+        try:
+            with lock:
+                async with opened(
+                    name, made, settings, options, environ=secrets, say=say, backoff=backoff
+                ) as (channel, inbox):
+                    dialogue = answer(name, channel, inbox, options, say, backoff)
+                    await _listen(name, channel, dialogue, say, backoff)
+        except Timeout:
+            return UsageError(f"another process runs {name} already", hint="Stop that one first.")
+        except UsageError as error:
+            say(f"{name}: stopped: {error}. {error.hint}".rstrip())
+            return error
+        raise AssertionError("a channel is listened to until it is cancelled")
+
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"no channel is called {name!r}", hint="`research channels list` names them."
+            )
+    failed = [error for error in await asyncio.gather(*map(one, names)) if error is not None]
+    if failed:
+        raise failed[0]
+
+
+async def _listen(
+    name: str, channel: Channel, dialogue: Dialogue, say: Callable[[str], None], backoff: float
+) -> None:
+    """Listen, and again whenever the connection is lost, after a longer and longer while."""
+    loop = asyncio.get_running_loop()
+    attempt = 0
+    dialogue.go_on()
+    try:
+        while True:
+            began = loop.time()
+            try:
+                await channel.listen(dialogue.take)
+                attempt = 0  # the service asked for a new connection
+            except UsageError:
+                raise
+            except (ResearchError, BrowserError, OSError, *MALFORMED) as error:
+                attempt = 0 if loop.time() - began > _LASTS_S else attempt + 1
+                say(f"{name}: cut off: {error}")
+            await asyncio.sleep(pause(attempt, backoff))
+    finally:
+        await dialogue.close()
+
+
+async def check_channel(
+    name: str, options: Options, *, environ: Mapping[str, str], say: Callable[[str], None]
+) -> str:
+    """Ask a service as whom it knows us. Raises `UsageError`, `NotSent`."""
+    made, settings = checked(name, _row(name, options))
+    async with opened(name, made, settings, options, environ=environ, say=say) as (channel, _):
+        try:
+            return await channel.check()
+        except BrowserError as error:
+            raise NotSent(f"{name}: {error}", hint=error.hint) from error
+
+
+def channel_ways(
+    options: Options, *, environ: Mapping[str, str], say: Callable[[str], None] = lambda _: None
+) -> dict[str, Way]:
+    """Give the ways by which `agent.notify` tells somebody in a channel: `NAME:THREAD`."""
+
+    def way(name: str) -> Way:
+        async def tell(where: str, notice: Notice) -> None:
+            made, settings = checked(name, _row(name, options))
+            async with opened(name, made, settings, options, environ=environ, say=say) as (
+                channel,
+                _,
+            ):
+                await _tell(channel, where, notice)
+
+        return tell
+
+    return {name: way(name) for name in options.channels}
+
+
+async def _tell(channel: Channel, where: str, notice: Notice) -> None:
+    text = "\n\n".join(filter(None, (notice.subject, plain(notice.text), notice.url)))
+    if channel.whole:
+        return await channel.send(where, Outbound(text, files=notice.files, id=notice.id))
+    pieces, _ = messages(text, channel.longest)
+    for n, piece in enumerate(pieces):
+        await channel.send(where, Outbound(piece, id=f"{notice.id[-20:]}-{n}"))
+    for n, file in enumerate(notice.files):
+        await channel.send(where, Outbound("", files=(file,), id=f"{notice.id[-20:]}-f{n}"))
+    return None
+
+
+def _row(name: str, options: Options) -> Any:
+    if name not in options.channels:
+        raise UsageError(f"no channel is called {name!r}", hint="`research channels add` adds one.")
+    return options.channels[name]

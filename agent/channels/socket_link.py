@@ -1,0 +1,78 @@
+"""WebSockets of services, through the guard."""
+
+from __future__ import annotations
+
+import json
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from browser.errors import ConnectFailed
+from browser.net.transport import certificates
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from websockets.asyncio.client import ClientConnection
+
+_LARGEST = 8 * 1024 * 1024
+"""Bytes of one message; a full list of a large Discord server stays below it."""
+_OPEN_S = 30.0
+
+
+class SocketLink:
+    """A connection that carries JSON both ways. `close_code` is how the other side ended it."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+
+    @property
+    def close_code(self) -> int | None:
+        """The code of the end; None while the connection is open."""
+        return self._connection.close_code
+
+    async def receive(self) -> dict[str, Any]:
+        """Give the next message. Raises ConnectFailed at the end."""
+        from websockets.exceptions import ConnectionClosed  # noqa: PLC0415 - of channels alone
+
+        try:
+            body = json.loads(await self._connection.recv())
+        except ConnectionClosed as error:
+            raise ConnectFailed(f"the connection was closed: {error}") from error
+        except ValueError as error:
+            raise ConnectFailed(f"what came is no JSON: {error}") from error
+        return body if isinstance(body, dict) else {}
+
+    async def send(self, body: dict[str, Any]) -> None:
+        """Send a message. Raises ConnectFailed where the connection is over."""
+        from websockets.exceptions import ConnectionClosed  # noqa: PLC0415 - as above
+
+        try:
+            await self._connection.send(json.dumps(body))
+        except ConnectionClosed as error:
+            raise ConnectFailed(f"the connection was closed: {error}") from error
+
+    async def close(self, code: int) -> None:
+        """End the connection; codes other than 1000 and 1001 let it be taken up again."""
+        await self._connection.close(code)
+
+
+@asynccontextmanager
+async def connected(url: str, proxy_url: str) -> AsyncIterator[SocketLink]:
+    """Connect to a `ws:` or `wss:` address. Raises ConnectFailed."""
+    from websockets.asyncio.client import connect  # noqa: PLC0415 - of channels alone
+    from websockets.exceptions import WebSocketException  # noqa: PLC0415 - as above
+
+    secure = url.startswith("wss:")
+    try:
+        connection = await connect(
+            url,
+            proxy=proxy_url,
+            ssl=certificates() if secure else None,
+            open_timeout=_OPEN_S,
+            max_size=_LARGEST,
+        )
+    except (WebSocketException, OSError) as error:
+        where = url.partition("?")[0]  # behind it stands a ticket
+        raise ConnectFailed(f"{where}: {error or type(error).__name__}") from error
+    async with connection:
+        yield SocketLink(connection)

@@ -1,0 +1,1 @@
+"""Many questions, later, again: jobs, schedules and monitors on DBOS, over `research`."""

@@ -1,0 +1,97 @@
+"""Bounds that a person may set, each with its default: the reference systems' where they have one.
+
+In `config.toml` they are tables, `[limits]` and `[wiki-rules]`; in the environment
+`RESEARCH_LIMITS=recent_turns=20,memories=50`.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Place = Literal["wiki", "raw", "sessions"]
+"""The parts of a wiki: what people and runs write, what was taken over, what was said."""
+_Count = Annotated[int, Field(ge=1)]
+_OrNone = Annotated[int, Field(ge=0)]
+
+
+class LimitSettings(BaseModel):
+    """How much of what is kept, given and read; texts of memory in UTF-16 units.
+
+    Of the layers: `recent_turns` are shown as they were said, those before them are condensed once
+    there are more than `condense_past`; of summaries, profile, memories, skills and plans so many
+    are kept. The jobs behind an answer are done every so many questions. `recalled` memories of
+    what earlier runs left are given, in `recalled_units`. The `wiki_…` are of `memory_search` and
+    `memory_get`; the last five of one tool call: its seconds, those of reading a page, the tokens
+    of an observation, and how many results a search gives.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    recent_turns: _Count = 30
+    condense_past: _Count = 40
+    condensed_units: _Count = 4_000
+    session_summaries: _Count = 20
+    summary_units: _Count = 1_500
+    profile_keys: _Count = 50
+    memories: _Count = 100
+    skills: _Count = 50
+    projects: _Count = 10
+    summary_every: _Count = 3
+    profile_every: _Count = 5
+    propose_every: _Count = 7
+    evaluate_every: _Count = 10
+    recalled: _OrNone = 12
+    recalled_units: _OrNone = 3_000
+    wiki_results: _Count = 8
+    wiki_snippet: _Count = 700
+    wiki_lines: _Count = 120
+    wiki_units: _Count = 12_000
+    call_seconds: float = Field(60, gt=0)
+    read_seconds: float = Field(30, gt=0)
+    read_tokens: int = Field(3_000, ge=200)
+    snapshot_tokens: int = Field(3_000, ge=200)
+    search_results: _Count = 10
+
+
+class WikiRules(BaseModel):
+    """What a wiki is held to.
+
+    `types` are those that a relationship may have (any, where the list is empty); `categories`
+    group the pages of the index by the first pattern of their path that fits, else by their
+    folder; `required` files are missed where they are not there. `source` is the part that
+    `memory_search` looks in unless it is told another. With `day_log` each run that has an answer
+    leaves a line of it in `sessions/YYYY-MM-DD.md`; off, as where the reference's tools write.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    types: tuple[str, ...] = tuple(
+        "related part_of cites contradicts supports causes precedes similar sequential "
+        "causal".split()
+    )
+    categories: dict[str, str] = Field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    source: Place | None = None
+    day_log: bool = False
+
+    def category(self, path: str) -> str:
+        """Name the group that a page belongs to."""
+        fitting = (name for pattern, name in self.categories.items() if fnmatchcase(path, pattern))
+        return next(fitting, path.partition("/")[0] if "/" in path else "pages")
+
+    def allows(self, type_: str) -> bool:
+        """Tell whether a relationship may be of this type."""
+        return not self.types or type_ in self.types
+
+
+def underscored(value: Any) -> Any:
+    """Take a table as a file writes it, or `a=1,b=2` as an environment variable does."""
+    if isinstance(value, str):
+        parts = [part.partition("=") for part in value.split(",") if part.strip()]
+        value = {name.strip(): of.strip() for name, _, of in parts}
+    if isinstance(value, dict):
+        return {str(name).replace("-", "_"): of for name, of in value.items()}
+    return value

@@ -1,0 +1,1 @@
+"""A notice to people: by e-mail, webhook, on the desktop, in a feed."""

@@ -1,0 +1,201 @@
+"""E-mail over SMTP, through the guard: never in the clear, unless to this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import smtplib
+from dataclasses import dataclass, field
+from email.errors import HeaderParseError
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.utils import make_msgid
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from agent.errors import NotSent, UsageError
+from agent.notify.service_client import BACKOFF_S, TRIES, pause
+from browser.errors import ConnectFailed
+from browser.net.address import AddressKind, classify
+from browser.net.transport import certificates
+from browser.net.tunnel import tunnel
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Mapping, Sequence
+
+    from agent.notify.notice import Attachment, Notice
+
+PASSWORD = "SMTP_PASSWORD"  # noqa: S105 - the variable's name
+_PORTS = {"smtp": 587, "smtps": 465}
+_FORM = "Write it as smtps://you@mail.example.org, the password kept as SMTP_PASSWORD."
+_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class MailServer:
+    """An SMTP server: `secure` from the first byte, else by STARTTLS; `sender` is our address."""
+
+    host: str
+    port: int
+    secure: bool
+    user: str
+    password: str = field(repr=False)
+    sender: str
+
+    @classmethod
+    def of(cls, url: str | None, environ: Mapping[str, str]) -> MailServer:
+        """Read `smtp[s]://user[:password]@host[:port][?from=ADDRESS]`. Raises `UsageError`."""
+        if not url:
+            raise UsageError("no mail server is set", hint=f"Set smtp-url. {_FORM}")
+        try:
+            parts = urlsplit(url)
+            port = parts.port or _PORTS.get(parts.scheme, 0)
+        except ValueError as error:
+            raise UsageError(f"smtp-url is no address: {error}", hint=_FORM) from error
+        if parts.scheme not in _PORTS or not parts.hostname:
+            raise UsageError("smtp-url is no address of a mail server", hint=_FORM)
+        user = unquote(parts.username or "")
+        sender = next(iter(parse_qs(parts.query).get("from", [])), user)
+        password = unquote(parts.password or "") or environ.get(PASSWORD, "")
+        if user and not password:
+            said = f"the password of {user} at {parts.hostname} is not set"
+            raise UsageError(said, hint=f"`research keys set {PASSWORD}` keeps it.")
+        secure = parts.scheme == "smtps"
+        return cls(parts.hostname, port, secure, user, password, address(sender))
+
+    @property
+    def place(self) -> str:
+        """Host and port, as the guard names them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+def address(text: str) -> str:
+    """Check an e-mail address. Raises `UsageError`."""
+    try:
+        checked = Address(addr_spec=text.strip())
+    except (HeaderParseError, ValueError, IndexError):  # the standard library's, by its mood
+        checked = Address()
+    if not checked.username or not checked.domain or not text.isprintable():
+        raise UsageError(f"{text!r} is no e-mail address", hint="Write it as ann@example.org.")
+    return checked.addr_spec
+
+
+def mail_of(
+    notice: Notice, sender: str, to: Sequence[str], headers: Mapping[str, str] | None = None
+) -> EmailMessage:
+    """Make a message of a notice; its Message-ID is made of the notice's id."""
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = sender, ", ".join(to), notice.subject
+    mail["Date"] = notice.at
+    mail["Message-ID"] = make_msgid(notice.id, sender.rpartition("@")[2])
+    mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no vacation note answers it
+    for name, value in (headers or {}).items():
+        del mail[name]
+        mail[name] = value
+    mail.set_content("\n\n".join(filter(None, (notice.text, notice.url))) or notice.subject)
+    for attachment in notice.files:
+        attach(mail, attachment)
+    return mail
+
+
+def attach(mail: EmailMessage, file: Attachment) -> None:
+    """Add a file."""
+    main, _, sub = file.media_type.partition("/")
+    params = {"charset": "utf-8"} if main == "text" else None
+    mail.add_attachment(
+        file.body, maintype=main, subtype=sub or "octet-stream", filename=file.name, params=params
+    )
+
+
+async def send_mail(
+    mail: EmailMessage, server: MailServer, proxy_url: str, backoff: float = BACKOFF_S
+) -> None:
+    """Hand a message over; again where the server could not be reached or asks for it (4xx).
+
+    Raises `NotSent`, Refused, ConnectFailed.
+    """
+    for attempt in range(TRIES):
+        try:
+            return await asyncio.to_thread(_send, mail, server, proxy_url)
+        except (ConnectFailed, _Later) as error:
+            if attempt + 1 == TRIES:
+                raise NotSent(f"{server.place}: {error}") from error
+        await asyncio.sleep(pause(attempt, backoff))
+    raise AssertionError("a message is sent at least once")
+
+
+class _Later(Exception):
+    """The server cannot take it now."""
+
+
+def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
+    handed = False
+    try:
+        connection = tunnel(proxy_url, server.host, server.port, timeout=_TIMEOUT_S)
+        with _Connection(connection, server) as smtp:
+            smtp.log_in()
+            handed = True
+            refused = smtp.send_message(mail)
+    except smtplib.SMTPRecipientsRefused as error:
+        codes = [code for code, _ in error.recipients.values()]
+        said = ", ".join(f"{who}: {_said(why)}" for who, (_, why) in error.recipients.items())
+        raise _Later(said) if all(map(_passing, codes)) else NotSent(said) from error
+    except smtplib.SMTPResponseException as error:
+        said = f"{error.smtp_code} {_said(error.smtp_error)}"
+        raise _Later(said) if _passing(error.smtp_code) else NotSent(said) from error
+    except smtplib.SMTPNotSupportedError as error:
+        raise NotSent(f"{server.place}: {error}") from error
+    except (smtplib.SMTPException, OSError) as error:
+        if handed:
+            said = f"{server.place} went away: whether it took the message is unknown"
+            raise NotSent(said) from error
+        if isinstance(error.__context__ or error, TimeoutError):
+            raise NotSent(f"{server.place} said nothing for {_TIMEOUT_S:g} s") from error
+        raise _Later(str(error)) from error
+    if refused:
+        raise NotSent("refused for " + ", ".join(refused) + "; the others have it")
+
+
+def _passing(code: int) -> bool:
+    return 400 <= code < 500
+
+
+def _said(words: bytes | str) -> str:
+    return words.decode("utf-8", "replace") if isinstance(words, bytes) else words
+
+
+class _Connection(smtplib.SMTP):
+    """A conversation with a server over a socket that is open already."""
+
+    def __init__(self, connection: socket.socket, server: MailServer) -> None:
+        super().__init__(local_hostname="localhost")  # our own name is nobody's business
+        self._server = server
+        self._host = server.host
+        self.sock = (
+            certificates().wrap_socket(connection, server_hostname=server.host)
+            if (server.secure)
+            else connection
+        )
+        code, greeting = self.getreply()
+        if code != 220:
+            raise smtplib.SMTPConnectError(code, greeting)
+
+    def log_in(self) -> None:
+        """Make the connection secure and say who we are."""
+        self.ehlo_or_helo_if_needed()
+        if not self._server.secure and (
+            self.has_extn("starttls") or not _is_here(self._server.host)
+        ):
+            self.starttls(context=certificates())
+            self.ehlo()
+        if self._server.user:
+            self.login(self._server.user, self._server.password)
+
+
+def _is_here(host: str) -> bool:
+    """Say whether a server is on this machine, where nobody listens in."""
+    try:
+        return classify(host) is AddressKind.LOOPBACK
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,1 @@
+"""The server: runs asked for, watched and read over HTTP; a way in over `research`."""

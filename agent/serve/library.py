@@ -1,0 +1,251 @@
+"""All runs of a data folder, found by words in questions, answers and sources, and by tags.
+
+The index (`library.db`, SQLite's full text) is made of the runs' folders and can be deleted at any
+time; tags are a person's own, so they stand in the folder of their run (`tags.json`).
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass, fields
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+from agent.errors import ResearchError, UsageError
+from agent.files import write_whole
+from agent.journal.events import read_event
+from browser.text.words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from agent.journal.runs import RunFolder, Runs
+
+VERSION: Final = 1
+LONGEST_TAG: Final = 40
+MOST_TAGS: Final = 20
+_TABLES: Final = """
+create table run(id text primary key, stamp integer, question text, status text, confidence real,
+  at text, session text, model text, usd real, elapsed_s real, sources integer, tags text);
+create virtual table said using fts5(id unindexed, question, answer, sources,
+  tokenize = 'unicode61 remove_diacritics 2');
+"""
+_BEGIN, _END = "\ue001", "\ue002"  # for private use: no text of the web means anything by them
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run in a list; `found` are the words around what was searched for, as (text, hit) pieces.
+
+    `status` is that of the report, or `cut off` where there is none; `at` is ISO 8601, UTC.
+    """
+
+    run: str
+    question: str
+    status: str
+    confidence: float | None
+    at: str
+    session: str
+    model: str
+    usd: float
+    elapsed_s: float
+    sources: int
+    tags: tuple[str, ...]
+    found: tuple[tuple[str, bool], ...]
+
+
+_FIELDS: Final = (
+    "id, question, status, confidence, at, session, model, usd, elapsed_s, sources, tags"
+)
+
+
+class Library:
+    """The runs as a person looks for them; to be called from threads."""
+
+    def __init__(self, runs: Runs, data: Path) -> None:
+        self._runs = runs
+        self._path = data / "library.db"
+        self._lock = Lock()
+
+    def search(
+        self, query: str = "", tag: str = "", session: str = "", *, limit: int = 50, skip: int = 0
+    ) -> list[RunRow]:
+        """Find runs, best first where words are searched for, else newest first."""
+        wanted = " ".join(f'"{word}"*' for word in words(query))
+        if query.strip() and not wanted:
+            return []
+        conditions, values = ["1"], []
+        if tag:
+            conditions.append("exists (select 1 from json_each(run.tags) where value = ?)")
+            values.append(tag)
+        if session:
+            conditions.append("session = ?")
+            values.append(session)
+        where = " and ".join(conditions)
+        with self._lock, closing(self._opened()) as index, index:
+            self._take_up(index)
+            if wanted:
+                named = ", ".join(f"run.{name.strip()}" for name in _FIELDS.split(","))
+                snippet = f"snippet(said, -1, '{_BEGIN}', '{_END}', '…', 24)"
+                rows = index.execute(
+                    f"select {named}, {snippet} from said join run on run.id = said.id"  # noqa: S608 - our own names
+                    f" where said match ? and {where}"
+                    " order by bm25(said, 0, 4, 2, 1), run.id desc limit ? offset ?",
+                    [wanted, *values, limit, skip],
+                ).fetchall()
+            else:
+                rows = index.execute(
+                    f"select {_FIELDS}, '' from run where {where}"  # noqa: S608 - as above
+                    " order by id desc limit ? offset ?",
+                    [*values, limit, skip],
+                ).fetchall()
+        return [_row(*row) for row in rows]
+
+    def one(self, folder: RunFolder) -> RunRow:
+        """Describe one run."""
+        with self._lock, closing(self._opened()) as index, index:
+            self._put(index, folder, _stamp(folder))
+            row = index.execute(f"select {_FIELDS}, '' from run where id = ?", [folder.id])  # noqa: S608 - our own names
+            return _row(*row.fetchone())
+
+    def session_of_answer(self, answer: str) -> str:
+        """Name the conversation in which this answer was given last; empty where none was."""
+        with self._lock, closing(self._opened()) as index, index:
+            self._take_up(index)
+            row = index.execute(
+                "select session from said join run on run.id = said.id where trim(answer) = ?"
+                " order by run.id desc limit 1",
+                [answer],
+            ).fetchone()
+        return str(row[0]) if row else ""
+
+    def tags(self) -> list[tuple[str, int]]:
+        """List the tags that are used, with how many runs have each."""
+        with self._lock, closing(self._opened()) as index, index:
+            self._take_up(index)
+            return index.execute(
+                "select value, count(*) from run, json_each(run.tags) group by value order by value"
+            ).fetchall()
+
+    def tag(self, folder: RunFolder, tags: Sequence[str]) -> tuple[str, ...]:
+        """Give a run these tags in place of those it has; raises `UsageError`."""
+        cleaned = tuple(dict.fromkeys(" ".join(tag.split()) for tag in tags if tag.strip()))
+        if len(cleaned) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in cleaned):
+            raise UsageError(f"a run has {MOST_TAGS} tags of {LONGEST_TAG} characters at most")
+        write_whole(_tags_file(folder), json.dumps(cleaned).encode(), private=True)
+        return cleaned
+
+    def _opened(self) -> sqlite3.Connection:
+        index = sqlite3.connect(self._path, timeout=30)
+        (version,) = index.execute("pragma user_version").fetchone()
+        if version != VERSION:
+            for (name,) in index.execute(
+                "select name from sqlite_master where name in ('run', 'said')"
+            ).fetchall():
+                index.execute(f"drop table {name}")
+            index.executescript(f"{_TABLES} pragma user_version = {VERSION};")
+        return index
+
+    def _take_up(self, index: sqlite3.Connection) -> None:
+        """Bring the index to what the folders hold now."""
+        known = dict(index.execute("select id, stamp from run").fetchall())
+        there: set[str] = set()
+        for folder in self._runs:
+            stamp = _stamp(folder)
+            there.add(folder.id)
+            if known.get(folder.id) != stamp:
+                self._put(index, folder, stamp)
+        for gone in known.keys() - there:
+            index.execute("delete from run where id = ?", [gone])
+            index.execute("delete from said where id = ?", [gone])
+
+    def _put(self, index: sqlite3.Connection, folder: RunFolder, stamp: int) -> None:
+        began, report = _began(folder), _report(folder)
+        options = began.get("options") or {}
+        usage = report.get("usage") or {}
+        sources = report.get("sources") or []
+        question = str(report.get("question") or began.get("question") or "")
+        row = [
+            folder.id,
+            stamp,
+            question,
+            str(report.get("status") or "cut off"),
+            report.get("confidence"),
+            began.get("at", ""),
+            str(began.get("session") or folder.id),
+            str(usage.get("model") or began.get("model") or options.get("model") or ""),
+            float(usage.get("usd") or 0),
+            float(report.get("elapsed_s") or 0),
+            len(sources),
+            json.dumps(tags_of(folder)),
+        ]
+        index.execute(f"insert or replace into run values ({', '.join('?' * len(row))})", row)  # noqa: S608 - marks alone
+        index.execute("delete from said where id = ?", [folder.id])
+        told = " ".join(
+            " ".join([str(s.get("title", "")), str(s.get("url", "")), *s.get("quotes", [])])
+            for s in sources
+        )
+        said = [folder.id, question, str(report.get("answer") or ""), told]
+        index.execute("insert into said values (?, ?, ?, ?)", said)
+
+
+def _row(*values: Any) -> RunRow:
+    told = dict(zip((field.name for field in fields(RunRow)), values, strict=True))
+    tags, snippet = told.pop("tags"), told.pop("found")
+    return RunRow(**told, tags=tuple(json.loads(tags)), found=_pieces(snippet))
+
+
+def _pieces(snippet: str) -> tuple[tuple[str, bool], ...]:
+    """Split a snippet into what was searched for and what stands around it."""
+    found: list[tuple[str, bool]] = []
+    for piece in snippet.split(_BEGIN):
+        hit, ended, rest = piece.partition(_END)
+        found += [(hit, True), (rest, False)] if ended else [(hit, False)]
+    return tuple((text, hit) for text, hit in found if text)
+
+
+def _tags_file(folder: RunFolder) -> Path:
+    return folder.path / "tags.json"
+
+
+def tags_of(folder: RunFolder) -> tuple[str, ...]:
+    """Read the tags of a run; none where they cannot be read."""
+    try:
+        tags = json.loads(_tags_file(folder).read_bytes())
+    except (OSError, ValueError):
+        return ()
+    return tuple(str(tag) for tag in tags) if isinstance(tags, list) else ()
+
+
+def _stamp(folder: RunFolder) -> int:
+    """Tell one state of a folder from another: when report and tags were last written."""
+    stamp = 0
+    for path in (folder.report, _tags_file(folder)):
+        try:
+            stamp = stamp * 31 + path.stat().st_mtime_ns
+        except FileNotFoundError:
+            stamp *= 31
+    return stamp % 2**62
+
+
+def _began(folder: RunFolder) -> dict[str, Any]:
+    """Read what a run began with, from its first line alone."""
+    try:
+        with folder.journal.open("rb") as file:
+            first = next(islice(file, 1), b"")
+        event = read_event(first.rstrip(b"\n"), folder.id)
+    except (OSError, ResearchError):
+        return {}
+    return {**event.data, "at": event.at}
+
+
+def _report(folder: RunFolder) -> dict[str, Any]:
+    try:
+        report = json.loads(folder.report.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return report if isinstance(report, dict) else {}

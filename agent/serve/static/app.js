@@ -1,0 +1,487 @@
+// @ts-check
+// The page of `research serve`: plain DOM, no library. Whatever comes from a run is put in as text.
+
+/** @template {Element} T @param {string} css @param {ParentNode} [root] @returns {T | null} */
+const find = (css, root = document) => /** @type {T | null} */ (root.querySelector(css));
+/** @param {string} css @param {ParentNode} [root] */
+const all = (css, root = document) => /** @type {HTMLElement[]} */ ([...root.querySelectorAll(css)]);
+
+/** @param {string} tag @param {Record<string, string>} [attributes] @param {...(Node | string)} inside */
+function make(tag, attributes = {}, ...inside) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...inside);
+  return element;
+}
+
+/** @param {string} words */
+function say(words) {
+  const place = find('#said');
+  if (!place) return;
+  place.textContent = words;
+  window.setTimeout(() => { if (place.textContent === words) place.textContent = ''; }, 4000);
+}
+
+/** @param {string} method @param {string} path @param {unknown} [body] @returns {Promise<any>} */
+async function call(method, path, body) {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  const answer = await fetch(path, { method, ...sent });
+  const told = await answer.json();
+  if (!answer.ok) throw new Error([told.error.message, told.error.hint].filter(Boolean).join('. '));
+  return told;
+}
+
+/** What was filled in. @param {FormData} data */
+const filled = (data) => Object.fromEntries([...data].filter(([, value]) => String(value).trim()));
+
+/** @param {Element | null} form @param {unknown} error */
+function complain(form, error) {
+  const words = error instanceof Error ? error.message : String(error);
+  const place = form && /** @type {HTMLElement | null} */ (form.querySelector('[role=alert]'));
+  if (!place) { say(words); return; }
+  place.textContent = words;
+  place.hidden = false;
+}
+
+/** @type {Record<string, (form: HTMLFormElement, data: FormData) => Promise<void> | void>} */
+const forms = {
+  async ask(form, data) {
+    /** @type {Record<string, unknown>} */
+    const asked = { question: data.get('question'), source: data.get('source'), attended: true };
+    const depth = data.get('depth');
+    if (depth === 'report') Object.assign(asked, { depth: 'deep', report: true });
+    else asked.depth = depth;
+    for (const name of ['budget', 'timeout']) if (data.get(name)) asked[name] = Number(data.get(name));
+    if (data.get('site')) asked.site = data.get('site');
+    if (form.dataset.continues) asked.continues = form.dataset.continues;
+    location.assign(`/runs/${(await call('POST', '/api/runs', asked)).run}`);
+  },
+  async tags(_form, data) {
+    const tags = String(data.get('tags')).split(',').filter((tag) => tag.trim());
+    await call('PUT', `${api()}/tags`, { tags });
+    say('Kept');
+  },
+  async hint(form, data) {
+    if (!String(data.get('hint')).trim()) return;
+    await call('POST', `${api()}/hint`, { hint: data.get('hint') });
+    form.reset();
+    say('Said: it is read with the next result');
+  },
+  async type(form, data) {
+    await act({ kind: 'text', text: String(data.get('text')) });
+    form.reset();
+  },
+  compare(_form, data) {
+    const chosen = data.getAll('pick').map(String).sort();
+    if (chosen.length !== 2) throw new Error('Choose two runs.');
+    location.assign(`/diff/${chosen[0]}/${chosen[1]}`);
+  },
+  async remember(_form, data) {
+    await call('POST', '/api/memory', { key: data.get('key'), value: data.get('value') });
+    location.reload();
+  },
+  async queue(_form, data) {
+    await call('POST', '/api/queue', { question: data.get('question'), priority: Number(data.get('priority')) });
+    location.reload();
+  },
+  async schedule(_form, data) {
+    await call('POST', '/api/schedules', filled(data));
+    location.reload();
+  },
+  async monitor(_form, data) {
+    await call('POST', '/api/monitors', filled(data));
+    location.reload();
+  },
+  async answer(form, data) {
+    await call('POST', `${api()}/answer`, { n: Number(form.dataset.n), answer: data.get('answer') || '' });
+  },
+};
+
+document.addEventListener('submit', async (event) => {
+  const form = /** @type {HTMLFormElement} */ (event.target);
+  const handle = forms[form.dataset.form || ''];
+  if (!handle) return;
+  event.preventDefault();
+  const button = /** @type {HTMLButtonElement | null} */ (form.querySelector('button[type=submit]'));
+  if (button) button.disabled = true;
+  try {
+    await handle(form, new FormData(form));
+  } catch (error) {
+    complain(form, error);
+  } finally {
+    if (button) button.disabled = false;
+  }
+});
+
+document.addEventListener('keydown', (event) => {
+  const field = /** @type {HTMLElement} */ (event.target);
+  if (event.key === 'Enter' && !event.shiftKey && field.id === 'question' && !event.isComposing) {
+    event.preventDefault();
+    /** @type {HTMLTextAreaElement} */ (field).form?.requestSubmit();
+  }
+});
+
+const run = /** @type {HTMLElement | null} */ (find('#run'));
+const api = () => `/api/runs/${run?.dataset.run}`;
+
+/** @type {Record<string, (button: HTMLButtonElement) => Promise<unknown> | void>} */
+const deeds = {
+  async stop() { await call('POST', `${api()}/stop`); },
+  async resume() { await call('POST', `${api()}/resume`, { attended: true }); location.reload(); },
+  async again() {
+    const begun = await call('POST', `${api()}/again`);
+    say('Asked again…');
+    const events = new EventSource(begun.events);
+    events.addEventListener('end', () => { events.close(); location.assign(`/diff/${run?.dataset.run}/${begun.run}`); });
+  },
+  async delete(button) {
+    if (button.dataset.sure) { await call('DELETE', api()); location.assign('/library'); return; }
+    button.dataset.sure = 'yes';
+    button.textContent = 'Delete for good?';
+  },
+  async look() { await look(); },
+  close() { /** @type {HTMLDialogElement | null} */ (find('dialog'))?.close(); },
+  saved(button) {
+    const frame = /** @type {HTMLIFrameElement | null} */ (find('dialog iframe'));
+    if (!frame) return;
+    frame.src = `/runs/${run?.dataset.run}/saved/${frame.dataset.n}#words`;
+    frame.hidden = false;
+    button.hidden = true;
+    const passage = /** @type {HTMLElement | null} */ (find('#passage'));
+    if (passage) passage.hidden = true;
+  },
+  async forget(button) {
+    const row = /** @type {HTMLElement | null} */ (button.closest('li'));
+    await call('DELETE', `/api/memory/${row?.dataset.id}`);
+    row?.remove();
+    say('Forgotten');
+  },
+  async trust(button) {
+    const row = /** @type {HTMLElement | null} */ (button.closest('li'));
+    await call('POST', `/api/memory/${row?.dataset.id}/trust`);
+    row?.querySelector('.unsure')?.remove();
+    button.remove();
+    say('Trusted');
+  },
+  async doctor() {
+    const place = find('#findings');
+    say('Looking…');
+    const found = /** @type {{name: string, well: boolean, seen: string, mend: string}[]} */ (await call('GET', '/settings/doctor'));
+    const rows = found.map((one) => make('li', {},
+      make('strong', { class: one.well ? 'supported' : 'contradicted' }, one.well ? 'well' : 'not well'),
+      ` ${one.name}: ${one.seen}${one.well || !one.mend ? '' : ` → ${one.mend}`}`));
+    place?.replaceChildren(make('ul', { class: 'findings' }, ...rows));
+  },
+};
+
+document.addEventListener('click', async (event) => {
+  const target = /** @type {HTMLElement} */ (event.target);
+  const mark = /** @type {HTMLAnchorElement | null} */ (target.closest('a.cite'));
+  if (mark && find('dialog')) { event.preventDefault(); showPassage(mark); return; }
+  const button = /** @type {HTMLButtonElement | null} */ (target.closest('button[data-do], button[data-keys], button[data-scroll], button[data-post], button[data-delete]'));
+  if (!button) return;
+  button.disabled = true;
+  try {
+    if (button.dataset.post) { await call('POST', button.dataset.post); location.reload(); }
+    else if (button.dataset.delete) { await call('DELETE', button.dataset.delete); location.reload(); }
+    else if (button.dataset.keys) await act({ kind: 'keys', text: button.dataset.keys });
+    else if (button.dataset.scroll) await act({ kind: 'scroll', y: Number(button.dataset.scroll) });
+    else await deeds[button.dataset.do || '']?.(button);
+  } catch (error) {
+    complain(button.closest('form'), error);
+  } finally {
+    button.disabled = false;
+  }
+});
+
+/** Show the passage that a mark points at, in its context; the page itself is one tap further. @param {HTMLAnchorElement} mark */
+function showPassage(mark) {
+  const dialog = /** @type {HTMLDialogElement | null} */ (find('dialog'));
+  const words = document.getElementById(mark.hash.slice(1));
+  const card = words?.closest('.source');
+  if (!dialog || !card) return;
+  const excerpt = words?.closest('blockquote') || card.querySelector('blockquote');
+  const copy = excerpt ? /** @type {Element} */ (excerpt.cloneNode(true)) : make('p', {}, 'Nothing of it is quoted.');
+  for (const one of copy.querySelectorAll('[id]')) {
+    if (one.id !== words?.id) one.replaceWith(...one.childNodes);
+    else one.removeAttribute('id');
+  }
+  const link = /** @type {HTMLAnchorElement | null} */ (card.querySelector('h3 a'));
+  const original = /** @type {HTMLAnchorElement | null} */ (find('#original'));
+  const title = find('#page-title');
+  if (title) title.textContent = card.querySelector('h3')?.textContent || '';
+  if (original) { original.hidden = !link; if (link) original.href = link.href; }
+  const passage = /** @type {HTMLElement | null} */ (find('#passage'));
+  if (passage) { passage.hidden = false; passage.replaceChildren(copy); }
+  const frame = /** @type {HTMLIFrameElement | null} */ (find('iframe', dialog));
+  if (frame) { frame.hidden = true; frame.removeAttribute('src'); frame.dataset.n = card.id.replace('source-', ''); }
+  const button = /** @type {HTMLElement | null} */ (find('[data-do=saved]', dialog));
+  if (button) button.hidden = false;
+  dialog.showModal();
+}
+
+// ---- watching -------------------------------------------------------------------------------
+
+/** @type {Map<string, string>} */
+const spoken = new Map();
+let usd = 0;
+let sources = 0;
+let began = 0;
+
+/** @param {string} text */
+const heard = (text) => text.replace(/<<THINK>>[\s\S]*?(<<\/THINK>>|$)/g, '').replace(/<<TOOL:[\s\S]*?(>>|$)/g, '').trim();
+
+/** @param {string} place @param {string} head @param {string} [more] */
+function step(place, head, more = '') {
+  const list = find('#steps');
+  const name = place.split('/').slice(0, 2).join('/');
+  let item = /** @type {HTMLElement | null} */ (find(`li[data-place="${CSS.escape(name)}"]`, list || document));
+  if (!item) {
+    item = make('li', { 'data-place': name }, make('h3', {}, /^0\/\d/.test(name) ? `Step ${name.slice(2)}` : name || 'Beginning'));
+    list?.append(item);
+  }
+  if (head) item.append(make('p', {}, make('span', { class: 'tool' }, head), ` ${more}`));
+  return item;
+}
+
+/** @param {Record<string, any>} data */
+const asked = (data) => {
+  try { return Object.values(JSON.parse(data.param)).join(' · '); } catch { return data.param; }
+};
+
+/** @type {Record<string, (data: any, place: string, at: string) => void>} */
+const tell = {
+  'run.started': (_data, _place, at) => { began = Date.parse(at); },
+  'model.delta': (data, place) => {
+    spoken.set(place, (data.anew ? '' : spoken.get(place) || '') + data.text);
+    const draft = find('#draft');
+    if (draft && place.startsWith('0/')) draft.textContent = heard(spoken.get(place) || '');
+  },
+  'model.reply': (data, place) => { usd += data.usd || 0; spoken.delete(place); },
+  thought: (data, place) => { step(place, 'thinks', data.text.slice(0, 280)); },
+  'tool.result': (data, place) => {
+    const failed = data.data && data.data.error;
+    const item = step(place, data.name, `${asked(data)}${failed ? ` — failed: ${failed}` : ''}`);
+    for (const [name, digest] of Object.entries(data.blobs || {})) {
+      if (/\.(png|jpe?g)$/.test(name)) item.append(make('img', { class: 'steps-picture', loading: 'lazy', alt: `The page at step ${place}`, src: `${api()}/pictures/${digest}` }));
+    }
+    if (find('#follow:checked')) void look();
+  },
+  'search.attempt': (data) => {
+    find('#trail')?.append(make('li', {}, make('span', { class: 'tool' }, data.provider), ` ${data.query} — ${data.outcome === 'ok' ? `${data.results} results` : data.outcome}`));
+  },
+  'source.added': (data, place) => { sources += 1; step(place, `read [${data.n}]`, data.title || data.url); },
+  'policy.refused': (data, place) => { step(place, 'refused', `${data.name} ${data.effect}`); },
+  'answer.verified': () => { const draft = find('#draft'); if (draft && !draft.textContent) draft.textContent = 'The answer is checked.'; },
+  'hint.unread': (data) => {
+    const late = /** @type {HTMLElement | null} */ (find('#late'));
+    if (!late) return;
+    late.textContent = `Your hint came too late, the model had no more to read: ${data.hints.join(' · ')}`;
+    late.hidden = false;
+  },
+  asked: (data) => question(data),
+  answered: (data) => find(`.question[data-n="${data.n}"]`)?.remove(),
+};
+
+/** What a run asks: a question, or a yes to a risky step. @param {{n: number, kind: string, what: string}} data */
+function question(data) {
+  const place = find('#asked');
+  if (!place || find(`.question[data-n="${data.n}"]`)) return;
+  const box = make('form', { class: 'question', 'data-form': 'answer', 'data-n': String(data.n) });
+  if (data.kind === 'ask') {
+    box.append(make('p', {}, data.what), make('label', { for: `a${data.n}` }, 'Your answer'),
+      make('div', { class: 'row' }, make('input', { name: 'answer', id: `a${data.n}`, autocomplete: 'off' }), make('button', { type: 'submit' }, 'Answer')));
+  } else {
+    box.append(make('p', {}, `The agent wants to do this: ${data.what}.`));
+    const row = make('div', { class: 'row' });
+    for (const [words, answer] of /** @type {[string, boolean | string][]} */ ([['Yes', true], ['No', false], ['Yes, all on this site', 'site']])) {
+      const button = make('button', { type: 'button' }, words);
+      button.addEventListener('click', () => { call('POST', `${api()}/answer`, { n: data.n, answer }).catch((error) => complain(null, error)); });
+      row.append(button);
+    }
+    box.append(row);
+    if (/browser window/.test(data.what)) void look();
+  }
+  place.append(box);
+  turn += 1;
+  shown(true);
+  /** @type {HTMLElement | null} */ (box.querySelector('input, button'))?.focus();
+}
+
+/** @param {any} seen */
+function picture(seen) {
+  const figure = /** @type {HTMLElement | null} */ (find('#sight figure'));
+  if (!figure) return;
+  if (seen.error) { say(seen.error); return; }
+  const image = /** @type {HTMLImageElement} */ (find('img', figure));
+  image.src = `data:${seen.kind};base64,${seen.picture}`;
+  image.dataset.width = String(seen.width);
+  const caption = find('figcaption', figure);
+  if (caption) caption.textContent = seen.url;
+  figure.hidden = false;
+}
+
+async function look() {
+  const refs = /** @type {HTMLInputElement | null} */ (find('#refs'))?.checked ? '?refs=true' : '';
+  picture(await call('GET', `${api()}/look${refs}`));
+}
+
+/** @param {Record<string, unknown>} what */
+async function act(what) { picture(await call('POST', `${api()}/act`, what)); }
+
+find('.picture')?.addEventListener('click', (event) => {
+  const image = /** @type {HTMLImageElement} */ (find('.picture img'));
+  const box = image.getBoundingClientRect();
+  const scale = Number(image.dataset.width) / box.width;
+  const at = /** @type {MouseEvent} */ (event);
+  act({ kind: 'click', x: Math.max(0, (at.clientX - box.left) * scale), y: Math.max(0, (at.clientY - box.top) * scale) }).catch((error) => complain(null, error));
+});
+find('.picture')?.addEventListener('keydown', (event) => {
+  const { key } = /** @type {KeyboardEvent} */ (event);
+  if (key === 'Tab' || key === 'Escape') return; // who came by keyboard has to get away by it
+  event.preventDefault();
+  act(key.length === 1 ? { kind: 'text', text: key } : { kind: 'keys', text: key }).catch((error) => complain(null, error));
+});
+
+let turn = 0; // a run that is gone on with tells its first end, too
+
+/** @param {boolean} live whether the run is shown at work, or its answer */
+function shown(live) {
+  for (const css of ['#live', '#after']) { const part = /** @type {HTMLElement | null} */ (find(css)); if (part) part.hidden = (css === '#live') !== live; }
+}
+
+function watch() {
+  const events = new EventSource(`${api()}/events`);
+  const clock = window.setInterval(() => {
+    const state = find('#state');
+    const passed = began ? ` · ${Math.round((Date.now() - began) / 1000)} s` : '';
+    if (state) state.replaceChildren(make('span', { class: 'at_work' }, 'at work'), ` · ${sources} source${sources === 1 ? '' : 's'}${passed}${usd ? ` · $${usd.toFixed(4)}` : ''}`);
+  }, 500);
+  events.onmessage = (message) => {
+    const event = JSON.parse(message.data);
+    tell[event.type]?.(event.data, event.place || '', event.at || '');
+    if (event.type === 'model.request' && !event.place.startsWith('after')) { turn += 1; shown(true); }
+    if (event.type === 'run.finished') void done();
+  };
+  events.addEventListener('end', () => { events.close(); window.clearInterval(clock); void done(); });
+  async function done() {
+    const own = turn;
+    const answer = await fetch(`/runs/${run?.dataset.run}/parts`);
+    const html = await answer.text();
+    if (!answer.ok) return;
+    const state = await call('GET', api());
+    if (own !== turn) return;
+    window.clearInterval(clock);
+    if (!html) { if (state.status === 'cut off') location.reload(); return; }
+    for (const button of all('#after [data-do=resume]')) button.hidden = state.status !== 'partial';
+    const report = find('#report');
+    if (report) report.innerHTML = html; // made and escaped by our own server, as the page itself is
+    shown(false);
+    say('The answer is here');
+  }
+}
+
+if (run && run.dataset.status === 'at work') {
+  watch();
+  call('GET', api()).then((state) => state.asked.forEach(question)).catch((error) => complain(null, error));
+} else if (run) {
+  const live = run.dataset.status === 'cut off';
+  for (const button of all('#live [data-do]')) button.hidden = button.dataset.do === 'stop' ? live : !live;
+  if (live) for (const part of all('.hint, #sight')) part.hidden = true;
+}
+
+for (const field of all('[data-zone]')) /** @type {HTMLInputElement} */ (field).value = Intl.DateTimeFormat().resolvedOptions().timeZone || '';
+
+// ---- the graph of memories ------------------------------------------------------------------
+
+const canvas = /** @type {HTMLElement | null} */ (find('.canvas'));
+
+/** @param {string} tag @param {Record<string, string | number>} attributes */
+function draw(tag, attributes) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  return element;
+}
+
+/** Place linked nodes near each other: springs and repulsion, a fixed number of rounds, no chance in it. @param {any[]} nodes @param {any[]} links */
+function placed(nodes, links) {
+  const at = new Map(nodes.map((node, n) => [node.id, { x: Math.cos(n * 2.4) * 18 * Math.sqrt(n + 1), y: Math.sin(n * 2.4) * 18 * Math.sqrt(n + 1) }]));
+  const spots = [...at.values()];
+  for (let round = 0; round < 160; round += 1) {
+    const heat = 6 * (1 - round / 160);
+    const push = spots.map(() => ({ x: 0, y: 0 }));
+    for (let i = 0; i < spots.length; i += 1) for (let j = i + 1; j < spots.length; j += 1) {
+      const x = spots[i].x - spots[j].x; const y = spots[i].y - spots[j].y;
+      const force = 900 / (x * x + y * y + 1);
+      push[i].x += x * force / 30; push[i].y += y * force / 30; push[j].x -= x * force / 30; push[j].y -= y * force / 30;
+    }
+    for (const link of links) {
+      const a = at.get(link.one); const b = at.get(link.other);
+      if (!a || !b) continue;
+      const i = spots.indexOf(a); const j = spots.indexOf(b);
+      const pull = 0.04 * (0.3 + link.strength);
+      push[i].x += (b.x - a.x) * pull; push[i].y += (b.y - a.y) * pull; push[j].x += (a.x - b.x) * pull; push[j].y += (a.y - b.y) * pull;
+    }
+    spots.forEach((spot, n) => {
+      const length = Math.hypot(push[n].x, push[n].y) || 1;
+      spot.x += push[n].x / length * Math.min(heat, length) - spot.x * 0.004;
+      spot.y += push[n].y / length * Math.min(heat, length) - spot.y * 0.004;
+    });
+  }
+  return at;
+}
+
+/** @param {HTMLElement} place */
+async function graph(place) {
+  const { memories, links } = await call('GET', '/api/memory/graph');
+  const section = /** @type {HTMLElement | null} */ (find('#graph'));
+  if (!memories.length) { if (section) section.hidden = true; return; }
+  const at = placed(memories, links);
+  const svg = draw('svg', { 'aria-hidden': 'false' });
+  for (const link of links) {
+    const a = at.get(link.one); const b = at.get(link.other);
+    if (a && b) svg.append(draw('line', { x1: a.x, y1: a.y, x2: b.x, y2: b.y, 'stroke-width': 0.5 + 2 * link.strength }));
+  }
+  for (const one of memories) {
+    const { x, y } = /** @type {{x: number, y: number}} */ (at.get(one.id));
+    const group = draw('g', { tabindex: 0, role: 'img', 'aria-label': `${one.kind}: ${one.text.slice(0, 120)}` });
+    if (!one.trusted) group.setAttribute('class', 'weak');
+    const label = draw('text', { x: x + 8, y: y + 3 });
+    label.textContent = one.text.slice(0, 24);
+    group.append(draw('circle', { cx: x, cy: y, r: 5 }), label);
+    const tellNode = () => { const said = find('#node'); if (said) said.textContent = `${one.kind}: ${one.text}`; };
+    group.addEventListener('click', tellNode);
+    group.addEventListener('focus', tellNode);
+    svg.append(group);
+  }
+  const spots = [...at.values()];
+  const left = Math.min(...spots.map((spot) => spot.x)) - 30; const right = Math.max(...spots.map((spot) => spot.x)) + 150;
+  const top = Math.min(...spots.map((spot) => spot.y)) - 30; const bottom = Math.max(...spots.map((spot) => spot.y)) + 30;
+  const w = Math.max(right - left, (bottom - top) / 0.6, 240);
+  const view = { x: (left + right - w) / 2, y: (top + bottom - w * 0.6) / 2, w };
+  const show = () => svg.setAttribute('viewBox', `${view.x} ${view.y} ${view.w} ${view.w * 0.6}`);
+  /** @param {number} factor */
+  const zoom = (factor) => { const w = Math.min(4000, Math.max(60, view.w * factor)); view.x += (view.w - w) / 2; view.y += (view.w - w) * 0.3; view.w = w; show(); };
+  place.addEventListener('wheel', (event) => { event.preventDefault(); zoom(event.deltaY > 0 ? 1.15 : 0.87); }, { passive: false });
+  place.addEventListener('keydown', (event) => {
+    const by = view.w / 10;
+    /** @type {Record<string, () => void>} */
+    const keys = { ArrowLeft: () => { view.x -= by; }, ArrowRight: () => { view.x += by; }, ArrowUp: () => { view.y -= by; }, ArrowDown: () => { view.y += by; }, '+': () => zoom(0.8), '-': () => zoom(1.25) };
+    if (keys[event.key]) { event.preventDefault(); keys[event.key](); show(); }
+  });
+  /** @type {{x: number, y: number} | null} */
+  let held = null;
+  place.addEventListener('pointerdown', (event) => { held = { x: event.clientX, y: event.clientY }; });
+  place.addEventListener('pointermove', (event) => {
+    if (!held) return;
+    const scale = view.w / place.clientWidth;
+    view.x -= (event.clientX - held.x) * scale; view.y -= (event.clientY - held.y) * scale;
+    held = { x: event.clientX, y: event.clientY };
+    show();
+  });
+  for (const name of ['pointerup', 'pointerleave']) place.addEventListener(name, () => { held = null; });
+  show();
+  place.replaceChildren(svg);
+}
+
+if (canvas) graph(canvas).catch((error) => complain(null, error));

@@ -1,0 +1,150 @@
+"""Engines for one kind of source, asked where they are named; no saved answer was at hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time
+from typing import TYPE_CHECKING
+
+from browser.search.json_engines import JsonProvider, dig, text_at
+from browser.search.provider import Fields
+from browser.search.query import keywords
+from browser.search.search_results import nearest_range, since_day, without_marks
+from browser.types import SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from browser.types import SearchQuery
+
+# Posts and questions are long; their beginning tells what they are about.
+_SNIPPET = 400
+
+
+class GitHubSearch(JsonProvider):
+    """Repositories: https://docs.github.com/rest/search; a key allows thirty searches a minute."""
+
+    name = "github"
+    url = "https://api.github.com/search/repositories"
+    key_variables = ("GITHUB_TOKEN",)
+    key_header = "Authorization: Bearer "
+    needs_key = False
+    interval = 2.0
+    rows = "items"
+    fields = Fields("html_url", "full_name", "description", "pushed_at")
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask for repositories by best match."""
+        since = since_day(query.since)
+        words = [*keywords(query.text), *([f"pushed:>={since.isoformat()}"] if since else [])]
+        return {"q": " ".join(words), "per_page": query.limit, "page": query.page}
+
+
+class HackerNewsSearch(JsonProvider):
+    """Stories: https://hn.algolia.com/api; one without an address is its own discussion."""
+
+    name = "hackernews"
+    url = "https://hn.algolia.com/api/v1/search"
+    rows = "hits"
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask for stories by relevance."""
+        since = _seconds(query.since)
+        return {
+            "query": query.text,
+            "tags": "story",
+            "hitsPerPage": query.limit,
+            "page": query.page - 1,
+            "numericFilters": since and f"created_at_i>={since}",
+        }
+
+    def result(self, row: Mapping[str, object], url: str) -> SearchResult:
+        """Take what the story links to; its points and comments are the snippet without a text."""
+        del url
+        discussion = f"https://news.ycombinator.com/item?id={text_at(row, 'objectID')}"
+        points, comments = text_at(row, "points") or 0, text_at(row, "num_comments") or 0
+        counts = f"{points} points, {comments} comments on Hacker News: {discussion}"
+        return SearchResult(
+            url=text_at(row, "url") or discussion,
+            title=without_marks(text_at(row, "title")),
+            snippet=without_marks(text_at(row, "story_text")) or counts,
+            published=text_at(row, "created_at") or None,
+        )
+
+
+class StackExchangeSearch(JsonProvider):
+    """Questions of one of 180 sites, chosen by `site`: https://api.stackexchange.com/docs."""
+
+    name = "stackexchange"
+    url = "https://api.stackexchange.com/2.3/search/advanced"
+    key_variables = ("STACKEXCHANGE_KEY",)
+    key_parameter = "key"
+    needs_key = False
+    rows = "items"
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask one site, Stack Overflow by default, for questions by relevance."""
+        site = (query.site or "stackoverflow.com").removesuffix(".com")
+        return {
+            "q": query.text,
+            "site": site.removesuffix(".stackexchange"),
+            "order": "desc",
+            "sort": "relevance",
+            "pagesize": query.limit,
+            "page": query.page,
+            "filter": "withbody",
+            "fromdate": _seconds(query.since),
+        }
+
+    def result(self, row: Mapping[str, object], url: str) -> SearchResult:
+        """Take a question; `body` is HTML."""
+        del url
+        return SearchResult(
+            url=text_at(row, "link"),
+            title=without_marks(text_at(row, "title")),
+            snippet=without_marks(text_at(row, "body|excerpt"))[:_SNIPPET],
+            published=_moment(row.get("creation_date")),
+        )
+
+
+class RedditSearch(JsonProvider):
+    """Posts, turned away (403) from many data centres; no paging without a cursor."""
+
+    name = "reddit"
+    url = "https://www.reddit.com/search.json"
+    interval = 2.0
+    rows = "data.children"
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask for posts by relevance."""
+        return {
+            "q": query.text,
+            "limit": query.limit,
+            "sort": "relevance",
+            "raw_json": 1,
+            "t": nearest_range(query.since),
+        }
+
+    def result(self, row: Mapping[str, object], url: str) -> SearchResult:
+        """Take the discussion, not what it links to."""
+        del url
+        where = text_at(row, "data.subreddit_name_prefixed")
+        title = without_marks(text_at(row, "data.title"))
+        return SearchResult(
+            url=f"https://www.reddit.com{text_at(row, 'data.permalink')}",
+            title=f"{title} ({where})" if where else title,
+            snippet=without_marks(text_at(row, "data.selftext"))[:_SNIPPET],
+            published=_moment(dig(row, "data.created_utc")),
+        )
+
+
+def _seconds(since: str | None) -> int | None:
+    """The beginning of a day in seconds since the epoch."""
+    day = since_day(since)
+    return int(datetime.combine(day, time(), UTC).timestamp()) if day else None
+
+
+def _moment(seconds: object) -> str | None:
+    """A time in seconds since the epoch as ISO 8601."""
+    if not isinstance(seconds, int | float):
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat()

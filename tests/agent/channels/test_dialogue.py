@@ -1,0 +1,158 @@
+"""What holds for all channels: cut at sentences, gone on after a kill, asked in words, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.channels.answer_text import messages, plain, split
+from agent.channels.running import channel_ways
+from agent.config import Options
+from agent.jsvalues import length
+from agent.notify.notice import Attachment, Notice
+from agent.notify.targets import notify
+from tests.agent.channels.conftest import eventually, served
+from tests.agent.channels.test_telegram import ANN, ENV, TOKEN, BotApi
+from tests.conftest import COMMAND
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@given(st.text(max_size=400), st.integers(2, 60))
+def test_pieces_fit_and_lose_no_word(text: str, longest: int) -> None:
+    pieces = split(text, longest)
+    assert all(piece and length(piece) <= longest for piece in pieces)
+    assert "".join("".join(pieces).split()) == "".join(text.split())
+
+
+def test_a_long_answer_is_cut_at_sentences_and_a_longer_one_is_a_file() -> None:
+    text = " ".join(
+        f"The boat number {n} came in late, on 3 May 1901. [{n % 9}]" for n in range(40)
+    )
+    pieces, more = messages(text, 1000)
+    assert not more
+    assert all(piece.startswith("The boat") and piece.endswith("]") for piece in pieces)
+    pieces, more = messages(text, 300)
+    assert more
+    assert len(pieces) <= 3
+    assert pieces[-1].endswith("in the file.")
+
+
+def test_markdown_comes_as_plain_text() -> None:
+    said = "## Tides\n\nHigh at **4:10** [1].\n\n- one [x](https://y.example)\n- two\n\n3. three"
+    assert plain(said) == ("Tides\n\nHigh at 4:10 [1].\n\n• one x\n• two\n3. three")
+
+
+@pytest.fixture
+def home(tmp_path: Path, desk: Any) -> dict[str, str]:
+    """The environment of a command that has a channel set; `desk` made the folder of files."""
+    return {
+        "HOME": str(tmp_path),
+        "PATH": "/usr/bin:/bin",
+        "RESEARCH_CONFIG": str(tmp_path / "config.toml"),
+        "RESEARCH_DATA_DIR": str(tmp_path / "data"),
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+        **ENV,
+    }
+
+
+async def started(env: dict[str, str]) -> asyncio.subprocess.Process:
+    """Start the command that answers what comes in."""
+    command = [str(COMMAND), "channels", "run"]
+    return await asyncio.create_subprocess_exec(*command, env=env, stderr=asyncio.subprocess.PIPE)
+
+
+async def test_a_killed_process_goes_on_and_sends_the_answer_once(home, tmp_path, run) -> None:
+    api = BotApi()
+    async with served(api.app) as url:
+        row = {"kind": "telegram", "url": url, "allow": [str(ANN)], "poll": 0}
+        row["run"] = {"corpus": str(tmp_path / "corpus"), "model": "extractive"}
+        lines = ["[channels.telegram]", *(f"{k} = {_toml(v)}" for k, v in row.items())]
+        (tmp_path / "config.toml").write_text("\n".join(lines) + "\n")
+        api.write("Who repaired the pump of Skarholm?")
+        begun = await started(home)
+        await eventually(lambda: list((tmp_path / "data" / "runs").glob("*/journal.jsonl")))
+        begun.kill()
+        await begun.communicate()
+        sent = len(api.sent)
+        again = await started(home)
+        await eventually(lambda: api.sent, api)
+        api.write("/help")
+        await eventually(lambda: "Ask a question" in api.texts()[-1], api)
+        again.send_signal(signal.SIGTERM)
+        _, said = await again.communicate()
+    assert again.returncode == 0, said
+    assert sent <= 1
+    assert sum("Ida Holm" in text for text in api.texts()) == 1
+    journals = "".join(p.read_text() for p in (tmp_path / "data" / "runs").glob("*/journal.jsonl"))
+    assert TOKEN not in journals + said.decode()
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k} = {_toml(v)}" for k, v in value.items()) + "}"
+    return json.dumps(value)
+
+
+async def test_a_question_of_the_model_is_answered_in_words_and_stop_ends_a_run(
+    desk, script
+) -> None:
+    api = BotApi()
+    model = script(
+        '<<TOOL:ASK_USER:{"question":"Which pump?"}>>',
+        '<<TOOL:WEB_SEARCH:{"query":"pump Skarholm"}>>',
+        "NOT_FOUND I did not look at the one in the yard.",
+    )
+    async with (
+        served(api.app) as url,
+        desk.running("telegram", ENV, url=url, allow=[str(ANN)], poll=0, run={"model": model}),
+    ):
+        api.write("Who repaired the pump?")
+        await eventually(lambda: len(api.sent) == 1, desk.said, api)
+        api.write("The one of Skarholm.")
+        await eventually(lambda: len(api.sent) == 2, desk.said, api)
+        api.write("And the mill?")
+        await eventually(lambda: len(api.sent) == 3, desk.said, api)
+        api.write("/stop")
+        await eventually(lambda: len(api.sent) == 5, desk.said, api)
+    assert api.texts()[0] == "Which pump?"
+    assert "Searched: pump Skarholm" in api.texts()[1]
+    assert "Stopped." in api.texts()[3:]
+
+
+async def test_a_notice_goes_to_a_thread_of_a_channel_with_its_file(desk, tmp_path) -> None:
+    api = BotApi()
+    async with served(api.app) as url:
+        row = {"telegram": {"url": url, "allow": [str(ANN)]}}
+        options = Options(data_dir=tmp_path / "data", channels=row)
+        ways = channel_ways(options, environ=ENV)
+        notice = Notice("It changed", "**4:10**", files=(Attachment.named("diff.md", b"- 4:05"),))
+        done = await notify(
+            [f"telegram:{ANN}", "discord:1"], notice, options, environ={}, ways=ways
+        )
+    assert [one.sent for one in done] == [True, False]
+    assert api.texts() == ["It changed\n\n4:10"]
+    assert api.sent[1] == {"file": "diff.md", "body": b"- 4:05"}
+
+
+def test_the_command_adds_lists_and_removes_a_channel(run) -> None:
+    assert run("channels", "add", "telegram", "--allow", "71", "poll=5").returncode == 0
+    assert run("channels", "add", "telegram", "--allow", "72").returncode == 0
+    listed = run("channels", "list").stdout
+    assert "hears 71, 72" in listed
+    assert "TELEGRAM_TOKEN is not set" in listed
+    for args in (["pigeon"], ["telegram", "token=123"], ["telegram", "poll"], ["whatsapp"]):
+        wrong = run("channels", "add", *args)
+        assert wrong.returncode == 2, wrong.stdout
+        assert "hint" in wrong.stderr
+    assert run("channels", "run", "slack").returncode == 2
+    assert run("channels", "test").returncode == 2
+    assert run("channels", "rm", "telegram").returncode == 0
+    assert run("channels", "rm", "telegram").returncode == 2

@@ -1,0 +1,76 @@
+"""Jobs with a worker in the test's own process, on a model that the test decides for."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import asynccontextmanager
+
+import pytest
+
+from agent.jobs.job import ENDED
+from agent.jobs.jobs import Jobs
+from agent.jobs.worker import Worker
+from tests.crash.speaker import speaking
+
+
+class Desk:
+    """The jobs of a test, and a model that answers with what is in the question, when it may."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self.jobs = jobs
+        self.asked: list[str] = []
+        self.held = threading.Event()
+        self.open = threading.Event()
+        self.open.set()
+        self.decide_with = None
+
+    def decide(self, talk) -> str:
+        """Answer; one that is asked to wait does so until the test opens."""
+        self.asked.append(talk.question)
+        if "hold" in talk.question:
+            self.held.set()
+            self.open.wait(30)
+        if self.decide_with is not None:
+            return self.decide_with()
+        return f"Nothing is known of it: {len(talk.messages)} messages."
+
+    @property
+    def model(self) -> dict[str, str]:
+        """The flags of the model."""
+        return {"model": "openai/said", "base_url": self.url}
+
+    def add(self, question: str, **more):
+        """Add a question for the model."""
+        flags = {**self.model, "memory": False, **more}
+        return self.jobs.add(question, **flags)
+
+    @asynccontextmanager
+    async def working(self, **settings):
+        """Have a worker."""
+        async with Worker(self.jobs, **{"at_once": 1, **settings}) as worker:
+            yield worker
+
+    async def until(self, job, holds):
+        """Wait until something holds of a job; gives it as it is then."""
+        while True:
+            found = await asyncio.to_thread(self.jobs.show, job.id)
+            if holds(found):
+                return found
+            await asyncio.sleep(0.05)
+
+    async def ended(self, *jobs):
+        """Wait for jobs to come to their end; gives them as they are then."""
+        return [await self.until(job, lambda found: found.state in ENDED) for job in jobs]
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config.toml"))
+    with Jobs.open(None, tmp_path / "data") as jobs:
+        desk = Desk(jobs)
+        with speaking(desk.decide) as speaker:
+            desk.url, desk.speaker = speaker.url, speaker
+            yield desk
+            desk.open.set()

@@ -1,0 +1,54 @@
+"""Budgets over all runs: what is left, a run that has none left, and a queue that is paused."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agent.config import options
+from agent.journal.runs import Runs
+from agent.journal.usage import Spending
+from agent.journal.writer import Journal, utc_now
+from agent.run.settings import dollars_of, left_of
+
+
+@pytest.fixture
+def spend(desk):
+    """Put a run on record that cost so much."""
+
+    def spending(usd: float) -> None:
+        journal = Journal(Runs(desk.jobs.data_dir).create(utc_now()))
+        tokens = {"input_tokens": 1, "cached_tokens": 0, "output_tokens": 1}
+        journal.write("model.reply", "1", text="", model="m", usd=usd, **tokens)
+        journal.close()
+
+    return spending
+
+
+def test_a_run_may_spend_what_day_and_month_have_left(desk, spend):
+    def settings(**more: float):
+        return options({"data_dir": desk.jobs.data_dir, **more})
+
+    spend(2.0)
+    spending = Spending(Runs(desk.jobs.data_dir))
+    assert left_of(settings(budget_day=3.0, budget_month=9.0), spending).least == 1.0
+    spend(0.5)
+    assert left_of(settings(budget_day=3.0, budget_month=9.0), spending).least == 0.5
+    assert dollars_of(settings(budget=0.2, budget_day=3.0)) == 0.2
+    assert dollars_of(settings(budget=0.9, budget_month=3.0)) == 0.5
+    assert 0 < dollars_of(settings(budget_day=1.0)) < 1e-6
+    assert dollars_of(settings()) is None
+
+
+async def test_a_budget_that_is_reached_pauses_the_queue_in_words_and_more_lets_it_go_on(
+    desk, spend, monkeypatch
+):
+    spend(2.0)
+    monkeypatch.setenv("RESEARCH_BUDGET_DAY", "1.0")
+    async with desk.working():
+        job = await desk.until(desk.add("Who?", delay=30), lambda _: bool(desk.jobs.paused))
+        assert desk.jobs.paused == "the budget of the day is reached"
+        monkeypatch.setenv("RESEARCH_BUDGET_DAY", "9.0")
+        await desk.until(job, lambda _: not desk.jobs.paused)
+    await asyncio.to_thread(desk.jobs.cancel, job.id)

@@ -1,0 +1,150 @@
+"""What is watched: thirty pages that change or only fidget, figures, answers, and evidence."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import contextmanager
+
+import pytest
+
+from agent.errors import UsageError
+from agent.jobs.monitor_looks import holds, look
+from agent.jobs.monitors import (
+    add_monitor,
+    evidence_folder,
+    monitor_changes,
+    monitors,
+    remove_monitor,
+    run_monitor,
+)
+from agent.jobs.page_changes import PageBlock, blocks_of, changes, figure_in, learn, quiet
+from agent.jobs.schedules import schedules
+from tests.bench.monitored import CHANGES, PAGES, page, told
+from tests.loopback import Handler, serving
+
+
+def read(n: int, at: int, *, changed: bool = False) -> list[PageBlock]:
+    return blocks_of(page(n, at, changed=changed).encode(), "text/html")
+
+
+@pytest.mark.parametrize("n", range(0, PAGES, 5))
+def test_noise_is_learned_from_three_reads_and_each_change_is_told_alone(n):
+    for page_number in range(n, n + 5):
+        noise = learn([read(page_number, at) for at in range(3)])
+        before = quiet(read(page_number, 2), noise)
+        for at in (5, 19):
+            assert changes(before, quiet(read(page_number, at), noise)) == []
+        found = changes(before, quiet(read(page_number, 7, changed=True), noise))
+        if (words := told(page_number)) is None:
+            assert found == []
+            continue
+        [change] = found
+        assert words[0] in change.before
+        assert words[1] in change.after
+    assert len(CHANGES) == 12
+
+
+def test_what_only_moved_is_no_change_and_a_part_is_chosen_by_words_or_css():
+    one, other = PageBlock("p", "One."), PageBlock("p", "Other.")
+    assert changes([one, other], [other, one]) == []
+    html = page(0, 0, changed=False).encode()
+    assert [b.text for b in blocks_of(html, "text/html", css=".price")] == ["£48.50"]
+    assert [b.text for b in blocks_of(html, "text/html", words="monday")] == [
+        "Monday | 07:40 | 17:10"
+    ]
+    with pytest.raises(UsageError):
+        blocks_of(html, "text/html", css="p[")
+
+
+@pytest.mark.parametrize(
+    ("text", "figure"),
+    [("£1,234.50 each", 1234.5), ("1.234,50 €", 1234.5), ("1,234", 1234), ("3.5 km", 3.5),
+     ("−7 °C", -7), ("12 345,6", 12), ("12\u00a0345,6", 12345.6), ("none", None)],
+)  # fmt: skip
+def test_a_figure_is_read_in_the_forms_that_pages_have(text, figure):
+    assert figure_in([PageBlock("p", "about"), PageBlock("p", text)]) == figure
+
+
+def test_a_condition_is_of_the_figure_or_of_how_far_it_moved():
+    assert holds("<100", 120, 99)
+    assert not holds(">= 100", 120, 99)
+    assert holds("10%", 100, 89)
+    assert not holds("10%", 100, 95)
+
+
+class Fidgeting(Handler):
+    """A page that is another one at each read."""
+
+    def get(self) -> None:
+        site = self.server.site
+        site.reads += 1
+        body = page(site.n, site.reads, changed=site.changed)
+        self.send(200, "text/html", body.encode())
+
+
+class FidgetingSite:
+    def __init__(self, url: str) -> None:
+        self.url, self.n, self.reads, self.changed = url, 0, 0, False
+
+
+@contextmanager
+def fidgeting():
+    with serving(Fidgeting, FidgetingSite) as site:
+        yield site
+
+
+async def test_a_change_is_told_as_a_diff_and_kept_with_the_hashes_of_both_pages(desk):
+    with fidgeting() as site:
+        host = site.url.removeprefix("http://")
+        flags = {"allow_private": (host,), "ignore_robots": True, "gap": 0.1}
+        whole = add_monitor(desk.jobs, f"{site.url}/", name="ferry", **flags)
+        cheap = add_monitor(desk.jobs, f"{site.url}/", css=".price", when="<45", **flags)
+        async with desk.working(handlers={"monitor": look}, host_delay=0.0):
+            seen = []
+            for changed in (None, False, True, True):
+                if changed is not None:
+                    site.changed = changed
+                    for one in (whole, cheap):
+                        run_monitor(desk.jobs, one.name)
+                jobs = desk.jobs.list(["queued", "running"])
+                seen.append(sorted(job.status for job in await desk.ended(*jobs)))
+    assert seen == [["first"] * 2, ["same"] * 2, ["changed"] * 2, ["same"] * 2]
+    [change] = monitor_changes(desk.jobs, "ferry")
+    assert "- £48.50 In stock" in change.diff.replace("Day ticket ", "")
+    assert "+ £39.90 In stock" in change.diff.replace("Day ticket ", "")
+    assert [c.figure for c in monitor_changes(desk.jobs, cheap.name)] == [39.9]
+    for digest in (change.before_sha256, change.after_sha256):
+        kept = (evidence_folder(desk.jobs, "ferry") / digest).read_bytes()
+        assert hashlib.sha256(kept).hexdigest() == digest
+    remove_monitor(desk.jobs, "ferry")
+    assert [m.name for m in monitors(desk.jobs)] == [s.name for s in schedules(desk.jobs)]
+
+
+async def test_an_answer_is_watched_sentence_by_sentence(desk):
+    said = ["The boat leaves at nine.\nIt is blue."]
+    desk.decide_with = lambda: said[-1]
+    name = add_monitor(desk.jobs, "When does it leave?", memory=False, **desk.model).name
+    async with desk.working(handlers={"monitor": look}):
+        await desk.ended(*desk.jobs.list())
+        said.append("The boat leaves at ten.\nIt is blue.")
+        await desk.ended(run_monitor(desk.jobs, name))
+    [change] = monitor_changes(desk.jobs, name)
+    assert "nine" in change.diff
+    assert "ten" in change.diff
+    assert "blue" not in change.diff
+
+
+def test_what_cannot_be_watched_is_refused(desk):
+    for bad in (
+        {"target": "Who is it?", "css": "p"},
+        {"target": "a.example/prices"},
+        {"target": "http://a.example/", "css": "p["},
+        {"target": "http://a.example/", "when": "cheap"},
+        {"target": "http://a.example/", "every": "now and then"},
+    ):
+        with pytest.raises(UsageError):
+            add_monitor(desk.jobs, **bad)
+    assert monitors(desk.jobs) == []
+    for broken in (remove_monitor, run_monitor):
+        with pytest.raises(UsageError):
+            broken(desk.jobs, "none")

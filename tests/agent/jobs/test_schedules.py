@@ -1,0 +1,137 @@
+"""Schedules by a clock of the test's own: over summer time, sleep, and several workers."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from itertools import islice, takewhile
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from agent.errors import UsageError
+from agent.jobs.jobs import Jobs
+from agent.jobs.schedules import (
+    GRACE,
+    Schedule,
+    add_schedule,
+    find_schedule,
+    fire_due,
+    read_when,
+    remove_schedule,
+    run_schedule,
+    schedules,
+)
+
+BERLIN = ZoneInfo("Europe/Berlin")
+NOW = datetime(2026, 11, 23, 15, 0, tzinfo=UTC)  # a Monday
+
+
+def berlin(*parts: int) -> datetime:
+    return datetime(*parts, tzinfo=BERLIN).astimezone(UTC)
+
+
+def made(when: str, now: datetime, **more) -> Schedule:
+    given = {**read_when(when, "Europe/Berlin", now), **more}
+    return Schedule(
+        name="s", when=when, question="Who?", zone="Europe/Berlin", since=now, seen=now, **given
+    ).after(now)
+
+
+@pytest.mark.parametrize(
+    ("words", "means"),
+    [
+        ("every weekday at 8", {"cron": "0 8 * * 1-5"}),
+        ("daily at 8:30 pm", {"cron": "30 20 * * *"}),
+        ("every mon and thu at 6:15", {"cron": "15 6 * * 1,4"}),
+        ("Mondays at noon", {"cron": "0 12 * * 1"}),
+        ("every weekend", {"cron": "0 9 * * 0,6"}),
+        ("monthly on the 15th at 7", {"cron": "0 7 15 * *"}),
+        ("on the first of each month", {"cron": "0 9 1 * *"}),
+        ("every 15 minutes", {"every": 900.0}),
+        ("hourly", {"every": 3600.0}),
+        ("*/5 8-18 * * mon-fri", {"cron": "*/5 8-18 * * mon-fri"}),
+        ("in 20 minutes", {"at": NOW + timedelta(minutes=20)}),
+        ("tomorrow at 9", {"at": berlin(2026, 11, 24, 9, 0)}),
+        ("friday at 5pm", {"at": berlin(2026, 11, 27, 17, 0)}),
+        ("2026-12-01 08:00", {"at": berlin(2026, 12, 1, 8, 0)}),
+    ],
+)
+def test_plain_words_are_read_as_people_mean_them(words, means):
+    assert read_when(words, "Europe/Berlin", NOW) == means
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["every other tuesday at 14:00", "at noon every day", "every morning", "every day at 25",
+     "61 8 * * *", "every 0 minutes", "whenever", "", "first monday of every month at 9"],
+)  # fmt: skip
+def test_what_could_be_understood_wrongly_is_refused(words):
+    with pytest.raises(UsageError):
+        read_when(words, "Europe/Berlin", NOW)
+
+
+def test_a_time_of_day_stays_that_time_over_both_changes_and_comes_once_a_day():
+    for start in (berlin(2026, 3, 27, 12), berlin(2026, 10, 23, 12)):
+        times = islice(made("every day at 2:30", start).times(start), 6)
+        local = [time.astimezone(BERLIN) for time in times]
+        assert len({time.date() for time in local}) == 6
+        # 2:30 is not there on the day on which summer time begins
+        assert {f"{time:%H:%M}" for time in local} <= {"02:30", "03:00"}
+
+
+@pytest.mark.parametrize("missed", ["once", "skip"])
+def test_500_firings_over_summer_time_and_sleep_are_neither_doubled_nor_lost(missed):
+    chance = random.Random(7)
+    now = start = berlin(2026, 3, 20, 0)
+    found = made("17 * * * *", start, missed=missed)
+    enough = next(islice(found.times(start), 500, None))
+    fired: list[datetime] = []
+    asleep: list[tuple[datetime, datetime]] = []
+    while now < enough:
+        slept = chance.random() < 0.004
+        before, now = now, now + timedelta(hours=chance.uniform(1, 30) if slept else 1 / 60)
+        if slept:
+            asleep.append((before, now))
+        fired += found.due(now)
+        found = found.after(now)
+    wanted = list(takewhile(lambda time: time <= now, made("17 * * * *", start).times(start)))
+    counted = Counter(fired)
+    assert len(wanted) >= 500
+    assert max(counted.values()) == 1
+    lost = set(wanted) - set(fired)
+    assert all(any(a < time <= b for a, b in asleep) for time in lost)
+    for a, b in asleep:
+        over = [time for time in wanted if a < time <= b]
+        done = [time for time in over if time in counted]
+        late = [time for time in over if b - time > GRACE]
+        # nothing is late: all; else what is fresh, or, where told so, the last one
+        expected = [time for time in over if time not in late]
+        assert done == (expected or (over[-1:] if missed == "once" else []))
+    assert asleep
+    assert set(fired) <= set(wanted)
+
+
+def test_several_workers_fire_a_time_once_and_what_is_over_goes(tmp_path):
+    with Jobs.open(None, tmp_path) as one, Jobs.open(None, tmp_path) as other:
+        add_schedule(one, "every day at 8", "Who?", name="daily", zone="Europe/Berlin", now=NOW)
+        add_schedule(one, "in 20 minutes", "When?", now=NOW, zone="UTC")
+        later = NOW + timedelta(hours=20)
+        seen = find_schedule(one, "daily").model_dump(mode="json")
+        first = fire_due(one, later)
+        one.database.keep("schedule", "daily", seen)  # the other worker read it before
+        second = fire_due(other, later)
+        origins = sorted(job.origin for job in one.list())
+        assert origins == ["schedule:daily", "schedule:when"]
+        assert set(second) <= set(first)
+        assert [found.name for found in schedules(one)] == ["daily"]
+        assert run_schedule(one, "daily").lane == "user"
+        remove_schedule(one, "daily")
+        assert fire_due(one, later + timedelta(days=2)) == []
+        for broken in (remove_schedule, run_schedule):
+            with pytest.raises(UsageError):
+                broken(one, "daily")
+        for bad in ({"when": "yesterday at 5"}, {"zone": "Mars/Base"}, {"question": " "}):
+            with pytest.raises(UsageError):
+                add_schedule(one, **{"when": "in 1 hour", "question": "Who?", "now": NOW, **bad})

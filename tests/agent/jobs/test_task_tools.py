@@ -1,0 +1,140 @@
+"""Tasks, reminders and monitors that a model sets where a person allows it."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import pytest
+
+from agent.channels.running import channel_ways
+from agent.jobs.jobs import Jobs
+from agent.jobs.monitors import add_monitor, monitors, remove_monitor
+from agent.jobs.schedules import fire_due, schedules
+from agent.jobs.task_tools import task_tools
+from agent.jobs.telling import remind
+from tests.agent.channels.conftest import served
+from tests.agent.channels.test_telegram import ANN, ENV, BotApi
+
+SETS = (
+    '<<TOOL:SCHEDULE_TASK:{"task":"What is new on Hesk Light?","when":"every monday at 8"}>>'
+    '<<TOOL:REMIND_ME:{"text":"Book the ferry","when":"in 20 minutes"}>>'
+    "<<TOOL:SET_TIMER:90>>"
+    '<<TOOL:MONITOR:{"target":"Who keeps Hesk Light?"}>>'
+)
+
+
+@pytest.fixture
+def setting(ask, script, tmp_path, monkeypatch):
+    """Ask a model that says these replies, on a run that may set tasks."""
+    monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config.toml"))
+    data = tmp_path / "data"
+
+    async def asking(*replies, question="Remind me of Hesk Light.", **flags):
+        results, offered = [], []
+
+        def hear(event):
+            if event.type == "tool.result":
+                results.append(event.data)
+            elif event.type == "tools.offered":
+                offered.extend(event.data["on"]["system"])
+
+        settings = {"allow_tasks": [f"feed:{tmp_path}/told.xml"], **flags}
+        report = await ask(
+            question,
+            model=script(*replies, "NOT_FOUND"),
+            tasks=partial(task_tools, open_jobs=partial(Jobs.open, None, data)),
+            on_event=hear,
+            **settings,
+        )
+        with Jobs.open(None, data) as jobs:
+            return report, results, offered, schedules(jobs), monitors(jobs)
+
+    return asking
+
+
+async def test_what_a_model_sets_stands_with_the_schedules_and_is_stopped_by_name(setting):
+    report, results, _, found, watched = await setting(
+        SETS, "<<TOOL:STOP:book-the-ferry>><<TOOL:STOP:none>>", "<<TOOL:LIST>>"
+    )
+    assert report.error is None
+    kinds = {one.kind: one for one in found}
+    assert [one.kind for one in found].count("remind") == 1  # the timer; the other was stopped
+    assert kinds["ask"].options["model"].startswith("scripted:")
+    assert not {"allow_tasks", "data_dir"} & kinds["ask"].options.keys()
+    assert kinds["ask"].notify == kinds["remind"].notify != ()
+    assert kinds["remind"].at - kinds["remind"].since == timedelta(minutes=90)
+    assert watched[0].every == "every 15 minutes"
+    assert 0 < (watched[0].until - watched[0].created).total_seconds() - 360 * 60 <= 30
+    assert len(results[6]["data"]["tasks"]) == 3
+    assert "research worker" in results[0]["data"]["note"]
+    assert "no schedule none" in results[5]["data"]["error"]
+
+
+async def test_without_a_persons_leave_a_model_has_no_such_tools(setting):
+    _, results, offered, found, _ = await setting(SETS, allow_tasks=None)
+    assert not {"SCHEDULE_TASK", "REMIND_ME", "SET_TIMER", "MONITOR", "LIST", "STOP"} & {*offered}
+    assert found == []
+    assert all("error" in result["data"] for result in results)
+
+
+@pytest.mark.parametrize("says", [None, True])
+async def test_after_a_page_was_read_setting_one_takes_a_yes(setting, site, says):
+    asked = []
+
+    async def approve(effect):
+        asked.append(effect)
+        return says
+
+    report, _, _, found, _ = await setting(
+        f"<<TOOL:READ:{site.url}/hesk-light>>",
+        '<<TOOL:REMIND_ME:{"text":"Buy a press","when":"tomorrow at 9:30"}>>',
+        question=f"What is told at {site.url}/hesk-light ?",
+        approve=approve if says else None,
+    )
+    assert len(found) == len(asked) == bool(says)
+    if says:
+        assert "Buy a press" in asked[0]
+    else:
+        assert report.error.type == "NeedsPerson"
+
+
+async def test_private_words_do_not_become_the_question_of_a_later_run(setting, tmp_path):
+    (tmp_path / "diary.txt").write_text("The password of the boathouse is quillwort-77.")
+    _, results, _, found, _ = await setting(
+        '<<TOOL:SCHEDULE_TASK:{"task":"What is quillwort-77?","when":"every day"}>>',
+        '<<TOOL:MONITOR:{"target":"https://away.example/?q=quillwort-77"}>>',
+        file=[str(tmp_path / "diary.txt")],
+        approve=None,
+    )
+    assert found == []
+    assert all("was not done" in result["data"]["error"] for result in results)
+
+
+async def test_a_reminder_reaches_a_feed_and_a_channel(desk, tmp_path):
+    api = BotApi()
+    async with served(api.app) as url:
+        row = f'[channels.telegram]\nurl = "{url}"\nallow = ["{ANN}"]\n'
+        await asyncio.to_thread((tmp_path / "config.toml").write_text, row)
+        feed = tmp_path / "told.xml"
+        job = desk.jobs.add(
+            "Book the ferry", kind="remind", notify=[f"feed:{feed}", f"telegram:{ANN}"]
+        )
+        ways = partial(channel_ways, environ=ENV)
+        async with desk.working(handlers={"remind": remind}, ways=ways):
+            [done] = await desk.ended(job)
+    assert (done.state, done.untold) == ("done", ())
+    assert api.texts() == ["Book the ferry"]
+    assert "Book the ferry" in await asyncio.to_thread(feed.read_text)
+
+
+def test_a_monitor_of_a_while_ends_by_itself_and_can_still_be_removed(desk):
+    ends = datetime.now(UTC) + timedelta(hours=6, seconds=30)
+    made = add_monitor(desk.jobs, "Who keeps the light?", until=ends)
+    [schedule] = schedules(desk.jobs)
+    assert len(list(schedule.times(schedule.since))) == 24
+    fire_due(desk.jobs, ends + timedelta(minutes=1))
+    assert schedules(desk.jobs) == []
+    remove_monitor(desk.jobs, made.name)
+    assert monitors(desk.jobs) == []

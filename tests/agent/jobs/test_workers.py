@@ -1,0 +1,106 @@
+"""Workers: one that is killed and the one that goes on, over SQLite and Postgres; politeness."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from agent.jobs.jobs import Jobs
+from agent.jobs.jobs_database import JobsDatabase
+from agent.jobs.shared_pace import SharedPace
+from agent.jobs.worker import Worker
+from agent.journal.events import read_events
+from agent.journal.runs import Runs
+from browser.errors import DeadlineExceeded
+from browser.net.egress import Egress, EgressPolicy
+from browser.net.http import HttpClient
+from browser.net.pace import pacing
+from browser.net.polite import Polite
+from tests.conftest import COMMAND
+from tests.loopback import Handler, serving
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request):
+    """The URL of jobs: none, or a server of Postgres."""
+    return request.getfixturevalue("postgres") if request.param == "postgres" else None
+
+
+async def test_a_killed_worker_s_run_goes_on_with_another_and_asks_nothing_twice(
+    desk, place, tmp_path, commands
+):
+    env = {**os.environ, "RESEARCH_DATA_DIR": str(tmp_path / "data")}
+    env |= {"RESEARCH_JOBS_URL": place} if place else {}
+    desk.open.clear()
+    with Jobs.open(place, tmp_path / "data") as jobs:
+        desk.jobs = jobs
+        first, second = desk.add("Whose is it?"), desk.add("hold: who keeps the light?")
+        worker = commands.start(str(COMMAND), "worker", "-j", "1", env=env)
+        await asyncio.to_thread(desk.held.wait, 60)
+        worker.kill()
+        worker.communicate()
+        desk.open.set()
+        async with Worker(jobs) as other:
+            one, two = await desk.ended(first, second)
+    assert (one.state, two.state, two.worker) == ("done", "done", other.id)
+    assert one.worker != other.id
+    questions = [question.rpartition("\n")[2] for question in desk.asked]
+    assert sum("Whose" in question for question in questions) == 1
+    for job in (first, second):
+        events = read_events(Runs(tmp_path / "data").find(job.run).journal)
+        places = [event.place for event in events if event.type == "model.reply"]
+        assert len(places) == len(set(places))
+
+
+class Logged(Handler):
+    """Pages, and when each was asked for."""
+
+    def get(self) -> None:
+        if self.path == "/robots.txt":
+            self.send(200, "text/plain", b"User-agent: *\nCrawl-delay: 0.15\n")
+            return
+        self.server.site.times.append(time.monotonic())
+        self.send(200, "text/html", b"<p>Words.</p>", {"Cache-Control": "no-store"})
+
+
+class LoggedSite:
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.times: list[float] = []
+
+
+@contextmanager
+def logged():
+    with serving(Logged, LoggedSite) as site:
+        yield site
+
+
+async def test_all_workers_together_keep_a_host_s_crawl_delay(tmp_path, place):
+    with logged() as site:
+        policy = EgressPolicy(allow_private=(site.url.removeprefix("http://"),))
+
+        async def worker(n: int) -> None:
+            database = JobsDatabase.open(place, tmp_path)
+            with pacing(SharedPace(database, 0.01)):
+                async with Egress(policy) as egress, HttpClient(egress) as http:
+                    polite = Polite(http)
+                    await asyncio.gather(*(polite.get(f"{site.url}/{n}/{k}") for k in range(4)))
+            database.close()
+
+        await asyncio.gather(worker(1), worker(2))
+    assert len(site.times) == 8
+    assert site.times[-1] - site.times[0] > 0.15 * 6  # seven delays, one of them in transit
+
+
+async def test_a_host_that_asks_for_rest_is_left_alone_by_all(tmp_path):
+    one, other = (SharedPace(JobsDatabase.open(None, tmp_path), 0.01) for _ in range(2))
+    assert await one.take("a.example")
+    await one.note("a.example", 429, {"retry-after": "60"})
+    assert not await other.take("a.example")
+    with pytest.raises(DeadlineExceeded):
+        await other.wait("a.example", asyncio.get_running_loop().time() + 5)
+    assert await other.take("b.example")

@@ -1,0 +1,225 @@
+"""The REST interface: runs are asked for, watched, stopped and read as from the shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+from threading import Thread
+
+import httpx2
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+
+from tests.conftest import COMMAND
+from tests.serve.conftest import QUESTION, TOKEN
+
+
+def journal(served, run):
+    return (served.data / "runs" / run / "journal.jsonl").read_text().splitlines()
+
+
+def test_a_run_is_told_as_its_journal_has_it_and_reported_as_the_shell_does(served, run):
+    name = served.ask()
+    frames = served.frames(name)
+    kept = [(number, data) for number, _, data in frames if number is not None]
+    assert [json.loads(line) for line in journal(served, name)] == [data for _, data in kept]
+    assert [number for number, _ in kept] == list(range(len(kept)))
+    assert frames[-1][1] == "end"
+    shell = run("show", name, "--json", RESEARCH_DATA_DIR=str(served.data)).stdout
+    assert served.client.get(f"/api/runs/{name}/report").text == shell
+    assert "1 November 1829" in json.loads(shell)["answer"]
+
+
+def test_a_watcher_that_comes_again_misses_nothing_and_gets_nothing_twice(served):
+    run = served.ask()
+    seen = []
+    while True:
+        frames = served.frames(run, after=seen[-1] if seen else -1, most=3)
+        seen += [number for number, _, _ in frames if number is not None]
+        if not frames or frames[-1][1] == "end":
+            break
+    assert seen == list(range(len(journal(served, run))))
+    assert served.frames(run, after=seen[-1]) == []  # 204: an EventSource comes no more
+
+
+def test_many_watch_many_runs_and_none_misses_an_event(served):
+    runs = [served.ask() for _ in range(3)]
+    seen = {}
+
+    def watch(n, run):
+        seen[n, run] = [number for number, _, _ in served.frames(run) if number is not None]
+
+    threads = [Thread(target=watch, args=(n, run)) for n in range(6) for run in runs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for (_, run), numbers in seen.items():
+        assert numbers == list(range(len(journal(served, run))))
+    assert len(seen) == 18
+
+
+def test_a_run_of_another_process_is_watched_as_it_works(served, commands, site):
+    web = ("--search", "searxng", "--searxng-url", site.url, "--data-dir", str(served.data))
+    other = commands.start(str(COMMAND), QUESTION, *web, "--events", env=served.env)
+    name = json.loads(other.stdout.readline())["data"]["run"]
+    reading = Thread(target=other.communicate)  # or its pipe would fill, and it would wait
+    reading.start()
+    numbers = [number for number, _, _ in served.frames(name) if number is not None]
+    reading.join()
+    assert numbers == list(range(len(journal(served, name))))
+
+
+def test_a_stopped_run_can_be_resumed_and_one_that_ended_cannot(served, finished):
+    run = served.ask(timeout=600)
+    served.client.post(f"/api/runs/{run}/stop")
+    state = served.client.get(f"/api/runs/{run}").json()
+    if state["status"] == "partial":  # else it was faster
+        resumed = served.client.post(f"/api/runs/{run}/resume", json={})
+        assert resumed.status_code == 201
+        assert "1829" in served.report(run)["answer"]
+    again = served.client.post(f"/api/runs/{finished}/resume", json={})
+    assert (again.status_code, again.json()["error"]["type"]) == (422, "UsageError")
+    assert "came to its end" in again.json()["error"]["message"]
+
+
+def test_sigterm_ends_the_server_and_leaves_its_run_resumable(start, run):
+    served, server = start(data="terminated")
+    name = served.ask(timeout=600)
+    os.kill(server.pid, signal.SIGTERM)
+    assert server.wait() == 0
+    kinds = [json.loads(line)["type"] for line in journal(served, name)]
+    if "run.interrupted" in kinds:
+        where = {"RESEARCH_DATA_DIR": str(served.data)}
+        assert "1829" in run("resume", name, "--json", **where).stdout
+
+
+def test_runs_are_found_by_words_of_question_answer_and_source_and_by_tags(served, finished):
+    client = served.client
+    assert client.put(
+        f"/api/runs/{finished}/tags", json={"tags": [" sea  lights ", "x"]}
+    ).json() == {"tags": ["sea lights", "x"]}
+    for words in ("hesk", "Novemb", "lit 1829"):
+        found = client.get("/api/runs", params={"q": words}).json()
+        assert finished in [row["run"] for row in found]
+        assert any(hit for row in found for _, hit in row["found"])
+    tagged = client.get("/api/runs", params={"tag": "sea lights"}).json()
+    assert [row["run"] for row in tagged] == [finished]
+    assert client.get("/api/runs", params={"q": "zeppelin"}).json() == []
+    assert client.get("/api/runs", params={"q": '"" OR * NEAR('}).status_code == 200
+
+
+def test_exports_are_those_of_the_shell(served, finished, run, tmp_path):
+    run("export", finished, str(tmp_path / "a.bib"), RESEARCH_DATA_DIR=str(served.data))
+    got = served.client.get(f"/api/runs/{finished}/export", params={"form": ".bib"})
+    assert got.content == (tmp_path / "a.bib").read_bytes()
+    assert got.headers["content-disposition"].endswith('.bib"')
+    wrong = served.client.get(f"/api/runs/{finished}/export", params={"form": "../../etc"})
+    assert wrong.status_code == 422
+
+
+def test_a_question_asked_again_is_held_against_the_first(served, finished):
+    again = served.client.post(f"/api/runs/{finished}/again").json()["run"]
+    served.report(again)
+    told = served.client.get(f"/api/runs/{finished}/diff/{again}").json()
+    assert told["a"]["run"] == finished
+    assert told["b"]["run"] == again
+    assert told["changed"] == []
+
+
+def test_a_conversation_goes_on_and_is_listed_as_one(served, finished):
+    then = served.ask("And who built it?", continues=finished)
+    served.report(then)
+    session = served.client.get(f"/api/runs/{then}").json()["session"]
+    listed = served.client.get("/api/runs", params={"session": session}).json()
+    assert {finished, then} <= {row["run"] for row in listed}
+
+
+def test_memory_is_kept_found_trusted_and_forgotten(served, finished):
+    client = served.client
+    assert client.post("/api/memory", json={"key": "boat", "value": "blue"}).status_code == 201
+    [found] = [row for row in client.get("/api/memory?q=boat").json() if row["key"] == "boat"]
+    left = client.get("/api/memory?kind=outcome").json()[0]
+    assert left["trusted"] is False
+    client.post(f"/api/memory/{left['id']}/trust")
+    assert client.get(f"/api/memory/{left['id']}").json()["trusted"] is True
+    assert client.delete(f"/api/memory/{found['id']}").json() == {"done": True}
+    assert client.get(f"/api/memory/{found['id']}").status_code == 404
+    assert client.post("/api/memory", json={"key": "_own", "value": "x"}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"question": "x y", "since": "soon"}, "since"),
+        ({"question": " "}, "question"),
+        ({"question": "x y", "source": "/etc"}, "no source"),
+        ({"question": "x y", "model": "openai/gpt"}, "model"),
+        ({"question": "x y", "continues": "nope"}, "no run"),
+    ],
+)
+def test_what_a_run_cannot_be_asked_is_refused_with_the_reason(served, form, said):
+    refused = served.client.post("/api/runs", json=form)
+    assert refused.status_code in (404, 422)
+    assert said in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Authorization": ""}, 401),
+        ({"Authorization": f"Bearer {TOKEN}x"}, 401),
+        ({"Host": "rebound.test"}, 403),
+        ({"Origin": "http://rebound.test"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/api/runs", "/openapi.json", "/v1/models", "/no/such"])
+def test_row_23_a_foreign_host_or_origin_or_no_token_is_refused(served, headers, status, path):
+    assert (
+        httpx2.get(
+            served.url + path, headers={"Authorization": f"Bearer {TOKEN}", **headers}
+        ).status_code
+        == status
+    )
+
+
+def test_it_listens_on_loopback_alone(served):
+    port = int(served.url.rpartition(":")[2])
+    own = subprocess.run(["hostname", "-I"], capture_output=True, text=True, check=False)
+    for address in own.stdout.split():
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as line:
+            line.settimeout(2)
+            assert line.connect_ex((address, port)) != 0
+
+
+def test_no_request_of_the_openapi_document_ends_in_a_fault_of_ours(served):
+    schema = schemathesis.openapi.from_url(
+        f"{served.url}/openapi.json", headers={"Authorization": f"Bearer {TOKEN}"}
+    ).exclude(path_regex="/v1/chat/completions", method="POST")
+    failed = []
+    for made in schema.get_all_operations():
+        operation = made.ok()
+        if (operation.method, operation.path) == ("post", "/api/runs"):
+            continue  # each would be a run
+
+        @given(case=operation.as_strategy())
+        @hypothesis_settings(max_examples=6, suppress_health_check=list(HealthCheck), deadline=None)
+        def asked(case):
+            kwargs = case.as_transport_kwargs(base_url=served.url)
+            answer = served.client.request(
+                kwargs["method"],
+                kwargs["url"],
+                params=kwargs.get("params"),
+                json=kwargs.get("json"),
+            )
+            if answer.status_code >= 500:
+                failed.append((answer.request.method, str(answer.request.url), answer.text))
+
+        asked()
+    assert failed == []

@@ -1,0 +1,81 @@
+"""`/v1` before the clients that others wrote: OpenAI's own for Python."""
+
+from __future__ import annotations
+
+import pytest
+from openai import NotFoundError, OpenAI, UnprocessableEntityError
+
+from tests.serve.conftest import QUESTION, TOKEN
+
+
+@pytest.fixture(scope="module")
+def openai(served):
+    with OpenAI(base_url=f"{served.url}/v1", api_key=TOKEN, max_retries=0) as client:
+        yield client
+
+
+ASKED = [{"role": "user", "content": QUESTION}]
+
+
+def test_an_answer_comes_with_its_sources_as_annotations(openai, served):
+    assert "urchin" in [model.id for model in openai.models.list()]
+    made = openai.chat.completions.create(model="urchin", messages=ASKED)
+    [choice] = made.choices
+    content = choice.message.content
+    assert "1 November 1829" in content
+    assert choice.finish_reason == "stop"
+    [note] = choice.message.annotations
+    cited = note.url_citation
+    assert content[cited.start_index : cited.end_index] == "[1]"
+    assert cited.url.endswith("/hesk-light")
+    assert served.report(made.id.removeprefix("chatcmpl-"))["answer"] in content
+
+
+def test_a_stream_tells_steps_then_the_checked_answer_then_its_sources(openai):
+    stream = openai.chat.completions.create(
+        model="urchin-quick",
+        messages=ASKED,
+        stream=True,
+        stream_options={"include_usage": True},
+    )
+    steps, content, notes, usage = [], "", [], None
+    for chunk in stream:
+        usage = chunk.usage or usage
+        for choice in chunk.choices:
+            extra = choice.delta.model_extra or {}
+            assert not (content and "reasoning_content" in extra)
+            steps += [extra["reasoning_content"]] if "reasoning_content" in extra else []
+            content += choice.delta.content or ""
+            notes += extra.get("annotations", [])
+    assert any(step.startswith("searched searxng") for step in steps)
+    assert "1 November 1829" in content
+    assert content[notes[0]["url_citation"]["start_index"] :].startswith("[1]")
+    assert usage.total_tokens == 0
+
+
+def test_a_conversation_goes_on_where_the_answer_before_it_was_given(openai, served):
+    first = openai.chat.completions.create(model="urchin", messages=ASKED)
+    said = first.choices[0].message.content
+    then = [*ASKED, {"role": "assistant", "content": said}]
+    then.append({"role": "user", "content": "And how high is its tower?"})
+    second = openai.chat.completions.create(model="urchin", messages=then)
+    assert "34 metres" in second.choices[0].message.content
+    runs = [made.id.removeprefix("chatcmpl-") for made in (first, second)]
+    sessions = {served.client.get(f"/api/runs/{run}").json()["session"] for run in runs}
+    assert len(sessions) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        ({"model": "gpt-x", "messages": ASKED}, NotFoundError),
+        ({"model": "urchin", "messages": []}, UnprocessableEntityError),
+        (
+            {"model": "urchin", "messages": [{"role": "assistant", "content": "x"}]},
+            UnprocessableEntityError,
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_an_error_that_the_client_knows(openai, asked, error):
+    with pytest.raises(error):
+        openai.chat.completions.create(**asked)

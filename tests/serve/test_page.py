@@ -1,0 +1,332 @@
+"""The page in the real browser: every function, wide and at 390 px, and nothing of a run obeyed."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import expect
+
+from agent.jobs.job import JobSpec
+from agent.jobs.jobs import Jobs
+from agent.jobs.monitor_looks import look
+from tests.serve.conftest import QUESTION, TOKEN
+
+HOSTILE = (
+    '<img src=x onerror="window.hit=1"><script>window.hit=1</script>{{7*7}} [x](javascript:hit)'
+)
+
+
+@pytest.fixture
+async def entered(new_context):
+    """Open browsers that were let in; errors of their scripts fail the test."""
+    wrong = []
+
+    async def entering(served, width=390, scheme="light"):
+        size = {"width": width, "height": 800}
+        page = await (await new_context(viewport=size, color_scheme=scheme)).new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda m: wrong.append(m.text) if "Content Security" in m.text else None)
+        await page.goto(f"{served.url}/?token={TOKEN}")
+        assert page.url == f"{served.url}/"
+        return page
+
+    yield entering
+    assert wrong == []
+
+
+@pytest.fixture(params=[1280, 390])
+async def page(request, served, entered):
+    return await entered(served, request.param)
+
+
+@pytest.fixture
+async def narrow(served, entered):
+    return await entered(served)
+
+
+@pytest.fixture(scope="module")
+def scripted(start, home):
+    """A server whose model says what the test has it say: `(server, say)`."""
+    script = home / "script.jsonl"
+    script.write_text("")
+
+    def say(*replies):
+        script.write_text("".join(json.dumps(reply) + "\n" for reply in replies))
+
+    return start("--model", f"scripted:{script}", data="scripted")[0], say
+
+
+async def ask(page, question):
+    await page.get_by_label("What do you want to know?").fill(question)
+    await page.get_by_role("button", name="Ask", exact=True).click()
+    await page.wait_for_url("**/runs/*")
+    return page.url.rpartition("/")[2]
+
+
+def tool_results(served, run):
+    journal = (served.data / "runs" / run / "journal.jsonl").read_text()
+    events = map(json.loads, journal.splitlines())
+    return [e["data"]["data"] for e in events if e["type"] == "tool.result"]
+
+
+async def no_overflow(page):
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+async def test_by_keyboard_a_question_is_asked_watched_and_its_words_shown(page):
+    await page.get_by_label("What do you want to know?").focus()
+    await page.keyboard.type(QUESTION)
+    await page.keyboard.press("Enter")
+    await page.wait_for_url("**/runs/*")
+    answer = page.locator("#report .answer")
+    await expect(answer).to_contain_text("1 November 1829", timeout=40_000)
+    await expect(page.locator("#live")).to_be_hidden()
+    await answer.locator("a.cite").focus()
+    await page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    await expect(dialog.locator("mark")).to_contain_text("1 November 1829")
+    await page.keyboard.press("Tab")
+    await dialog.get_by_role("button", name="Show the whole page").focus()
+    await page.keyboard.press("Enter")
+    frame = page.frame_locator("dialog iframe")
+    await expect(frame.locator("mark#words")).to_contain_text("1 November 1829")
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_be_hidden()
+    await no_overflow(page)
+
+
+async def test_runs_are_found_tagged_compared_and_asked_again(page, served, finished):
+    await page.goto(f"{served.url}/runs/{finished}")
+    await page.get_by_label("Tags").fill("lamp, sea")
+    await page.get_by_role("button", name="Keep").click()
+    await expect(page.get_by_role("status").first).to_have_text("Kept")
+    await page.get_by_role("button", name="Ask again, and tell what changed").click()
+    await page.wait_for_url("**/diff/**", timeout=40_000)
+    await expect(page.locator("h1")).to_have_text("The answer is the same")
+    await page.goto(f"{served.url}/library?q=novemb")
+    assert await page.locator(".found mark").count()
+    await page.get_by_role("link", name=re.compile("^lamp")).first.click()
+    await expect(page.locator(".runs li")).to_have_count(1)
+    await page.goto(f"{served.url}/library")
+    for box in (await page.get_by_role("checkbox").all())[:2]:
+        await box.check()
+    await page.get_by_role("button", name="Compare two").click()
+    await page.wait_for_url("**/diff/**")
+    await no_overflow(page)
+
+
+async def test_what_is_remembered_is_kept_shown_trusted_and_forgotten(page, served, finished):
+    await page.goto(f"{served.url}/memory")
+    await page.get_by_label("Name").fill("ship")
+    await page.get_by_label("What", exact=True).fill("the Petrel")
+    await page.get_by_role("button", name="Remember").click()
+    row = page.locator(".memories li", has_text="the Petrel")
+    await row.get_by_role("button", name="forget").click()
+    await expect(row).to_have_count(0)
+    row = page.locator(".memories li", has=page.get_by_role("button", name="trust")).first
+    await row.get_by_role("button", name="trust").click()
+    await expect(page.get_by_text("Trusted")).to_be_visible()
+    await no_overflow(page)
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme", "paths"),
+    [  # each view once, each width with each theme
+        (1280, "light", ["/runs/{run}", "/jobs"]),
+        (1280, "dark", ["/library?q=hesk", "/settings"]),
+        (390, "light", ["/memory"]),
+        (390, "dark", ["/", "/runs/{run}"]),
+    ],
+)
+async def test_no_view_has_a_fault_for_who_cannot_see_it(
+    entered, served, finished, width, scheme, paths
+):
+    page = await entered(served, width, scheme)
+    for path in paths:
+        await page.goto(served.url + path.format(run=finished))
+        await page.wait_for_load_state("networkidle")
+        found = (await Axe().run(page)).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+        await no_overflow(page)
+
+
+async def test_what_a_run_holds_is_shown_and_never_obeyed(page, served, finished):
+    folder = served.data / "runs" / finished
+    hostile = folder.with_name("20200101-000000-evil")
+    if not hostile.exists():
+        hostile.mkdir()
+        (hostile / "blobs").mkdir()
+        for name in (folder / "blobs").iterdir():
+            body = name.read_bytes().replace(b"</body>", HOSTILE.encode() + b"</body>")
+            (hostile / "blobs" / name.name).write_bytes(body)
+        (hostile / "journal.jsonl").write_bytes((folder / "journal.jsonl").read_bytes())
+        report = json.loads((folder / "report.json").read_text())
+        report |= {"run": hostile.name, "question": HOSTILE, "answer": f"{HOSTILE} [1]"}
+        report["sources"][0]["title"] = HOSTILE
+        report["sources"][0]["url"] = "javascript:window.hit=1"
+        report["sentences"][0]["text"] = report["sentences"][0]["reason"] = HOSTILE
+        (hostile / "report.json").write_text(json.dumps(report))
+        served.client.put(f"/api/runs/{hostile.name}/tags", json={"tags": ["<b onclick=hit()>"]})
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    for path in ("", "/runs/{}", "/library?q=onerror", "/runs/{}/saved/1", "/diff/{}/" + finished):
+        await page.goto(served.url + path.format(hostile.name))
+        assert await page.evaluate("window.hit") is None
+    assert [url for url in asked if not url.startswith(served.url)] == []
+    assert not [url for url in asked if url.endswith("/x")]
+
+
+async def test_who_watches_answers_sees_the_page_acts_in_it_and_gives_a_hint(
+    scripted, site, entered
+):
+    """The run waits for an answer; meanwhile its page is looked at and typed in by hand."""
+    served, say = scripted
+    say(
+        f"<<TOOL:OPEN:{site.url}/collection>>",
+        '<<TOOL:ASK_USER:{"question":"Which bell do you mean?"}>>',
+        "<<TOOL:SNAPSHOT>>",
+        "The bell is in the collection. [S1]",
+    )
+    page = await entered(served)
+    run = await ask(page, "Where is the bell?")
+    answer = page.get_by_label("Your answer")
+    await expect(answer).to_be_visible(timeout=40_000)
+    await page.get_by_label("refs").check()
+    await page.get_by_role("button", name="Show the page").click()
+    picture = page.locator(".picture img")
+    await expect(picture).to_have_attribute("src", re.compile("^data:image/"), timeout=20_000)
+    await expect(page.locator("figcaption")).to_have_text(f"{site.url}/collection")
+    await picture.click(position={"x": 60, "y": 60})
+    await page.get_by_label("A hint for the model").fill("The one in the hall.")
+    await page.get_by_role("button", name="Say").click()
+    await expect(page.get_by_label("A hint for the model")).to_have_value("")
+    await answer.fill("the fog bell")
+    await answer.press("Enter")
+    await expect(page.locator("#report h1")).to_have_text("Where is the bell?", timeout=40_000)
+    results = tool_results(served, run)
+    assert results[1]["answer"] == "the fog bell"
+    assert "The one in the hall." in [one.get("the_person_says") for one in results]
+    await expect(page.locator("#late")).to_be_hidden()
+
+
+async def test_a_run_is_stopped_gone_on_with_and_deleted_by_buttons(scripted, entered):
+    served, say = scripted
+    say('<<TOOL:ASK_USER:{"question":"Which tide?"}>>', "NOT_FOUND")
+    page = await entered(served)
+    run = await ask(page, "When is high tide?")
+    await expect(page.get_by_label("Your answer")).to_be_visible(timeout=25_000)
+    await page.get_by_role("button", name="Stop").click()
+    await page.get_by_role("button", name="Go on", exact=False).click(timeout=25_000)
+    await page.get_by_label("Your answer").fill("the spring tide", timeout=25_000)
+    await page.get_by_label("Your answer").press("Enter")
+    delete = page.get_by_role("button", name="Delete")
+    await expect(delete).to_be_visible(timeout=25_000)
+    assert tool_results(served, run)[-1]["answer"] == "the spring tide"
+    await delete.click()
+    await page.get_by_role("button", name="Delete for good?").click()
+    await page.wait_for_url("**/library")
+    await expect(page.locator(f"a[href='/runs/{run}']")).to_have_count(0)
+    assert not (served.data / "runs" / run).exists()
+
+
+async def test_a_folder_is_a_source_by_its_name(narrow, served):
+    await narrow.get_by_label("Sources").select_option("folder boats")
+    run = await ask(narrow, "How many crates of herring does the Petrel carry?")
+    await expect(narrow.locator("#report .answer")).to_contain_text("42 crates", timeout=40_000)
+    [source] = served.report(run)["sources"]
+    assert source["url"].endswith("petrel.md")
+
+
+async def test_a_report_is_printed_without_its_steps_and_controls(narrow, served, finished):
+    await narrow.goto(f"{served.url}/runs/{finished}")
+    await narrow.emulate_media(media="print")
+    await expect(narrow.locator("#report .answer")).to_be_visible()
+    for part in (".top", "#after", "#report .timeline", "#live"):
+        for one in await narrow.locator(part).all():
+            await expect(one).to_be_hidden()
+
+
+async def test_a_question_comes_back_is_asked_now_and_taken_away(narrow, served):
+    await narrow.goto(f"{served.url}/jobs")
+    again = narrow.get_by_role("region", name="Again")
+    await again.get_by_label("Question").fill("What changed on the ferry?")
+    await again.get_by_label("When").fill("sometimes")
+    await again.get_by_role("button", name="Ask again and again").click()
+    await expect(again.get_by_role("alert")).to_contain_text("no time that is understood")
+    await again.get_by_label("When").fill("every weekday at 8")
+    await again.get_by_label("Time zone").fill("Europe/Berlin")
+    await again.get_by_role("button", name="Ask again and again").click()
+    row = again.get_by_role("listitem").filter(has_text="on the ferry?")
+    await expect(row).to_contain_text("08:00 (Europe/Berlin)")
+    await row.get_by_role("button", name="ask now").click()
+    asked = narrow.locator("#queue li", has_text="on the ferry?")
+    await expect(asked).to_contain_text("schedule what-changed-on-the")
+    await asked.get_by_role("button", name="cancel").click()
+    await expect(asked).to_contain_text("cancelled")
+    await row.get_by_role("button", name="remove").click()
+    await expect(row).to_have_count(0)
+    await no_overflow(narrow)
+
+
+async def test_a_page_is_watched_and_what_changed_is_told_as_a_diff(narrow, served, timetable):
+    """Its looks are made in the test, by what `research worker` calls."""
+    await narrow.goto(f"{served.url}/jobs")
+    watched = narrow.get_by_role("region", name="Watched")
+    await watched.get_by_label("Address or question").fill(f"{timetable.url}/ferry")
+    await watched.get_by_text("Only a part").click()
+    await watched.get_by_label("CSS selector").fill("p")
+    await watched.get_by_role("button", name="Watch").click()
+    row = watched.locator(".runs > li", has_text="/ferry")
+    await expect(row).to_contain_text("No change was told yet")
+    rows = served.client.get("/api/monitors").json()
+    [found] = [one for one in rows if one["target"] == f"{timetable.url}/ferry"]
+    with Jobs.open(data_dir=served.data) as jobs:
+        seen = []
+        for said in ("nine", "ten"):
+            timetable.said = f"The ferry leaves at {said}."
+            spec = JobSpec(
+                id=said, kind="monitor", question="", run=said, origin=f"schedule:{found['name']}"
+            )
+            seen.append((await look(spec, jobs, None)).status)
+    assert seen == ["first", "changed"]
+    await narrow.reload()
+    await expect(row.locator("del")).to_contain_text("The ferry leaves at nine.")
+    await expect(row.locator("ins")).to_contain_text("The ferry leaves at ten.")
+    await no_overflow(narrow)
+    [change] = served.client.get(f"/api/monitors/{found['name']}").json()["changes"]
+    assert "+ The ferry leaves at ten." in change["diff"]
+    await row.get_by_role("button", name="look now").click()
+    await row.get_by_role("button", name="remove").click()
+    await expect(row).to_have_count(0)
+
+
+async def test_a_stranger_gets_nothing_and_the_token_does_not_stay_in_the_address(
+    served, new_context
+):
+    page = await (await new_context()).new_page()
+    answer = await page.goto(f"{served.url}/library")
+    assert answer.status == 401
+    await page.get_by_label("Token").fill(TOKEN)
+    await page.get_by_role("button", name="Come in").click()
+    await expect(page).to_have_url(f"{served.url}/")
+    [cookie] = await page.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+    assert TOKEN not in cookie["value"]
+    assert TOKEN not in page.url
+
+
+async def test_a_question_is_put_in_the_queue_paused_and_cancelled(page, served):
+    question = f"How high is the tower, at {page.viewport_size['width']}?"
+    await page.goto(f"{served.url}/jobs")
+    await page.get_by_label("Ask later").fill(question)
+    await page.get_by_role("button", name="Put in the queue").click()
+    await page.get_by_role("button", name="Pause").click()
+    await page.get_by_role("button", name="Go on").click()
+    row = page.locator("#queue li", has_text=question)
+    await row.get_by_role("button", name="cancel").click()
+    await expect(row.locator(".tag")).to_have_text("cancelled")
+    await expect(row.get_by_role("button", name="cancel")).to_have_count(0)
+    await no_overflow(page)
