@@ -351,6 +351,7 @@ function shown(live) {
 }
 
 function watch() {
+  let told = '';
   const events = new EventSource(`${api()}/events`);
   const clock = window.setInterval(() => {
     const state = find('#state');
@@ -375,9 +376,14 @@ function watch() {
     if (!html) { if (state.status === 'cut off') location.reload(); return; }
     for (const button of all('#after [data-do=resume]')) button.hidden = state.status !== 'partial';
     const report = find('#report');
-    if (report) report.innerHTML = html; // made and escaped by our own server, as the page itself is
+    if (html !== told && report) { // the end of the run comes after its answer: who reads already keeps the place
+      const href = report.contains(document.activeElement) ? document.activeElement?.getAttribute('href') : null;
+      report.innerHTML = html; // made and escaped by our own server, as the page itself is
+      if (href) /** @type {HTMLElement | null} */ (find(`[href="${CSS.escape(href)}"]`, report))?.focus();
+      told = html;
+      say('The answer is here');
+    }
     shown(false);
-    say('The answer is here');
   }
 }
 
