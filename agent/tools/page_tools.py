@@ -123,8 +123,10 @@ async def tabs(context: ToolContext, params: TabsParams) -> ToolResult:
         web.tab = None if web.tab is closing else web.tab
     if params.switch:
         web.tab = _tab(browser, params.switch)
+    here = web.tab.id if web.tab else None
     rows = [
-        {"id": tab.id, "url": tab.url, "title": tab.title, "ours": tab.ours, "active": tab.active}
+        {"id": tab.id, "url": tab.url, "title": tab.title, "ours": tab.ours}
+        | {"active": tab.id == here if here else tab.active}
         for tab in await browser.tabs()
     ]
     return ToolResult({"tabs": rows})
