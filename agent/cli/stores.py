@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.cli import job_place
 from agent.cli.flags import data_dir_option
 from agent.config import Options, default_data_dir, options, private_folder
 from agent.journal.runs import Runs
@@ -55,5 +56,15 @@ def all_runs(data_dir: Path | None) -> Runs:
 
 
 def still_left(data_dir: Path | None) -> Left:
-    """Give what is left of the budgets of the day and the month, where there are any."""
-    return left_of(options({"data_dir": data_dir}, config=True))
+    """Give what is left of the budgets of the day and the month, where there are any.
+
+    Where RESEARCH_JOBS_URL names jobs that machines share, what others spent counts too.
+    """
+    jobs_url = os.environ.get(job_place.JOBS_URL)
+    settings = options({"data_dir": data_dir}, config=True)
+    if jobs_url is None or (settings.budget_day is None and settings.budget_month is None):
+        return left_of(settings)
+    with job_place.opened(jobs_url, settings.data) as jobs:
+        from agent.jobs.shared_limits import SharedSpending  # noqa: PLC0415 - loads DBOS, an extra
+
+        return left_of(settings, SharedSpending(jobs.database, settings.data))

@@ -160,18 +160,18 @@ class _TaskDesk:
         made = add_schedule(
             jobs, params.when, params.task, name=params.name, notify=self._tells, **self._given
         )
-        return _told(made)
+        return _set(made)
 
     def remind(self, jobs: Jobs, params: ReminderParams) -> dict[str, Any]:
         """Have the person told."""
         made = add_schedule(jobs, params.when, params.text, kind="remind", notify=self._tells)
-        return _told(made)
+        return _set(made)
 
     def time(self, jobs: Jobs, params: TimerParams) -> dict[str, Any]:
         """Have the person told when the time is up."""
         when = f"in {max(1, round(params.minutes * 60))} seconds"
         made = add_schedule(jobs, when, params.text, kind="remind", notify=self._tells)
-        return _told(made)
+        return _set(made)
 
     def watch(self, jobs: Jobs, params: MonitorParams) -> dict[str, Any]:
         """Watch, for as long as told; the first look is at once."""
@@ -186,7 +186,7 @@ class _TaskDesk:
             until=ends,
             **self._given,
         )
-        return _told(next(one for one in schedules(jobs) if one.name == made.name))
+        return _set(next(one for one in schedules(jobs) if one.name == made.name))
 
     def list(self, jobs: Jobs, _params: NoParams) -> dict[str, Any]:
         """Give all that is to come."""
@@ -198,7 +198,7 @@ class _TaskDesk:
             remove_monitor(jobs, params.name)
         else:
             remove_schedule(jobs, params.name)
-        return {"stopped": params.name}
+        return {"success": True, "message": f"{params.name} is stopped.", "stopped": params.name}
 
 
 _KINDS: Final = {"ask": "task", "remind": "reminder", "monitor": "monitor"}
@@ -209,3 +209,12 @@ def _told(one: Schedule) -> dict[str, Any]:
     times = {"next": one.next, "until": one.until}
     told = {name: f"{time.astimezone():%Y-%m-%d %H:%M %Z}" for name, time in times.items() if time}
     return {**row, **told}
+
+
+def _set(one: Schedule) -> dict[str, Any]:
+    """Say what was set: to the model, and as the answer of a run that did nothing else."""
+    row = _told(one)
+    times = f"first {row['next']}" if "until" in row or one.at is None else row["next"]
+    ends = f", until {row['until']}" if "until" in row else ""
+    said = f"Set the {row['kind']} “{one.question}” ({one.name}): {times}{ends}."
+    return {**row, "success": True, "message": said}
