@@ -121,8 +121,8 @@ async def _look_at_page(
     )
     if before is None:
         return now, ""
-    old = page_changes.quiet(page_changes.from_rows(before.blocks), noise)
-    diff = "\n".join(c.told() for c in page_changes.changes(old, page_changes.quiet(blocks, noise)))
+    found = page_changes.changes(page_changes.from_rows(before.blocks), blocks, noise)
+    diff = "\n".join(change.told() for change in found)
     if not monitor.when:
         return now, diff
     figure = page_changes.figure_in(blocks)
