@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 from agent.cli.flags import Anywhere, given, run_flags_showing
 from agent.cli.job_place import SHOWN, notify_option, opened, place_options
 from agent.cli.terminal import note
+from agent.config import options
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def monitor(ctx: click.Context, jobs_url: str | None, data_dir: Path | None) -> 
 @click.option("--zone", metavar="ZONE", envvar="TZ", help="Time zone (the machine's).")
 @click.option("--words", default="", metavar="TEXT", help="Only what holds this, or stands below.")
 @click.option("--css", default="", metavar="PATH", help="Only the elements of a CSS selector.")
+@click.option("--ref", default="", metavar="REF", help="Only this element; `monitor refs` shows.")
 @click.option(
     "--when",
     default="",
@@ -57,12 +60,41 @@ def monitor(ctx: click.Context, jobs_url: str | None, data_dir: Path | None) -> 
 def add(place: tuple[str | None, Path | None], /, target: tuple[str, ...], **flags: Any) -> None:
     """Watch the page at URL, a part of it or its figure, or the answer to QUESTION."""
     flags.pop("data_dir", None)
+    ref = flags.pop("ref")
+    own = {name: flags.pop(name) for name in _OWN}
     with opened(*place) as jobs:
         from agent.jobs.monitors import add_monitor  # noqa: PLC0415 - loads DBOS, an extra
 
-        print(add_monitor(jobs, " ".join(target), **given(flags)).name)
+        element = _page(target[0], place[1], flags, ref)[1] if ref else {}
+        made = add_monitor(jobs, " ".join(target), element=element, **given(own), **given(flags))
+        print(made.name)
+        if ref:
+            note(f"Watched: {clean(made.part)}.")
         if not jobs.workers():
             note("No worker is running:", "`research worker` looks.")
+
+
+_OWN = ("name", "every", "zone", "words", "css", "when", "learn", "notify")
+
+
+@monitor.command()
+@click.argument("url")
+@run_flags_showing("--allow-private", "--proxy")
+@click.pass_obj
+def refs(place: tuple[str | None, Path | None], /, url: str, **flags: Any) -> None:
+    """Show the page at URL with the refs that `monitor add --ref` takes."""
+    flags.pop("data_dir", None)
+    print(clean(_page(url, place[1], flags)[0]))
+
+
+def _page(
+    url: str, data_dir: Path | None, flags: dict[str, Any], ref: str = ""
+) -> tuple[str, dict[str, str]]:
+    opened(None, data_dir).close()  # says what is missing where the engine is
+    from agent.jobs.monitor_looks import page_with_refs  # noqa: PLC0415 - loads DBOS, an extra
+
+    settings = options({**given(flags), "data_dir": data_dir}, config=True)
+    return asyncio.run(page_with_refs(url, settings, ref))
 
 
 @monitor.command(name="list")

@@ -269,8 +269,8 @@ def _may_replace(block: PageBlock, other: PageBlock, *, known: bool) -> bool:
 
 
 def _likeness(one: PageBlock, other: PageBlock) -> float:
-    words = [_WORD.findall(block.text) for block in (one, other)]
-    return SequenceMatcher(None, *words, autojunk=False).ratio()
+    words, others = _WORD.findall(one.text), _WORD.findall(other.text)
+    return SequenceMatcher(None, words, others, autojunk=False).ratio()
 
 
 def figure_in(blocks: Sequence[PageBlock]) -> float | None:

@@ -16,6 +16,8 @@ from pydantic import AliasChoices, Field
 from agent.errors import ToolError, UsageError
 from agent.jobs.monitors import add_monitor, monitors, remove_monitor
 from agent.jobs.schedules import add_schedule, remove_schedule, schedules
+from agent.tools.context import web_of
+from agent.tools.page_tools import open_tab
 from agent.tools.registry import Handler, NoParams, Params, Risk, Tool, ToolResult, ToolSource
 
 if TYPE_CHECKING:
@@ -63,13 +65,14 @@ class TimerParams(Params):
 
 
 class MonitorParams(Params):
-    """What is watched: an address, or a question; how often, and for how long."""
+    """What is watched: an address, a question, or a `ref` of the open page; how often, how long."""
 
-    target: str = Field(min_length=1, validation_alias=AliasChoices("target", "url", "question"))
+    target: str = Field("", validation_alias=AliasChoices("target", "url", "question"))
     minutes: int = Field(EVERY_MINUTES, ge=LEAST_MINUTES, le=_MOST_MINUTES)
     for_minutes: int = Field(LAST_MINUTES, ge=LEAST_MINUTES, le=_MOST_MINUTES)
     words: str = ""
     condition: str = ""
+    ref: str = ""
 
 
 class StopParams(Params):
@@ -105,9 +108,10 @@ def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
         _tool(
             "MONITOR",
             "watches a page, or the answer to a question, and tells the person what changed; "
-            "words chooses a part, condition is of its first figure (<100, >=5, 10%).",
+            "words, or a ref of the open page, chooses a part, condition is of its first figure "
+            "(<100, >=5, 10%).",
             MonitorParams,
-            partial(desk.do, desk.watch),
+            desk.choose,
         ),
         _tool(
             "LIST",
@@ -153,6 +157,16 @@ class _TaskDesk:
         except UsageError as error:
             raise ToolError(str(error), hint=error.hint) from error
 
+    async def choose(self, context: ToolContext, params: MonitorParams) -> ToolResult:
+        """Watch; of a ref, what tells its element again is kept. Raises `ToolError`."""
+        element: dict[str, str] = {}
+        if params.ref:
+            tab = open_tab(context)
+            async with web_of(context).lock:
+                element = await tab.identify(params.ref)
+            params = params.model_copy(update={"target": tab.url})
+        return await self.do(partial(self.watch, element=element), context, params)
+
     def schedule(self, jobs: Jobs, params: TaskParams) -> dict[str, Any]:
         """Have a question asked; one of a name that is taken is refused, not replaced."""
         if params.name and any(one.name == params.name for one in schedules(jobs)):
@@ -173,7 +187,9 @@ class _TaskDesk:
         made = add_schedule(jobs, when, params.text, kind="remind", notify=self._tells)
         return _set(made)
 
-    def watch(self, jobs: Jobs, params: MonitorParams) -> dict[str, Any]:
+    def watch(
+        self, jobs: Jobs, params: MonitorParams, *, element: Mapping[str, str]
+    ) -> dict[str, Any]:
         """Watch, for as long as told; the first look is at once."""
         ends = datetime.now(UTC) + timedelta(minutes=params.for_minutes, seconds=_LAST_LOOK_S)
         made = add_monitor(
@@ -181,6 +197,7 @@ class _TaskDesk:
             params.target,
             every=f"every {params.minutes} minutes",
             words=params.words,
+            element=element,
             when=params.condition,
             notify=self._tells,
             until=ends,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from contextlib import contextmanager
 
 import pytest
 
+from agent.config import options
 from agent.errors import UsageError
-from agent.jobs.monitor_looks import holds, look
+from agent.jobs.monitor_looks import holds, look, page_with_refs
 from agent.jobs.monitors import (
     add_monitor,
     evidence_folder,
@@ -131,6 +133,40 @@ async def test_a_change_is_told_as_a_diff_and_kept_with_the_hashes_of_both_pages
         assert hashlib.sha256(kept).hexdigest() == digest
     remove_monitor(desk.jobs, "ferry")
     assert [m.name for m in monitors(desk.jobs)] == [s.name for s in schedules(desk.jobs)]
+
+
+class Shop(Handler):
+    def get(self) -> None:
+        self.send(200, "text/html", self.server.site.body.encode())
+
+
+class ShopSite:
+    def __init__(self, url: str) -> None:
+        self.url, self.body = url, self.shown("<button class=buy>Buy for 9 €</button>")
+
+    def shown(self, button: str, *links: str) -> str:
+        notes = "".join(f"<li><a href=/{one}>Notice {one}</a></li>" for one in (*links, "6"))
+        return f"<meta charset=utf-8><title>Shop</title><ul>{notes}</ul><main>{'Words. ' * 40}{button}</main>"
+
+
+async def test_an_element_chosen_by_its_ref_is_watched_until_it_is_gone(desk):
+    with serving(Shop, ShopSite) as site:
+        flags = {"allow_private": (site.url.removeprefix("http://"),), "ignore_robots": True}
+        settings = options({**flags, "data_dir": desk.jobs.data_dir})
+        text, _ = await page_with_refs(site.url, settings)
+        refs = {name: re.search(rf"\[(e\d+)[^\]]*: {name}", text)[1] for name in ("Buy", "Notice")}
+        for name, ref in refs.items():
+            _, element = await page_with_refs(site.url, settings, ref)
+            add_monitor(desk.jobs, site.url, name=name, element=element, learn=2, gap=0.1, **flags)
+        async with desk.working(handlers={"monitor": look}, host_delay=0.0, at_once=2):
+            await desk.ended(*desk.jobs.list())
+            for body in (site.shown("<button class=buy>Sold out</button>", "7"), site.shown("")):
+                site.body = body
+                await desk.ended(*(run_monitor(desk.jobs, name) for name in refs))
+    sold, gone = (change.diff for change in monitor_changes(desk.jobs, "Buy"))
+    assert sold == "- Buy for 9 €\n+ Sold out"
+    assert gone == "@ button Buy for 9 € is no longer on the page\n- Sold out"
+    assert monitor_changes(desk.jobs, "Notice") == []  # it only moved down the list
 
 
 async def test_an_answer_is_watched_sentence_by_sentence(desk):
