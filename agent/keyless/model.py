@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.depth import STANDARD
 from agent.keyless import keyless_answer as answer
 from agent.keyless.conversation import conversation_of
 from agent.keyless.question import beyond_quoting
 from agent.keyless.researcher import Research, Researcher
+from agent.limits import STANDARD
 from agent.models.base import ModelReply
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.depth import Effort
+    from agent.limits import Effort
     from agent.models.base import Task
     from agent.types import Message
 

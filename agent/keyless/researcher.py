@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agent.depth import STANDARD
 from agent.keyless import keyless_answer as answer
 from agent.keyless.candidates import Ranking, candidates_of
 from agent.keyless.conversation import conversation_of
@@ -20,6 +19,7 @@ from agent.keyless.question import (
     resolved,
     without_urls,
 )
+from agent.limits import STANDARD
 from agent.types import ToolCall
 from browser.text.sentences import sentences as cut
 from browser.text.words import content_words
@@ -27,10 +27,10 @@ from browser.text.words import content_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agent.depth import Effort
     from agent.keyless.candidates import Scored
     from agent.keyless.conversation import Conversation
     from agent.keyless.question import Question
+    from agent.limits import Effort
     from agent.types import Message, Observation, Passage
 
 SURE = 0.65

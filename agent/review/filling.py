@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agent.errors import ReplayDiverged, ResearchError
 from agent.evidence.store import placed
 from agent.guard.model_client import ModelClient
-from agent.journal.places import JUDGE, VALUES
+from agent.journal.events import JUDGE, VALUES
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import inert, loose_object
