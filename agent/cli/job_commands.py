@@ -391,14 +391,13 @@ monitor = _group(
 @notify_option
 @run_flags_showing(*SHOWN)
 @with_jobs
-def add_monitor(jobs: Jobs, target: tuple[str, ...], **flags: Any) -> None:
+def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> None:
     """Watch the page at URL, a part of it or its figure, or the answer to QUESTION."""
     from agent.jobs import monitors  # noqa: PLC0415 - as above
 
     flags.pop("data_dir", None)
-    ref = flags.pop("ref")
-    own = {name: flags.pop(name) for name in _MONITORED}
-    element = _page(target[0], flags, ref)[1] if ref else {}
+    own = {name: flags.pop(name) for name in _OWN}
+    element = _page(target[0], jobs, flags, ref)[1] if ref else {}
     made = monitors.add_monitor(
         jobs, " ".join(target), element=element, **given(own), **given(flags)
     )
@@ -408,24 +407,23 @@ def add_monitor(jobs: Jobs, target: tuple[str, ...], **flags: Any) -> None:
     _say_who_works(jobs, "looks")
 
 
-_MONITORED = ("name", "every", "zone", "words", "css", "when", "learn", "notify")
+_OWN = ("name", "every", "zone", "words", "css", "when", "learn", "notify")
 
 
-@monitor.command()
+@monitor.command(name="refs")
 @click.argument("url")
 @run_flags_showing("--allow-private", "--proxy")
 @with_jobs
-def refs(jobs: Jobs, url: str, **flags: Any) -> None:  # noqa: ARG001 - needs their engine
+def refs(jobs: Jobs, url: str, **flags: Any) -> None:
     """Show the page at URL with the refs that `monitor add --ref` takes."""
     flags.pop("data_dir", None)
-    print(clean(_page(url, flags)[0]))
+    print(clean(_page(url, jobs, flags)[0]))
 
 
-def _page(url: str, flags: dict[str, Any], ref: str = "") -> tuple[str, dict[str, str]]:
+def _page(url: str, jobs: Jobs, flags: dict[str, Any], ref: str = "") -> tuple[str, dict[str, str]]:
     from agent.jobs.monitor_looks import page_with_refs  # noqa: PLC0415 - as above
 
-    data_dir = click.get_current_context().obj[1]
-    settings = options({**given(flags), "data_dir": data_dir}, config=True)
+    settings = options({**given(flags), "data_dir": jobs.data_dir}, config=True)
     return asyncio.run(page_with_refs(url, settings, ref))
 
 

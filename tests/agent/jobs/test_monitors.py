@@ -146,8 +146,8 @@ class ShopSite:
 
     def shown(self, button: str, *links: str) -> str:
         notes = "".join(f"<li><a href=/{one}>Notice {one}</a></li>" for one in (*links, "6"))
-        main = f"<main>{'Words. ' * 40}{button}</main>"
-        return f"<meta charset=utf-8><title>Shop</title><ul>{notes}</ul>{main}"
+        head = f"<meta charset=utf-8><title>Shop</title><ul>{notes}</ul>"
+        return f"{head}<main>{'Words. ' * 40}{button}</main>"
 
 
 async def test_an_element_chosen_by_its_ref_is_watched_until_it_is_gone(desk):
