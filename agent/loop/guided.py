@@ -15,8 +15,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from agent.depth import STANDARD
+from agent.keyless.model import Researcher
 from agent.keyless.question import AnswerKind, analyse, bare_title, keywords
-from agent.keyless.researcher import Researcher
 from agent.models.base import ModelReply, Structured
 from agent.prompts import SEARCHES, prompt
 from agent.protocol.replies import NOT_FOUND, inert, loose_object, parse

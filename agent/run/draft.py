@@ -16,8 +16,7 @@ from browser.errors import ExtractError
 from browser.extract import extract_body
 from browser.extract.blocks import render_markdown, walk
 from browser.extract.hidden import strip_hidden
-from browser.extract.sniff import sniff
-from browser.extract.tree import parse_html
+from browser.extract.tree import parse_html, sniff
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from browser.net.http import HttpClient
     from browser.search.corpus import Corpus
-    from browser.search.source import SearchSource
+    from browser.search.search_results import SearchSource
 
     Renderer = Callable[[str, float], Awaitable[tuple[str, str]]]
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.evidence.passages import split_passages
-from agent.evidence.ranking import PassageIndex
+from agent.evidence.passages import PassageIndex, split_passages
 from agent.tools.context import web_of
 from agent.tools.registry import Params, Tool, ToolResult
 from agent.tools.sources import CHARS_PER_TOKEN, listed, register

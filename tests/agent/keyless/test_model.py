@@ -9,8 +9,7 @@ import pytest
 
 from agent.depth import STANDARD
 from agent.evidence import split_passages
-from agent.keyless.model import ExtractiveModel
-from agent.keyless.researcher import Researcher
+from agent.keyless.model import ExtractiveModel, Researcher
 from agent.models.base import Task, takes
 from agent.types import Message, Observation, ToolCall
 

@@ -11,7 +11,7 @@ import pytest
 
 from browser.search import SearchCache, build_providers
 from browser.search.chain import LIFETIME_OF_NEWS, Pace, lifetime_of
-from browser.search.merge import merge
+from browser.search.search_results import merge
 from browser.search.state import Rests
 from browser.types import Outcome, SearchPage, SearchResult
 from tests.browser.search.sources import HOUR, QUERY, Clock, failing, hits
