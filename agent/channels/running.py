@@ -15,11 +15,10 @@ from agent.channels.answer_text import messages, plain
 from agent.channels.channel import MALFORMED, Channel, ChannelLink, ChannelSettings, Outbound
 from agent.channels.inbox import Inbox
 from agent.config import options as options_of
-from agent.config import private_folder
+from agent.config import plugged, private_folder
 from agent.errors import NotSent, ResearchError, UsageError
 from agent.notify.service_client import BACKOFF_S, ServiceClient, pause
 from agent.notify.targets import place_of
-from agent.plugins import plugged
 from browser.errors import BrowserError
 from browser.net.egress import Egress, EgressPolicy
 from browser.plugins import plugins

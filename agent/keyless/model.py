@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agent.depth import STANDARD
 from agent.keyless import keyless_answer as answer
 from agent.keyless.candidates import Ranking, candidates_of
 from agent.keyless.live import LIVE_TOOLS, RELEVANT, brought_text, live_call
@@ -21,6 +20,7 @@ from agent.keyless.question import (
     resolved,
     without_urls,
 )
+from agent.limits import STANDARD
 from agent.models.base import ModelReply
 from agent.types import ToolCall
 from browser.text.sentences import sentences as cut
@@ -29,9 +29,9 @@ from browser.text.words import content_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agent.depth import Effort
     from agent.keyless.candidates import Scored
     from agent.keyless.question import Conversation, Question
+    from agent.limits import Effort
     from agent.models.base import Task
     from agent.types import Message, Observation, Passage
 

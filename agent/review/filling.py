@@ -15,7 +15,7 @@ from agent.errors import ReplayDiverged, ResearchError
 from agent.evidence.facts import facts_of, unit_named
 from agent.evidence.store import placed
 from agent.guard.model_client import ModelClient
-from agent.journal.places import JUDGE, VALUES
+from agent.journal.events import JUDGE, VALUES
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import inert, loose_object
