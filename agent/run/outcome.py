@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from agent.loop.loop import LoopResult
     from agent.review.gate import Gate
     from agent.review.judge import Verdicts
-    from agent.review.schema import Schema
-    from agent.review.values_draft import WeighedValues
+    from agent.review.schema import Schema, WeighedValues
     from agent.types import ReportSource
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.evidence.passages import split_passages
-from agent.evidence.ranking import PassageIndex
+from agent.evidence.passages import PassageIndex, split_passages
 from agent.guard.provenance import SEARCH
 from agent.tools.context import PLACE, SOLVABLE, web_of
 from agent.tools.registry import Params, Tool, ToolResult

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import ActionError, BrowserError, DeadlineExceeded, RefError
-from browser.page import injected, readback, user_input
+from browser.page import controls, injected, user_input
 from browser.page.content import (
     context_of,
     html_of,
@@ -24,12 +24,9 @@ from browser.page.content import (
     stored_by,
 )
 from browser.page.driver import ACT_SECONDS, FLASHED, LOOK_SECONDS, PageDriver
-from browser.page.lines import plain
-from browser.page.listbox import choose_shown
-from browser.page.overlays import answer_challenge, challenge_of
-from browser.page.page_events import Events
+from browser.page.page_events import Events, answer_challenge, challenge_of
 from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, listed, snapshot_of
-from browser.page.view import lines_around, lines_saying, shown_frames, target_of
+from browser.page.view import lines_around, lines_saying, plain, shown_frames, target_of
 from browser.page.waiting import drawing, wanted_in, within
 from browser.page.walls import live_wall
 from browser.types import FindResult
@@ -42,9 +39,8 @@ if TYPE_CHECKING:
 
     from browser.page.content import Stored
     from browser.page.downloads import Downloads
-    from browser.page.lines import PageLine
     from browser.page.user_input import ClickOptions, Point
-    from browser.page.view import Target
+    from browser.page.view import PageLine, Target
     from browser.types import ActionOutcome, Challenge, Outcome, PageContext, SavedFile, Snapshot
 
 DOWNLOAD_SECONDS = 50.0
@@ -329,7 +325,7 @@ class Tab(PageDriver):
             before = await user_input.state_of(target)
             missed = await user_input.click(target, **how)
             plain = did == "clicked" and not hold
-            return missed or (await readback.pressed(self, target, before) if plain else "")
+            return missed or (await controls.pressed(self, target, before) if plain else "")
 
         return await self.act(f"{hold}-{did}" if hold else did, perform, ref, dialog)
 
@@ -359,7 +355,7 @@ class Tab(PageDriver):
                 await user_input.add(self.page, target, text, before["kind"])
             else:
                 await user_input.fill(self.page, target, text, before)
-            said = await readback.typed(self, target, before, text, whole=not (append or instead))
+            said = await controls.typed(self, target, before, text, whole=not (append or instead))
             if submit:
                 await self.page.keyboard.press("Enter")
             return said
@@ -399,7 +395,7 @@ class Tab(PageDriver):
         async def perform(target: Target) -> str:
             before = await user_input.state_of(target)
             await user_input.fill(self.page, target, "", before)
-            return await readback.typed(self, target, before, "", whole=True)
+            return await controls.typed(self, target, before, "", whole=True)
 
         return await self.act("cleared", perform, ref)
 
@@ -411,7 +407,7 @@ class Tab(PageDriver):
             if not before["on"] or before["on"][0] is on:
                 return
             await user_input.click(target)
-            if await readback.pressed(self, target, before):
+            if await controls.pressed(self, target, before):
                 raise ActionError("it did not change", hint="CLICK what stands beside it.")
 
         return await self.act("checked" if on else "unchecked", perform, ref)
@@ -423,8 +419,8 @@ class Tab(PageDriver):
             target = await user_input.meant_by(target, "drawnFor")
             label = await user_input.choose(target, value)
             if label is None:
-                return await choose_shown(self, target, value)
-            return await readback.chosen(self, target, label)
+                return await controls.choose_shown(self, target, value)
+            return await controls.chosen(self, target, label)
 
         return await self.act(f"selected {value!r} in", perform, ref)
 
