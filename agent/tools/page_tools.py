@@ -60,10 +60,12 @@ async def open_page(context: ToolContext, params: OpenParams) -> Finish:
     web = web_of(context)
     # An attached Chrome has a network of its own, which no proxy of ours guards.
     web.egress.check_url(params.url)
+    seconds = context.seconds_left(context.limits.read_seconds)
     if web.polite is not None:  # in a person's own Chrome it is the person who asks
         await web.polite.check(params.url)
+        await web.polite.turn(params.url, seconds)
     async with web.lock:
-        await _arrive(web, params.url, context.seconds_left(context.limits.read_seconds))
+        await _arrive(web, params.url, seconds)
         shown = await look(context, web.tab)
         if await taken_down(context, web.tab):
             shown = await look(context, web.tab)
@@ -172,7 +174,7 @@ async def page_context(context: ToolContext, _: NoParams) -> ToolResult:
 async def _page_record(web: Web) -> dict[str, str]:
     """What the page in view is on its platform, with author, date, counts; {} elsewhere."""
     from browser.extract.platforms.lookup import record_of  # noqa: PLC0415 - as above
-    from browser.extract.platforms.site_record import facts  # noqa: PLC0415 - loads lxml
+    from browser.extract.platforms.site import facts  # noqa: PLC0415 - loads lxml
 
     if web.tab is not None:
         url, html = web.tab.url, (await web.tab.html()).encode("utf-8", "replace")

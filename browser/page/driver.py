@@ -21,7 +21,7 @@ from browser.errors import (
 from browser.net.guard import REFUSED, VERDICT
 from browser.net.url import host, is_web_url
 from browser.page import injected
-from browser.page.overlays import close_consent
+from browser.page.page_events import close_consent
 from browser.page.snapshot import DEFAULT_BUDGET, changes
 from browser.page.view import WALK_MS, Frames, View, look, target_of
 from browser.page.waiting import drawing, settle, within

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import ActionError, BrowserError, DeadlineExceeded, RefError
-from browser.page import injected, readback, user_input
+from browser.page import controls, injected, user_input
 from browser.page.content import (
     context_of,
     html_of,
@@ -25,12 +25,9 @@ from browser.page.content import (
     stored_by,
 )
 from browser.page.driver import ACT_SECONDS, FLASHED, LOOK_SECONDS, PageDriver
-from browser.page.lines import plain
-from browser.page.listbox import choose_shown
-from browser.page.overlays import answer_challenge, challenge_of
-from browser.page.page_events import Events
+from browser.page.page_events import Events, answer_challenge, challenge_of
 from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, listed, snapshot_of
-from browser.page.view import lines_around, lines_saying, shown_frames, target_of
+from browser.page.view import lines_around, lines_saying, plain, shown_frames, target_of
 from browser.page.waiting import drawing, wanted_in, within
 from browser.page.walls import live_wall
 from browser.types import FindResult
@@ -43,9 +40,8 @@ if TYPE_CHECKING:
 
     from browser.page.content import Stored
     from browser.page.downloads import Downloads
-    from browser.page.lines import PageLine
     from browser.page.user_input import ClickOptions, Point
-    from browser.page.view import Target
+    from browser.page.view import PageLine, Target
     from browser.types import ActionOutcome, Challenge, Outcome, PageContext, SavedFile, Snapshot
 
 DOWNLOAD_SECONDS = 50.0
@@ -306,6 +302,22 @@ class Tab(PageDriver):
         await self.check_place()
         return await rendered_html(self.page)
 
+    async def identify(self, ref: str) -> dict[str, str]:
+        """Say what tells a ref's element again in another load: role, name, attributes, path.
+
+        Raises RefError where it is gone, or stands in a frame.
+        """
+        target = await target_of(self.frames, ref)
+        if target.frame is not self.page.main_frame:
+            raise RefError(f"{ref} stands in a frame of its own")
+        found: dict[str, str] = await injected.call(target.frame, "identify", target.element)
+        return found
+
+    async def identified(self, known: Mapping[str, str]) -> str:
+        """Give the HTML of an element that `identify` told of; empty where it is gone."""
+        async with within(LOOK_SECONDS, "read the page"):
+            return str(await injected.call(self.page.main_frame, "identified", dict(known)) or "")
+
     async def html(self) -> str:
         """Give the DOM as it stands, shadow roots and frames put in their places."""
         self.check_alive()
@@ -348,7 +360,7 @@ class Tab(PageDriver):
             before = await user_input.state_of(target)
             missed = await user_input.click(target, **how)
             plain = did == "clicked" and not hold
-            return missed or (await readback.pressed(self, target, before) if plain else "")
+            return missed or (await controls.pressed(self, target, before) if plain else "")
 
         return await self.act(f"{'-'.join((*hold, did))}", perform, ref, dialog)
 
@@ -378,7 +390,7 @@ class Tab(PageDriver):
                 await user_input.add(self.page, target, text, before["kind"])
             else:
                 await user_input.fill(self.page, target, text, before)
-            said = await readback.typed(self, target, before, text, whole=not (append or instead))
+            said = await controls.typed(self, target, before, text, whole=not (append or instead))
             if submit:
                 await self.page.keyboard.press("Enter")
             return said
@@ -418,7 +430,7 @@ class Tab(PageDriver):
         async def perform(target: Target) -> str:
             before = await user_input.state_of(target)
             await user_input.fill(self.page, target, "", before)
-            return await readback.typed(self, target, before, "", whole=True)
+            return await controls.typed(self, target, before, "", whole=True)
 
         return await self.act("cleared", perform, ref)
 
@@ -430,7 +442,7 @@ class Tab(PageDriver):
             if not before["on"] or before["on"][0] is on:
                 return
             await user_input.click(target)
-            if await readback.pressed(self, target, before):
+            if await controls.pressed(self, target, before):
                 raise ActionError("it did not change", hint="CLICK what stands beside it.")
 
         return await self.act("checked" if on else "unchecked", perform, ref)
@@ -442,8 +454,8 @@ class Tab(PageDriver):
             target = await user_input.meant_by(target, "drawnFor")
             label = await user_input.choose(target, value)
             if label is None:
-                return await choose_shown(self, target, value)
-            return await readback.chosen(self, target, label)
+                return await controls.choose_shown(self, target, value)
+            return await controls.chosen(self, target, label)
 
         return await self.act(f"selected {value!r} in", perform, ref)
 

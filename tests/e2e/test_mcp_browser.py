@@ -18,7 +18,8 @@ ASKING = b"""<title>Asking</title><h1>Questions</h1>
 <button onclick="tries = (window.tries || 0) + 1;
   document.title = tries + (confirm('Sell it?') ? ' sold ' + prompt('Why?') : ' kept')">Sell</button>
 <button onclick="opened = (window.opened || 0) + 1; this.nextSibling.click()">Attach</button><input
-  type=file multiple hidden onchange="document.title = [...this.files].map(f => f.name) + opened">
+  type=file multiple hidden onchange="document.title = [...this.files].map(f => f.name) + opened"
+>
 <div role=region aria-label=Bin ondragover="event.preventDefault()"
   ondrop="document.title = event.dataTransfer.getData('text/plain')">Bin</div>
 <script>console.error('out of paper'); console.log('plain words')

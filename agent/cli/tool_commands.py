@@ -1,25 +1,26 @@
-"""`research tools`: every tool, whether a run has it, and why not."""
+"""`research tools` and `research plugins`: what a run may call, and what packages bring."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import some_run_flags
-from agent.cli.terminal import note
+from agent.cli.flags import given, json_option, some_run_flags
+from agent.cli.terminal import note, print_json, print_rows
 from agent.config import Options, options
 from agent.evidence.store import Evidence
-from agent.run.offered import offered
 from agent.run.settings import memory_of
+from agent.run.wiring import offered
 from agent.tools.context import Limits, Person, ToolContext
-from browser.text.words import clean
+from browser.plugins import KINDS, PluginBroken
+from browser.plugins import plugins as installed
 
 if TYPE_CHECKING:
-    from agent.tools.selection import Selected
+    from agent.tools.toolset import Selected
+
 
 _FLAGS = (
     "--tool-sources",
@@ -34,12 +35,11 @@ _FLAGS = (
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @some_run_flags(*_FLAGS)
-def tools(as_json: bool, **flags: Any) -> None:  # noqa: FBT001 - click's way
+def tools(*, as_json: bool, **flags: Any) -> None:
     """Show every tool: its source, its risk, whether a run on a terminal has it, and why not."""
-    given = {name: value for name, value in flags.items() if value not in (None, ())}
-    settings = options(given, config=True)
+    settings = options(given(flags), config=True)
     found = asyncio.run(_found(settings))
     rows = [
         {
@@ -54,14 +54,16 @@ def tools(as_json: bool, **flags: Any) -> None:  # noqa: FBT001 - click's way
         for tool, why in found.rows
     ]
     if as_json:
-        print(json.dumps({"tools": rows, "diagnostics": found.told}, indent=2, ensure_ascii=False))
+        print_json({"tools": rows, "diagnostics": found.told})
         return
-    for row in rows:
-        state = "on " if row["on"] else "off"
-        line = f"{state} {row['name']:<28} {row['source']:<7} {row['risk']:<9} {row['why']}"
-        print(clean(line.rstrip()))
+    print_rows(rows, _tool)
     for told in found.told:
         note(told)
+
+
+def _tool(row: dict[str, Any]) -> str:
+    state = "on " if row["on"] else "off"
+    return f"{state} {row['name']:<28} {row['source']:<7} {row['risk']:<9} {row['why']}".rstrip()
 
 
 async def _found(settings: Options) -> Selected:
@@ -84,3 +86,24 @@ def _nowhere(_kind: str, _place: str = "", **_data: object) -> None:
 
 def _kept(_body: bytes) -> str:
     return ""
+
+
+@click.command()
+@json_option
+def plugins(*, as_json: bool) -> None:
+    """List the plug-ins of installed packages by kind; one that does not load says why."""
+    rows = []
+    for plugin in (one for kind in KINDS for one in installed(kind)):
+        broken = ""
+        try:
+            plugin.load()
+        except PluginBroken as error:
+            broken = str(error)
+        row = {name: getattr(plugin, name) for name in ("kind", "name", "package", "version")}
+        rows.append({**row, "place": plugin.entry.value, "broken": broken})
+    print_rows(rows, _plugin, as_json=as_json)
+
+
+def _plugin(row: dict[str, str]) -> str:
+    state = f"left out: {row['broken']}" if row["broken"] else row["place"]
+    return f"{row['kind']:10} {row['name']:16} {row['package']} {row['version']}  {state}"
