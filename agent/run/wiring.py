@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent.config import servers_path
-from agent.errors import UsageError
+from agent.errors import from_extra
 from agent.guard.provenance import Kind
 from agent.guard.window import tokens
 from agent.models.base import natively, sees
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.loop.context_builder import ContextBuilder
-    from agent.mcp_client.server_settings import NamedServer
     from agent.models.base import Model
     from agent.planner.work import Begin
     from agent.protocol.results import Caller
@@ -67,25 +66,15 @@ async def offered(
         told.append("tasks are allowed, but cannot be set here: no jobs were handed in")
     named = options.mcp_servers or options.mcp_config or (config and servers_path().is_file())
     if named and "mcp" in options.tool_sources:
-        open_servers, servers = _servers(options, config=config)
+        with from_extra("mcp", ", or --tool-sources domain,memory,system."):
+            from agent.mcp_client.server_settings import servers_of  # noqa: PLC0415 - few runs have any
+            from agent.mcp_client.server_tools import open_servers  # noqa: PLC0415 - loads the SDK
+        servers = servers_of(options, config=config)
         opened = open_servers(servers, options.data, options.proxy, connect=connect)
         found = await stack.enter_async_context(opened)
         there += [(tool, "") for tool in found.tools]
         told = found.told
     return select(there, options, told)
-
-
-def _servers(options: Options, *, config: bool) -> tuple[Any, list[NamedServer]]:
-    """Load the client; raises `UsageError` where the SDK is not installed."""
-    try:
-        from agent.mcp_client.server_settings import servers_of  # noqa: PLC0415 - few runs have any
-        from agent.mcp_client.server_tools import open_servers  # noqa: PLC0415 - loads the SDK
-    except ModuleNotFoundError as error:
-        hint = "pip install 'urchin-research[mcp]', or --tool-sources domain,memory,system."
-        raise UsageError(
-            f"MCP servers are set, and {error.name} is not installed", hint=hint
-        ) from error
-    return open_servers, servers_of(options, config=config)
 
 
 def begin_work(
