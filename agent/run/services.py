@@ -105,16 +105,7 @@ class RunServices:
         context = ToolContext(
             question=question,
             evidence=evidence,
-            limits=Limits(
-                call_seconds=options.limits.call_seconds,
-                read_seconds=options.limits.read_seconds,
-                read_tokens=options.limits.read_tokens,
-                snapshot_tokens=options.limits.snapshot_tokens,
-                max_results=options.limits.search_results,
-                max_sources=options.max_sources or options.effort.sources,
-                engines=options.effort.engines,
-                translates=options.effort.translates,
-            ),
+            limits=Limits.of(options),
             record=record,
             keep=journal.folder.keep,
             outgoing=Outgoing(
@@ -179,7 +170,6 @@ class RunServices:
                 from agent.wiki.wiki_index import Wiki  # noqa: PLC0415 - few runs have one
 
                 context.wiki = Wiki(Folder(options.wiki_folder), rules=options.wiki_rules)
-                context.wiki_limits = options.limits
         return await context.in_memory_thread(session_of, options, self.folder.id, context.memory)
 
     def started(
