@@ -16,8 +16,7 @@ from agent.cli.flags import given, some_run_flags
 from agent.cli.terminal import complain, print_json
 from agent.config import Options, options, private_folder
 from agent.errors import ResearchError
-from agent.models.providers import SMALL, is_small
-from agent.models.resolve import endpoint_of
+from agent.models.providers import SMALL, endpoint_of, is_small
 from agent.run.models import open_remote_model
 from agent.run.web import open_web
 from agent.types import Message

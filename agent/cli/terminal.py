@@ -11,8 +11,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agent.models.providers import default_model
-from agent.models.resolve import EXTRACTIVE
+from agent.models.providers import EXTRACTIVE, default_model
 from browser.text.words import clean
 
 if TYPE_CHECKING:

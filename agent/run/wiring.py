@@ -16,13 +16,20 @@ from agent.models.base import natively, sees
 from agent.planner.work import Work
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.review.gate import SectionGate
-from agent.run.inputs import gather
 from agent.run.models import RedactingModel
+from agent.run.services import gather
 from agent.run.subtasks import Branches, LeftOpen
 from agent.tools.asides import Mender, Rephraser
-from agent.tools.observed import ObservedCalls, observe
 from agent.tools.registry import from_functions, tool_specs
-from agent.tools.toolset import guides_for, plugged_tools, select, tools_there
+from agent.tools.skill_tools import skills_block
+from agent.tools.toolset import (
+    ObservedCalls,
+    guides_for,
+    observe,
+    plugged_tools,
+    select,
+    tools_there,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -168,8 +175,6 @@ def instructed(
         today=today,
     )
     if context.skills and registry.get("read_skill"):
-        from agent.tools.skill_folders import skills_block  # noqa: PLC0415 - few runs have any
-
         system = "\n".join(filter(None, [system, skills_block(context)]))
     if natively(model):
         tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)

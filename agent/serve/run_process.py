@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 import agent.memory.embedders
 import agent.memory.memory_api  # noqa: F401
 from agent.errors import ResearchError
+from agent.journal.events import PASSING
 from agent.journal.runs import Runs
-from agent.journal.writer import PASSING
 from agent.run.research import research
 from agent.run.resume import resume_run
 from agent.serve.desk import LONGEST_LINE

@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from agent.config import options
+from agent.journal.events import Journal, utc_now
 from agent.journal.runs import Runs
 from agent.journal.usage import Spending
-from agent.journal.writer import Journal, utc_now
 from agent.run.settings import dollars_of, left_of
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext
     from agent.wiki.wiki_index import Wiki
 
+
 _LISTED = 50  # findings
 
 
