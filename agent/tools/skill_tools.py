@@ -15,7 +15,6 @@ from pydantic import Field
 from agent.errors import ToolError
 from agent.guard.provenance import Kind
 from agent.memory.layers import SKILL_SCORE
-from agent.prompts.skill_files import chosen
 from agent.protocol.replies import inert
 from agent.tools.context import memory_of
 from agent.tools.person import needs_yes
@@ -137,6 +136,8 @@ SKILL_TOOLS = (
 
 def skills_block(context: ToolContext) -> str:
     """Write the skills that a run is told of, and tell its provenance; empty without any."""
+    from agent.prompts.skill_files import chosen  # noqa: PLC0415 - few runs have any; loads YAML
+
     told = chosen(context.skills, context.question)
     for skill in told:
         context.read.add(f"{skill.name} {skill.description}", _kind(skill))
