@@ -18,6 +18,7 @@ import click
 from agent.cli.flags import Anywhere, given, json_option, number_option, run_flags_showing
 from agent.cli.stores import SHOWN, notify_option, open_jobs, place_options
 from agent.cli.terminal import note, print_json, print_rows
+from agent.config import options
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -372,6 +373,7 @@ monitor = _group(
 @_zone
 @click.option("--words", default="", metavar="TEXT", help="Only what holds this, or stands below.")
 @click.option("--css", default="", metavar="PATH", help="Only the elements of a CSS selector.")
+@click.option("--ref", default="", metavar="REF", help="Only this element; `monitor refs` shows.")
 @click.option(
     "--when",
     default="",
@@ -389,13 +391,40 @@ monitor = _group(
 @notify_option
 @run_flags_showing(*SHOWN)
 @with_jobs
-def add_monitor(jobs: Jobs, target: tuple[str, ...], **flags: Any) -> None:
+def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> None:
     """Watch the page at URL, a part of it or its figure, or the answer to QUESTION."""
     from agent.jobs import monitors  # noqa: PLC0415 - as above
 
     flags.pop("data_dir", None)
-    print(monitors.add_monitor(jobs, " ".join(target), **given(flags)).name)
+    own = {name: flags.pop(name) for name in _OWN}
+    element = _page(target[0], jobs, flags, ref)[1] if ref else {}
+    made = monitors.add_monitor(
+        jobs, " ".join(target), element=element, **given(own), **given(flags)
+    )
+    print(made.name)
+    if ref:
+        note(f"Watched: {clean(made.part)}.")
     _say_who_works(jobs, "looks")
+
+
+_OWN = ("name", "every", "zone", "words", "css", "when", "learn", "notify")
+
+
+@monitor.command(name="refs")
+@click.argument("url")
+@run_flags_showing("--allow-private", "--proxy")
+@with_jobs
+def refs(jobs: Jobs, url: str, **flags: Any) -> None:
+    """Show the page at URL with the refs that `monitor add --ref` takes."""
+    flags.pop("data_dir", None)
+    print(clean(_page(url, jobs, flags)[0]))
+
+
+def _page(url: str, jobs: Jobs, flags: dict[str, Any], ref: str = "") -> tuple[str, dict[str, str]]:
+    from agent.jobs.monitor_looks import page_with_refs  # noqa: PLC0415 - as above
+
+    settings = options({**given(flags), "data_dir": jobs.data_dir}, config=True)
+    return asyncio.run(page_with_refs(url, settings, ref))
 
 
 @monitor.command(name="list")

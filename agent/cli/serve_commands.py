@@ -89,10 +89,13 @@ def serve(
 
         return JobBook(jobs, {name: value for name, value in named.items() if name != "data_dir"})
 
+    ticket = secrets.token_urlsafe(16) if token is None else ""
+
     def ready(address: str) -> None:
-        print(address if token is not None else f"{address}/?token={made}", flush=True)
-        if token is None:
-            note("The address lets your browser in; programs send `Authorization: Bearer TOKEN`.")
+        print(f"{address}/?ticket={ticket}" if ticket else address, flush=True)
+        if ticket:
+            said = f"The address lets one browser in, once. The token is {made}"
+            note(said, "Programs send it as `Authorization: Bearer TOKEN`.")
 
     flags = {**named, "folder": [str(path) for path in folder]}
     asyncio.run(
@@ -103,6 +106,7 @@ def serve(
             host=host,
             names=names,
             token=made,
+            ticket=ticket,
             told=lambda event: told(event, 0),
             checkup=checkup,
             ready=ready,

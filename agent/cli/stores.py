@@ -60,8 +60,18 @@ def all_runs(data_dir: Path | None) -> Runs:
 
 
 def still_left(data_dir: Path | None) -> Left:
-    """Give what is left of the budgets of the day and the month, where there are any."""
-    return left_of(options({"data_dir": data_dir}, config=True))
+    """Give what is left of the budgets of the day and the month, where there are any.
+
+    Where RESEARCH_JOBS_URL names jobs that machines share, what others spent counts too.
+    """
+    jobs_url = os.environ.get(JOBS_URL)
+    settings = options({"data_dir": data_dir}, config=True)
+    if jobs_url is None or (settings.budget_day is None and settings.budget_month is None):
+        return left_of(settings)
+    with open_jobs(jobs_url, settings.data) as jobs:
+        from agent.jobs.shared_limits import SharedSpending  # noqa: PLC0415 - loads DBOS, an extra
+
+        return left_of(settings, SharedSpending(jobs.database, settings.data))
 
 
 JOBS_HINT = "pip install 'urchin-research[jobs]'"

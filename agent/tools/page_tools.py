@@ -60,10 +60,12 @@ async def open_page(context: ToolContext, params: OpenParams) -> Finish:
     web = web_of(context)
     # An attached Chrome has a network of its own, which no proxy of ours guards.
     web.egress.check_url(params.url)
+    seconds = context.seconds_left(context.limits.read_seconds)
     if web.polite is not None:  # in a person's own Chrome it is the person who asks
         await web.polite.check(params.url)
+        await web.polite.turn(params.url, seconds)
     async with web.lock:
-        await _arrive(web, params.url, context.seconds_left(context.limits.read_seconds))
+        await _arrive(web, params.url, seconds)
         shown = await look(context, web.tab)
         if await taken_down(context, web.tab):
             shown = await look(context, web.tab)

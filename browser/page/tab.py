@@ -33,7 +33,7 @@ from browser.types import FindResult
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from playwright.async_api import Download, ElementHandle, Frame, Page
 
@@ -266,6 +266,22 @@ class Tab(PageDriver):
         self.check_alive()
         await self.check_place()
         return await rendered_html(self.page)
+
+    async def identify(self, ref: str) -> dict[str, str]:
+        """Say what tells a ref's element again in another load: role, name, attributes, path.
+
+        Raises RefError where it is gone, or stands in a frame.
+        """
+        target = await target_of(self.frames, ref)
+        if target.frame is not self.page.main_frame:
+            raise RefError(f"{ref} stands in a frame of its own")
+        found: dict[str, str] = await injected.call(target.frame, "identify", target.element)
+        return found
+
+    async def identified(self, known: Mapping[str, str]) -> str:
+        """Give the HTML of an element that `identify` told of; empty where it is gone."""
+        async with within(LOOK_SECONDS, "read the page"):
+            return str(await injected.call(self.page.main_frame, "identified", dict(known)) or "")
 
     async def html(self) -> str:
         """Give the DOM as it stands, shadow roots and frames put in their places."""
