@@ -17,12 +17,16 @@ Answers = Literal["fully", "in part", "no"]
 
 
 class VerdictState(StrEnum):
-    """What checking a sentence came to. People see undecided as not verified."""
+    """What checking a sentence came to. People see undecided as not verified.
+
+    Only an audit says unsupported: a judge looked, and what the sentence cites does not say it.
+    """
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
     UNDECIDED = "undecided"
     UNCITED = "uncited"
+    UNSUPPORTED = "unsupported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,8 @@ class Sentence(BaseModel):
     """A sentence of the answer; `citations` are source numbers of the report.
 
     `weak` says that it is supported by search results alone: no page that was read carries it.
-    `about_search` marks what is no claim but says what the search found or did not.
+    `about_search` marks what is no claim but says what the search found or did not. `missing` are
+    the figures, dates and names that do not stand in what it cites, where no judge decided it.
     """
 
     text: str
@@ -161,6 +166,7 @@ class Sentence(BaseModel):
     reason: str = ""
     weak: bool = False
     about_search: bool = False
+    missing: list[str] = Field(default_factory=list)
 
 
 class ReportSource(BaseModel):
@@ -197,7 +203,7 @@ class ConfidenceParts(BaseModel):
     """What the confidence is made of, each 0 to 1 unless said otherwise.
 
     `supported` is the share of claims that are carried, an undecided one counting half and one that
-    only a search result carries 0.7; `sites` how many independent sites carry them; `agreement` the
+    only a search result carries 0.7 (of a draft, the plain share of what cites); `sites` how many independent sites carry them; `agreement` the
     share of the sources speaking of them that say the same; `coverage` the share of the question
     that the cited passages speak of; `freshness` the age in days of the newest dated source, None
     where none has a date; `answers` a judge's word on whether the question is answered, None where

@@ -12,7 +12,7 @@ from agent.cli.ask import run_to_end
 from agent.cli.flags import output_flags, run_flags_showing
 from agent.config import options
 from agent.errors import CHECK_FAILED
-from agent.export.verdicts import faults
+from agent.export.verdicts import faults, to_look_at
 from agent.run.audit import audit as audited
 from agent.run.draft import SERVICES
 from agent.run.outcome import EXIT_CODES
@@ -43,7 +43,8 @@ def audit(draft: Path, bibliography: Path | None, services: tuple[str, ...], **f
 
     References are looked up: reachable, moved, archived, known, retracted. A report is written
     beside the draft (FILE.audit.html) unless --export names others. Exits 8 where something does
-    not hold; with --require-verified 4 where a sentence is not verified.
+    not hold; with --require-verified also where a figure, date or name does not stand in what its
+    sentence cites, and 4 where a sentence is not verified.
     """
     flags["export"] = flags["export"] or (draft.with_name(f"{draft.name}.audit.html"),)
     where = dict(service.partition("=")[::2] for service in services)
@@ -52,5 +53,5 @@ def audit(draft: Path, bibliography: Path | None, services: tuple[str, ...], **f
     seen: list[Report] = []
     required = bool(flags.pop("require_verified"))
     code = run_to_end(start, flags, data, required=required, seen=seen.append)
-    holds = not any(map(faults, seen))
+    holds = not any(faults(one) or (required and to_look_at(one)) for one in seen)
     return code if holds or code not in (EXIT_CODES["answered"], _UNVERIFIED) else CHECK_FAILED

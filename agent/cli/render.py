@@ -76,9 +76,12 @@ def _audited(report: Report) -> str:
     wrong = verdicts.faults(report)
     rows = [" — ".join(filter(None, verdicts.reference(one))) for one in report.references]
     counted = f"{len(wrong)} do not hold:" if len(wrong) != 1 else "1 does not hold:"
+    look = [f"  ? {one.text} ({one.reason})" for one in verdicts.to_look_at(report)]
     return "\n\n".join(
         [
-            _listed(counted, [f"  ✗ {text} ({why})" for text, why in wrong]) or "Nothing is wrong.",
+            _listed(counted, [f"  ✗ {text} ({why})" for text, why in wrong])
+            or "No fault is known.",
+            *([_listed(f"{verdicts.LOOK} ({len(look)}):", look)] if look else []),
             _listed("References:", [f"  {row}" for row in rows]),
         ]
     )
@@ -120,11 +123,9 @@ def _line(line: str, width: int) -> str:
 
 
 def _unverified(report: Report) -> list[str]:
-    told = dict(verdicts.faults(report)) if report.references else {}
     return [
         f"  ? {sentence.text} ({verdicts.verdict(sentence)}{_because(sentence.reason)})"
-        for sentence in verdicts.unsupported(report)
-        if sentence.text not in told
+        for sentence in verdicts.not_told(report)
     ]
 
 

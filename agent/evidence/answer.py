@@ -111,6 +111,7 @@ def report_source(number: int, source: Source, quotes: list[str]) -> ReportSourc
 def is_about_search(sentence: str) -> bool:
     """Tell whether a sentence says what the search did not find, and nothing of the world.
 
+    Asked of sentences that cite nothing in the answer to a question: what cites is a claim.
     English alone: `I found no figure for 2023.`, `The sources do not say who built it.`
     """
     keys = keys_of(sentence)
@@ -212,6 +213,7 @@ class _AnswerCheck:
                 reason=reason,
                 weak=support.weak,
                 about_search=support.about_search,
+                missing=list(verdict.missing) if verdict.decided_by == "code" else [],
             )
         )
 
@@ -240,10 +242,10 @@ class SupportFinder:
         references += [one for one in origins if one not in references]
         if references:
             on_pages = self._on_pages(sentence, references)
-            found = on_pages or self._marked(self._support(sentence, references, self.judge))
-        else:
-            found = self._uncited(sentence)
-        if found.verdict.state is VerdictState.SUPPORTED or not is_about_search(sentence):
+            return on_pages or self._marked(self._support(sentence, references, self.judge))
+        about_search = not markers and bool(self.evidence.question) and is_about_search(sentence)
+        found = self._uncited(sentence, None if about_search else self.judge)
+        if found.verdict.state is VerdictState.SUPPORTED or not about_search:
             return found
         verdict = Verdict(VerdictState.UNCITED, reason="it is about the search itself")
         return replace(found, verdict=verdict, about_search=True)
@@ -289,22 +291,22 @@ class SupportFinder:
         wider = check_claim(claim, self._ground(best), texts)
         if is_literal(wider):
             return replace(wider, reason=f"{wider.reason} ({wider.passage})")
-        if judge is None or is_about_search(sentence):
+        if judge is None:
             return verdict
         sources = map(self.evidence.source, cited)
         beside = [passage for source in sources if source for passage in source.passages]
         return judged(judge(claim, passages), [*passages, *beside]) or verdict
 
-    def _uncited(self, sentence: str) -> Support:
+    def _uncited(self, sentence: str, judge: Judge | None) -> Support:
         """Look for a read passage that carries a sentence word for word, else ask the judge."""
         found = self._anywhere(sentence)
         if found:
             return found
         verdict = Verdict(VerdictState.UNCITED, reason=_NOTHING)
         best = self._best(sentence, None)[:UNCITED_LOOKED_AT]
-        if self.judge is None or not best or is_about_search(sentence):
+        if judge is None or not best:
             return Support(verdict)
-        decided = judged(self.judge(self._in_full(sentence), best), best)
+        decided = judged(judge(self._in_full(sentence), best), best)
         if decided is None:
             return Support(verdict)
         if decided.state is not VerdictState.SUPPORTED or not decided.passage:

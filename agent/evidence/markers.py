@@ -130,7 +130,8 @@ class MarkerReader:
         if defined is not None:
             found = self.unmark(defined).markers
             references = tuple(r for marker in found for r in marker.references)
-            return Marker(0, references, () if references else (f"[{key}]",))
+            named = next((m["link"] for m in _MARKER.finditer(defined) if m["link"]), f"[{key}]")
+            return Marker(0, references, () if references else (named,))
         if key.isdigit() and self._evidence.source(int(key)):
             return Marker(0, (CitedId(int(key)),))
         return Marker(0, unknown=(f"[{key}]",))

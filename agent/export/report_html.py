@@ -15,6 +15,7 @@ from agent.export.markup import cite, cited, inline, prose, with_uncited
 from agent.export.run_record import FinishedRun, seconds_between, to_the_minute
 from agent.export.verdicts import VERDICTS, how_it_came
 from agent.journal.events import MAIN
+from agent.types import VerdictState
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -122,8 +123,9 @@ def _sentences(report: Report) -> str:
     """Write what is in doubt; what is carried stands folded: the answer has its marks."""
     if not report.sentences:
         return ""
-    doubtful = verdicts.unsupported(report)
-    carried = [sentence for sentence in report.sentences if sentence not in doubtful]
+    doubtful = verdicts.not_told(report)
+    doubtful += [sentence for sentence in report.sentences if sentence.about_search]
+    carried = [one for one in report.sentences if one.verdict is VerdictState.SUPPORTED]
     rows = [f'<ul class="sentences">{_rows(doubtful, report)}</ul>'] if doubtful else []
     if carried:
         many = f"{len(carried)} sentence{'s' * (len(carried) != 1)} that the sources carry"
@@ -200,18 +202,23 @@ def _references(report: Report) -> str:
     """Write the references of an audited draft, and before them what does not hold in it."""
     if not report.references:
         return ""
-    wrong = "\n".join(
-        f'<li>{inline(text)}<br><span class="verdict contradicted">does not hold</span> '
+    faults = verdicts.at_fault(report)
+    wrong = _rows(faults, report) + "".join(
+        f'\n<li>{inline(text)}<br><span class="verdict contradicted">does not hold</span> '
         f'<span class="meta">{escape(why)}</span></li>'
-        for text, why in verdicts.faults(report)
+        for text, why in verdicts.faults(report)[len(faults) :]
     )
+    look = _rows(verdicts.to_look_at(report), report)
     rows = "\n".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in verdicts.reference(one))}</tr>"
         for one in report.references
     )
     head = "".join(f'<th scope="col">{name}</th>' for name in ("reference", "", "found"))
-    return (
-        f'<h2>What does not hold</h2>\n<ul class="sentences">\n{wrong}\n</ul>\n' if wrong else ""
+    listed = (("What does not hold", wrong), (verdicts.LOOK, look))
+    return "".join(
+        f'<h2>{head}</h2>\n<ul class="sentences">\n{items}\n</ul>\n'
+        for head, items in listed
+        if items
     ) + (
         '<h2>References</h2>\n<div class="wide" role="region" aria-label="References" tabindex="0">'
         f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>"

@@ -82,10 +82,12 @@ def _references(report: Report) -> str:
     """Write the references of an audited draft, and before them what does not hold in it."""
     if not report.references:
         return ""
+    look = [f"- {_cell(one.text)} — {_cell(one.reason)}" for one in verdicts.to_look_at(report)]
     wrong = [f"- {_cell(text)} — {_cell(why)}" for text, why in verdicts.faults(report)]
     rows = [f"| {' | '.join(map(_cell, verdicts.reference(one)))} |" for one in report.references]
     head = ["## References", "", "| reference | | found |", "|---|---|---|"]
     first = ["## What does not hold", "", *wrong, ""] if wrong else []
+    first += [f"## {verdicts.LOOK}", "", *look, ""] if look else []
     return "\n".join([*first, *head, *rows])
 
 

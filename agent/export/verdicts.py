@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from agent.types import VerdictState
@@ -22,6 +23,7 @@ VERDICTS = {
     VerdictState.CONTRADICTED: "contradicted",
     VerdictState.UNDECIDED: "not verified",
     VerdictState.UNCITED: "uncited",
+    VerdictState.UNSUPPORTED: "not supported",
 }
 """What people read for a verdict."""
 WEAK = "search result only"
@@ -63,14 +65,28 @@ def faults(report: Report) -> list[tuple[str, str]]:
     A sentence is at fault that what it cites, or any page that was read, contradicts, and one that
     a judge did not find in what it cites; what nobody could decide is not.
     """
-    found = [(sentence.text, sentence.reason) for sentence in report.sentences if _wrong(sentence)]
+    found = [(sentence.text, sentence.reason) for sentence in at_fault(report)]
     return found + [(r.url or r.doi or r.text, why) for r in report.references for why in r.wrong]
 
 
-def _wrong(sentence: Sentence) -> bool:
-    undecided = sentence.verdict is VerdictState.UNDECIDED and sentence.decided_by == "judge"
-    contradicted = sentence.verdict is VerdictState.CONTRADICTED
-    return contradicted or bool(sentence.citations and undecided)
+def at_fault(report: Report) -> list[Sentence]:
+    """Give the sentences of an audited draft that do not hold."""
+    wrong = (VerdictState.CONTRADICTED, VerdictState.UNSUPPORTED)
+    return [sentence for sentence in report.sentences if sentence.verdict in wrong]
+
+
+LOOK = "Look at these: a figure, date or name does not stand in what they cite"
+"""What is put before the sentences of a draft that are the likeliest to be wrong."""
+
+
+def to_look_at(report: Report) -> list[Sentence]:
+    """Give the sentences that nobody decided and of which a value does not stand there.
+
+    On six drafts by an author who did not know the code these were 16 of 36 faults and 2 of 58
+    true sentences.
+    """
+    undecided = (one for one in report.sentences if one.verdict is VerdictState.UNDECIDED)
+    return [sentence for sentence in undecided if sentence.missing]
 
 
 _STATES = {
@@ -106,6 +122,12 @@ def unsupported(report: Report) -> list[Sentence]:
     return [sentence for sentence in doubtful if not sentence.about_search]
 
 
+def not_told(report: Report) -> list[Sentence]:
+    """Give the claims that nothing carries, but for those of a draft that are listed before."""
+    before = [*at_fault(report), *to_look_at(report)] if report.references else []
+    return [sentence for sentence in unsupported(report) if sentence not in before]
+
+
 def failure(result: Any) -> str:
     """Say why a tool failed, from the data of its result; empty where it did not."""
     return str(result.get("error") or "") if isinstance(result, dict) else ""
@@ -121,8 +143,13 @@ def asked_for(param: str, between: str) -> str:
 
 
 def rated(report: Report) -> list[str]:
-    """Say the confidence, then in a few words each what it is made of; empty without an answer."""
-    if not report.sources or report.references or report.status == "not_found":
+    """Say the confidence, then in a few words each what it is made of; empty without an answer.
+
+    Of a draft that was audited, how many of its sentences stand how.
+    """
+    if report.references:
+        return _counted(report)
+    if not report.sources or report.status == "not_found":
         return []
     value, parts = report.confidence, report.confidence_parts
     return [
@@ -135,6 +162,15 @@ def rated(report: Report) -> list[str]:
         f"speaks of {_share(parts.coverage)} of the question",
         *([] if parts.freshness is None else [f"newest source {_age(parts.freshness)} old"]),
     ]
+
+
+def _counted(report: Report) -> list[str]:
+    look, many = to_look_at(report), len(report.sentences)
+    words = Counter(verdict(one) for one in report.sentences if one not in look)
+    carried = words.pop(VERDICTS[VerdictState.SUPPORTED], 0)
+    told = [f"{carried} of {many} sentences supported"] if many else []
+    told += [f"{len(look)} to look at"] if look else []
+    return told + [f"{count} {word}" for word, count in words.items()]
 
 
 def _share(value: float) -> str:

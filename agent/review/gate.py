@@ -86,7 +86,9 @@ class Gate:
         claims = self.verdicts.without_decided(claims)
         if self.judge is None or not claims or not takes(self.judge, Task.JUDGE):
             return self.verdicts
-        asker = ModelClient(self.judge, judge_system(), self.work.budget, self.record)
+        asker = ModelClient(
+            self.judge, judge_system(self.evidence.question), self.work.budget, self.record
+        )
         try:
             async with asyncio.timeout(self.work.budget.seconds_left(reserve=False)):
                 decided = await judge(asker, place, claims, self.evidence, answer)

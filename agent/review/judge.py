@@ -52,6 +52,11 @@ _STATES = {
     "undecided": (VerdictState.UNDECIDED, "the passages do not say it"),
 }
 
+_OTHERS = (
+    "Cited by the answer's other sentences: these tell who or what a claim speaks of, and count "
+    "for the answer."
+)
+
 Case = tuple[str, str]
 """A claim, and the ids of the passages that it cites: with others it is another question."""
 
@@ -168,14 +173,27 @@ async def judge(
     """Ask a model about claims; what it does not answer stays undecided. Raises `ModelError`."""
     if isinstance(asker.model, PluggedJudge):
         return await asyncio.to_thread(asker.model.decide, claims)
+    claims = by_sources(claims)
     request = judge_request(claims, evidence, answer)
     reply = await asker.ask(place, [Message("user", request)])
     return read_verdicts(reply.text, claims, evidence)
 
 
-def judge_system() -> str:
-    """The judge's own system prompt."""
-    return prompt(JUDGE)
+def judge_system(question: str = "") -> str:
+    """The judge's own system prompt; of an answer to a question it is to say whether it is one."""
+    return "\n\n".join([prompt(JUDGE), *([prompt("judge-answer")] if question else [])])
+
+
+def by_sources(claims: Mapping[str, Sequence[Passage]]) -> dict[str, Sequence[Passage]]:
+    """Put claims together that cite the same sources: so they are numbered in their order."""
+    groups: dict[tuple[int, ...], dict[str, Sequence[Passage]]] = {}
+    for claim, passages in claims.items():
+        groups.setdefault(_sources(passages), {})[claim] = passages
+    return {claim: cited for group in groups.values() for claim, cited in group.items()}
+
+
+def _sources(passages: Iterable[Passage]) -> tuple[int, ...]:
+    return tuple(sorted({passage.source for passage in passages}))
 
 
 def judge_request(
@@ -190,7 +208,7 @@ def judge_request(
     groups: dict[tuple[int, ...], list[str]] = {}
     shown: dict[tuple[int, ...], dict[str, Passage]] = {}
     for number, (claim, passages) in enumerate(claims.items(), 1):
-        sources = tuple(sorted({passage.source for passage in passages}))
+        sources = _sources(passages)
         groups.setdefault(sources, []).append(f"Claim {number}: {inert(' '.join(claim.split()))}")
         shown.setdefault(sources, {}).update((p.id, p) for p in _shown(passages, evidence))
     head = [f"Question: {evidence.question}"] if evidence.question else []
@@ -204,7 +222,7 @@ def judge_request(
     others = [p for p in cited_passages(answer, evidence) if p.id not in known]
     if others:
         lines = "\n".join(placed(passage, evidence) for passage in others)
-        head.append(f"Cited by the answer's other sentences:\n<web>\n{inert(lines)}\n</web>")
+        head.append(f"{_OTHERS}\n<web>\n{inert(lines)}\n</web>")
     return "\n\n".join(head)
 
 

@@ -7,39 +7,47 @@ checked as the sentences of an answer are, and the report is shown and exported 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from agent.config import host_port, private_folder
 from agent.config import options as options_of
 from agent.errors import ResearchError, UsageError
-from agent.evidence.answer import check_answer
+from agent.evidence.answer import UNCITED_LOOKED_AT, check_answer, report_source
+from agent.evidence.verify import judged, verify_claim
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE
 from agent.journal.runs import Runs
 from agent.models.base import Task, takes
-from agent.review.judge import Verdicts, judge, judge_system, open_claims
+from agent.review.judge import Verdicts, by_sources, judge, judge_system, open_claims
 from agent.run.draft import SERVICES, ReferenceCheck, read_draft
 from agent.run.models import find_model
 from agent.run.research import Run
 from agent.run.services import Given, RunServices
 from agent.run.web import open_web
-from agent.types import Report
+from agent.types import ConfidenceParts, Report, VerdictState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AsyncExitStack
     from pathlib import Path
 
+    from agent.evidence.answer import CheckedAnswer
+    from agent.evidence.store import Evidence
     from agent.journal.events import Event
     from agent.models.base import Model
     from agent.run.draft import Draft
     from agent.run.models import FoundModel
     from agent.run.settings import Flags
+    from agent.types import Passage, Verdict
 
 CLAIMS_AT_ONCE: Final = 10
 """Claims that a judge is asked about in one request: as many as a long answer has."""
 
+_LOOKED_AT: Final = 60
+"""Passages among which the nearest of another page is looked for: those of its own come first."""
 _FIRST_WORDS: Final = 24
 """Characters of a claim by which its paragraph is found: markers stand further on."""
 
@@ -84,8 +92,10 @@ class Audit(Run):
         self, services: RunServices, model: FoundModel, draft: Draft, where: Mapping[str, str]
     ) -> None:
         super().__init__(services, model)
+        services.evidence.question = ""  # a draft answers none
         self._draft = draft
         self._where = where
+        self._requests = 0
 
     async def _answered(self, stack: AsyncExitStack) -> Report:
         services, context = self._services, self._services.context
@@ -98,57 +108,143 @@ class Audit(Run):
         note = services.journal.write
         model = await self._model.open_judge(stack)
         model = model or await self._model.open(stack, lambda why: note("note", text=why))
-        verdicts = await self._judged(model, text)
-        checked = await asyncio.to_thread(check_answer, text, services.evidence, verdicts)
+        checked = await asyncio.to_thread(check_answer, text, services.evidence)
+        if takes(model, Task.JUDGE):
+            verdicts = await self._judged(model, text, checked)
+            checked = await asyncio.to_thread(check_answer, text, services.evidence, verdicts)
+        checked = _told(checked, await self._elsewhere(model, checked), services.evidence)
         numbers = {source.url: source.n for source in checked.sources}
-        for reference, found in zip(self._draft.references, references, strict=True):
+        for reference, found in references.items():
             found.source = numbers.get(checking.places.get(reference, ""))
+        cited = [sentence for sentence in checked.sentences if sentence.citations]
+        carried = sum(one.verdict is VerdictState.SUPPORTED for one in cited)
+        parts = ConfidenceParts(supported=round(carried / (len(cited) or 1), 3))
         report = Report(
             run=services.ledger.run,
             question=services.question,
             status="answered",
             answer=checked.answer,
             confidence=None,
+            confidence_parts=parts,
             sentences=list(checked.sentences),
             sources=list(checked.sources),
-            references=references,
+            references=list(references.values()),
             usage=services.ledger.usage,
             elapsed_s=round(services.budget.elapsed(), 3),
         )
         return self._close(report)
 
-    async def _judged(self, model: Model, text: str) -> Verdicts:
-        """Ask the judge about what code leaves open, some claims at a time; as far as it goes.
+    async def _judged(self, model: Model, text: str, checked: CheckedAnswer) -> Verdicts:
+        """Ask the judge about what code leaves open.
 
         It is not asked about a sentence whose source could not be read: other pages decide nothing.
         """
-        services, verdicts = self._services, Verdicts()
-        if not takes(model, Task.JUDGE):
-            return verdicts
-        checked = await asyncio.to_thread(check_answer, text, services.evidence)
-        unread = {said for said, _ in checked.unread}
-        unread -= {one.text for one in checked.sentences if one.citations}
-        claims = await asyncio.to_thread(open_claims, text, services.evidence)
+        claims = await asyncio.to_thread(open_claims, text, self._services.evidence)
+        unread = _unread(checked)
         claims = {claim: cited for claim, cited in claims.items() if claim not in unread}
+        return await self._asked(model, claims, checked.answer)
+
+    async def _elsewhere(self, model: Model, checked: CheckedAnswer) -> dict[str, Verdict]:
+        """Look on the other pages that were read for what its own does not carry: where it stands.
+
+        Words that stand there decide it, or the judge, who is shown the page that is nearest.
+        """
+        evidence, found = self._services.evidence, {}
+        near = await asyncio.to_thread(_on_other_pages, checked, evidence)
+        for claim, passages in near.items():
+            verdict = verify_claim(claim, passages)
+            if verdict.state is VerdictState.SUPPORTED:
+                found[claim] = verdict
+        if takes(model, Task.JUDGE):
+            left = {claim: cited for claim, cited in near.items() if claim not in found}
+            verdicts = await self._asked(model, left, checked.answer)
+            for claim, passages in left.items():
+                source = evidence.source(passages[0].source)
+                said = judged(verdicts(claim, passages), source.passages if source else ())
+                if said and said.state is VerdictState.SUPPORTED and said.passage:
+                    found[claim] = said
+        return found
+
+    async def _asked(
+        self, model: Model, claims: Mapping[str, Sequence[Passage]], text: str
+    ) -> Verdicts:
+        """Ask the judge about claims, some at a time; as far as it goes."""
+        services, verdicts, claims = self._services, Verdicts(), by_sources(claims)
         for first in range(0, len(claims), CLAIMS_AT_ONCE):
-            some = dict(list(claims.items())[first : first + CLAIMS_AT_ONCE])
-            place = f"{JUDGE}/{first // CLAIMS_AT_ONCE + 1}"
+            some = dict(itertools.islice(claims.items(), first, first + CLAIMS_AT_ONCE))
+            self._requests += 1
+            place = f"{JUDGE}/{self._requests}"
             asker = ModelClient(model, judge_system(), services.budget, services.record)
             try:
                 async with asyncio.timeout(services.budget.seconds_left(reserve=False)):
-                    told = _around(some, checked.answer)
+                    told = _around(some, text)
                     decided = await judge(asker, place, some, services.evidence, told)
             except (ResearchError, TimeoutError) as error:
                 services.record("note", place, text=f"the judge failed: {error or 'timeout'}")
                 break
-            decided.answers = None
             verdicts = verdicts.joined(decided)
             services.record("judge", place, verdicts=decided.rows())
         return verdicts
 
 
+def _unread(checked: CheckedAnswer) -> set[str]:
+    """Give the sentences that cite nothing but what could not be read."""
+    said = {text for text, _ in checked.unread}
+    return said - {one.text for one in checked.sentences if one.citations}
+
+
+def _on_other_pages(checked: CheckedAnswer, evidence: Evidence) -> dict[str, list[Passage]]:
+    """Give the nearest passages of the nearest page that a sentence which is not carried omits."""
+    unread, found = _unread(checked), {}
+    urls = {source.n: source.url for source in checked.sources}
+    for sentence in checked.sentences:
+        cites = sentence.citations or sentence.text in unread
+        if sentence.verdict is VerdictState.SUPPORTED or not cites:
+            continue
+        own = {urls[n] for n in sentence.citations}
+        others = {source.n for source in evidence.sources if source.url not in own}
+        ranked = evidence.search(sentence.text, _LOOKED_AT)
+        passages = [passage for passage in ranked if passage.source in others]
+        near = [passage for passage in passages if passage.source == passages[0].source]
+        if near:
+            found[sentence.text] = near[:UNCITED_LOOKED_AT]
+    return found
+
+
+def _told(
+    checked: CheckedAnswer, elsewhere: Mapping[str, Verdict], evidence: Evidence
+) -> CheckedAnswer:
+    """Tell of each sentence where else it stands, and a judge's no from what nobody decided."""
+    sources = {source.url: source for source in checked.sources}
+    unread, sentences = _unread(checked), []
+    for sentence in checked.sentences:
+        state, reason = sentence.verdict, sentence.reason
+        if state is VerdictState.UNDECIDED and sentence.decided_by == "judge":
+            state = VerdictState.UNSUPPORTED if sentence.citations else VerdictState.UNCITED
+        elif state is VerdictState.UNCITED and sentence.text in unread:
+            state = VerdictState.UNDECIDED  # it cites something
+        verdict = elsewhere.get(sentence.text)
+        passage = evidence.passage((verdict and verdict.passage) or "")
+        page = evidence.source(passage.source) if passage else None
+        if verdict and page:
+            source = sources.setdefault(page.url, report_source(len(sources) + 1, page, []))
+            source.quotes += [verdict.quote] * (verdict.quote not in source.quotes)
+            quote = " ".join(verdict.quote.split())
+            reason = f"{reason}; it stands in [{source.n}]: “{quote}”"
+        sentences.append(sentence.model_copy(update={"verdict": state, "reason": reason}))
+    return replace(checked, sentences=tuple(sentences), sources=tuple(sources.values()))
+
+
 def _around(claims: Iterable[str], text: str) -> str:
-    """Give the paragraphs of a draft in which claims stand: what their “he” and “it” mean."""
+    """Give the paragraphs of a draft in which claims stand, each under its heading.
+
+    They tell what “he” and “it” mean.
+    """
     begun = [claim[:_FIRST_WORDS] for claim in claims]
-    parts = text.split("\n\n")
-    return "\n\n".join(part for part in parts if any(words in part for words in begun))
+    kept: dict[str, None] = {}
+    heading = ""
+    for part in text.split("\n\n"):
+        heading = part if part.startswith("#") else heading
+        if any(words in part for words in begun):
+            kept.update(dict.fromkeys(filter(None, (heading, part))))
+    return "\n\n".join(kept)

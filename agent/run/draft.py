@@ -312,24 +312,33 @@ class ReferenceCheck:
     _asked: int = field(default=0, init=False)
     _away: list[str] = field(default_factory=list, init=False)
 
-    async def all(self, references: Sequence[DraftReference]) -> list[CheckedReference]:
+    async def all(
+        self, references: Sequence[DraftReference]
+    ) -> dict[DraftReference, CheckedReference]:
         """Check all references; sources are numbered in their order, however fast each page is.
 
+        Those to one address are one, under all its keys: it stands under the first of them.
         Raises `WebOutOfReach` where not one of them can be connected to.
         """
         slots = asyncio.Semaphore(AT_ONCE)
+        same: dict[object, list[DraftReference]] = {}
+        for one in references:
+            place = (_place(one.url), one.title) if one.url and not one.doi else one
+            same.setdefault(place, []).append(one)
 
         async def looked_up(one: DraftReference) -> tuple[CheckedReference, Page | None]:
             async with slots:
                 return await self._looked_up(one)
 
-        found = await asyncio.gather(*map(looked_up, references))
+        found = await asyncio.gather(*(looked_up(first) for first, *_ in same.values()))
         if self._away and len(self._away) == self._asked:
             raise WebOutOfReach(f"no reference can be reached: {self._away[0]}")
-        for reference, (checked, page) in zip(references, found, strict=True):
+        for each, (checked, page) in zip(same.values(), found, strict=True):
+            checked.key = ", ".join(one.key for one in each if one.key)
             if page is not None:
-                self._register(reference, checked, page)
-        return [checked for checked, _ in found]
+                self._register(each[0], checked, page)
+                self.places.update(dict.fromkeys(each, self.places.get(each[0], "")))
+        return {each[0]: one for each, (one, _) in zip(same.values(), found, strict=True)}
 
     async def _looked_up(self, one: DraftReference) -> tuple[CheckedReference, Page | None]:
         checked = CheckedReference(key=one.key, text=one.text, url=one.url, doi=one.doi)

@@ -33,7 +33,7 @@ def weighed(make_page: Callable[..., Page]) -> Callable[..., Weighed]:
         answers: Answers | None = "fully",
         keyless: bool = False,
     ) -> Weighed:
-        evidence = Evidence()
+        evidence = Evidence(QUESTION)
         for number, text in enumerate(texts):
             page = make_page(text, url=where.format(number))
             assert page.document is not None

@@ -201,18 +201,25 @@ def test_a_cell_answers_by_its_column_and_row(make_page: Callable[..., Page]) ->
         "I found no figure for 2023.",
         "The sources do not say who painted it.",
         "Nothing was found on its keepers.",
-        "None of the pages mentions a ferry [S1¶3].",
     ],
 )
 def test_what_the_search_did_not_find_is_no_claim(said: str, evidence: Evidence) -> None:
+    evidence.question = "When was it built?"
     [sentence] = check_answer(said, evidence).sentences
     assert sentence.about_search
 
 
 @pytest.mark.parametrize(
-    "said", ["No keeper ever found the lamp.", "Its source was never found.", "I found the tower."]
+    "said",
+    [
+        "No keeper ever found the lamp.",
+        "Its source was never found.",
+        "I found the tower.",
+        "The sources found nothing to praise in it [S1¶3].",
+    ],
 )
 def test_a_denial_about_the_world_is_a_claim(said: str, evidence: Evidence) -> None:
+    evidence.question = "When was it built?"
     [sentence] = check_answer(said, evidence).sentences
     assert not sentence.about_search
 

@@ -10,7 +10,7 @@ import pytest
 from docx import Document
 
 from agent.errors import UsageError, WebOutOfReach
-from agent.export.verdicts import faults
+from agent.export.verdicts import faults, to_look_at
 from agent.journal.runs import Runs
 from agent.run.audit import audit
 from agent.run.draft import read_draft
@@ -100,6 +100,7 @@ async def test_sentences_are_held_against_what_each_cites(audited):
         ("We find this odd.", "uncited"),
     ]
     assert report.sentences[1].reason == "“42” does not stand in [1]"
+    assert to_look_at(report) == [report.sentences[1]]
     assert faults(report) == []
 
 
@@ -119,6 +120,27 @@ async def test_one_value_wrong_is_a_fault_by_code_alone_and_the_judge_finds_the_
     assert report.sentences[2].decided_by == "judge"
 
 
+async def test_a_page_that_carries_what_another_was_cited_for_is_named(audited, script):
+    lines = ["1 not stated", '1 supported "She was born in Lindmark in 1861"\n2 not stated']
+    judge = script(*({"reply": line, "for": "judge"} for line in lines))
+    report = await audited(
+        "The Heron line opened on 4 May 1898 with horse-drawn cars [1]. Lindmark is where the"
+        " engineer came into the world [2]. Hedda Brask was an engineer [3].\n\n"
+        "[1]: SITE/heron\n[2]: SITE/heron\n[3]: SITE/brask\n",
+        model=judge,
+    )
+    told = report.sentences[1]
+    assert told.verdict == "unsupported"
+    assert "it stands in [2]: “She was born in Lindmark in 1861”" in told.reason
+    assert [(one.key, one.source) for one in report.references] == [("1, 2", 1), ("3", 2)]
+
+
+async def test_a_sentence_of_a_draft_is_never_about_the_search(audited):
+    report = await audited("The sources found nothing to praise in the cars ([H](SITE/heron)).")
+    [sentence] = report.sentences
+    assert (sentence.about_search, sentence.verdict) == (False, "undecided")
+
+
 async def test_references_that_moved_died_or_were_archived_are_told(audited):
     report = await audited(
         "It has 24 cars [1]. The tower stood 31 metres high before the fire [2]. Nobody knows"
@@ -128,8 +150,8 @@ async def test_references_that_moved_died_or_were_archived_are_told(audited):
     assert (moved.state, moved.now[-6:], moved.wrong) == ("moved", "/heron", [])
     assert (archived.state, archived.archived[-15:]) == ("dead", "/web/2020/tower")
     assert (lost.state, lost.archived, lost.source) == ("dead", "", None)
-    assert [s.verdict.value for s in report.sentences] == ["supported", "supported", "uncited"]
-    assert report.sentences[2].reason == "cites [3], which was not read"
+    assert [s.verdict.value for s in report.sentences] == ["supported", "supported", "undecided"]
+    assert report.sentences[2].reason.endswith("/lost, which was not read")
     assert len(faults(report)) == 2
 
 
@@ -263,7 +285,7 @@ async def test_a_judge_is_not_asked_about_what_could_not_be_read(audited, script
     report = await audited(
         "It is far away [1]. Trams are loved ([H](SITE/heron)).\n\n[1]: SITE/lost\n", model=judge
     )
-    assert [s.verdict.value for s in report.sentences] == ["uncited", "contradicted"]
+    assert [s.verdict.value for s in report.sentences] == ["undecided", "contradicted"]
 
 
 async def test_a_year_that_is_a_link_stays_a_word_of_its_sentence(audited):
@@ -283,3 +305,4 @@ async def test_a_judge_is_shown_the_paragraph_that_a_claim_stands_in(audited, sc
     said = json.dumps(asked, ensure_ascii=False, default=str)
     assert "The line is old. Everybody loves it" in said
     assert "Hedda Brask made lamps" not in said
+    assert "answers the question" not in said
