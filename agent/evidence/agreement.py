@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.evidence.answer import CheckedAnswer
     from agent.evidence.literal import Ground
     from agent.evidence.store import Evidence, Source
-    from agent.types import Answers, ReportSource, Sentence
+    from agent.types import Answers, Fit, ReportSource, Sentence
 
 LOOKED_AT = 3
 """Passages of each other source that are held against a sentence: its best ones."""
@@ -59,14 +59,15 @@ def weigh(
     question: str,
     *,
     answers: Answers | None = None,
-    keyless: bool = False,
+    fit: Fit | None = None,
 ) -> Weighed:
     """Hold the supported sentences of an answer against the pages that they do not cite.
 
-    `answers` is a judge's word on whether the question is answered; `keyless` says that no language
-    model wrote it. Sources that say otherwise are numbered after those that the answer cites.
+    `answers` is a judge's word on whether the question is answered; `fit` how well its sentence
+    fits the question, where rules chose it. Sources that say otherwise are numbered after those
+    that the answer cites.
     """
-    return _Weighing(checked, evidence).run(question, answers, keyless=keyless)
+    return _Weighing(checked, evidence).run(question, answers, fit)
 
 
 def site_of(url: str) -> str:
@@ -120,7 +121,7 @@ class _Weighing:
         self._sites = {site_of(source.url) for source in read or checked.sources}
         self._agreement: list[float] = []
 
-    def run(self, question: str, answers: Answers | None, *, keyless: bool) -> Weighed:
+    def run(self, question: str, answers: Answers | None, fit: Fit | None) -> Weighed:
         claims = [s for s in self._checked.sentences if not s.about_search]
         for sentence in claims:
             if sentence.verdict is VerdictState.SUPPORTED:
@@ -133,8 +134,9 @@ class _Weighing:
             coverage=round(_coverage(question, self._cited(), self._checked), 3),
             freshness=_freshness(self._cited()),
             answers=answers,
+            fit=fit,
         )
-        confidence = rate(parts, claims, self._checked.sources, keyless=keyless)
+        confidence = rate(parts, claims, self._checked.sources)
         sources = (*self._checked.sources, *self._added)
         return Weighed(confidence, parts, sources, tuple(self._conflicts))
 

@@ -10,7 +10,7 @@ from agent.types import VerdictState
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.types import ConfidenceParts, ReportSource, Sentence
+    from agent.types import ConfidenceParts, Fit, ReportSource, Sentence
 
 WORTH = {
     VerdictState.SUPPORTED: 1.0,
@@ -31,20 +31,20 @@ EACH_FURTHER_SITE = 0.5
 WITH_CONTRADICTION = 0.35
 """Cap on an answer with a sentence of which a source says the contrary."""
 
-KEYLESS: tuple[float, float] | None = (-2.17, 4.28)
-"""Logistic coefficients for answers that no language model wrote: constant, coverage (the share of
-the question's words that is spoken of); None shows words in the place of a number. Fitted by
-`tests/bench/confidence.py` on 354 answers over both closed webs; fitted on one and tried on the
-other, Brier .164 and .184, a constant .205 and .223. That such an answer stands there word for
-word is no evidence: it always does."""
+FITTING = (-0.85, 1.7)
+"""Logistic coefficients for a sentence that rules chose: constant, and the share of the question
+that it says itself times its margin over the next sentence. Fitted on 112 answers over 27 manuals,
+READMEs, licences and articles and 194 over two closed webs. Fitted on the webs alone and tried on
+the documents, 52 of the 55 answers from .7 on are right, and 22 of the 57 below; the other way 106
+of 119 and 33 of 75. Brier .153 and .145, of a constant .224 and .203. By the share of the question
+that is spoken of anywhere, which it was, 56 of 86 were right. Whether a figure, date or name stands
+there where one is asked for, the heading, and a bridge to another page added nothing."""
 
 
 def rate(
     parts: ConfidenceParts,
     sentences: Sequence[Sentence],
     sources: Sequence[ReportSource],
-    *,
-    keyless: bool = False,
 ) -> float | None:
     """Rate an answer from 0 to 1 by its parts; None where nothing calibrated can be said.
 
@@ -53,8 +53,8 @@ def rate(
     """
     if not sentences or not sources:
         return 0.0
-    if keyless:
-        return None if KEYLESS is None else round(keyless_confidence(parts, KEYLESS), 2)
+    if parts.fit is not None:
+        return round(parts.agreement * fitting(features(parts.fit), FITTING), 2)
     if parts.answers is not None:
         value = ANSWERED[parts.answers]
     elif any(sentence.verdict is VerdictState.CONTRADICTED for sentence in sentences):
@@ -69,17 +69,16 @@ def rate(
     return round(value, 2)
 
 
-def features(parts: ConfidenceParts) -> tuple[float, ...]:
-    """Give what the confidence of a keyless answer is reckoned from."""
-    return (parts.coverage,)
+def features(fit: Fit) -> tuple[float, ...]:
+    """Give what the confidence in a sentence that rules chose is reckoned from."""
+    return (fit.own * fit.margin,)
 
 
-def keyless_confidence(parts: ConfidenceParts, coefficients: Sequence[float]) -> float:
-    """Reckon the logistic curve; conflicts lower it by their share."""
+def fitting(values: Sequence[float], coefficients: Sequence[float]) -> float:
+    """Reckon the logistic curve; the first coefficient is the constant."""
     constant, *weights = coefficients
-    pairs = zip(weights, features(parts), strict=True)
-    score = constant + sum(weight * value for weight, value in pairs)
-    return parts.agreement / (1 + math.exp(-score))
+    score = constant + sum(w * value for w, value in zip(weights, values, strict=True))
+    return 1 / (1 + math.exp(-score))
 
 
 def share_supported(sentences: Sequence[Sentence]) -> float:
