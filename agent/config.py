@@ -16,10 +16,10 @@ import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
-from agent.depth import EFFORTS, Depth, Effort
 from agent.errors import UsageError
-from agent.limits import LimitSettings, WikiRules, underscored
+from agent.limits import EFFORTS, Depth, Effort, LimitSettings, WikiRules, underscored
 from browser.net.url import parse as parse_url
+from browser.plugins import PluginBroken, load_plugin
 
 APP = "urchin-research"
 MAX_STEPS = 200
@@ -287,3 +287,21 @@ def host_port(url: str) -> str:
     if parsed is None:
         raise UsageError(f"{url!r} is not a web address", hint="Write it as http://host:port/path.")
     return parsed.netloc
+
+
+def plugged(kind: str, name: str) -> Any:
+    """Load the plug-in of this name; None where there is none. Raises `UsageError`."""
+    try:
+        return load_plugin(kind, name)
+    except PluginBroken as error:
+        raise UsageError(str(error), hint=error.hint) from error
+
+
+def made(kind: str, name: str, *given: object) -> Any:
+    """Load a plug-in and call what it names; None where there is none. Raises `UsageError`."""
+    make = plugged(kind, name)
+    try:
+        return make(*given) if make is not None else None
+    # A package of somebody else's may fail in any way.
+    except Exception as error:
+        raise UsageError(f"the {kind} plug-in {name!r} cannot be made: {error}") from error

@@ -10,7 +10,7 @@ from pathlib import Path
 import agent
 import urchin
 from agent.config import Options
-from agent.run.keywords import Flags
+from agent.run.settings import Flags
 
 ROOT = Path(__file__).parent.parent
 

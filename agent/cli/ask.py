@@ -1,37 +1,39 @@
-"""`research ask`: a question from the shell."""
+"""`research ask` and `research resume`: a question from the shell, with what is piped to it."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import re
+import select
+import stat
 import sys
+import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import given, output_flags, run_flags
+from agent.cli.flags import data_dir_option, given, output_flags, run_flags
 from agent.cli.help_screen import EXAMPLES, SectionedCommand
-from agent.cli.job_place import check_tasks, tasks_of
 from agent.cli.progress import told
-from agent.cli.render import print_report
-from agent.cli.standard_input import piped_file
-from agent.cli.stores import all_runs
+from agent.cli.render import export_paths, print_report, write_exports
+from agent.cli.stores import all_runs, check_tasks, tasks_of
 from agent.cli.templates import filled, template_option
 from agent.cli.terminal import approver, asker, complain, note, print_preview, say_what_rules_cannot
-from agent.cli.write_exports import export_paths, write_exports
 from agent.config import Options, options
 from agent.run.outcome import exit_code
 from agent.run.preview import preview
 from agent.run.research import research
+from agent.run.resume import resume_run
 from agent.types import Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from agent.journal.events import Event
 
@@ -154,7 +156,7 @@ def progress_view(*, quiet: bool, verbose: int) -> Iterator[Callable[[Event], No
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():
-        from agent.cli.live_view import LiveView  # noqa: PLC0415 - rich only on a terminal
+        from agent.cli.progress import LiveView  # noqa: PLC0415 - rich only on a terminal
 
         with LiveView(verbose) as view:
             yield view.note
@@ -233,3 +235,75 @@ def _run(
 
 def _print_event(event: Event) -> None:
     print(event.to_json(), flush=True)
+
+
+_SOON, _PATIENCE = 1.0, 9.0
+"""Seconds for the first byte to come: before it is said that it is waited for, and after that."""
+
+
+@contextmanager
+def piped_file() -> Iterator[Path | None]:
+    """Give what comes on standard input as a file that lasts as long as the block, or None.
+
+    Read are pipes, sockets and files, to their end; terminals and /dev/null hold nothing. A pipe
+    whose writer says nothing for ten seconds is left alone, which is said.
+    """
+    body = _read()
+    if not body.strip():
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="research-") as folder:
+        path = Path(folder) / f"standard-input{_ending(body)}"
+        path.write_bytes(body)
+        yield path
+
+
+def _read() -> bytes:
+    try:
+        handle = sys.stdin.fileno()
+        mode = os.fstat(handle).st_mode
+    except (AttributeError, OSError, ValueError):  # closed by the caller (`<&-`)
+        return b""
+    if stat.S_ISREG(mode) or (_is_stream(mode) and _speaks(handle)):
+        return sys.stdin.buffer.read()
+    return b""
+
+
+def _is_stream(mode: int) -> bool:
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def _speaks(handle: int) -> bool:
+    """Wait for the first byte, or the end; Windows cannot wait for a pipe and reads at once."""
+    if sys.platform == "win32" or select.select([handle], [], [], _SOON)[0]:
+        return True
+    note("Waiting for standard input; `< /dev/null` says that there is none.")
+    if select.select([handle], [], [], _PATIENCE)[0]:
+        return True
+    note("Nothing came on standard input; going on without it.")
+    return False
+
+
+def _ending(body: bytes) -> str:
+    """Tell the kinds that are not read as plain text by how they begin."""
+    head = body[:200].lstrip().lower()
+    if head.startswith(b"%pdf-"):
+        return ".pdf"
+    return ".html" if head.startswith((b"<!doctype html", b"<html")) else ".txt"
+
+
+@click.command()
+@click.argument("run", default="last")
+@click.option("--max-steps", type=int, metavar="N", help="Steps at most, those on record included.")
+@click.option("--budget", type=float, metavar="USD", help="Dollars at most from here on.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Seconds at most from here on.")
+@data_dir_option
+@output_flags
+def resume(run: str, data_dir: Path | None, **flags: Any) -> int:
+    """Go on with RUN where it stopped: after a crash, Ctrl-C, a reboot or a spent budget."""
+    folder = all_runs(data_dir).find(run)
+    data = folder.path.parent.parent
+
+    required = bool(flags.pop("require_verified"))
+    start = partial(resume_run, folder, data_dir=data, ask=asker(flags), tasks=tasks_of)
+    return run_to_end(start, flags, data, required=required)

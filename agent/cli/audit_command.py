@@ -14,8 +14,8 @@ from agent.config import options
 from agent.errors import CHECK_FAILED
 from agent.export.verdicts import faults
 from agent.run.audit import audit as audited
+from agent.run.draft import SERVICES
 from agent.run.outcome import EXIT_CODES
-from agent.run.references import SERVICES
 
 if TYPE_CHECKING:
     from agent.types import Report

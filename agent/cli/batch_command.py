@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from agent.cli.flags import given, run_flags_showing
-from agent.cli.job_place import SHOWN, jobs_url_option, opened
+from agent.cli.stores import SHOWN, jobs_url_option, open_jobs
 from agent.cli.terminal import complain, note
 from agent.config import default_data_dir
 from browser.text.words import clean
@@ -93,7 +93,7 @@ def batch(
     """
     own = {n: flags.pop(n) for n in ("at_once", "batch_budget", "retry", "host_delay")}
     data = flags.pop("data_dir") or default_data_dir()
-    with opened(jobs_url, data) as jobs:
+    with open_jobs(jobs_url, data) as jobs:
         from agent.jobs.batch import Batch, read_batch  # noqa: PLC0415 - loads DBOS, an extra
         from agent.jobs.worker import Worker  # noqa: PLC0415 - as above
 

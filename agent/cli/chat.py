@@ -16,14 +16,14 @@ from agent import __version__
 from agent.cli.ask import INTERRUPTED, ask_once
 from agent.cli.flags import given, output_flags, run_flags_showing
 from agent.cli.help_screen import FIRST_FLAGS
+from agent.cli.render import export_paths
 from agent.cli.terminal import complain, fitting
-from agent.cli.write_exports import export_paths
 from agent.config import Options, file_settings, options, private_folder
-from agent.depth import EFFORTS
 from agent.errors import ResearchError
 from agent.export import export
 from agent.journal.runs import Runs
 from agent.journal.writer import utc_now
+from agent.limits import EFFORTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -29,7 +29,7 @@ from browser.types import Outcome, SearchQuery
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from browser.search.source import SearchSource
+    from browser.search.search_results import SearchSource
 
 _PROBE = "lighthouse"
 """A word that every engine and encyclopedia knows."""

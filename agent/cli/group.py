@@ -25,7 +25,7 @@ COMMANDS = {
     "ask": ("ask", "Research a question (what `research QUESTION` does)."),
     "chat": ("chat", "Research in a conversation."),
     "runs": ("run_commands", "List runs; `runs rm` deletes them."),
-    "resume": ("resume_command", "Go on with a run that was cut off."),
+    "resume": ("ask", "Go on with a run that was cut off."),
     "replay": ("record_commands", "Run a run again from its record alone."),
     "show": ("run_commands", "Show a run: its answer, sources and steps."),
     "export": ("run_commands", "Write a run as .md, .html, .pdf, .bib, .warc.gz, .zip and more."),
@@ -43,24 +43,27 @@ COMMANDS = {
         "skill_commands",
         "Instructions that were learned, for runs: list, show, rm.",
     ),
-    "secret": ("secret", "Passwords that runs type by name, each on its site: set, list, rm."),
+    "secret": (
+        "settings_commands",
+        "Passwords that runs type by name, each on its site: set, list, rm.",
+    ),
     "wiki": ("wiki_commands", "What is known as Markdown pages: sync, lint, show, search."),
     "mcp": ("mcp_commands", "Our tools for Claude, Cursor and others, and theirs for runs."),
-    "channels": ("channel_commands", "Questions by Telegram, Discord, Slack, WhatsApp, e-mail."),
-    "serve": ("serve_command", "The page, the API, and a model for OpenAI's clients."),
-    "tools": ("tools_command", "Every tool, whether a run has it, and why not."),
-    "habits": ("habits_command", "What was learned of sites: shown, and forgotten."),
+    "channels": ("serve_commands", "Questions by Telegram, Discord, Slack, WhatsApp, e-mail."),
+    "serve": ("serve_commands", "The page, the API, and a model for OpenAI's clients."),
+    "tools": ("tool_commands", "Every tool, whether a run has it, and why not."),
+    "habits": ("browser_commands", "What was learned of sites: shown, and forgotten."),
     "batch": ("batch_command", "Many questions of a file, side by side."),
     "queue": ("job_commands", "Questions for later: add, list, show, cancel, retry, pause."),
-    "schedule": ("schedule_commands", "Questions that come back: add, list, rm, run."),
-    "monitor": ("monitor_commands", "Watch pages, figures and answers: add, list, rm, run."),
+    "schedule": ("job_commands", "Questions that come back: add, list, rm, run."),
+    "monitor": ("job_commands", "Watch pages, figures and answers: add, list, rm, run."),
     "worker": ("job_commands", "Work through the queue, alone or with others."),
-    "chrome": ("chrome_command", "Start a Chrome that can be attached to."),
+    "chrome": ("browser_commands", "Start a Chrome that can be attached to."),
     "doctor": ("doctor", "Check Python, browser, providers and model."),
-    "config": ("config_commands", "Show and change settings."),
-    "keys": ("key_commands", "Keep API keys: set, list, rm."),
-    "plugins": ("plugin_commands", "What installed packages bring: name, version, kind."),
-    "completion": ("completion_command", "Complete commands and flags in your shell."),
+    "config": ("settings_commands", "Show and change settings."),
+    "keys": ("settings_commands", "Keep API keys: set, list, rm."),
+    "plugins": ("tool_commands", "What installed packages bring: name, version, kind."),
+    "completion": ("help_screen", "Complete commands and flags in your shell."),
 }
 _CLOSE = 0.72
 """Likeness above which a single word is taken for a mistyped command, not for a question."""
@@ -157,7 +160,7 @@ def _print_man(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # 
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """Research a question in a real browser; every sentence of the answer is cited."""
-    from agent.cli.key_commands import fill_environment  # noqa: PLC0415 - as above
+    from agent.cli.settings_commands import fill_environment  # noqa: PLC0415 - as above
     from agent.config import read_file  # noqa: PLC0415 - `--help` and `--version` need no settings
 
     fill_environment()

@@ -1,15 +1,17 @@
-"""The help: one screen of what matters, each command on its own, all of it, and a man page."""
+"""The help: one screen of what matters, all of it, a man page, and completion in shells."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import get_completion_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     Loader = Callable[[str], click.Command]
+
 
 GROUPS = {
     "Ask": ("ask", "chat", "resume", "check"),
@@ -149,3 +151,22 @@ def _roff(text: str) -> str:
     """Keep a text from being read as requests."""
     flat = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{flat}" if flat.startswith((".", "'")) else flat
+
+
+_HOW = """\b
+  bash:  echo 'eval "$(research completion bash)"' >> ~/.bashrc
+  zsh:   echo 'eval "$(research completion zsh)"' >> ~/.zshrc
+  fish:  research completion fish > ~/.config/fish/completions/research.fish
+"""
+
+
+@click.command(epilog=_HOW)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the script that completes commands and flags in SHELL."""
+    kind = get_completion_class(shell)
+    assert kind is not None, "click knows these three"
+    name = ctx.find_root().info_name or "research"
+    variable = f"_{name.replace('-', '_').upper()}_COMPLETE"
+    print(kind(ctx.find_root().command, {}, name, variable).source())

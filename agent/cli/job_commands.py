@@ -1,40 +1,75 @@
-"""`research queue` and `research worker`: questions for later, and who works through them."""
+"""`research queue`, `worker`, `schedule` and `monitor`: questions for later, and again."""
 
 from __future__ import annotations
 
 import asyncio
-import json
+import functools
 import os
 import signal
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import click
 
-from agent.cli.flags import Anywhere, given, number_option, run_flags_showing
-from agent.cli.job_place import SHOWN, notify_option, opened, place_options
-from agent.cli.terminal import note
+from agent.cli.flags import Anywhere, given, json_option, number_option, run_flags_showing
+from agent.cli.stores import SHOWN, notify_option, open_jobs, place_options
+from agent.cli.terminal import note, print_json, print_rows
+from agent.config import options
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
+    from datetime import datetime
     from pathlib import Path
 
     from agent.jobs.job import Job
     from agent.jobs.jobs import Jobs
+    from agent.jobs.monitors import Monitor, MonitorChange
+    from agent.jobs.schedules import Schedule
     from agent.jobs.worker import Handler
 
-_json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
+
+def _group(name: str, told: str) -> click.Group:
+    """Make a group that takes where the jobs stand, for its commands `with_jobs`."""
+
+    @click.group(name, cls=Anywhere, help=told)
+    @place_options
+    @click.pass_context
+    def group(ctx: click.Context, jobs_url: str | None, data_dir: Path | None) -> None:
+        ctx.obj = (jobs_url, data_dir)
+
+    return group
 
 
-@click.group(cls=Anywhere)
-@place_options
-@click.pass_context
-def queue(ctx: click.Context, jobs_url: str | None, data_dir: Path | None) -> None:
-    """Questions for later: added here, answered by `research worker`."""
-    ctx.obj = (jobs_url, data_dir)
+def with_jobs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Hand the jobs to a command, open as long as it lasts; their engine is loaded by then."""
+
+    @click.pass_obj
+    def within(place: tuple[str | None, Path | None], /, **flags: Any) -> Any:
+        with open_jobs(*place) as jobs:
+            return command(jobs, **flags)
+
+    return functools.update_wrapper(within, command)
+
+
+def _retry_option(default: int) -> Callable[[Any], Any]:
+    kind = click.IntRange(0, 20)
+    told = "Try it again so often where that may help."
+    return click.option(
+        "--retry", type=kind, default=default, show_default=True, metavar="N", help=told
+    )
+
+
+_named = click.option("--name", metavar="NAME", help="What it is called (its own words).")
+_zone = click.option("--zone", metavar="ZONE", envvar="TZ", help="Time zone (the machine's).")
+_jobs = click.argument("job_ids", nargs=-1, required=True, metavar="JOB…")
+_names = click.argument("names", nargs=-1, required=True, metavar="NAME…")
+
+queue = _group("queue", "Questions for later: added here, answered by `research worker`.")
 
 
 @queue.command()
@@ -54,30 +89,27 @@ def queue(ctx: click.Context, jobs_url: str | None, data_dir: Path | None) -> No
 )
 @click.option("--ttl", metavar="2h", help="Drop it when it was not begun in so long.")
 @click.option("--in", "delay", metavar="20m", help="Begin no sooner than then.")
-@click.option(
-    "--retry",
-    type=click.IntRange(0, 20),
-    default=0,
-    metavar="N",
-    help="Try it again so often where that may help.",
-)
-@_json_option
+@_retry_option(0)
+@json_option
 @notify_option
 @run_flags_showing(*SHOWN)
-@click.pass_obj
-def add(place: tuple[str | None, Path | None], /, question: tuple[str, ...], **flags: Any) -> None:
+@with_jobs
+def add(
+    jobs: Jobs, question: tuple[str, ...], delay: str | None, *, as_json: bool, **flags: Any
+) -> None:
     """Add QUESTION to the queue, with the flags of `research ask`."""
-    as_json, delay = flags.pop("as_json"), flags.pop("delay")
     own = {name: flags.pop(name) for name in ("priority", "after", "ttl", "retry", "notify")}
     flags.pop("data_dir", None)
-    with opened(*place) as jobs:
-        wait = _seconds(delay) if delay else 0.0
-        job = jobs.add(" ".join(question), delay=wait, **own, **given(flags))
-        if as_json:
-            _print_json(job)
-            return
-        print(job.id)
-        _say_who_works(jobs)
+    wait = _seconds(delay) if delay else 0.0
+    job = jobs.add(" ".join(question), delay=wait, **own, **given(flags))
+    if as_json:
+        print_json(job)
+        return
+    print(job.id)
+    if jobs.paused:
+        _say_paused(jobs)
+    else:
+        _say_who_works(jobs, "answers what is queued")
 
 
 @queue.command(name="list")
@@ -89,38 +121,25 @@ def add(place: tuple[str | None, Path | None], /, question: tuple[str, ...], **f
     metavar="STATE",
     help="waiting, queued, running, done, failed, cancelled, expired; repeatable.",
 )
-@_json_option
-@click.pass_obj
-def list_jobs(
-    place: tuple[str | None, Path | None],
-    number: int,
-    states: tuple[str, ...],
-    as_json: bool,  # noqa: FBT001 - click's way
-) -> None:
+@json_option
+@with_jobs
+def list_jobs(jobs: Jobs, number: int, states: tuple[str, ...], *, as_json: bool) -> None:
     """List jobs, newest first."""
-    with opened(*place) as jobs:
-        found = jobs.list(states or None, limit=number)
-        if as_json:
-            _print_json(found)
-            return
-        if not found:
-            note("There are no such jobs." if states else "The queue is empty.")
-        for job in found:
-            print(_line(job))
-        if jobs.paused:
-            note(f"The queue is paused: {jobs.paused}.", "`research queue resume` goes on.")
+    empty = "There are no such jobs." if states else "The queue is empty."
+    print_rows(jobs.list(states or None, limit=number), _job, as_json=as_json, empty=[empty])
+    if jobs.paused and not as_json:
+        _say_paused(jobs)
 
 
 @queue.command()
 @click.argument("job")
-@_json_option
-@click.pass_obj
-def show(place: tuple[str | None, Path | None], job: str, as_json: bool) -> None:  # noqa: FBT001
+@json_option
+@with_jobs
+def show(jobs: Jobs, job: str, *, as_json: bool) -> None:
     """Show a job: where it stands, and its answer."""
-    with opened(*place) as jobs:
-        found = jobs.show(job)
+    found = jobs.show(job)
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     rows = found.model_dump(mode="json", exclude={"report", "options"}, exclude_defaults=True)
     for name, value in rows.items():
@@ -131,55 +150,50 @@ def show(place: tuple[str | None, Path | None], job: str, as_json: bool) -> None
 
 
 @queue.command()
-@click.argument("job_ids", nargs=-1, required=True, metavar="JOB…")
-@click.pass_obj
-def cancel(place: tuple[str | None, Path | None], job_ids: tuple[str, ...]) -> None:
+@_jobs
+@with_jobs
+def cancel(jobs: Jobs, job_ids: tuple[str, ...]) -> None:
     """Cancel jobs, those under way too."""
-    with opened(*place) as jobs:
-        for name in job_ids:
-            print(f"cancelled {jobs.cancel(name).id}")
+    for name in job_ids:
+        print(f"cancelled {jobs.cancel(name).id}")
 
 
 @queue.command()
-@click.argument("job_ids", nargs=-1, required=True, metavar="JOB…")
-@click.pass_obj
-def retry(place: tuple[str | None, Path | None], job_ids: tuple[str, ...]) -> None:
+@_jobs
+@with_jobs
+def retry(jobs: Jobs, job_ids: tuple[str, ...]) -> None:
     """Try jobs again that failed; what is on record is not asked again."""
-    with opened(*place) as jobs:
-        for name in job_ids:
-            print(f"queued {jobs.retry(name).id}")
+    for name in job_ids:
+        print(f"queued {jobs.retry(name).id}")
 
 
 @queue.command()
 @click.argument("job_ids", nargs=-1, metavar="JOB…")
 @click.option("--keep", type=click.IntRange(0), metavar="DAYS", help="All that ended before that.")
-@click.pass_obj
-def rm(place: tuple[str | None, Path | None], job_ids: tuple[str, ...], keep: int | None) -> None:
+@with_jobs
+def rm(jobs: Jobs, job_ids: tuple[str, ...], keep: int | None) -> None:
     """Take jobs that have ended off the list, by name or by age; their runs stay."""
     if not job_ids and keep is None:
         raise click.UsageError("Say which: job ids, or --keep DAYS.")
-    with opened(*place) as jobs:
-        for name in job_ids:
-            print(f"removed {jobs.remove(name).id}")
-        for gone in jobs.remove_older(timedelta(days=keep)) if keep is not None else ():
-            print(f"removed {gone}")
+    for name in job_ids:
+        print(f"removed {jobs.remove(name).id}")
+    for gone in jobs.remove_older(timedelta(days=keep)) if keep is not None else ():
+        print(f"removed {gone}")
 
 
 @queue.command()
-@click.pass_obj
-def pause(place: tuple[str | None, Path | None]) -> None:
+@with_jobs
+def pause(jobs: Jobs) -> None:
     """Begin no more jobs; those under way come to their end."""
-    with opened(*place) as jobs:
-        jobs.pause()
+    jobs.pause()
     print("paused")
 
 
 @queue.command()
-@click.pass_obj
-def resume(place: tuple[str | None, Path | None]) -> None:
+@with_jobs
+def resume(jobs: Jobs) -> None:
     """Begin jobs again."""
-    with opened(*place) as jobs:
-        jobs.resume()
+    jobs.resume()
     print("going on")
 
 
@@ -205,8 +219,9 @@ def resume(place: tuple[str | None, Path | None]) -> None:
 def worker(
     jobs_url: str | None,
     data_dir: Path | None,
-    until_empty: bool,  # noqa: FBT001
-    with_parent: bool,  # noqa: FBT001
+    *,
+    until_empty: bool,
+    with_parent: bool,
     **flags: Any,
 ) -> int:
     """Work through the queue until Ctrl-C; any number of workers share one.
@@ -214,7 +229,7 @@ def worker(
     Killed, it loses nothing: its runs go on where they stopped, with another worker or the next.
     """
     settings = given({**flags, "stall": _seconds(flags["stall"]) if flags["stall"] else None})
-    with opened(jobs_url, data_dir) as jobs:
+    with open_jobs(jobs_url, data_dir) as jobs:
         try:
             return asyncio.run(
                 _work(jobs, settings, until_empty=until_empty, with_parent=with_parent)
@@ -260,7 +275,7 @@ async def _tell(jobs: Jobs, *, until_empty: bool) -> None:
         found = await asyncio.to_thread(jobs.list)
         for job in reversed(found):
             if known.get(job.id) != job.state and job.state not in ("waiting", "queued"):
-                note(_line(job))
+                note(_job(job))
             known[job.id] = job.state
         if until_empty and not any(j.state in ("waiting", "queued", "running") for j in found):
             return
@@ -275,6 +290,179 @@ async def _parent_ended() -> None:
         await asyncio.sleep(1.0)
 
 
+schedule = _group(
+    "schedule", "Questions that come back, or are asked later: `research worker` fires them."
+)
+
+
+@schedule.command(name="add")
+@click.argument("when")
+@click.argument("question", nargs=-1, required=True)
+@_named
+@_zone
+@click.option(
+    "--missed",
+    type=click.Choice(["once", "skip"]),
+    default="once",
+    show_default=True,
+    help="What came while no worker ran: one run for all of it, or none.",
+)
+@_retry_option(1)
+@notify_option
+@run_flags_showing(*SHOWN)
+@with_jobs
+def add_schedule(jobs: Jobs, when: str, question: tuple[str, ...], **flags: Any) -> None:
+    """Ask QUESTION at WHEN: cron's five fields, or "every weekday at 8", "in 20 minutes"."""
+    from agent.jobs import schedules  # noqa: PLC0415 - loads DBOS, an extra
+
+    flags.pop("data_dir", None)
+    made = schedules.add_schedule(jobs, when, " ".join(question), **given(flags))
+    coming = list(islice(made.times(made.seen), 3))
+    print(made.name)
+    note(f"Next: {', '.join(_local(time, made.zone) for time in coming)} ({made.zone}).")
+    _say_who_works(jobs, "fires what is due")
+
+
+@schedule.command(name="list")
+@json_option
+@with_jobs
+def list_schedules(jobs: Jobs, *, as_json: bool) -> None:
+    """List schedules, with when they come next."""
+    from agent.jobs.schedules import schedules  # noqa: PLC0415 - as above
+
+    print_rows(schedules(jobs), _schedule, as_json=as_json, empty=["There are no schedules."])
+
+
+@schedule.command(name="rm")
+@_names
+@with_jobs
+def rm_schedule(jobs: Jobs, names: tuple[str, ...]) -> None:
+    """Take schedules away; jobs that they made stay."""
+    from agent.jobs.schedules import remove_schedule  # noqa: PLC0415 - as above
+
+    for name in names:
+        remove_schedule(jobs, name)
+        print(f"removed {name}")
+
+
+@schedule.command(name="run")
+@click.argument("name")
+@with_jobs
+def run_schedule(jobs: Jobs, name: str) -> None:
+    """Ask the question of a schedule now, whatever it says."""
+    from agent.jobs import schedules  # noqa: PLC0415 - as above
+
+    print(schedules.run_schedule(jobs, name).id)
+
+
+monitor = _group(
+    "monitor", "Watch pages and answers: `research worker` looks, and tells what changed as a diff."
+)
+
+
+@monitor.command(name="add")
+@click.argument("target", nargs=-1, required=True, metavar="URL|QUESTION")
+@_named
+@click.option(
+    "--every",
+    default="every 15 minutes",
+    show_default=True,
+    metavar="WHEN",
+    help="How often to look, as `research schedule` takes it.",
+)
+@_zone
+@click.option("--words", default="", metavar="TEXT", help="Only what holds this, or stands below.")
+@click.option("--css", default="", metavar="PATH", help="Only the elements of a CSS selector.")
+@click.option("--ref", default="", metavar="REF", help="Only this element; `monitor refs` shows.")
+@click.option(
+    "--when",
+    default="",
+    metavar="'<100'",
+    help="Tell when its first figure is so: '<100', '>=5', '10%'.",
+)
+@click.option(
+    "--learn",
+    type=click.IntRange(2, 20),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Reads from which is learned what differs by itself.",
+)
+@notify_option
+@run_flags_showing(*SHOWN)
+@with_jobs
+def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> None:
+    """Watch the page at URL, a part of it or its figure, or the answer to QUESTION."""
+    from agent.jobs import monitors  # noqa: PLC0415 - as above
+
+    flags.pop("data_dir", None)
+    own = {name: flags.pop(name) for name in _OWN}
+    element = _page(target[0], jobs, flags, ref)[1] if ref else {}
+    made = monitors.add_monitor(
+        jobs, " ".join(target), element=element, **given(own), **given(flags)
+    )
+    print(made.name)
+    if ref:
+        note(f"Watched: {clean(made.part)}.")
+    _say_who_works(jobs, "looks")
+
+
+_OWN = ("name", "every", "zone", "words", "css", "when", "learn", "notify")
+
+
+@monitor.command(name="refs")
+@click.argument("url")
+@run_flags_showing("--allow-private", "--proxy")
+@with_jobs
+def refs(jobs: Jobs, url: str, **flags: Any) -> None:
+    """Show the page at URL with the refs that `monitor add --ref` takes."""
+    flags.pop("data_dir", None)
+    print(clean(_page(url, jobs, flags)[0]))
+
+
+def _page(url: str, jobs: Jobs, flags: dict[str, Any], ref: str = "") -> tuple[str, dict[str, str]]:
+    from agent.jobs.monitor_looks import page_with_refs  # noqa: PLC0415 - as above
+
+    settings = options({**given(flags), "data_dir": jobs.data_dir}, config=True)
+    return asyncio.run(page_with_refs(url, settings, ref))
+
+
+@monitor.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, with the changes.")
+@with_jobs
+def list_monitors(jobs: Jobs, *, as_json: bool) -> None:
+    """List monitors, each with what it told last."""
+    from agent.jobs.monitors import monitor_changes, monitors  # noqa: PLC0415 - as above
+
+    found = [(one, monitor_changes(jobs, one.name)) for one in monitors(jobs)]
+    if as_json:
+        print_json([{**one.model_dump(mode="json"), "changes": told} for one, told in found])
+        return
+    print_rows(found, lambda pair: _monitor(*pair), empty=["There are no monitors."])
+
+
+@monitor.command(name="rm")
+@_names
+@with_jobs
+def rm_monitor(jobs: Jobs, names: tuple[str, ...]) -> None:
+    """Watch no longer; what was kept stays."""
+    from agent.jobs.monitors import remove_monitor  # noqa: PLC0415 - as above
+
+    for name in names:
+        remove_monitor(jobs, name)
+        print(f"removed {name}")
+
+
+@monitor.command(name="run")
+@click.argument("name")
+@with_jobs
+def run_monitor(jobs: Jobs, name: str) -> None:
+    """Have a worker look now."""
+    from agent.jobs import monitors  # noqa: PLC0415 - as above
+
+    print(monitors.run_monitor(jobs, name).id)
+
+
 def _where(jobs: Jobs) -> str:
     """Name the database without its password."""
     from sqlalchemy import make_url  # noqa: PLC0415 - of the extra
@@ -282,26 +470,36 @@ def _where(jobs: Jobs) -> str:
     return make_url(jobs.database.url).render_as_string(hide_password=True)
 
 
-def _say_who_works(jobs: Jobs) -> None:
-    if jobs.paused:
-        note(f"The queue is paused: {jobs.paused}.", "`research queue resume` goes on.")
-    elif not jobs.workers():
-        note("No worker is running:", "`research worker` answers what is queued.")
+def _say_paused(jobs: Jobs) -> None:
+    note(f"The queue is paused: {jobs.paused}.", "`research queue resume` goes on.")
 
 
-def _line(job: Job) -> str:
+def _say_who_works(jobs: Jobs, does: str) -> None:
+    if not jobs.workers():
+        note("No worker is running:", f"`research worker` {does}.")
+
+
+def _job(job: Job) -> str:
     said = job.error if job.state in ("failed", "expired", "cancelled") else job.status
     question = " ".join(job.question.split())[:60]
     return clean(f"{job.id}  {job.state:<9}  {job.priority:>3}  {question}  {said}".rstrip())
 
 
-def _print_json(found: Job | Sequence[Job]) -> None:
-    rows: Any = (
-        [job.model_dump(mode="json") for job in found]
-        if isinstance(found, list)
-        else found.model_dump(mode="json")  # type: ignore[union-attr] # a job
-    )
-    print(json.dumps(rows, ensure_ascii=False, indent=2))
+def _schedule(one: Schedule) -> str:
+    comes = _local(one.next, one.zone) if one.next else "never"
+    return f"{one.name:<24}  {comes:<20}  {one.when:<24}  {one.question[:60]}".rstrip()
+
+
+def _monitor(one: Monitor, told: list[MonitorChange]) -> str:
+    ends = f"  until {one.until:%Y-%m-%d %H:%M} UTC" if one.until else ""
+    lines = [f"{one.name:<24}  {one.every:<20}  {one.target}{ends}"]
+    for change in told[-1:]:
+        lines += [f"{change.at:%Y-%m-%d %H:%M} UTC", *change.diff.splitlines()]
+    return "\n  ".join(lines)
+
+
+def _local(time: datetime, zone: str) -> str:
+    return f"{time.astimezone(ZoneInfo(zone)):%a %Y-%m-%d %H:%M}"
 
 
 def _seconds(text: str) -> float:

@@ -17,17 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import Anywhere, is_given, number_option, require_words
-from agent.cli.stamping import (
+from agent.cli.flags import (
+    Anywhere,
     blocks_option,
     calendars_option,
     complete_option,
+    is_given,
+    number_option,
     require_one,
+    require_words,
     roots_option,
-    tell_missing,
 )
 from agent.cli.stores import Place, opened, placed
-from agent.cli.terminal import counted, note
+from agent.cli.terminal import complain_of, counted, note
 from agent.config import options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
 from agent.export import write_file
@@ -325,11 +327,11 @@ def stamp(
             print(clean(f"entry {stamped.number} is stamped by {authority}"))
         if complete:
             missing = _log(store).complete(calendars, proxy=proxy)
-            tell_missing(missing)
+            complain_of(missing)
             print("still pending" if missing else "the proofs name their blocks")
         elif calendars:
             taken, missing = _log(store).anchor(calendars, proxy=proxy)
-            tell_missing(missing)
+            complain_of(missing)
             print(f"entry {taken.number} is taken down: its block comes in some hours (--complete)")
 
 

@@ -1,16 +1,24 @@
-"""What the events of a run say to a person who watches, a line each."""
+"""What a person who watches a run is shown: a line for each event, or a live view."""
 
 from __future__ import annotations
 
 import json
+import re
+import time
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
 
 from agent.export.verdicts import asked_for, failure
 from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import TracebackType
 
     from agent.journal.events import Event
 
@@ -81,3 +89,110 @@ _SAYINGS: dict[str, Callable[[dict[str, Any]], str]] = {
     "policy.refused": lambda data: f"refused: {data['name']} {data['effect']}",
     "run.interrupted": lambda _: "interrupted",
 }
+
+
+_LINES = 6
+"""Lines of the past that stay in view."""
+_MARGIN = 4
+
+
+class LiveView:
+    """Shows the last few steps and a line that counts; leaves nothing behind when it ends."""
+
+    def __init__(self, verbose: int) -> None:
+        self._verbose = verbose
+        self._lines: list[str] = []
+        self._doing = "starting"
+        self._sources = 0
+        self._usd = 0.0
+        self._started = time.monotonic()
+        self._speech = Speech()
+        self._spinner = Spinner("dots")
+        self._console = Console(stderr=True)
+        self._live = Live(
+            console=self._console,
+            get_renderable=self._view,
+            refresh_per_second=8,
+            transient=True,
+            redirect_stdout=False,  # it would print what belongs on stdout to stderr
+        )
+
+    def __enter__(self) -> Self:
+        """Begin to draw."""
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Clear the view."""
+        self._live.stop()
+
+    def note(self, event: Event) -> None:
+        """Take up an event; the view makes room for the report, and for the person."""
+        if event.type in ("run.finished", "person.asked"):
+            self._live.stop()
+        elif event.type == "person.answered":
+            self._live.start()
+        self._speech.note(event)
+        self._lines = [*self._lines, *told(event, self._verbose)][-_LINES:]
+        self._now(_doing(event))
+        self._sources += event.type == "source.added"
+        self._usd += event.data.get("usd", 0.0) if event.type == "model.reply" else 0.0
+
+    def _now(self, doing: str) -> None:
+        """Show at once that something else is being done, however short it is."""
+        if doing and doing != self._doing:
+            self._doing = doing
+            if self._live.is_started:
+                self._live.refresh()
+
+    def _view(self) -> Group:
+        elapsed = time.monotonic() - self._started
+        cost = f" · ${self._usd:.4f}" if self._usd else ""
+        status = f" {self._doing} · {self._sources} sources · {elapsed:.0f} s{cost}"
+        self._spinner.update(text=Text(status, style="bold"))
+        past: list[Any] = [Text(f"  {line}", style="dim", no_wrap=True) for line in self._lines]
+        if words := self._speech.last_words(self._console.width - _MARGIN):
+            past.append(Text(f"  {words}", style="italic", no_wrap=True))
+        return Group(*past, self._spinner)
+
+
+def _doing(event: Event) -> str:
+    if event.type == "model.request":
+        return "thinking"
+    if event.type == "tool.call":
+        return f"{event.data['name'].lower().replace('_', ' ')}"
+    if event.type == "answer.draft":
+        return "checking the answer"
+    return ""
+
+
+_CALL = re.compile(r"<<TOOL:.*?(?:>>|$)|<<[A-Z/]*>?$|<$", re.DOTALL)
+
+
+class Speech:
+    """Listens to the pieces of replies; of several at a time the one that spoke last is shown."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
+        self._speaker = ""
+
+    def note(self, event: Event) -> None:
+        """Take up an event: pieces add up until the whole reply stands."""
+        if event.type == "model.delta":
+            before = "" if event.data["anew"] else self._said.get(event.place, "")
+            self._said[event.place] = before + event.data["text"]
+            self._speaker = event.place
+        elif event.type == "model.reply":
+            self._said.pop(event.place, None)
+
+    def last_words(self, width: int) -> str:
+        """Give what was said last, on one line; empty while nothing is being said."""
+        said = _CALL.sub(" ", self._said.get(self._speaker, ""))
+        said = said.replace("<<THINK>>", " ").replace("<</THINK>>", " ")
+        flat = " ".join(clean(said).split())
+        return flat if len(flat) <= width else "…" + flat[1 - width :]

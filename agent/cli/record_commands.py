@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import data_dir_option
+from agent.cli.flags import blocks_option, data_dir_option, roots_option
 from agent.cli.render import print_report
-from agent.cli.stamping import blocks_option, roots_option
 from agent.cli.stores import all_runs
 from agent.cli.terminal import complain
 from agent.errors import CHECK_FAILED

@@ -14,13 +14,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.background.skill_scores import feedback as weigh
-from agent.cli.flags import Anywhere, data_dir_option, number_option
+from agent.cli.flags import (
+    Anywhere,
+    calendars_option,
+    complete_option,
+    data_dir_option,
+    number_option,
+    require_one,
+)
 from agent.cli.progress import told
-from agent.cli.render import print_report
-from agent.cli.stamping import calendars_option, complete_option, require_one, tell_missing
+from agent.cli.render import export_paths, print_report, write_exports
 from agent.cli.stores import all_runs, still_left
-from agent.cli.terminal import complain
-from agent.cli.write_exports import export_paths, write_exports
+from agent.cli.terminal import complain, complain_of
 from agent.config import options
 from agent.export import timestamps
 from agent.export.run_archive import opened
@@ -98,9 +103,9 @@ def seal(
     if complete:
         missing = timestamps.complete(folder, calendars, proxy=proxy)
         print(f"{folder.id}: {'still pending' if missing else 'the proof names its block'}")
-        tell_missing(missing)
+        complain_of(missing)
     elif calendars:
-        tell_missing(timestamps.anchor(folder, calendars, proxy=proxy))
+        complain_of(timestamps.anchor(folder, calendars, proxy=proxy))
         print(f"{folder.id} is taken down: its block comes in some hours (--complete)")
 
 

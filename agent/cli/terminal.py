@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.models.providers import default_model
 from agent.models.resolve import EXTRACTIVE
 from browser.text.words import clean
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from agent.config import Options
     from agent.run.preview import Preview
     from agent.tools.context import Approve, Ask
+
+
+T = TypeVar("T")
 
 
 def complain(message: str, hint: str = "") -> None:
@@ -24,6 +30,12 @@ def complain(message: str, hint: str = "") -> None:
     print(f"research: {clean(message)}", file=sys.stderr)
     if hint:
         print(f"  hint: {clean(hint)}", file=sys.stderr)
+
+
+def complain_of(missing: Iterable[str]) -> None:
+    """Say what went wrong, a line each."""
+    for message in missing:
+        complain(message)
 
 
 def counted(number: int, one: str, many: str) -> str:
@@ -40,6 +52,26 @@ def fitting(text: str, *, indent: int = 0) -> str:
 def note(message: str, hint: str = "") -> None:
     """Say on stderr that there is nothing to print, so that a pipe gets nothing but results."""
     print(clean(f"{message} {hint}".rstrip()), file=sys.stderr)
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON; models and dataclasses as their fields."""
+    from pydantic_core import to_jsonable_python  # noqa: PLC0415 - only where it is asked for
+
+    print(json.dumps(value, ensure_ascii=False, indent=2, default=to_jsonable_python))
+
+
+def print_rows(
+    rows: Sequence[T], line: Callable[[T], str], *, as_json: bool = False, empty: Sequence[str] = ()
+) -> None:
+    """List rows, a line each or as JSON; where there are none, `empty` is noted: text and hint."""
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        print(clean(line(row)))
+    if not rows and empty:
+        note(*empty)
 
 
 def print_preview(ahead: Preview) -> None:

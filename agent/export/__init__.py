@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from agent.config import plugged
 from agent.errors import UsageError
 from agent.files import write_whole
-from agent.plugins import plugged
 from browser.plugins import plugins
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from agent.export import verdicts
 from agent.export.markup import cite, cited, inline, prose, with_uncited
 from agent.export.run_record import FinishedRun, seconds_between, to_the_minute
 from agent.export.verdicts import VERDICTS, how_it_came
-from agent.journal.places import MAIN
+from agent.journal.events import MAIN
 from browser.text.words import clean
 
 if TYPE_CHECKING:

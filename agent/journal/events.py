@@ -29,6 +29,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+
+MAIN: Final = "0"
+"""The main loop."""
+PLAN: Final = "plan"
+SYNTHESIS: Final = "synthesis"
+"""Putting the results of subtasks together."""
+MISSING: Final = "missing"
+"""What a draft leaves open; `missing/1` the first time."""
+OUTLINE: Final = "outline"
+CLOSING: Final = "closing"
+"""What stands above and below the sections of a report."""
+VALUES: Final = "values"
+"""The data of a schema; `values/1` the first time."""
+REVIEW: Final = "review"
+"""What the gate says of an answer."""
+JUDGE: Final = "judge"
+MEND: Final = "mend"
+"""Writing down a call again; followed by the place of the call."""
+REPHRASE: Final = "rephrase"
+"""Other words for a search; followed by the place of the call."""
+CONDENSE: Final = "condense"
+"""Summing up old steps where the window is full; followed by the place of the step."""
+AFTER: Final = "after"
+"""The background jobs."""
+
+
 SCHEMA_VERSION: Final = 1
 GENESIS: Final = "0" * 64
 """`prev` of the first event."""

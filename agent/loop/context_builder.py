@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent.guard.provenance import SEARCH, Kind
-from agent.journal.places import MAIN
+from agent.journal.events import MAIN
 from agent.types import Message
 
 if TYPE_CHECKING:

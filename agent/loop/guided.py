@@ -14,9 +14,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from agent.depth import STANDARD
+from agent.keyless.model import Researcher
 from agent.keyless.question import AnswerKind, analyse, bare_title, keywords
-from agent.keyless.researcher import Researcher
+from agent.limits import STANDARD
 from agent.models.base import ModelReply, Structured
 from agent.prompts import SEARCHES, prompt
 from agent.protocol.replies import NOT_FOUND, inert, loose_object, parse
@@ -27,7 +27,7 @@ from browser.text.words import STOP_WORDS, content_words
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from agent.depth import Effort
+    from agent.limits import Effort
     from agent.models.base import Model, Task
     from agent.types import Passage
 

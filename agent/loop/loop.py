@@ -11,7 +11,7 @@ from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import ModelClient, request_digest
 from agent.guard.repetition import Repetition
 from agent.guard.window import Window, tokens
-from agent.journal.places import CONDENSE
+from agent.journal.events import CONDENSE
 from agent.models.base import Guidable, Task, takes
 from agent.prompts import CALL, FORM, GO_ON, NUDGE, PLAN_SPENT, SEARCHES, UNREAD, WRAP_UP, prompt
 from agent.protocol.replies import NOT_FOUND, gives_up, inert, parse

@@ -13,11 +13,11 @@ from mcp.types import ResourceLink, ToolAnnotations
 from pydantic import Field
 
 from agent import __version__
-from agent.depth import Depth
 from agent.errors import ResearchError
 from agent.export.run_record import FinishedRun
 from agent.guard.provenance import Kind
 from agent.journal.runs import Runs
+from agent.limits import Depth
 from agent.mcp.answers import Answer, error_result, shown, text_result
 from agent.mcp.browser_tools import add_browser
 from agent.mcp.claims import verify_claims

@@ -27,8 +27,7 @@ from agent.tools.action_tools import SCRIPTING_TOOLS
 from agent.tools.context import Limits, ToolContext
 from agent.tools.observed import ObservedCalls
 from agent.tools.policy import Policy
-from agent.tools.selection import select
-from agent.tools.toolset import tools_there
+from agent.tools.toolset import select, tools_there
 from agent.types import ToolCall
 
 if TYPE_CHECKING:

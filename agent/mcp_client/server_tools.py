@@ -32,8 +32,8 @@ from agent.protocol.replies import inert
 from agent.tools.context import PATIENCE_SECONDS
 from agent.tools.person import needs_yes
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
-from agent.tools.selection import matches
 from agent.tools.sources import CHARS_PER_TOKEN, passages_block, register
+from agent.tools.toolset import matches
 from browser.text.words import clean
 from browser.types import Document, Outcome, Page
 

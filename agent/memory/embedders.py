@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
+from agent.config import made
 from agent.errors import UsageError
 from agent.memory.memory_types import EmbeddingFailed
 from agent.models.providers import PROVIDERS, endpoint
-from agent.plugins import made
 from browser.net.transport import certificates
 
 if TYPE_CHECKING:

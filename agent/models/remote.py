@@ -18,7 +18,7 @@ from agent.errors import (
 )
 from agent.models.base import CALL_BUDGET, Hearing, ModelReply, Usage
 from agent.models.failures import BACKOFF, UNREACHED, Transient, retrying
-from agent.models.prices import get_ready, priced
+from agent.models.providers import get_ready, priced
 from agent.protocol.native import with_calls
 from agent.protocol.replies import inert
 from browser.net.transport import certificates

@@ -8,9 +8,9 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from agent.config import made
 from agent.errors import UsageError
 from agent.models.providers import PROVIDERS, Endpoint, default_model, endpoint
-from agent.plugins import made
 from browser.plugins import plugins
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from agent import jsvalues as js
 from agent.config import CONTEXT_WINDOW
-from agent.depth import STANDARD, Effort
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import LimitReached
 from agent.guard.model_client import ModelClient
 from agent.guard.repetition import Repetition
 from agent.guard.window import Window, fit_opening
-from agent.journal.places import CLOSING, MAIN, MISSING, OUTLINE, PLAN, SYNTHESIS
+from agent.journal.events import CLOSING, MAIN, MISSING, OUTLINE, PLAN, SYNTHESIS
+from agent.limits import STANDARD, Effort
 from agent.loop.loop import Loop, LoopResult, without_calls
 from agent.models.base import Task, takes
 from agent.planner import report

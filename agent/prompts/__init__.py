@@ -11,7 +11,7 @@ from agent.protocol.results import failed
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from agent.depth import Depth
+    from agent.limits import Depth
     from agent.protocol.results import CallResult
 
 WRAP_UP = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from agent.errors import ModelError, ReplayDiverged, ResearchError
 from agent.evidence.answer import check_answer
 from agent.guard.model_client import ModelClient
-from agent.journal.places import REVIEW
+from agent.journal.events import REVIEW
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import MARKUP, gives_up, inert

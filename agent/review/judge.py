@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from agent.errors import ModelError
 from agent.evidence.answer import check_answer
 from agent.evidence.store import placed
-from agent.journal.places import JUDGE
+from agent.journal.events import JUDGE
 from agent.models.base import Task
 from agent.prompts import prompt
 from agent.protocol.replies import inert

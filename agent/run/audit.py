@@ -15,13 +15,12 @@ from agent.config import options as options_of
 from agent.errors import ResearchError, UsageError
 from agent.evidence.answer import check_answer
 from agent.guard.model_client import ModelClient
-from agent.journal.places import JUDGE
+from agent.journal.events import JUDGE
 from agent.journal.runs import Runs
 from agent.models.base import Task, takes
 from agent.review.judge import Verdicts, judge, judge_system, open_claims
-from agent.run.draft import read_draft
+from agent.run.draft import SERVICES, ReferenceCheck, read_draft
 from agent.run.models import find_model
-from agent.run.references import SERVICES, ReferenceCheck
 from agent.run.research import Run
 from agent.run.services import Given, RunServices
 from agent.run.web import open_web
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.models.base import Model
     from agent.run.draft import Draft
-    from agent.run.keywords import Flags
     from agent.run.models import FoundModel
+    from agent.run.settings import Flags
 
 CLAIMS_AT_ONCE: Final = 10
 """Claims that a judge is asked about in one request: as many as a long answer has."""

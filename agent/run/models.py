@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agent.config import CONTEXT_WINDOW, host_port
-from agent.depth import STANDARD
+from agent.config import CONTEXT_WINDOW, host_port, made
 from agent.keyless.model import ExtractiveModel
+from agent.limits import STANDARD
 from agent.loop.guided import GuidedModel
 from agent.models.base import Wrapping, heard_reply
 from agent.models.local import serving
@@ -24,7 +24,6 @@ from agent.models.resolve import (
 )
 from agent.models.router import LaterModel
 from agent.models.scripted import ScriptedModel
-from agent.plugins import made
 from agent.review.judge import PluggedJudge
 from browser.net.egress import Egress, EgressPolicy
 
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from agent.config import Options
-    from agent.depth import Effort
     from agent.guard.redact import Redactor
+    from agent.limits import Effort
     from agent.models.base import Heard, Model, ModelReply
     from agent.models.providers import Endpoint
     from agent.types import Message

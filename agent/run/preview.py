@@ -10,14 +10,13 @@ from agent.evidence.store import Evidence
 from agent.guard.window import tokens
 from agent.journal.writer import utc_now
 from agent.models.base import Usage
-from agent.models.prices import priced
+from agent.models.providers import priced
 from agent.models.resolve import EXTRACTIVE, endpoint_of
 from agent.planner.plan import wants_plan
 from agent.prompts import system_prompt
 from agent.tools.context import Limits, ToolContext
 from agent.tools.registry import tool_specs
-from agent.tools.selection import select
-from agent.tools.toolset import tools_there
+from agent.tools.toolset import select, tools_there
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,11 +8,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from agent.config import CONTEXT_WINDOW
-from agent.depth import EFFORTS
 from agent.errors import JournalError, ModelUnavailable, UsageError
 from agent.evidence.store import BLOCK, Evidence
-from agent.journal.events import read_events
-from agent.journal.places import (
+from agent.journal.events import (
     AFTER,
     CLOSING,
     CONDENSE,
@@ -26,7 +24,9 @@ from agent.journal.places import (
     REVIEW,
     SYNTHESIS,
     VALUES,
+    read_events,
 )
+from agent.limits import EFFORTS
 from agent.loop.loop import NUDGED, request_digest
 from agent.models.base import (
     Guidable,
@@ -45,11 +45,11 @@ from browser.types import Document, Outcome, Page, SearchResult
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.depth import Effort
     from agent.evidence.store import Source
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
     from agent.journal.writer import Journal
+    from agent.limits import Effort
     from agent.models.base import Heard, Model
     from agent.tools.context import Record
 

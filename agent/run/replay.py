@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent.config import MAX_STEPS
 from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_kind
 from agent.guard.budget import Budget, LimitReached
-from agent.journal.places import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, VALUES
+from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, VALUES
 from agent.loop.loop import LoopResult, asks_for_notes, request_digest
 from agent.models.base import Task
 from agent.models.resolve import EXTRACTIVE

@@ -23,7 +23,6 @@ from agent.review.gate import Gate
 from agent.run.background import BackgroundJobs, keep_failure, keep_turns
 from agent.run.inputs import schema_of
 from agent.run.models import find_model
-from agent.run.offered import offered
 from agent.run.outcome import (
     FINAL,
     INTERRUPT,
@@ -34,7 +33,7 @@ from agent.run.outcome import (
 )
 from agent.run.services import Given, RunServices, was_public
 from agent.run.web import open_web
-from agent.run.wiring import begin_work
+from agent.run.wiring import begin_work, offered
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -45,8 +44,8 @@ if TYPE_CHECKING:
     from agent.models.base import Model
     from agent.planner.work import Work
     from agent.review.judge import Verdicts
-    from agent.run.keywords import Flags
     from agent.run.models import FoundModel
+    from agent.run.settings import Flags
     from agent.run.telemetry import RunSpans
     from agent.tools.context import ToolContext
     from agent.tools.registry import Tool

@@ -1,23 +1,117 @@
-"""Tool calls of subtasks that run side by side: each has a live page of its own."""
+"""Tool calls of subtasks side by side: each has a page of its own, kept for a run that goes on."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from agent.journal.places import MAIN
+from agent.journal.events import MAIN
 from agent.planner.plan import SIDE_BY_SIDE
+from agent.tools.context import LeftPage
 from agent.tools.policy import Policy
+from browser.errors import BrowserError
+from browser.net.url import origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
+    from agent.journal.events import Event
+    from agent.journal.runs import RunFolder
     from agent.protocol.results import CallResult
-    from agent.run.left_open import LeftOpen
-    from agent.tools.context import LeftPage, ToolContext
+    from agent.tools.context import Record, ToolContext, Web
     from agent.tools.registry import Registry
     from agent.types import ToolCall
+    from browser.page.content import Items, Stored
+
+
+TABS: Final = "urchinTabs"
+"""The field of the state that only we write and read."""
+PAGE_OPEN: Final = "page.open"
+"""The event that names the page which a call left open."""
+
+
+def left_open(events: list[Event], state: Path) -> dict[str, LeftPage]:
+    """Tell from a record and the browser's state which page each loop had open at last."""
+    opened = (event for event in events if event.type == PAGE_OPEN)
+    urls = {event.place.partition("/")[0]: str(event.data["url"]) for event in opened}
+    tabs = _read_state(state).get(TABS, {})
+    return {loop: LeftPage(url, _session_of(tabs.get(loop), url)) for loop, url in urls.items()}
+
+
+def _session_of(tab: dict[str, Any] | None, url: str) -> Items:
+    """Give what a loop's tab had stored for the site of the page that it had open."""
+    if tab is None or tab["origin"] != origin(url):
+        return ()
+    return tuple((row["name"], row["value"]) for row in tab["sessionStorage"])
+
+
+class LeftOpen:
+    """Keeps what each step of a run leaves open.
+
+    `start` is the state that the browser began with, as `--storage-state` names it.
+    """
+
+    def __init__(self, folder: RunFolder, record: Record, start: Path | None = None) -> None:
+        self._folder = folder
+        self._record = record
+        self._start = start
+        self._origins: dict[str, dict[str, Any]] | None = None
+        self._tabs: dict[str, dict[str, Any]] = {}
+        self._urls: dict[str, str] = {}
+        self._kept = ""
+        self._lock = asyncio.Lock()
+
+    async def keep(self, web: Web | None, place: str) -> None:
+        """Keep what stands after a call; a page that does not answer changes nothing."""
+        if web is None or web.tab is None:
+            return
+        loop, url = place.partition("/")[0], web.tab.url
+        if self._urls.get(loop) != url:
+            self._urls[loop] = url
+            self._record(PAGE_OPEN, place, url=url)
+        if web.attached:
+            return  # the person's own profile is theirs to keep
+        try:
+            stored = await web.tab.stored()
+        except BrowserError:
+            return
+        async with self._lock:
+            await asyncio.to_thread(self._write, stored, loop)
+
+    def _write(self, stored: Stored, loop: str) -> None:
+        if self._origins is None:
+            before = _read_state(self._start)
+            self._origins = {row["origin"]: row for row in before.get("origins", [])}
+            self._tabs = dict(before.get(TABS, {}))
+        if stored.origin:
+            self._origins[stored.origin] = {
+                "origin": stored.origin,
+                "localStorage": _rows(stored.items),
+                "indexedDB": list(stored.databases),
+            }
+            session = _rows(stored.session)
+            self._tabs[loop] = {"origin": stored.origin, "sessionStorage": session}
+        origins = list(self._origins.values())
+        state = {"cookies": stored.cookies, "origins": origins, TABS: self._tabs}
+        text = json.dumps(state)
+        if text != self._kept:
+            self._folder.write_browser_state(text)
+            self._kept = text
+
+
+def _rows(items: Items) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in items]
+
+
+def _read_state(path: Path | None) -> dict[str, Any]:
+    """Read the state that the browser was started with; Playwright has read it before."""
+    if path is None or not path.is_file():
+        return {}
+    state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return state
 
 
 FEWEST_SOURCES = 3

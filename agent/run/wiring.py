@@ -1,4 +1,4 @@
-"""Wiring a run: the model with its tools and instructions, and the work that it is to do."""
+"""Wiring a run: its tools, the model with its instructions, and the work that it is to do."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import asyncio
 import json
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from agent.config import servers_path
+from agent.errors import UsageError
 from agent.guard.provenance import Kind
 from agent.guard.window import tokens
 from agent.models.base import natively, sees
@@ -15,25 +17,75 @@ from agent.planner.work import Work
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.review.gate import SectionGate
 from agent.run.inputs import gather
-from agent.run.left_open import LeftOpen
 from agent.run.models import RedactingModel
-from agent.run.subtasks import Branches
+from agent.run.subtasks import Branches, LeftOpen
 from agent.tools.asides import Mender, Rephraser
 from agent.tools.observed import ObservedCalls, observe
-from agent.tools.registry import tool_specs
-from agent.tools.toolset import guides_for
+from agent.tools.registry import from_functions, tool_specs
+from agent.tools.toolset import guides_for, plugged_tools, select, tools_there
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from contextlib import AsyncExitStack
+
     from agent.config import Options
     from agent.loop.context_builder import ContextBuilder
+    from agent.mcp_client.server_settings import NamedServer
     from agent.models.base import Model
     from agent.planner.work import Begin
     from agent.protocol.results import Caller
     from agent.run.services import RunServices
     from agent.tools.context import ToolContext
-    from agent.tools.registry import Registry
-    from agent.tools.selection import Selected
+    from agent.tools.registry import Registry, Tool
+    from agent.tools.toolset import Selected
     from agent.types import Message
+
+
+async def offered(
+    context: ToolContext,
+    options: Options,
+    stack: AsyncExitStack,
+    functions: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
+    *,
+    tasks: Callable[[Options], Sequence[Tool]] | None = None,
+    config: bool = False,
+    connect: bool = True,
+) -> Selected:
+    """Choose among all tools there are; `config` also finds servers in the file of the user.
+
+    `tasks` makes the tools that set something off later; they are there where settings allow them.
+
+    Servers stay open with the stack; without `connect` none is reached. Raises `UsageError` for
+    servers that are not set as they should be.
+    """
+    there = [(tool, "") for tool in from_functions(functions or {})]
+    there += [*tools_there(context), *((tool, "") for tool in plugged_tools(options.tool))]
+    told: list[str] = []
+    if options.allow_tasks and tasks is not None:
+        there += [(tool, "") for tool in tasks(options)]
+    elif options.allow_tasks:
+        told.append("tasks are allowed, but cannot be set here: no jobs were handed in")
+    named = options.mcp_servers or options.mcp_config or (config and servers_path().is_file())
+    if named and "mcp" in options.tool_sources:
+        open_servers, servers = _servers(options, config=config)
+        opened = open_servers(servers, options.data, options.proxy, connect=connect)
+        found = await stack.enter_async_context(opened)
+        there += [(tool, "") for tool in found.tools]
+        told = found.told
+    return select(there, options, told)
+
+
+def _servers(options: Options, *, config: bool) -> tuple[Any, list[NamedServer]]:
+    """Load the client; raises `UsageError` where the SDK is not installed."""
+    try:
+        from agent.mcp_client.server_settings import servers_of  # noqa: PLC0415 - few runs have any
+        from agent.mcp_client.server_tools import open_servers  # noqa: PLC0415 - loads the SDK
+    except ModuleNotFoundError as error:
+        hint = "pip install 'urchin-research[mcp]', or --tool-sources domain,memory,system."
+        raise UsageError(
+            f"MCP servers are set, and {error.name} is not installed", hint=hint
+        ) from error
+    return open_servers, servers_of(options, config=config)
 
 
 def begin_work(

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
+from agent.config import plugged
 from agent.errors import ResearchError, UsageError
-from agent.plugins import plugged
 from browser.net.transport import certificates
 
 if TYPE_CHECKING:

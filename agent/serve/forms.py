@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from agent.config import MAX_STEPS
-from agent.depth import Depth
+from agent.limits import Depth
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8_000)]
 Hex = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.journal.places import AFTER
+from agent.journal.events import AFTER
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

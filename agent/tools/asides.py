@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 from agent.errors import ModelError, ReplayDiverged, ResearchError, UsageError
 from agent.guard.budget import RESERVE
 from agent.guard.model_client import ModelClient
-from agent.journal.places import MEND, REPHRASE
+from agent.journal.events import MEND, REPHRASE
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import loose_object, parse

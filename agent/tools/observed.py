@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.guard.provenance import SEARCH, SERVER, Kind, Provenance, words_but
 from agent.protocol.results import failed
-from agent.tools.goals import GOAL_TOOLS
-from agent.tools.memory import MEMORY_TOOLS
+from agent.tools.memory_tools import GOAL_TOOLS, MEMORY_TOOLS
 from agent.tools.skills import SKILL_TOOLS
 from agent.tools.toolset import TOOL_NAMES
 from agent.tools.wiki import WIKI_TOOLS

@@ -15,8 +15,7 @@ from agent.models.base import images_kept
 from agent.protocol.results import CallResult, to_json
 from agent.tools.checks import CHECKS
 from agent.tools.context import NO_BROWSER, PATIENCE, PLACE
-from agent.tools.parameters import ASKED
-from agent.tools.registry import Risk, Tool, ToolResult
+from agent.tools.registry import ASKED, Risk, Tool, ToolResult
 from agent.types import Image
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFailed, RefError
 

@@ -30,8 +30,7 @@ from agent.protocol.replies import loose_json, mended_object
 from agent.types import Message
 from browser.errors import BrowserError, Refused
 from browser.extract import extract_body
-from browser.net.address import Address, classify, is_public
-from browser.net.guard import EgressPolicy, Guard, HostPattern
+from browser.net.guard import Address, EgressPolicy, Guard, HostPattern, classify, is_public
 from browser.net.url import join, normalize, registrable_domain, strip_tracking
 from browser.net.url import parse as parse_url
 from fixtures.pdf import pdf

@@ -22,10 +22,9 @@ from agent.guard.provenance import SEARCH, Kind, Provenance
 from agent.tools.action_tools import ACTING_TOOLS
 from agent.tools.checks import only_free_words_leave
 from agent.tools.context import Limits, ToolContext
-from agent.tools.crawl_tool import CRAWL_TOOLS
 from agent.tools.page_tools import LOOKING_TOOLS
 from agent.tools.registry import Registry, from_functions
-from agent.tools.web_tools import WEB_TOOLS
+from agent.tools.web_tools import CRAWL_TOOLS, WEB_TOOLS
 from tests.security.outgoing_twins import TWINS, UNSEEN, Twin
 from tests.security.outgoing_twins_later import LATER, LATER_UNSEEN
 from tests.security.secrets_and_spellings import SECRETS, SPELLINGS

@@ -7,6 +7,7 @@ let opening = 0; // tabs that are on their way since the page was armed
 let observer = null;
 const nativeNow = () => performance.now();
 const TIMER_WATCH_MS = 3000;
+const LATE_MS = 250; // a busy machine runs a timer that much later; a background tab later still
 const FOLLOW_MS = 40; // a link or form that was followed begins its navigation in a task of its own
 
 const arm = () => {
@@ -37,7 +38,8 @@ const transitionsLeft = () => {
 // Milliseconds until the page is quiet, 0 when it is; `navigating` when a new document is on its way.
 const quietIn = ({ quiet }) => {
   const now = nativeNow();
-  const left = [timersDue ? timersDue + 10 - now : 0, mutatedAt ? mutatedAt + quiet - now : 0];
+  const late = timersOpen ? Math.min(timersDue + LATE_MS - now, 20) : 0;
+  const left = [timersDue ? Math.max(timersDue + 10 - now, late) : 0, mutatedAt ? mutatedAt + quiet - now : 0];
   if (mutatedAt) left.push(Math.min(transitionsLeft(), SHORT_TIMER_MS));
   return { left: Math.max(0, ...left), changed: mutatedAt > 0, navigating, opening, ready: document.readyState };
 };

@@ -92,12 +92,18 @@ const shadowOf = (element) => element.shadowRoot ?? internals.get(element)?.shad
 // Timers that an action starts (debounced searches, delayed dialogs) are waited for when short.
 const SHORT_TIMER_MS = 700;
 let timersDue = 0;
+let timersOpen = 0;
 let watchTimersUntil = 0;
 const watchTimers = () => {
   around(globalThis, 'setTimeout', (native, self, args) => {
     const now = performance.now();
     const delay = Number(args[1]) || 0;
-    if (now < watchTimersUntil && delay <= SHORT_TIMER_MS) timersDue = Math.max(timersDue, now + delay);
-    return Reflect.apply(native, self, args);
+    const handle = Reflect.apply(native, self, args);
+    if (now < watchTimersUntil && delay <= SHORT_TIMER_MS) {
+      timersDue = Math.max(timersDue, now + delay);
+      timersOpen += 1;
+      Reflect.apply(native, self, [() => { timersOpen -= 1; }, delay]); // runs right behind the page's
+    }
+    return handle;
   });
 };

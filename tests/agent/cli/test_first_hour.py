@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from agent.cli import standard_input
+from agent.cli import ask
 from tests.conftest import COMMAND
 from tests.offline import namespaces
 
@@ -65,8 +65,8 @@ def test_what_is_piped_is_context_and_is_cited(run, web, tmp_path):
 def test_an_open_pipe_that_says_nothing_holds_up_no_run(monkeypatch):
     reading, writing = os.pipe()  # kept open, as a service's is
     for name in ("_SOON", "_PATIENCE"):
-        monkeypatch.setattr(standard_input, name, 0.01)
+        monkeypatch.setattr(ask, name, 0.01)
     with os.fdopen(reading) as silent, os.fdopen(writing, "w"):
         monkeypatch.setattr("sys.stdin", silent)
-        with standard_input.piped_file() as path:
+        with ask.piped_file() as path:
             assert path is None

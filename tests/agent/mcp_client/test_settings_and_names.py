@@ -14,7 +14,7 @@ from agent.errors import UsageError
 from agent.mcp_client.definitions import Definition, tool_names
 from agent.mcp_client.server_settings import NamedServer, ServerSettings, servers_of
 from agent.tools.registry import Tool, ToolSource
-from agent.tools.selection import matches, select
+from agent.tools.toolset import matches, select
 
 
 def server(name: str) -> NamedServer:

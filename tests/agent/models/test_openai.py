@@ -10,8 +10,7 @@ import pytest
 from agent.errors import UsageError
 from agent.models.base import Usage
 from agent.models.openai import OpenAIModel
-from agent.models.prices import priced
-from agent.models.providers import default_model, endpoint
+from agent.models.providers import default_model, endpoint, priced
 from agent.protocol import parse
 from agent.tools.registry import Registry, tool_specs
 from agent.tools.toolset import PAGE_TOOLS

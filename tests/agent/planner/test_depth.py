@@ -8,9 +8,9 @@ import json
 import pytest
 
 from agent.config import options
-from agent.depth import EFFORTS
 from agent.guard.budget import Budget
 from agent.journal.runs import Runs
+from agent.limits import EFFORTS
 from agent.models.base import ModelReply
 from agent.planner.plan import read_points
 from agent.planner.work import Work

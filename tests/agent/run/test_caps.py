@@ -8,7 +8,7 @@ import pytest
 
 from agent.guard.budget import Budget
 from agent.models.base import Usage
-from agent.models.prices import priced
+from agent.models.providers import priced
 from tests.agent.models.wire import OpenAIProvider, running
 
 TOKENS_IN, TOKENS_OUT = 600, 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.cli.live_view import Speech
+from agent.cli.progress import Speech
 from agent.journal.events import Event
 from agent.journal.runs import Runs
 from agent.run.record import RunRecord

@@ -11,8 +11,7 @@ from agent.errors import ToolError
 from agent.journal.runs import Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay
-from agent.tools.parameters import AS_WRITTEN, LENIENT, PICKED
-from agent.tools.registry import Params, Tool, ToolResult
+from agent.tools.registry import AS_WRITTEN, LENIENT, PICKED, Params, Tool, ToolResult
 
 
 class Search(Params):

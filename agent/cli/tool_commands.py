@@ -1,0 +1,109 @@
+"""`research tools` and `research plugins`: what a run may call, and what packages bring."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli.flags import given, json_option, some_run_flags
+from agent.cli.terminal import note, print_json, print_rows
+from agent.config import Options, options
+from agent.evidence.store import Evidence
+from agent.run.settings import memory_of
+from agent.run.wiring import offered
+from agent.tools.context import Limits, Person, ToolContext
+from browser.plugins import KINDS, PluginBroken
+from browser.plugins import plugins as installed
+
+if TYPE_CHECKING:
+    from agent.tools.toolset import Selected
+
+
+_FLAGS = (
+    "--tool-sources",
+    "--tool-allow",
+    "--tool-deny",
+    "--mcp-tool-allow",
+    "--mcp-tool-deny",
+    "--mcp-config",
+    "--data-dir",
+    "--memory/--no-memory",
+)
+
+
+@click.command()
+@json_option
+@some_run_flags(*_FLAGS)
+def tools(*, as_json: bool, **flags: Any) -> None:
+    """Show every tool: its source, its risk, whether a run on a terminal has it, and why not."""
+    settings = options(given(flags), config=True)
+    found = asyncio.run(_found(settings))
+    rows = [
+        {
+            "name": tool.name,
+            "source": tool.source.value,
+            "risk": tool.risk.value,
+            "timeout_s": tool.seconds or Limits().call_seconds,
+            "on": not why,
+            "why": why,
+            "description": tool.description,
+        }
+        for tool, why in found.rows
+    ]
+    if as_json:
+        print_json({"tools": rows, "diagnostics": found.told})
+        return
+    print_rows(rows, _tool)
+    for told in found.told:
+        note(told)
+
+
+def _tool(row: dict[str, Any]) -> str:
+    state = "on " if row["on"] else "off"
+    return f"{state} {row['name']:<28} {row['source']:<7} {row['risk']:<9} {row['why']}".rstrip()
+
+
+async def _found(settings: Options) -> Selected:
+    """Choose as a run does that has all means; no server is reached."""
+    async with AsyncExitStack() as stack:
+        context = ToolContext("", Evidence(), Limits(), _nowhere, _kept, person=Person(_nobody))
+        if settings.memory:
+            context.memory = memory_of(settings, {})
+            stack.callback(context.memory.close)
+        return await offered(context, settings, stack, config=True, connect=False)
+
+
+async def _nobody(_question: str) -> str:
+    return ""
+
+
+def _nowhere(_kind: str, _place: str = "", **_data: object) -> None:
+    """Nothing is done, so nothing is recorded."""
+
+
+def _kept(_body: bytes) -> str:
+    return ""
+
+
+@click.command()
+@json_option
+def plugins(*, as_json: bool) -> None:
+    """List the plug-ins of installed packages by kind; one that does not load says why."""
+    rows = []
+    for plugin in (one for kind in KINDS for one in installed(kind)):
+        broken = ""
+        try:
+            plugin.load()
+        except PluginBroken as error:
+            broken = str(error)
+        row = {name: getattr(plugin, name) for name in ("kind", "name", "package", "version")}
+        rows.append({**row, "place": plugin.entry.value, "broken": broken})
+    print_rows(rows, _plugin, as_json=as_json)
+
+
+def _plugin(row: dict[str, str]) -> str:
+    state = f"left out: {row['broken']}" if row["broken"] else row["place"]
+    return f"{row['kind']:10} {row['name']:16} {row['package']} {row['version']}  {state}"

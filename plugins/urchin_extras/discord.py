@@ -1,0 +1,249 @@
+"""Discord, by its gateway and its REST interface, version 10 (https://docs.discord.com)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from agent.channels.channel import Channel, Inbound, Outbound, answered
+from agent.errors import NotSent, UsageError
+from agent.notify.notice import Attachment
+from browser.errors import ConnectFailed
+from urchin_extras.socket_link import connected
+
+if TYPE_CHECKING:
+    from agent.channels.channel import Take
+    from urchin_extras.socket_link import SocketLink
+
+_HEARTBEAT, _IDENTIFY, _RESUME, _HELLO = 1, 2, 6, 10
+_INTENTS = 1 << 9 | 1 << 12 | 1 << 15
+"""Messages of servers, direct messages, and what stands in them."""
+_FINAL: Final = {
+    4004: "the token is wrong",
+    4010: "the shard is wrong",
+    4011: "it is in too many servers for one connection",
+    4012: "the version of the gateway is gone",
+    4013: "the intents are wrong",
+    4014: "the bot may not read messages: switch on the Message Content Intent",
+}
+"""Close codes after which another try is of no use."""
+_NEW_SESSION = frozenset({4007, 4009})
+_KEPT_OPEN = 4000  # any code but 1000 and 1001 keeps the session
+_NO_PREVIEWS = 1 << 2
+_BUTTON, _ROW, _GREY = 2, 1, 2
+_UNDERSTOOD = {"type": 6}
+
+
+class Discord(Channel):
+    """A bot of an application. A sender is a user's number, a thread a channel's."""
+
+    url = "https://discord.com/api/v10"
+    hosts: ClassVar[tuple[str, ...]] = (
+        "gateway.discord.gg",
+        "*.discord.gg",
+        "cdn.discordapp.com",
+        "media.discordapp.net",
+    )
+    keys: ClassVar[dict[str, str]] = {"token": "DISCORD_TOKEN"}
+    longest = 2000
+
+    def __init__(self, settings: Any, link: Any) -> None:
+        super().__init__(settings, link)
+        self._session = ""
+        self._resume_at = ""
+        self._last: int | None = None
+        self._heard = True
+        self._me = ""
+
+    async def listen(self, take: Take) -> None:
+        """Follow the gateway for the length of a connection; the next one takes up the session."""
+        where = self._resume_at or (await self._call("GET", "/gateway/bot", repeatable=True))["url"]
+        async with connected(
+            f"{where.rstrip('/')}/?v=10&encoding=json", self.link.proxy_url
+        ) as socket:
+            beating: asyncio.Task[None] | None = None
+            try:
+                while True:
+                    event = await socket.receive()
+                    if event.get("op") == _HELLO and beating is None:
+                        every = event["d"]["heartbeat_interval"] / 1000
+                        self._heard = True
+                        beating = asyncio.create_task(self._beat(socket, every))
+                        await socket.send(self._greeting())
+                    elif not await self._follow(event, socket, take):
+                        return
+            except ConnectFailed:
+                self._ended(socket.close_code)
+                raise
+            finally:
+                if beating is not None:
+                    beating.cancel()
+
+    async def _follow(self, event: dict[str, Any], socket: SocketLink, take: Take) -> bool:
+        """Do what an event asks for; False where it asks for another connection."""
+        match event.get("op"):
+            case 0:
+                await self._dispatched(event, take)
+                self._last = event.get("s") or self._last  # it is on disk: not asked for again
+            case 1:
+                await socket.send({"op": _HEARTBEAT, "d": self._last})
+            case 11:
+                self._heard = True
+            case 7:
+                await socket.close(_KEPT_OPEN)
+                return False
+            case 9:
+                if not event.get("d"):
+                    self._forget()
+                await socket.close(_KEPT_OPEN)
+                return False
+        return True
+
+    def _greeting(self) -> dict[str, Any]:
+        token = self.key("token")
+        if self._session:
+            told = {"token": token, "session_id": self._session, "seq": self._last}
+            return {"op": _RESUME, "d": told}
+        names = {"os": "linux", "browser": "urchin", "device": "urchin"}
+        return {"op": _IDENTIFY, "d": {"token": token, "intents": _INTENTS, "properties": names}}
+
+    async def _beat(self, socket: SocketLink, every: float) -> None:
+        """Say that we are there; a connection on which nobody answers that is dead, and closed."""
+        with suppress(ConnectFailed):  # `listen` hears of it too
+            await asyncio.sleep(every * random.random())
+            while self._heard:
+                self._heard = False
+                await socket.send({"op": _HEARTBEAT, "d": self._last})
+                await asyncio.sleep(every)
+            await socket.close(_KEPT_OPEN)
+
+    def _ended(self, code: int | None) -> None:
+        if code in _FINAL:
+            raise UsageError(
+                f"Discord refuses the bot: {_FINAL[code]}", hint="See docs/channels.md."
+            )
+        if code in _NEW_SESSION:
+            self._forget()
+
+    def _forget(self) -> None:
+        self._session, self._resume_at, self._last = "", "", None
+
+    async def _dispatched(self, event: dict[str, Any], take: Take) -> None:
+        data = event.get("d") or {}
+        match event.get("t"):
+            case "READY":
+                self._session, self._resume_at = data["session_id"], data["resume_gateway_url"]
+                self._me = str(data["user"]["id"])
+            case "MESSAGE_CREATE":
+                if not data.get("author", {}).get("bot") and self._is_for_us(data):
+                    inbound = self.read(self._message, data)
+                    if inbound is not None:
+                        await take(inbound)
+            case "INTERACTION_CREATE":
+                if data.get("data", {}).get("custom_id"):
+                    pressed = self.read(_choice, data)
+                    if pressed is not None:
+                        await take(pressed)
+                    where = f"/interactions/{data['id']}/{data['token']}/callback"
+                    with suppress(NotSent, ConnectFailed):  # after three seconds it is too late
+                        await self._call("POST", where, json=_UNDERSTOOD)
+
+    def _is_for_us(self, message: dict[str, Any]) -> bool:
+        """In a server only what names us, or answers us; in direct messages everything."""
+        named = {str(user["id"]) for user in message.get("mentions", ())}
+        author = (message.get("referenced_message") or {}).get("author", {})
+        return not message.get("guild_id") or self._me in named or str(author.get("id")) == self._me
+
+    def _message(self, message: dict[str, Any]) -> Inbound:
+        text = str(message.get("content", ""))
+        for mention in (f"<@{self._me}>", f"<@!{self._me}>"):
+            text = text.replace(mention, "")
+        shot = [one.get("message", {}) for one in message.get("message_snapshots", ())]
+        before = message.get("referenced_message") or {}
+        if str(before.get("author", {}).get("id")) == self._me:
+            before = {}  # our own words are in the conversation
+        others = [str(one.get("content", "")) for one in (before, *shot)]
+        files = [f for one in (message, *shot) for f in one.get("attachments", ())]
+        return Inbound(
+            id=str(message["id"]),
+            sender=str(message["author"]["id"]),
+            thread=str(message["channel_id"]),
+            text=text.strip(),
+            quoted="\n\n".join(filter(None, others)),
+            files=tuple(f"{file['url']} {file.get('filename', '')}" for file in files),
+            name=str(message["author"].get("username", "")),
+        )
+
+    async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
+        """Send a text, buttons and files as one message that mentions nobody.
+
+        The nonce lets Discord tell a message that is tried again.
+        """
+        asked: dict[str, Any] = {
+            "content": message.text,
+            "allowed_mentions": {"parse": []},
+            "flags": _NO_PREVIEWS,
+        }
+        if message.id:
+            asked |= {"nonce": message.id[:25], "enforce_nonce": True}
+        if answering.isdecimal():
+            asked["message_reference"] = {"message_id": answering, "fail_if_not_exists": False}
+        if message.buttons:
+            row = [
+                {"type": _BUTTON, "style": _GREY, "label": label, "custom_id": name}
+                for name, label in message.buttons
+            ]
+            asked["components"] = [{"type": _ROW, "components": row}]
+        request: dict[str, Any] = {"json": asked}
+        if message.files:
+            parts = {
+                f"files[{n}]": (f.name, f.body, f.media_type) for n, f in enumerate(message.files)
+            }
+            request = {"data": {"payload_json": json.dumps(asked)}, "files": parts}
+        where = f"/channels/{thread}/messages"
+        await self._call("POST", where, repeatable=bool(message.id), **request)
+
+    async def check(self) -> str:
+        """Name the bot."""
+        me = await self._call("GET", "/users/@me", repeatable=True)
+        return str(me.get("username", ""))
+
+    async def busy(self, thread: str) -> None:
+        """Show that something is being typed, for ten seconds."""
+        await self._call("POST", f"/channels/{thread}/typing")
+
+    async def fetch(self, file: str) -> Attachment:
+        """Bring a file by its address, which is signed and needs no token."""
+        where, _, name = file.partition(" ")
+        answer = await self.link.http.call("GET", where, repeatable=True)
+        if not answer.is_success:
+            raise NotSent(f"Discord gave no file: {answer.status_code}")
+        return Attachment.named(name or "file", answer.content)
+
+    async def _call(
+        self, method: str, path: str, *, repeatable: bool = False, **request: Any
+    ) -> Any:
+        headers = {
+            "Authorization": f"Bot {self.key('token')}",
+            "User-Agent": "DiscordBot (https://pypi.org/project/urchin-research, 1)",
+        }
+        answer = await self.link.http.call(
+            method, f"{self.base}{path}", repeatable=repeatable, headers=headers, **request
+        )
+        if answer.status_code == 403:  # this channel or person; others may be open
+            raise NotSent(f"Discord, {path.split('/')[1]}: the bot may not do that there")
+        return answered(answer, f"Discord, {path.split('/')[1]}")
+
+
+def _choice(data: dict[str, Any]) -> Inbound:
+    user = data.get("user") or data.get("member", {}).get("user", {})
+    return Inbound(
+        id=f"pressed {data['id']}",
+        sender=str(user.get("id", "")),
+        thread=str(data.get("channel_id", "")),
+        choice=str(data["data"]["custom_id"]),
+        name=str(user.get("username", "")),
+    )

@@ -1,0 +1,354 @@
+"""E-mail: questions by IMAP, answers by SMTP, a thread a conversation.
+
+Anybody can write any sender into a mail. Heard is only a mail that our own server found to be from
+where it says (RFC 8601: `Authentication-Results`, dmarc=pass).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email
+import imaplib
+import re
+import ssl
+from email import policy
+from email.message import EmailMessage
+from email.utils import make_msgid, parseaddr
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import unquote, urlsplit
+
+from pydantic import Field, field_validator
+
+from agent.channels.channel import Channel, ChannelSettings, Inbound, Outbound
+from agent.errors import NotSent, UsageError
+from agent.notify.mail_sender import MailServer, address, attach, send_mail
+from agent.notify.notice import Attachment
+from browser.errors import ConnectFailed
+from browser.net.dial import tunnel
+from browser.net.transport import certificates
+
+if TYPE_CHECKING:
+    import socket
+
+    from agent.channels.channel import Take
+
+_TIMEOUT_S = 30.0
+_LARGEST = 20 * 1024 * 1024
+_IDS = re.compile(r"<[^<>\s]+>")
+_ASIDE = re.compile(r'\([^()"]*\)|"[^"]*"')
+_PORTS = {"imaps": 993, "imap": 143}
+_KEPT_LINES = 400
+_STRANGER = "<stranger>"
+
+
+class EmailSettings(ChannelSettings):
+    """`imap` and `smtp` are addresses such as `imaps://you%40example.org@mail.example.org`.
+
+    `authserv` is the name that our server writes into `Authentication-Results`; `any_sender` says
+    that nobody else can put mails into this mailbox, so that senders need no proof.
+    """
+
+    imap: str
+    smtp: str
+    folder: str = "INBOX"
+    every: float = Field(30.0, gt=0)
+    authserv: str = ""
+    any_sender: bool = False
+    attach: tuple[str, ...] = (".md",)
+
+    @field_validator("allow")
+    @classmethod
+    def _lower(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(value.lower() for value in values)
+
+
+class Email(Channel):
+    """A mailbox of its own. A sender is an address, a thread the Message-ID that began it."""
+
+    Settings: ClassVar[type[ChannelSettings]] = EmailSettings
+    keys: ClassVar[dict[str, str]] = {"imap": "IMAP_PASSWORD", "smtp": "SMTP_PASSWORD"}
+    whole = True
+    longest = 1_000_000
+
+    @classmethod
+    def places(cls, settings: Any) -> tuple[str, ...]:
+        """Name both servers, with their ports."""
+        found = []
+        for url, ports in ((settings.imap, _PORTS), (settings.smtp, {"smtp": 587, "smtps": 465})):
+            parts = urlsplit(url)
+            if parts.scheme not in ports or not parts.hostname:
+                raise UsageError(
+                    f"{url!r} is no address of a mail server", hint="See docs/channels.md."
+                )
+            found.append(f"http://{parts.hostname}:{parts.port or ports[parts.scheme]}")
+        return tuple(found)
+
+    async def listen(self, take: Take) -> None:
+        """Look for new mails again and again; those from before the first look are left alone."""
+        if not (self.settings.authserv or self.settings.any_sender):
+            hint = "Set `authserv` to the name in the Authentication-Results of your mails."
+            raise UsageError("nothing tells a forged sender from a true one", hint=hint)
+        while True:
+            seen = self.link.notes.note("seen")
+            begun, found = await asyncio.to_thread(self._look, seen)
+            if begun != seen:
+                self.link.notes.keep("seen", begun)
+            for number, body in found:
+                inbound = self.read(lambda mail: self._message(*mail), (number, body))
+                if inbound is not None:
+                    await take(inbound)
+                self.link.notes.keep("seen", number)
+            await asyncio.sleep(self.settings.every)
+
+    async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
+        """Answer in the thread: `thread` is the first Message-ID and the address."""
+        root, _, to = thread.rpartition(" ")
+        if root == _STRANGER:
+            return  # who it really was nobody knows: no word goes to a forged address
+        server = self._server()
+        mail = EmailMessage()
+        mail["From"], mail["To"] = server.sender, address(to)
+        subject = self.link.notes.note(f"subject {root}")
+        mail["Subject"] = subject or message.text.split("\n")[0][:120] or "Notice"
+        mail["Message-ID"] = make_msgid(message.id or None, server.sender.rpartition("@")[2])
+        mail["Auto-Submitted"] = "auto-replied" if root else "auto-generated"
+        if root:
+            chain = self.link.notes.note(f"chain {root}").split() or [root]
+            last = answering.partition(" ")[2] or chain[-1]
+            mail["In-Reply-To"] = last
+            mail["References"] = " ".join(dict.fromkeys([*chain, last]))
+            self.link.notes.keep(f"chain {root}", " ".join([*chain, last][-20:]))
+        words = "\n".join(
+            f"  {label}: answer “{name.partition(':')[2]}”" for name, label in message.buttons
+        )
+        mail.set_content("\n\n".join(filter(None, (message.text, words))) or "(see the file)")
+        for file in message.files:
+            attach(mail, file)
+        await send_mail(mail, server, self.link.proxy_url)
+
+    async def check(self) -> str:
+        """Log in to the mailbox, and count what is in it."""
+        count = await asyncio.to_thread(self._count)
+        return f"{self._server().sender}, {count} mails in {self.settings.folder}"
+
+    async def fetch(self, file: str) -> Attachment:
+        """Bring a file of a mail, by the number of the mail and its own."""
+        number, _, part = file.partition(" ")
+        for _, body in await asyncio.to_thread(self._read, number):
+            files = list(_parsed(body).iter_attachments())
+            one: Any = files[int(part)]
+            held = one.get_payload(decode=True) or b""
+            return Attachment(one.get_filename() or "file", held, one.get_content_type())
+        raise NotSent("the mail is not there any more")
+
+    def _server(self) -> MailServer:
+        user = urlsplit(self.settings.smtp).username
+        environ = {"SMTP_PASSWORD": self.key("smtp")} if user else {}
+        return MailServer.of(self.settings.smtp, environ)
+
+    def _message(self, number: str, body: bytes) -> Inbound | None:
+        """Read a mail; None for what no person wrote, and what may not be from whom it says."""
+        mail = _parsed(body)
+        sender = parseaddr(str(mail.get("From", "")))[1].lower()
+        automatic = str(mail.get("Auto-Submitted", "no")).lower() != "no"
+        if automatic or mail.get("List-Id") or str(mail.get("Precedence", "")).lower() == "bulk":
+            return None
+        if sender not in self.settings.allow:
+            return Inbound(number, sender, f"{_STRANGER} {sender}")
+        if not (self.settings.any_sender or proven(mail, self.settings.authserv)):
+            self.link.say(
+                f"a mail says that it is from {sender}, and nothing proves it: left alone"
+            )
+            return None
+        own = next(iter(_IDS.findall(str(mail.get("Message-ID", "")))), f"<{number}@none>")
+        before = _IDS.findall(f"{mail.get('References', '')} {mail.get('In-Reply-To', '')}")
+        root = next((one for one in before if self.link.notes.note(f"chain {one}")), own)
+        chain = self.link.notes.note(f"chain {root}").split() or [root]
+        self.link.notes.keep(f"chain {root}", " ".join(dict.fromkeys([*chain, own][-20:])))
+        subject = " ".join(str(mail.get("Subject", "")).split())
+        known = self.link.notes.note(f"subject {root}")
+        if not known:
+            answer = subject if subject.lower().startswith("re:") else f"Re: {subject}"
+            self.link.notes.keep(f"subject {root}", answer)
+        said, quoted = _words(mail)
+        text = said or (subject if not known else "")
+        files = tuple(f"{number} {n}" for n, _ in enumerate(mail.iter_attachments()))
+        return Inbound(f"{number} {own}", sender, f"{root} {sender}", text, quoted, files)
+
+    def _look(self, last: str) -> tuple[str, list[tuple[str, bytes]]]:
+        """Give what is new since `last`, each with `UIDVALIDITY.UID`, and where that began."""
+        with self._mailbox() as box:
+            validity = _number(box.response("UIDVALIDITY")[1])
+            seen_in, _, seen = last.partition(".")
+            if seen_in != validity:
+                return f"{validity}.{max(map(int, _uids(box, 'ALL')), default=0)}", []
+            new = [one for one in _uids(box, f"UID {int(seen) + 1}:*") if int(one) > int(seen)]
+            return last, [(f"{validity}.{one}", _body(box, one)) for one in sorted(new, key=int)]
+
+    def _read(self, number: str) -> list[tuple[str, bytes]]:
+        validity, _, uid = number.partition(".")
+        with self._mailbox() as box:
+            if _number(box.response("UIDVALIDITY")[1]) != validity:
+                return []
+            return [(number, _body(box, uid))]
+
+    def _count(self) -> int:
+        with self._mailbox() as box:
+            return len(_uids(box, "ALL"))
+
+    def _mailbox(self) -> _Mailbox:
+        parts = urlsplit(self.settings.imap)
+        port = parts.port or _PORTS[parts.scheme]
+        assert parts.hostname, "`places` has looked at it"
+        connection = tunnel(self.link.proxy_url, parts.hostname, port, timeout=_TIMEOUT_S)
+        try:
+            box = _Mailbox(connection, parts.hostname, secure=parts.scheme == "imaps")
+        except (imaplib.IMAP4.error, OSError) as error:
+            connection.close()
+            raise ConnectFailed(f"{parts.hostname}: {error}") from error
+        try:
+            box.enter(unquote(parts.username or ""), self.key("imap"), self.settings.folder)
+        except (UsageError, ConnectFailed):
+            box.shutdown()
+            raise
+        return box
+
+
+class _Mailbox(imaplib.IMAP4):
+    """A conversation with a server over a socket that is open already; read-only."""
+
+    def __init__(self, connection: socket.socket, host: str, *, secure: bool) -> None:
+        self._given, self._name, self._secure = connection, host, secure
+        super().__init__(host)
+        if not secure and "STARTTLS" in self.capabilities:
+            self.starttls(certificates())
+
+    def open(self, *_: Any, **__: Any) -> None:
+        """Take the socket that was given, in place of making one."""
+        self.sock = self._given
+        if self._secure:
+            self.sock = certificates().wrap_socket(self.sock, server_hostname=self._name)
+        self.file = self.sock.makefile("rb")
+
+    def enter(self, user: str, password: str, folder: str) -> None:
+        """Log in and open a folder. Raises `UsageError` for a wrong name or password."""
+        if not isinstance(self.sock, ssl.SSLSocket) and not self._name.startswith(
+            ("127.", "localhost")
+        ):
+            raise UsageError(
+                f"{self._name} would get the password in the clear", hint="Use imaps://."
+            )
+        try:
+            self.login(user, password)
+            done, said = self.select(f'"{folder}"', readonly=True)
+        except (self.abort, OSError) as error:
+            raise ConnectFailed(f"{self._name}: {error}") from error
+        except self.error as error:
+            hint = "`research keys set IMAP_PASSWORD` keeps the password."
+            raise UsageError(f"{self._name} does not let {user} in: {error}", hint=hint) from error
+        if done != "OK":
+            raise UsageError(f"{self._name} has no folder {folder}: {said!r}")
+
+    def __exit__(self, *error: object) -> None:
+        """Leave; a connection that is gone already is no matter."""
+        try:
+            self.logout()
+        except (OSError, imaplib.IMAP4.error):
+            self.shutdown()
+
+
+def _number(said: Any) -> str:
+    first = said[0] if said else b""
+    return first.decode() if isinstance(first, bytes) else "0"
+
+
+def _uids(box: imaplib.IMAP4, which: str) -> list[str]:
+    try:
+        done, found = box.uid("SEARCH", which)
+    except (imaplib.IMAP4.error, OSError) as error:
+        raise ConnectFailed(f"the mailbox: {error}") from error
+    if done != "OK":
+        raise NotSent(f"the mailbox cannot be searched: {found!r}")
+    return [one.decode() for part in found if isinstance(part, bytes) for one in part.split()]
+
+
+def _body(box: imaplib.IMAP4, uid: str) -> bytes:
+    """Give a mail as it came; of one that is too large, the beginning."""
+    try:
+        _, found = box.uid("FETCH", uid, f"(BODY.PEEK[]<0.{_LARGEST}>)")
+    except (imaplib.IMAP4.error, OSError) as error:
+        raise ConnectFailed(f"the mailbox: {error}") from error
+    return next((part[1] for part in found if isinstance(part, tuple)), b"")
+
+
+def _parsed(body: bytes) -> EmailMessage:
+    mail: Any = email.message_from_bytes(body, policy=policy.default)
+    return mail  # type: ignore[no-any-return] # what the default policy makes
+
+
+def proven(mail: EmailMessage, authserv: str) -> bool:
+    """Say whether our own server found a mail to be from the domain of its sender.
+
+    Only the topmost `Authentication-Results` of that name counts: a server takes out those that
+    bear its own name and came from outside (RFC 8601, 5), and writes its own above all others.
+    """
+    for value in mail.get_all("Authentication-Results", []):
+        name, _, results = _without_asides(str(value)).partition(";")
+        if name.split()[:1] == [authserv]:
+            return any(one.split()[:1] == ["dmarc=pass"] for one in results.split(";"))
+    return False
+
+
+def _without_asides(value: str) -> str:
+    """Take comments, which may hold comments, and quoted words out of a header."""
+    while (shorter := _ASIDE.sub(" ", value, count=1)) != value:
+        value = shorter
+    return value
+
+
+def _words(mail: EmailMessage) -> tuple[str, str]:
+    """Give the sender's own words, and what they quote: lines with `>`, as mail programs mark it.
+
+    The line above a quotation that ends in a colon says whose it is, and belongs to it.
+    """
+    part: Any = mail.get_body(("plain", "html"))
+    if part is None:
+        return "", ""
+    try:
+        text = str(part.get_content())
+    except LookupError:  # a charset that nobody knows
+        text = (part.get_payload(decode=True) or b"").decode("utf-8", "replace")
+    if part.get_content_subtype() == "html":
+        text = _without_tags(text)
+    own: list[str] = []
+    quoted: list[str] = []
+    for line in text.splitlines()[:_KEPT_LINES]:
+        if line == "-- ":  # RFC 3676, 4.3: a signature
+            break
+        if not line.startswith(">"):
+            own.append(line)
+            continue
+        while own and not own[-1].strip():
+            own.pop()
+        if own and own[-1].rstrip().endswith(":"):
+            own.pop()
+        quoted.append(line.lstrip("> "))
+    return "\n".join(own).strip(), "\n".join(quoted).strip()
+
+
+def _without_tags(text: str) -> str:
+    """Give the text of HTML, with `>` before what is quoted."""
+    from lxml.html import document_fromstring  # noqa: PLC0415 - few mails have no plain text
+
+    try:
+        page = document_fromstring(text)
+    except (ValueError, AssertionError):
+        return ""
+    for line in page.iter("br", "p", "div", "tr", "li"):
+        line.tail = f"\n{line.tail or ''}"
+    for quote in [*page.iter("blockquote")]:
+        inner = "".join(map(str, quote.itertext())).replace("\n", "\n> ")
+        after = quote.tail or ""
+        quote.clear()
+        quote.text, quote.tail = f"\n> {inner}\n", after
+    return "".join(map(str, page.itertext()))

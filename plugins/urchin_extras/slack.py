@@ -1,0 +1,171 @@
+"""Slack, by Socket Mode and its Web API (https://docs.slack.dev): nothing listens here."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from agent.channels.channel import Channel, Inbound, Outbound, answered
+from agent.errors import NotSent, UsageError
+from agent.notify.notice import Attachment
+from urchin_extras.socket_link import connected
+
+if TYPE_CHECKING:
+    from agent.channels.channel import Take
+
+_BAD_TOKENS = frozenset(
+    {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired",
+     "not_allowed_token_type", "missing_scope", "no_permission"}
+)  # fmt: skip
+_PLAIN = frozenset({None, "file_share"})
+"""Kinds of messages that a person wrote; the others tell of edits, joins and bots."""
+_MARK = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
+
+
+class Slack(Channel):
+    """An app with a bot. A sender is a user's id, a thread a conversation, and a thread in it."""
+
+    url = "https://slack.com/api"
+    hosts: ClassVar[tuple[str, ...]] = ("*.slack.com",)
+    keys: ClassVar[dict[str, str]] = {"app": "SLACK_APP_TOKEN", "bot": "SLACK_BOT_TOKEN"}
+    longest = 3500
+
+    async def listen(self, take: Take) -> None:
+        """Follow one socket until Slack asks for another, which it does every few hours."""
+        where = (await self._call("apps.connections.open", key="app", repeatable=True))["url"]
+        async with connected(where, self.link.proxy_url) as socket:
+            while True:
+                envelope = await socket.receive()
+                kind, payload = envelope.get("type"), envelope.get("payload") or {}
+                if kind == "disconnect":
+                    return
+                inbound = None
+                if kind == "events_api":
+                    inbound = self.read(_message, payload.get("event") or {})
+                elif kind == "interactive" and payload.get("type") == "block_actions":
+                    inbound = self.read(_choice, payload)
+                if inbound is not None:
+                    await take(inbound)
+                if "envelope_id" in envelope:  # what is not acknowledged comes again
+                    await socket.send({"envelope_id": envelope["envelope_id"]})
+
+    async def send(self, thread: str, message: Outbound, answering: str = "") -> None:  # noqa: ARG002 - the thread tells
+        """Send a text as it stands, without mentions and previews; files into the same thread."""
+        channel, _, root = thread.partition("/")
+        place = {"channel": channel, **({"thread_ts": root} if root else {})}
+        if message.text:
+            asked: dict[str, Any] = {
+                **place,
+                "text": html.escape(message.text, quote=False),
+                "mrkdwn": False,
+                "unfurl_links": False,
+                "unfurl_media": False,
+            }
+            if message.buttons:
+                asked["blocks"] = _blocks(asked["text"], message.buttons)
+            await self._call("chat.postMessage", json=asked)
+        for file in message.files:
+            await self._upload(file, channel, root)
+
+    async def _upload(self, file: Attachment, channel: str, root: str) -> None:
+        named = {"filename": file.name, "length": str(len(file.body))}
+        there = await self._call("files.getUploadURLExternal", repeatable=True, data=named)
+        put = await self.link.http.call("POST", there["upload_url"], content=file.body)
+        if not put.is_success:
+            raise NotSent(f"Slack took no file: {put.status_code}")
+        asked: dict[str, Any] = {"files": [{"id": there["file_id"], "title": file.name}]}
+        asked |= {"channel_id": channel, **({"thread_ts": root} if root else {})}
+        await self._call("files.completeUploadExternal", json=asked)
+
+    async def check(self) -> str:
+        """Name the bot and its workspace; asks for a socket too, which the other token is for."""
+        me = await self._call("auth.test", repeatable=True)
+        await self._call("apps.connections.open", key="app", repeatable=True)
+        return f"{me.get('user', '')} in {me.get('team', '')}"
+
+    async def fetch(self, file: str) -> Attachment:
+        """Bring a file by its address, which wants the bot's token."""
+        where, _, name = file.partition(" ")
+        headers = {"Authorization": f"Bearer {self.key('bot')}"}
+        answer = await self.link.http.call("GET", where, repeatable=True, headers=headers)
+        if not answer.is_success:
+            raise NotSent(f"Slack gave no file: {answer.status_code}")
+        return Attachment.named(name or "file", answer.content)
+
+    async def _call(
+        self, method: str, *, key: str = "bot", repeatable: bool = False, **request: Any
+    ) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {self.key(key)}"}
+        answer = await self.link.http.call(
+            "POST", f"{self.base}/{method}", repeatable=repeatable, headers=headers, **request
+        )
+        body: dict[str, Any] = answered(answer, f"Slack, {method}")
+        if body.get("ok"):
+            return body
+        said = str(body.get("error", "no reason"))
+        if said in _BAD_TOKENS:
+            hint = "Look at the tokens and their scopes: docs/channels.md."
+            raise UsageError(f"Slack, {method}: {said}", hint=hint)
+        raise NotSent(f"Slack, {method}: {said}")
+
+
+def _message(event: dict[str, Any]) -> Inbound | None:
+    """Read a direct message, or one that names the bot; None for all else."""
+    direct = event.get("type") == "message" and event.get("channel_type") == "im"
+    if not direct and event.get("type") != "app_mention":
+        return None
+    if event.get("bot_id") or event.get("subtype") not in _PLAIN or not event.get("user"):
+        return None
+    root = event.get("thread_ts") or ("" if direct else event["ts"])
+    lines = [_readable(line) for line in str(event.get("text", "")).split("\n")]
+    shared = [str(one.get("text", "")) for one in event.get("attachments", ())]
+    quoted = [line.lstrip("> ") for line in lines if line.startswith(">")]
+    return Inbound(
+        id=f"{event['channel']}/{event['ts']}",
+        sender=str(event["user"]),
+        thread=f"{event['channel']}/{root}" if root else str(event["channel"]),
+        text="\n".join(line for line in lines if not line.startswith(">")).strip(),
+        quoted="\n".join(filter(None, [*quoted, *shared])),
+        files=tuple(
+            f"{file['url_private_download']} {file.get('name', '')}"
+            for file in event.get("files", ())
+            if "url_private_download" in file
+        ),
+    )
+
+
+def _readable(line: str) -> str:
+    """Give text as it was written: addresses for `<url|label>`, nothing for `<@bot>`."""
+
+    def written(mark: re.Match[str]) -> str:
+        inner = mark[1]
+        return (mark[2] or "") if inner[:1] in {"@", "#", "!"} else inner
+
+    return html.unescape(_MARK.sub(written, line))
+
+
+def _blocks(text: str, buttons: tuple[tuple[str, str], ...]) -> list[dict[str, Any]]:
+    shown = [
+        {
+            "type": "button",
+            "action_id": f"choice-{n}",
+            "value": name,
+            "text": {"type": "plain_text", "text": label},
+        }
+        for n, (name, label) in enumerate(buttons)
+    ]
+    section = {"type": "section", "text": {"type": "plain_text", "text": text[:3000]}}
+    return [section, {"type": "actions", "elements": shown}]
+
+
+def _choice(payload: dict[str, Any]) -> Inbound:
+    channel = str(payload.get("channel", {}).get("id", ""))
+    root = payload.get("message", {}).get("thread_ts")
+    action = payload["actions"][0]
+    return Inbound(
+        id=f"pressed {channel}/{action.get('action_ts', '')}",
+        sender=str(payload.get("user", {}).get("id", "")),
+        thread=f"{channel}/{root}" if root else channel,
+        choice=str(action.get("value", "")) or "-",
+    )

@@ -1,0 +1,213 @@
+"""WhatsApp, by Meta's Cloud API: its webhook comes in here, answers go out over REST.
+
+https://developers.facebook.com/documentation/business-messaging/whatsapp
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+import socket
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from agent.channels.channel import Channel, ChannelSettings, Inbound, Outbound, answered
+from agent.errors import NotSent, UsageError
+from agent.notify.notice import Attachment
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from agent.channels.channel import Take
+
+_LONGEST_BODY = 3 * 1024 * 1024  # Meta sends 3 MB at most
+_LABEL = 20
+_BUTTON_TEXT = 1024
+_WORDY = ("image", "document", "video")
+
+
+class WhatsAppSettings(ChannelSettings):
+    """`phone` is our number's id; Meta reaches `host`, `port` and `path` by a proxy of yours."""
+
+    phone: str
+    version: str = "v23.0"
+    host: str = "127.0.0.1"
+    port: int = 8788
+    path: str = "/whatsapp"
+
+
+class WhatsApp(Channel):
+    """A number of a WhatsApp business account. A sender is a number, and so is a thread."""
+
+    Settings: ClassVar[type[ChannelSettings]] = WhatsAppSettings
+    url = "https://graph.facebook.com"
+    hosts: ClassVar[tuple[str, ...]] = ("lookaside.fbsbx.com",)
+    keys: ClassVar[dict[str, str]] = {
+        "token": "WHATSAPP_TOKEN",
+        "secret": "WHATSAPP_APP_SECRET",
+        "verify": "WHATSAPP_VERIFY_TOKEN",
+    }
+    longest = 4096
+
+    async def listen(self, take: Take) -> None:
+        """Serve the webhook; raises `UsageError` where the port is taken, or Starlette missing."""
+        try:
+            import uvicorn  # noqa: PLC0415 - an extra
+            from starlette.applications import Starlette  # noqa: PLC0415 - as above
+            from starlette.routing import Route  # noqa: PLC0415 - as above
+        except ModuleNotFoundError as error:
+            hint = "pip install 'urchin-extras[whatsapp]'"
+            raise UsageError(f"{error.name} is not installed", hint=hint) from error
+        self.key("secret"), self.key("verify"), self.key("token")
+
+        async def hook(request: Request) -> Response:
+            return await self._hook(request, take)
+
+        app = Starlette(routes=[Route(self.settings.path, hook, methods=["GET", "POST"])])
+        config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
+        server = uvicorn.Server(config)
+        with self._listening() as listening:
+            serving = asyncio.ensure_future(server._serve([listening]))  # noqa: SLF001 - `serve` takes over the signals
+            try:
+                await asyncio.shield(serving)
+            finally:
+                server.should_exit = True
+                await serving
+
+    def _listening(self) -> socket.socket:
+        listening = socket.socket()
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((self.settings.host, self.settings.port))
+        except OSError as error:
+            listening.close()
+            where = f"{self.settings.host}:{self.settings.port}"
+            raise UsageError(f"cannot listen on {where}: {error.strerror}") from error
+        port = listening.getsockname()[1]
+        self.link.say(f"the webhook is at http://{self.settings.host}:{port}{self.settings.path}")
+        return listening
+
+    async def _hook(self, request: Request, take: Take) -> Response:
+        from starlette.responses import PlainTextResponse  # noqa: PLC0415 - an extra
+
+        if request.method == "GET":
+            asked = request.query_params
+            known = hmac.compare_digest(
+                asked.get("hub.verify_token", "").encode(), self.key("verify").encode()
+            )
+            if asked.get("hub.mode") == "subscribe" and known:
+                return PlainTextResponse(asked.get("hub.challenge", ""))
+            return PlainTextResponse("", status_code=403)
+        body = bytearray()
+        async for piece in request.stream():
+            body += piece
+            if len(body) > _LONGEST_BODY:
+                return PlainTextResponse("", status_code=413)
+        if not self._signed(bytes(body), request.headers.get("x-hub-signature-256", "")):
+            return PlainTextResponse("", status_code=403)
+        try:
+            inbound = _messages(json.loads(body), self.settings.phone)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return PlainTextResponse("", status_code=400)
+        for message in inbound:
+            await take(message)
+        return PlainTextResponse("")
+
+    def _signed(self, body: bytes, signature: str) -> bool:
+        mac = hmac.new(self.key("secret").encode(), body, hashlib.sha256).hexdigest()
+        return hmac.compare_digest(signature.encode(), f"sha256={mac}".encode())
+
+    async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
+        """Send a text without a preview, up to three buttons, or a file."""
+        said: dict[str, Any] = {"messaging_product": "whatsapp", "to": thread}
+        if answering.startswith("wamid."):
+            said["context"] = {"message_id": answering}
+        if message.buttons:
+            await self._messages(
+                {**said, "type": "interactive", "interactive": _interactive(message)}
+            )
+        elif message.text:
+            text = {"body": message.text, "preview_url": False}
+            await self._messages({**said, "type": "text", "text": text})
+        for file in message.files:
+            # Of the kinds that are taken as documents, text is the one for Markdown and its like.
+            known = file.media_type if file.media_type == "application/pdf" else "text/plain"
+            kept = await self._call(
+                "POST",
+                f"{self.settings.phone}/media",
+                data={"messaging_product": "whatsapp", "type": known},
+                files={"file": (file.name, file.body, known)},
+            )
+            document = {"id": kept["id"], "filename": file.name}
+            await self._messages({**said, "type": "document", "document": document})
+
+    async def check(self) -> str:
+        """Name our number."""
+        me = await self._call("GET", self.settings.phone, repeatable=True)
+        self.key("secret"), self.key("verify")
+        return f"{me.get('display_phone_number', '')} {me.get('verified_name', '')}".strip()
+
+    async def fetch(self, file: str) -> Attachment:
+        """Bring a file by its id."""
+        number, _, name = file.partition(" ")
+        there = await self._call("GET", number, repeatable=True)
+        headers = {"Authorization": f"Bearer {self.key('token')}"}
+        answer = await self.link.http.call("GET", there["url"], repeatable=True, headers=headers)
+        if not answer.is_success:
+            raise NotSent(f"WhatsApp gave no file: {answer.status_code}")
+        return Attachment(name or "file", answer.content, str(there.get("mime_type", "")))
+
+    async def _messages(self, body: dict[str, Any]) -> None:
+        await self._call("POST", f"{self.settings.phone}/messages", json=body)
+
+    async def _call(
+        self, method: str, path: str, *, repeatable: bool = False, **request: Any
+    ) -> Any:
+        headers = {"Authorization": f"Bearer {self.key('token')}"}
+        where = f"{self.base}/{self.settings.version}/{path}"
+        answer = await self.link.http.call(
+            method, where, repeatable=repeatable, headers=headers, **request
+        )
+        return answered(answer, "WhatsApp")
+
+
+def _interactive(message: Outbound) -> dict[str, Any]:
+    buttons = [
+        {"type": "reply", "reply": {"id": name, "title": label[:_LABEL]}}
+        for name, label in message.buttons[:3]
+    ]
+    body = {"text": message.text[:_BUTTON_TEXT]}
+    return {"type": "button", "body": body, "action": {"buttons": buttons}}
+
+
+def _messages(hook: dict[str, Any], phone: str) -> list[Inbound]:
+    """Read the messages to our number; a webhook also tells what became of ours."""
+    values = [
+        change["value"]
+        for entry in hook.get("entry", ())
+        for change in entry.get("changes", ())
+        if change.get("field") == "messages"
+    ]
+    own = (v for v in values if v.get("metadata", {}).get("phone_number_id") == phone)
+    return [_message(message) for value in own for message in value.get("messages", ())]
+
+
+def _message(message: dict[str, Any]) -> Inbound:
+    kind = str(message.get("type", ""))
+    held = message.get(kind) if isinstance(message.get(kind), dict) else {}
+    said = str(held.get("body") or held.get("caption") or "") if held else ""
+    context = message.get("context") or {}
+    forwarded = bool(context.get("forwarded") or context.get("frequently_forwarded"))
+    pressed = held.get("button_reply", {}).get("id", "") if held and kind == "interactive" else ""
+    file = (f"{held['id']} {held.get('filename') or kind}",) if held and kind in _WORDY else ()
+    return Inbound(
+        id=str(message["id"]),
+        sender=str(message["from"]),
+        thread=str(message["from"]),
+        text="" if forwarded else said,
+        quoted=said if forwarded else "",
+        files=file,
+        choice=str(pressed),
+    )
