@@ -210,7 +210,8 @@ class Tab(PageDriver):
         """Take a picture of what is in view, or of the whole page, as PNG."""
         self.check_alive()
         await self.check_place()
-        async with within(ACT_SECONDS, "take a screenshot"):
+        # Chrome takes a picture with the next frame, of which a tab behind another draws none.
+        async with within(ACT_SECONDS, "take a screenshot"), drawing(self.page):
             return await self.page.screenshot(timeout=ACT_SECONDS * 1000, full_page=whole)
 
     async def evaluate(self, function: str, ref: str | None = None) -> ActionOutcome:
@@ -262,7 +263,7 @@ class Tab(PageDriver):
         """Show what is in view, refs drawn on it, as JPEG; without too if they hide a thing."""
         self.check_alive()
         await self.check_place()
-        async with within(ACT_SECONDS, "take a picture"):
+        async with within(ACT_SECONDS, "take a picture"), drawing(self.page):
             return await marked_pictures(self.page, ACT_SECONDS)
 
     async def rendered_html(self) -> str:
