@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-import signal
-from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from itertools import islice
@@ -17,7 +15,8 @@ import click
 
 from agent.cli.flags import Anywhere, given, json_option, number_option, run_flags_showing
 from agent.cli.stores import SHOWN, notify_option, open_jobs, place_options
-from agent.cli.terminal import note, print_json, print_rows
+from agent.cli.terminal import first_of, interruption, note, print_json, print_rows
+from agent.config import options
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -246,24 +245,13 @@ async def _work(
     from agent.jobs.telling import remind  # noqa: PLC0415 - as below
     from agent.jobs.worker import Worker  # noqa: PLC0415 - loads DBOS, an extra
 
-    stopped = asyncio.Event()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(name, stopped.set)
+    stopped = interruption()
     settings["ways"] = partial(channel_ways, environ=os.environ)
     handlers: dict[str, Handler] = {"monitor": look, "remind": remind}
     async with Worker(jobs, handlers=handlers, upkeep=[fire_due], **settings) as working:
         note(f"Worker {working.id} takes jobs from {_where(jobs)}. Ctrl-C ends it.")
-        ends = [asyncio.create_task(stopped.wait()), asyncio.create_task(working.cut_off())]
-        ends.append(asyncio.create_task(_tell(jobs, until_empty=until_empty)))
-        if with_parent:
-            ends.append(asyncio.create_task(_parent_ended()))
-        done, left = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        for task in left:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-        for task in done:
-            task.result()
+        ends = [stopped.wait(), working.cut_off(), _tell(jobs, until_empty=until_empty)]
+        await first_of(*ends, *([_parent_ended()] if with_parent else []))
     return 0
 
 
@@ -372,6 +360,7 @@ monitor = _group(
 @_zone
 @click.option("--words", default="", metavar="TEXT", help="Only what holds this, or stands below.")
 @click.option("--css", default="", metavar="PATH", help="Only the elements of a CSS selector.")
+@click.option("--ref", default="", metavar="REF", help="Only this element; `monitor refs` shows.")
 @click.option(
     "--when",
     default="",
@@ -389,13 +378,40 @@ monitor = _group(
 @notify_option
 @run_flags_showing(*SHOWN)
 @with_jobs
-def add_monitor(jobs: Jobs, target: tuple[str, ...], **flags: Any) -> None:
+def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> None:
     """Watch the page at URL, a part of it or its figure, or the answer to QUESTION."""
     from agent.jobs import monitors  # noqa: PLC0415 - as above
 
     flags.pop("data_dir", None)
-    print(monitors.add_monitor(jobs, " ".join(target), **given(flags)).name)
+    own = {name: flags.pop(name) for name in _OWN}
+    element = _page(target[0], jobs, flags, ref)[1] if ref else {}
+    made = monitors.add_monitor(
+        jobs, " ".join(target), element=element, **given(own), **given(flags)
+    )
+    print(made.name)
+    if ref:
+        note(f"Watched: {clean(made.part)}.")
     _say_who_works(jobs, "looks")
+
+
+_OWN = ("name", "every", "zone", "words", "css", "when", "learn", "notify")
+
+
+@monitor.command(name="refs")
+@click.argument("url")
+@run_flags_showing("--allow-private", "--proxy")
+@with_jobs
+def refs(jobs: Jobs, url: str, **flags: Any) -> None:
+    """Show the page at URL with the refs that `monitor add --ref` takes."""
+    flags.pop("data_dir", None)
+    print(clean(_page(url, jobs, flags)[0]))
+
+
+def _page(url: str, jobs: Jobs, flags: dict[str, Any], ref: str = "") -> tuple[str, dict[str, str]]:
+    from agent.jobs.monitor_looks import page_with_refs  # noqa: PLC0415 - as above
+
+    settings = options({**given(flags), "data_dir": jobs.data_dir}, config=True)
+    return asyncio.run(page_with_refs(url, settings, ref))
 
 
 @monitor.command(name="list")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from agent.config import options as checked
 from agent.config import private_folder
-from agent.errors import WebOutOfReach
+from agent.errors import UsageError, WebOutOfReach
 from agent.jobs import page_changes
 from agent.jobs.job import JobOutcome
 from agent.jobs.monitors import (
@@ -24,14 +25,19 @@ from agent.jobs.monitors import (
 )
 from agent.journal.runs import RunFolder
 from agent.run.web import open_web
+from browser.errors import BrowserError, RefError
+from browser.read.reader import DEADLINE
 from browser.types import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from agent.config import Options
     from agent.jobs.job import JobSpec
     from agent.jobs.jobs import Jobs
     from agent.jobs.page_changes import PageBlock
+    from agent.tools.context import Web
+    from browser.page.tab import Tab
     from browser.types import Page
 
 _MARKERS: Final = re.compile(r"\s*\[\d+\]")
@@ -104,8 +110,14 @@ async def _look_at_page(
         for n in range(monitor.learn if before is None else 1):
             if n:
                 await asyncio.sleep(monitor.gap)
-            page = await web.reader.read(monitor.target)
-            reads.append((page, await asyncio.to_thread(_blocks, monitor, page)))
+            page, html = await (_in_browser if monitor.element else _over_http)(web, monitor)
+            found = await asyncio.to_thread(_blocks, monitor, page, html)
+            if not found and before is None:
+                raise WebOutOfReach(
+                    f"{monitor.target}: there is nothing of {monitor.part!r}",
+                    hint="Choose the part anew.",
+                )
+            reads.append((page, found))
     page, blocks = reads[-1]
     noise = (
         page_changes.learn([read for _, read in reads])
@@ -121,8 +133,10 @@ async def _look_at_page(
     )
     if before is None:
         return now, ""
-    old = page_changes.quiet(page_changes.from_rows(before.blocks), noise)
-    diff = "\n".join(c.told() for c in page_changes.changes(old, page_changes.quiet(blocks, noise)))
+    differ = page_changes.changes(page_changes.from_rows(before.blocks), blocks, noise)
+    diff = "\n".join(change.told() for change in differ)
+    if not blocks and before.blocks:
+        return now, f"@ {monitor.part or 'all text'} is no longer on the page\n{diff}"
     if not monitor.when:
         return now, diff
     figure = page_changes.figure_in(blocks)
@@ -131,21 +145,58 @@ async def _look_at_page(
     return now.model_copy(update={"figure": figure}), diff
 
 
-def _blocks(monitor: Monitor, page: Page) -> list[PageBlock]:
-    """Read a page's blocks; raises `WebOutOfReach` for one that did not come, or lost the part."""
+async def _over_http(web: Web, monitor: Monitor) -> tuple[Page, bytes]:
+    page = await web.reader.read(monitor.target)
+    return page, page.body
+
+
+async def _in_browser(web: Web, monitor: Monitor) -> tuple[Page, bytes]:
+    """Read the page where its elements are told again; gives the HTML of the one chosen."""
+    async with opened_tab(web, monitor.target) as tab:
+        html = await tab.identified(monitor.element)
+        return await web.reader.read_tab(tab), html.encode("utf-8", "replace")
+
+
+@asynccontextmanager
+async def opened_tab(web: Web, url: str) -> AsyncIterator[Tab]:
+    """Open a page in a tab of its own, politely; raises `WebOutOfReach` where it does not come."""
+    try:
+        if web.polite is not None:
+            await web.polite.check(url)
+            await web.polite.turn(url, DEADLINE)
+        browser = await web.start_browser()
+        tab = await browser.open(url, deadline=DEADLINE)
+        try:
+            yield tab
+        finally:
+            await browser.close(tab)
+    except BrowserError as error:
+        raise WebOutOfReach(f"{url} did not come: {error}", hint=error.hint) from error
+
+
+async def page_with_refs(url: str, settings: Options, ref: str = "") -> tuple[str, dict[str, str]]:
+    """Give a page's snapshot, and what tells the element of a ref again, where one is named.
+
+    Raises `UsageError` for a ref that it does not have, `WebOutOfReach`.
+    """
+    async with open_web(settings, os.environ) as web, opened_tab(web, url) as tab:
+        shown = await tab.snapshot(budget=None)
+        try:
+            return shown.text, await tab.identify(ref) if ref else {}
+        except RefError as error:
+            hint = f"`research monitor refs {url}` shows those there are."
+            raise UsageError(str(error), hint=hint) from error
+
+
+def _blocks(monitor: Monitor, page: Page, html: bytes) -> list[PageBlock]:
+    """Read the blocks of what is watched; raises `WebOutOfReach` for a page that did not come."""
     if page.outcome is not Outcome.OK or page.document is None:
         raise WebOutOfReach(f"{monitor.target} did not come: {page.reason or page.outcome.value}")
     if "html" in page.content_type:
-        found = page_changes.blocks_of(page.body, page.content_type, monitor.css, monitor.words)
-    else:
-        wanted = monitor.words.casefold()
-        lines = [line.strip() for line in page.document.text.splitlines() if line.strip()]
-        found = [page_changes.PageBlock("", line) for line in lines if wanted in line.casefold()]
-    if not found:
-        part = monitor.css or monitor.words
-        why = f"there is nothing of {part!r}" if part else "there is no text"
-        raise WebOutOfReach(f"{monitor.target}: {why}", hint="Choose the part anew.")
-    return found
+        return page_changes.blocks_of(html, page.content_type, monitor.css, monitor.words)
+    wanted = monitor.words.casefold()
+    lines = [line.strip() for line in page.document.text.splitlines() if line.strip()]
+    return [page_changes.PageBlock("", line) for line in lines if wanted in line.casefold()]
 
 
 def holds(when: str, before: float | None, now: float) -> bool:

@@ -22,6 +22,7 @@ from agent.jobs.schedules import add_schedule, remove_schedule, run_schedule
 from browser.net.url import is_web_url
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from agent.jobs.job import Job
@@ -40,9 +41,9 @@ CONDITION: Final = re.compile(r"\s*(<=|>=|<|>|=)\s*(-?[\d.]+)\s*|\s*(-?[\d.]+)\s
 class Monitor(BaseModel):
     """What is watched: the page at an address, a part of it, or the answer to a question.
 
-    `words` and `css` choose the part. `when` is a condition on its first figure: `<100`, `>=5`, or
-    `10%` for a change by that much since it was last told. Noise is learned from `learn` reads,
-    `gap` seconds apart.
+    `words`, `css` or `element` (what `Tab.identify` told of a ref) choose the part. `when` is a
+    condition on its first figure: `<100`, `>=5`, or `10%` for a change by that much since it was
+    last told. Noise is learned from `learn` reads, `gap` seconds apart.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -53,12 +54,19 @@ class Monitor(BaseModel):
     every: str = EVERY
     words: str = ""
     css: str = ""
+    element: dict[str, str] = Field(default_factory=dict)
     when: str = ""
     learn: int = Field(LEARN, ge=2, le=_MOST_LEARN)
     gap: float = LEARN_GAP_S
     options: dict[str, Any] = Field(default_factory=dict)
     created: datetime
     until: datetime | None = None
+
+    @property
+    def part(self) -> str:
+        """Name what is watched of the page; empty for all of it."""
+        element = " ".join(filter(None, (self.element.get("role"), self.element.get("name"))))
+        return element or self.element.get("path", "") or self.css or self.words
 
 
 class MonitorState(BaseModel):
@@ -118,6 +126,7 @@ def add_monitor(
     zone: str | None = None,
     words: str = "",
     css: str = "",
+    element: Mapping[str, str] | None = None,
     when: str = "",
     learn: int = LEARN,
     gap: float = LEARN_GAP_S,
@@ -130,7 +139,7 @@ def add_monitor(
     if kind == "answer" and target.isascii() and len(target.split()) < 2:
         hint = "An address begins with https://; a question has more than one word."
         raise UsageError(f"{target!r} is neither an address nor a question", hint=hint)
-    if kind == "answer" and (words or css or when):
+    if kind == "answer" and (words or css or element or when):
         raise UsageError("parts and figures are of pages; of a question the answer is watched")
     if when and not CONDITION.fullmatch(when):
         raise UsageError(f"{when!r} is no condition", hint="Such as '<100', '>=5' or '10%'.")
@@ -144,7 +153,8 @@ def add_monitor(
     )
     found = Monitor(
         name=made.name, target=made.question, kind=kind, every=every, words=words, css=css,
-        when=when, learn=learn, gap=gap, options=given, created=datetime.now(UTC), until=until,
+        element=dict(element or {}), when=when, learn=learn, gap=gap, options=given,
+        created=datetime.now(UTC), until=until,
     )  # fmt: skip
     jobs.database.drop(STATES, found.name)
     jobs.database.keep(MONITORS, found.name, found.model_dump(mode="json"))

@@ -35,6 +35,9 @@ _INLINE: Final = frozenset(
 _UNREAD: Final = frozenset("script style template noscript svg math head iframe object".split())
 _HEADING: Final = re.compile(r"h[1-6]")
 _NUMBER: Final = re.compile(r"\d[\d.,:]*")
+_ALIKE: Final = 0.5
+"""Share of words from which a text is another's new form though its element's classes changed."""
+_WORD: Final = re.compile(r"[^\W_]+")
 _CELLS: Final = frozenset({"td", "th"})
 
 
@@ -45,6 +48,11 @@ class PageBlock:
     path: str
     text: str
     heading: str = ""
+
+    @property
+    def tags(self) -> list[str]:
+        """The tags above it, without their classes."""
+        return [step.partition(".")[0] for step in self.path.split(">")]
 
     @property
     def form(self) -> str:
@@ -68,8 +76,8 @@ class Change:
 
 
 Noise = frozenset[tuple[str, str]]
-"""Blocks that differ by themselves: their path, and the form (`""` for whatever stands there) or,
-with a tab before it, the text of the block above."""
+"""Blocks that differ by themselves: their path, and the form (`""` for whatever stands there); or,
+with a tab before it, the form of the block above; or, with a line's end before it, the heading."""
 
 
 def blocks_of(body: bytes, content_type: str, css: str = "", words: str = "") -> list[PageBlock]:
@@ -146,10 +154,12 @@ def _path(element: etree._Element) -> str:
 def learn(reads: Sequence[Sequence[PageBlock]]) -> Noise:
     """Learn what differs from read to read though nothing changed."""
     noise: set[tuple[str, str]] = set()
+    noise |= {(path, f"\n{heading}") for path, heading in _pools(reads)}
     by_path: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter() for _ in reads])
     for n, read in enumerate(reads):
         for block in read:
-            by_path[block.path][n][block.text] += 1
+            if (block.path, f"\n{block.heading}") not in noise:
+                by_path[block.path][n][block.text] += 1
     for path, counted in by_path.items():
         stable = counted[0].copy()
         for one in counted[1:]:
@@ -167,6 +177,21 @@ def learn(reads: Sequence[Sequence[PageBlock]]) -> Noise:
     return frozenset(noise)
 
 
+def _pools(reads: Sequence[Sequence[PageBlock]]) -> Iterator[tuple[str, str]]:
+    """Find what is drawn from a pool: beside each other, others each time, and in another order."""
+    groups: dict[tuple[str, str], list[list[str]]] = defaultdict(lambda: [[] for _ in reads])
+    for n, read in enumerate(reads):
+        for block in read:
+            groups[block.path, block.heading][n].append(block.text)
+    for group, texts in groups.items():
+        shuffled = any(
+            [text for text in one if text in other] != [text for text in other if text in one]
+            for one, other in pairwise(texts)
+        )
+        if shuffled and any({*one} != {*texts[0]} for one in texts):
+            yield group
+
+
 def _above(
     reads: Sequence[Sequence[PageBlock]], path: str, varying: Sequence[Counter[str]]
 ) -> Iterator[str]:
@@ -176,51 +201,76 @@ def _above(
                 yield above.form
 
 
-def quiet(blocks: Sequence[PageBlock], noise: Noise) -> list[PageBlock]:
-    """Leave the noise out."""
-    kept = []
+def is_noise(blocks: Sequence[PageBlock], noise: Noise) -> list[bool]:
+    """Say of each block whether it is noise."""
+    told = []
     for above, block in pairwise([PageBlock("", ""), *blocks]):
-        marks = {(block.path, ""), (block.path, block.form), (block.path, f"\t{above.form}")}
-        if not marks & noise:
-            kept.append(block)
-    return kept
+        marks = ("", block.form, f"\t{above.form}", f"\n{block.heading}")
+        told.append(any((block.path, mark) in noise for mark in marks))
+    return told
 
 
-def changes(before: Sequence[PageBlock], after: Sequence[PageBlock]) -> list[Change]:
-    """Tell two reads apart, in the order of the page; what only moved is no change."""
-    old, new = [b.text for b in before], [b.text for b in after]
-    moved = Counter(old) & Counter(new)
+def changes(
+    before: Sequence[PageBlock], after: Sequence[PageBlock], noise: Noise = frozenset()
+) -> list[Change]:
+    """Tell two reads apart, in the order of the page; what only moved is no change.
+
+    Noise is not told; what came in the place of such a block is told with what stood there.
+    """
+    quiet_before, quiet_after = is_noise(before, noise), is_noise(after, noise)
+    old = [b.text for b, quiet in zip(before, quiet_before, strict=True) if not quiet]
+    new = [b.text for b, quiet in zip(after, quiet_after, strict=True) if not quiet]
+    still = {text for text in {*old} & {*new} if old.count(text) == new.count(text)}
+    forms = {(b.path, b.form) for b in before} & {(b.path, b.form) for b in after}
     found: list[Change] = []
-    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            continue
-        gone = [one for one in before[a:b] if not _is_moved(one, moved, old, new)]
-        came = [one for one in after[c:d] if not _is_moved(one, moved, old, new)]
-        found += _paired(gone, came)
+
+    def others(blocks: Sequence[PageBlock], quiet: Sequence[bool]) -> list[tuple[PageBlock, bool]]:
+        """Leave out what only moved, and noise that is there as before."""
+        pairs = zip(blocks, quiet, strict=True)
+        return [
+            (b, noisy)
+            for b, noisy in pairs
+            if b.text not in still and not (noisy and (b.path, b.form) in forms)
+        ]
+
+    matcher = SequenceMatcher(
+        None, [b.text for b in before], [b.text for b in after], autojunk=False
+    )
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind != "equal":
+            gone = others(before[a:b], quiet_before[a:b])
+            found += _paired(gone, others(after[c:d], quiet_after[c:d]))
     return found
 
 
-def _is_moved(block: PageBlock, moved: Counter[str], old: list[str], new: list[str]) -> bool:
-    text = block.text
-    return text in moved and old.count(text) == new.count(text)
-
-
-def _paired(gone: list[PageBlock], came: list[PageBlock]) -> Iterator[Change]:
-    """Put what stands in the place of something beside it: the same path, the likest first."""
+def _paired(
+    gone: Sequence[tuple[PageBlock, bool]], came: Sequence[tuple[PageBlock, bool]]
+) -> Iterator[Change]:
+    """Put what stands in the place of something beside it: of the same tags, the likest first."""
     left = list(came)
-    for block in gone:
-        beside = [one for one in left if one.path == block.path]
-        match = max(beside, key=lambda one: _likeness(block, one), default=None)
+    for block, quiet in gone:
+        beside = [one for one in left if _may_replace(block, one[0], known=quiet == one[1])]
+        match = max(beside, key=lambda one: _likeness(block, one[0]), default=None)
         if match is not None:
             left.remove(match)
-        heading = (match or block).heading
-        yield Change(block.text, match.text if match else "", heading)
-    for one in left:
-        yield Change("", one.text, one.heading)
+        if not (quiet and (match is None or match[1])):
+            after, noisy = match or (block, True)
+            yield Change(block.text, "" if noisy else after.text, after.heading)
+    for one, quiet in left:
+        if not quiet:
+            yield Change("", one.text, one.heading)
+
+
+def _may_replace(block: PageBlock, other: PageBlock, *, known: bool) -> bool:
+    """Say whether a block may stand where another did; noise and what is none have to be alike."""
+    if known and block.path == other.path:
+        return True
+    return block.tags == other.tags and _likeness(block, other) >= _ALIKE
 
 
 def _likeness(one: PageBlock, other: PageBlock) -> float:
-    return SequenceMatcher(None, one.text.split(), other.text.split(), autojunk=False).ratio()
+    words, others = _WORD.findall(one.text), _WORD.findall(other.text)
+    return SequenceMatcher(None, words, others, autojunk=False).ratio()
 
 
 def figure_in(blocks: Sequence[PageBlock]) -> float | None:

@@ -16,6 +16,8 @@ from pydantic import AliasChoices, Field
 from agent.errors import ToolError, UsageError
 from agent.jobs.monitors import add_monitor, monitors, remove_monitor
 from agent.jobs.schedules import add_schedule, remove_schedule, schedules
+from agent.tools.context import web_of
+from agent.tools.page_tools import open_tab
 from agent.tools.registry import Handler, NoParams, Params, Risk, Tool, ToolResult, ToolSource
 
 if TYPE_CHECKING:
@@ -63,13 +65,14 @@ class TimerParams(Params):
 
 
 class MonitorParams(Params):
-    """What is watched: an address, or a question; how often, and for how long."""
+    """What is watched: an address, a question, or a `ref` of the open page; how often, how long."""
 
-    target: str = Field(min_length=1, validation_alias=AliasChoices("target", "url", "question"))
+    target: str = Field("", validation_alias=AliasChoices("target", "url", "question"))
     minutes: int = Field(EVERY_MINUTES, ge=LEAST_MINUTES, le=_MOST_MINUTES)
     for_minutes: int = Field(LAST_MINUTES, ge=LEAST_MINUTES, le=_MOST_MINUTES)
     words: str = ""
     condition: str = ""
+    ref: str = ""
 
 
 class StopParams(Params):
@@ -105,9 +108,10 @@ def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
         _tool(
             "MONITOR",
             "watches a page, or the answer to a question, and tells the person what changed; "
-            "words chooses a part, condition is of its first figure (<100, >=5, 10%).",
+            "words, or a ref of the open page, chooses a part, condition is of its first figure "
+            "(<100, >=5, 10%).",
             MonitorParams,
-            partial(desk.do, desk.watch),
+            desk.choose,
         ),
         _tool(
             "LIST",
@@ -153,6 +157,16 @@ class _TaskDesk:
         except UsageError as error:
             raise ToolError(str(error), hint=error.hint) from error
 
+    async def choose(self, context: ToolContext, params: MonitorParams) -> ToolResult:
+        """Watch; of a ref, what tells its element again is kept. Raises `ToolError`."""
+        element: dict[str, str] = {}
+        if params.ref:
+            tab = open_tab(context)
+            async with web_of(context).lock:
+                element = await tab.identify(params.ref)
+            params = params.model_copy(update={"target": tab.url})
+        return await self.do(partial(self.watch, element=element), context, params)
+
     def schedule(self, jobs: Jobs, params: TaskParams) -> dict[str, Any]:
         """Have a question asked; one of a name that is taken is refused, not replaced."""
         if params.name and any(one.name == params.name for one in schedules(jobs)):
@@ -160,20 +174,22 @@ class _TaskDesk:
         made = add_schedule(
             jobs, params.when, params.task, name=params.name, notify=self._tells, **self._given
         )
-        return _told(made)
+        return _set(made)
 
     def remind(self, jobs: Jobs, params: ReminderParams) -> dict[str, Any]:
         """Have the person told."""
         made = add_schedule(jobs, params.when, params.text, kind="remind", notify=self._tells)
-        return _told(made)
+        return _set(made)
 
     def time(self, jobs: Jobs, params: TimerParams) -> dict[str, Any]:
         """Have the person told when the time is up."""
         when = f"in {max(1, round(params.minutes * 60))} seconds"
         made = add_schedule(jobs, when, params.text, kind="remind", notify=self._tells)
-        return _told(made)
+        return _set(made)
 
-    def watch(self, jobs: Jobs, params: MonitorParams) -> dict[str, Any]:
+    def watch(
+        self, jobs: Jobs, params: MonitorParams, *, element: Mapping[str, str]
+    ) -> dict[str, Any]:
         """Watch, for as long as told; the first look is at once."""
         ends = datetime.now(UTC) + timedelta(minutes=params.for_minutes, seconds=_LAST_LOOK_S)
         made = add_monitor(
@@ -181,12 +197,13 @@ class _TaskDesk:
             params.target,
             every=f"every {params.minutes} minutes",
             words=params.words,
+            element=element,
             when=params.condition,
             notify=self._tells,
             until=ends,
             **self._given,
         )
-        return _told(next(one for one in schedules(jobs) if one.name == made.name))
+        return _set(next(one for one in schedules(jobs) if one.name == made.name))
 
     def list(self, jobs: Jobs, _params: NoParams) -> dict[str, Any]:
         """Give all that is to come."""
@@ -198,7 +215,7 @@ class _TaskDesk:
             remove_monitor(jobs, params.name)
         else:
             remove_schedule(jobs, params.name)
-        return {"stopped": params.name}
+        return {"success": True, "message": f"{params.name} is stopped.", "stopped": params.name}
 
 
 _KINDS: Final = {"ask": "task", "remind": "reminder", "monitor": "monitor"}
@@ -209,3 +226,12 @@ def _told(one: Schedule) -> dict[str, Any]:
     times = {"next": one.next, "until": one.until}
     told = {name: f"{time.astimezone():%Y-%m-%d %H:%M %Z}" for name, time in times.items() if time}
     return {**row, **told}
+
+
+def _set(one: Schedule) -> dict[str, Any]:
+    """Say what was set: to the model, and as the answer of a run that did nothing else."""
+    row = _told(one)
+    times = f"first {row['next']}" if "until" in row or one.at is None else row["next"]
+    ends = f", until {row['until']}" if "until" in row else ""
+    said = f"Set the {row['kind']} “{one.question}” ({one.name}): {times}{ends}."
+    return {**row, "success": True, "message": said}

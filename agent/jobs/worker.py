@@ -39,10 +39,10 @@ from agent.jobs.jobs import (
     enqueue_options,
     told,
 )
-from agent.jobs.shared_pace import SharedPace
+from agent.jobs.shared_limits import SharedPace, SharedSpending
 from agent.jobs.telling import tell
 from agent.journal.runs import RunFolder, Runs
-from agent.journal.usage import REACHED, Spending
+from agent.journal.usage import REACHED
 from agent.run.outcome import FINAL
 from agent.run.record import RunRecord
 from agent.run.research import research
@@ -142,7 +142,7 @@ class Worker:
         self._stop = threading.Event()
         self._cut_off = asyncio.Event()
         self._threads: list[threading.Thread] = []
-        self._spending = Spending(Runs(jobs.data_dir))
+        self._spending = SharedSpending(jobs.database, jobs.data_dir)
         self._counted = 0.0
 
     async def __aenter__(self) -> Self:
@@ -235,6 +235,7 @@ class Worker:
         if time.monotonic() - self._counted < BEAT_S:
             return
         self._counted = time.monotonic()
+        self._spending.tell()
         settings = options({"data_dir": self.jobs.data_dir}, config=True)
         reached, paused = left_of(settings, self._spending).reached, self.jobs.paused
         if reached and not paused:
@@ -412,14 +413,16 @@ async def _watched(spec: JobSpec, jobs: Jobs, progress: RunPulse, stall: float) 
 async def _run(spec: JobSpec, jobs: Jobs, progress: RunPulse) -> Report:
     """Begin the run, go on with it, or hand over its report: whatever its record calls for."""
     folder = RunFolder(Runs(jobs.data_dir).root / spec.run)
+    spending = SharedSpending(jobs.database, jobs.data_dir)
+    left = await asyncio.to_thread(spending.flags, spec.options)
     if folder.journal.exists() and folder.journal.stat().st_size:
         record = await asyncio.to_thread(RunRecord.read, folder)
         if record.status in FINAL and folder.report.is_file():
             return Report.model_validate_json(folder.report.read_bytes())
         for event in record.events:
             progress.note(event)
-        return await resume(record, data_dir=jobs.data_dir, on_event=progress.note)
-    flags: dict[str, Any] = {**spec.options, "data_dir": jobs.data_dir}
+        return await resume(record, data_dir=jobs.data_dir, on_event=progress.note, **left)
+    flags: dict[str, Any] = {**spec.options, **left, "data_dir": jobs.data_dir}
     flags.update(await asyncio.to_thread(_handed_on, spec, jobs, flags))
     report = await research(
         spec.question, run=spec.run, config=True, on_event=progress.note, **flags

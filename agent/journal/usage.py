@@ -109,13 +109,18 @@ class Left:
         return REACHED[1] if self.month is not None and self.month <= 0 else ""
 
 
+def budget_days() -> tuple[str, str]:
+    """Give the days (UTC) from which the budgets of the day and the month count."""
+    today = datetime.now(UTC).date()
+    return today.isoformat(), today.replace(day=1).isoformat()
+
+
 def left(spending: Spending, day: float | None, month: float | None) -> Left:
     """Say what is left of the budgets of the day and the month; None where there is none."""
-    today = datetime.now(UTC).date()
-    first = today.replace(day=1)
+    today, first = budget_days()
     return Left(
-        None if day is None else day - spending.since(today.isoformat()),
-        None if month is None else month - spending.since(first.isoformat()),
+        None if day is None else day - spending.since(today),
+        None if month is None else month - spending.since(first),
     )
 
 

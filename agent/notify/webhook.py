@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import NotSent, UsageError
-from browser.net.address import AddressKind, classify
+from browser.net.guard import AddressKind, classify
 from browser.net.url import parse
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from agent.evidence.answer import check_answer, report_source
 from agent.journal.events import JUDGE
 from agent.keyless.model import ExtractiveModel
 from agent.loop.loop import without_calls
-from agent.models.resolve import EXTRACTIVE
+from agent.models.providers import EXTRACTIVE
 from agent.prompts import WRAP_UP
 from agent.protocol.replies import NOT_FOUND
 from agent.tools.context import NO_BROWSER
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from agent.loop.loop import LoopResult
     from agent.review.gate import Gate
     from agent.review.judge import Verdicts
-    from agent.review.schema import Schema
-    from agent.review.values_draft import WeighedValues
+    from agent.review.schema import Schema, WeighedValues
     from agent.types import ReportSource
 
 
@@ -46,6 +45,8 @@ INTERRUPT: Final = "interrupt"
 FINAL: Final = frozenset({"answered", "not_found"})
 """How a run ends that nothing goes on with; the others can be resumed."""
 _HONEST = ("ok", "empty")
+_DOING: Final = frozenset({"SCHEDULE_TASK", "REMIND_ME", "SET_TIMER", "MONITOR", "STOP"})
+"""Tools that a person asks a run for: what they say of their success belongs to its answer."""
 _REFUSED_HINT = "--allow and --deny hold for search engines too; `--site HOST` narrows the search."
 EXIT_CODES: dict[str, int] = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
 
@@ -60,6 +61,7 @@ class Ledger:
         self.usage = UsageTotals()
         self.no_browser = ""
         self.undone: list[str] = []
+        self.done: list[str] = []
         self._calls = 0
 
     def note(self, event: Event) -> None:
@@ -75,6 +77,8 @@ class Ledger:
         elif event.type == "tool.result" and isinstance(data["data"], dict):
             if data["data"].get("outcome") == NO_BROWSER:
                 self.no_browser = str(data["data"]["error"])
+            if data["name"] in _DOING and data["data"].get("success"):
+                self.done.append(str(data["data"]["message"]))
         elif event.type == "policy.refused" and data.get("undone"):
             self.undone.append(f"{data['name']} was not done: {data['effect']}")
         elif event.type == "model.reply":
@@ -114,13 +118,17 @@ def finished(
     text, gave_up = _verdict_word(result.text)
     checked = check_answer(text, evidence, verdicts)
     status = _status(checked, result, gave_up=gave_up)
+    nothing = not evidence.sources and not ledger.searches and result.limit is None
+    if ledger.done and nothing:  # a model's own words around it stand on nothing
+        status, checked = "answered", check_answer("", evidence)
     lacking = ledger.undone or (ledger.no_browser and status == "answered")
     report = _report(ledger, budget, "partial" if lacking else status)
     if ledger.no_browser:
         report.error = _info(no_browser)
     elif ledger.undone:
         report.error = _info(NeedsPerson("; ".join(dict.fromkeys(ledger.undone))))
-    report.answer = checked.answer
+    done = list(dict.fromkeys(ledger.done))
+    report.answer = "\n\n".join(filter(None, (checked.answer, *done)))
     report.sources = list(checked.sources)  # also those of the passages that come closest
     claims = not gave_up and (ledger.researched or evidence.sources)
     if status != "not_found" or claims:

@@ -17,8 +17,7 @@ from agent.journal.usage import Left, Spending, left
 # Whoever asks for the type hints of `Flags` gets them.
 from agent.limits import Depth, LimitSettings, WikiRules  # noqa: TC001
 from agent.models.base import Usage
-from agent.models.providers import priced
-from agent.models.resolve import endpoint_of
+from agent.models.providers import endpoint_of, priced
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ def budget_of(options: Options, environ: Mapping[str, str]) -> Budget:
     )
 
 
-_NOTHING = 1e-9
+NOTHING = 1e-9
 """Dollars that pay for no call: a budget of none would be no budget."""
 
 
@@ -152,7 +151,7 @@ def dollars_of(options: Options) -> float | None:
     """Give what a run may spend: its own budget, or less where day or month have less left."""
     left = left_of(options).least
     given = [usd for usd in (options.budget, left) if usd is not None]
-    return max(min(given), _NOTHING) if given else None
+    return max(min(given), NOTHING) if given else None
 
 
 def left_of(options: Options, spending: Spending | None = None) -> Left:

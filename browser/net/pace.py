@@ -71,11 +71,28 @@ class HostPace:
             self._due[host] = now + delay
         return True
 
+    async def turn(self, name: str, interval: float, patience: float) -> float:
+        """Wait for the next turn and give 0; where it is further than `patience`, give the wait.
+
+        All in seconds; nobody else's turn is within `interval`. One that is not taken is not used.
+        """
+        now = asyncio.get_running_loop().time()
+        at = max(now, self._due.get(name, now))
+        if at - now > patience:
+            return at - now
+        self._due[name] = at + interval
+        await asyncio.sleep(at - now)
+        return 0.0
+
+    async def rest(self, name: str, seconds: float) -> None:
+        """Leave one alone for so long; a longer rest that it has stays."""
+        due = asyncio.get_running_loop().time() + seconds
+        self._due[name] = max(due, self._due.get(name, 0.0))
+
     async def note(self, host: str, status: int, headers: Mapping[str, str]) -> None:
         """Let `host` rest where its answer asks for it."""
-        if rest := rest_asked(status, headers):
-            due = asyncio.get_running_loop().time() + rest
-            self._due[host] = max(due, self._due.get(host, 0.0))
+        if seconds := rest_asked(status, headers):
+            await self.rest(host, seconds)
 
 
 _SHARED: ContextVar[HostPace | None] = ContextVar("pace", default=None)

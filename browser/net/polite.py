@@ -145,6 +145,17 @@ class Polite:
         if self._robots:
             await self._obey(self._robots, url)
 
+    async def turn(self, url: str, deadline: float) -> None:
+        """Wait for the turn of a page's host: a browser asks by itself. `deadline` in seconds.
+
+        Raises DeadlineExceeded without waiting where the host wants more time.
+        """
+        host, until = netloc(url), asyncio.get_running_loop().time() + deadline
+        while True:
+            await self._pace.wait(host, until)
+            if await self._pace.take(host):
+                return
+
     async def forget(self, url: str) -> None:
         """Drop what the cache keeps of `url`: what came was a wall, and no page."""
         await self._http.forget(url)

@@ -23,6 +23,7 @@ from browser.errors import (
 )
 from browser.extract import extract_body
 from browser.extract.tree import decode, parse_html
+from browser.net.polite import Polite
 from browser.net.url import host, join, registrable_domain
 from browser.read.habits import Habits
 from browser.read.pages import needs_browser, page_of_error, page_of_response, read_rendered
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from lxml import etree
 
     from browser.net.http import HttpClient
-    from browser.net.polite import Polite
     from browser.page.tab import Tab
     from browser.session.session import Browser
 
@@ -138,6 +138,8 @@ class Reader:
             message = "no browser is at hand"
             raise SessionError(message, hint="Read it with mode http.")
         session = await self._browser()
+        if isinstance(self._http, Polite):
+            await self._http.turn(url, _left(until))
         tab = await session.open(url, deadline=_left(until))
         try:
             page = await read_rendered(tab)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
-from browser.search.merge import merge
+from browser.net.pace import pace_here
 from browser.search.query import is_hard, rewrites
-from browser.search.search_results import nearest_range
+from browser.search.search_results import merge, nearest_range
 from browser.search.state import Rests
 from browser.text.languages import question_language
 from browser.types import Outcome, SearchAttempt, SearchPage, SearchQuery, SearchResult
@@ -21,28 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from browser.net.http import HttpClient
-    from browser.search.source import SearchSource
+    from browser.search.search_results import SearchSource
     from browser.search.state import SearchCache
-
-
-class Pace:
-    """Gives each engine's requests their turns, `interval` seconds apart."""
-
-    def __init__(self) -> None:
-        self._free: dict[str, float] = {}
-
-    async def turn(self, identity: str, interval: float, patience: float) -> float:
-        """Wait for the next turn and give 0; where it is further than `patience`, give the wait.
-
-        All in seconds. A turn that is not taken is not used up.
-        """
-        now = time.monotonic()
-        at = max(now, self._free.get(identity, now))
-        if at - now > patience:
-            return at - now
-        self._free[identity] = at + interval
-        await asyncio.sleep(at - now)
-        return 0.0
 
 
 # An engine answers in 0.3-2 s; one that has not after 8 s costs more than the next one.
@@ -80,7 +60,8 @@ class Chain:
     """Asks `providers` in order over `http`.
 
     `state` is the file that remembers who rests, `cache` keeps good answers for their lifetime;
-    both are optional. `deadline` is for one engine, in seconds.
+    both are optional. `deadline` is for one engine, in seconds. Opened within `pacing`, it shares
+    turns and rests with others.
     """
 
     def __init__(
@@ -97,7 +78,7 @@ class Chain:
         self._http = http
         self._cache = cache
         self._deadline = deadline
-        self._pace = Pace()
+        self._pace = pace_here()
 
     async def search(
         self, query: SearchQuery, *, several: int = 1, fresh: bool = False
@@ -157,7 +138,11 @@ class Chain:
                 page = await provider.search(query, self._http, deadline=self._deadline)
         except TimeoutError:
             page = SearchPage(Outcome.TIMEOUT, detail=f"no answer in {self._deadline:g} s")
-        return self._remember(provider, query, page)
+        page = self._remember(provider, query, page)
+        rest = self.rests.of(provider.identity)
+        if rest is not None and not rest.soft:
+            await self._pace.rest(provider.identity, self.rests.left(rest))
+        return page
 
     def _remember(self, provider: SearchSource, query: SearchQuery, page: SearchPage) -> SearchPage:
         """Keep what the answer teaches; a full disk costs the memory of it, not the answer."""

@@ -207,3 +207,32 @@ const resolve = (ref) => {
   if (beside.length === 1) return rebind(ref, beside[0]);
   return gone(ref, matches.length ? `left the page, and ${matches.length} elements look like it` : 'left the page', print);
 };
+
+// What tells an element again in another load of its page: what it is, and where it stands.
+const identify = (element) => ({ ...printOf(element), path: pathOf(element) });
+
+const pathOf = (element) => {
+  const steps = [];
+  for (let at = element; at; at = at.parentElement) {
+    if (at.id && document.querySelectorAll('#' + CSS.escape(at.id)).length === 1) {
+      return ['#' + CSS.escape(at.id), ...steps].join('>');
+    }
+    const alike = [...(at.parentElement?.children ?? [])].filter((other) => other.tagName === at.tagName);
+    steps.unshift(CSS.escape(at.localName) + (alike.length > 1 ? `:nth-of-type(${alike.indexOf(at) + 1})` : ''));
+  }
+  return steps.join('>');
+};
+
+// In its place it may say something else, unless it has an id or an address of its own, which then is another's;
+// elsewhere it is known by these, and what can be acted on by its name.
+const identified = (known) => {
+  const alike = candidatesFor(known);
+  const own = known.key.includes('|');
+  const keyed = own ? alike.filter((other) => keyOf(other) === known.key) : [];
+  const named = known.role && known.name ? alike.filter((other) => ownName(other) === known.name) : [];
+  const there = alike.find((other) => other === document.querySelector(known.path));
+  if (there && (keyed.includes(there) || named.includes(there))) return there;
+  if (keyed.length === 1) return keyed[0];
+  if (named.length === 1) return named[0];
+  return (!own && there) || null;
+};

@@ -7,10 +7,11 @@ import asyncio
 import pytest
 
 from agent.config import options
+from agent.jobs.shared_limits import SharedSpending
+from agent.journal.events import Journal, utc_now
 from agent.journal.runs import Runs
 from agent.journal.usage import Spending
-from agent.journal.writer import Journal, utc_now
-from agent.run.settings import dollars_of, left_of
+from agent.run.settings import NOTHING, dollars_of, left_of
 
 
 @pytest.fixture
@@ -39,6 +40,25 @@ def test_a_run_may_spend_what_day_and_month_have_left(desk, spend):
     assert dollars_of(settings(budget=0.9, budget_month=3.0)) == 0.5
     assert 0 < dollars_of(settings(budget_day=1.0)) < 1e-6
     assert dollars_of(settings()) is None
+
+
+def test_what_other_machines_spent_on_one_database_counts(desk, spend, tmp_path, run):
+    spend(2.0)
+    here, there = (
+        SharedSpending(desk.jobs.database, folder)
+        for folder in (desk.jobs.data_dir, tmp_path / "another machine")
+    )
+    for one in (here, there, here):
+        one.tell()
+    assert there.flags({"budget_day": 3.0, "budget_month": 1.5}) == {
+        "budget_day": 1.0,
+        "budget_month": NOTHING,
+    }
+    assert here.flags({"budget_day": 3.0}) == {"budget_day": 3.0}  # which its own runs lessen
+    (tmp_path / "config.toml").write_text("budget-day = 3.0\n")
+    where = str(tmp_path / "another machine")
+    told = run("usage", "--data-dir", where, RESEARCH_JOBS_URL=desk.jobs.database.url)
+    assert told.stdout.split()[-1:] == ["1.0000"], told.stderr
 
 
 async def test_a_budget_that_is_reached_pauses_the_queue_in_words_and_more_lets_it_go_on(

@@ -6,12 +6,13 @@ import asyncio
 import os
 import time
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
 from agent.jobs.jobs import Jobs
 from agent.jobs.jobs_database import JobsDatabase
-from agent.jobs.shared_pace import SharedPace
+from agent.jobs.shared_limits import SharedPace
 from agent.jobs.worker import Worker
 from agent.journal.events import read_events
 from agent.journal.runs import Runs
@@ -20,6 +21,8 @@ from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.pace import pacing
 from browser.net.polite import Polite
+from browser.read.reader import Mode, Reader
+from browser.session.session import Browser
 from tests.conftest import COMMAND
 from tests.loopback import Handler, serving
 
@@ -63,7 +66,8 @@ class Logged(Handler):
         if self.path == "/robots.txt":
             self.send(200, "text/plain", b"User-agent: *\nCrawl-delay: 0.15\n")
             return
-        self.server.site.times.append(time.monotonic())
+        if self.path != "/favicon.ico":
+            self.server.site.times.append(time.monotonic())
         self.send(200, "text/html", b"<p>Words.</p>", {"Cache-Control": "no-store"})
 
 
@@ -83,15 +87,21 @@ async def test_all_workers_together_keep_a_host_s_crawl_delay(tmp_path, place):
     with logged() as site:
         policy = EgressPolicy(allow_private=(site.url.removeprefix("http://"),))
 
-        async def worker(n: int) -> None:
+        async def worker(mode: Mode) -> None:
             database = JobsDatabase.open(place, tmp_path)
             with pacing(SharedPace(database, 0.01)):
-                async with Egress(policy) as egress, HttpClient(egress) as http:
-                    polite = Polite(http)
-                    await asyncio.gather(*(polite.get(f"{site.url}/{n}/{k}") for k in range(4)))
+                async with (
+                    Egress(policy) as egress,
+                    HttpClient(egress) as http,
+                    Browser.launch(proxy=egress.proxy_url) as browser,
+                ):
+                    reader = Reader(Polite(http), browser=partial(asyncio.sleep, 0, browser))
+                    await reader.read(f"{site.url}/{mode}", "http")  # robots.txt says the delay
+                    urls = [f"{site.url}/{mode}/{k}" for k in range(3)]
+                    await asyncio.gather(*(reader.read(url, mode) for url in urls))
             database.close()
 
-        await asyncio.gather(worker(1), worker(2))
+        await asyncio.gather(worker("http"), worker("browser"))
     assert len(site.times) == 8
     assert site.times[-1] - site.times[0] > 0.15 * 6  # seven delays, one of them in transit
 
@@ -104,3 +114,11 @@ async def test_a_host_that_asks_for_rest_is_left_alone_by_all(tmp_path):
     with pytest.raises(DeadlineExceeded):
         await other.wait("a.example", asyncio.get_running_loop().time() + 5)
     assert await other.take("b.example")
+
+
+async def test_a_search_engine_has_its_turns_and_its_rest_over_all(tmp_path):
+    one, other = (SharedPace(JobsDatabase.open(None, tmp_path), 0.01) for _ in range(2))
+    assert await one.turn("engine", 60.0, patience=1.0) == 0.0
+    assert 50 < await other.turn("engine", 60.0, patience=1.0) <= 60
+    await one.rest("unhurried", 60.0)
+    assert await other.turn("unhurried", 0.0, patience=1.0) > 50

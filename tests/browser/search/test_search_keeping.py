@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from browser.net.pace import HostPace
 from browser.search import SearchCache, build_providers
-from browser.search.chain import LIFETIME_OF_NEWS, Pace, lifetime_of
-from browser.search.merge import merge
+from browser.search.chain import LIFETIME_OF_NEWS, lifetime_of
+from browser.search.search_results import merge
 from browser.search.state import Rests
 from browser.types import Outcome, SearchPage, SearchResult
 from tests.browser.search.sources import HOUR, QUERY, Clock, failing, hits
@@ -155,7 +156,7 @@ def test_one_site_does_not_crowd_out_the_others() -> None:
 
 
 async def test_turns_lie_an_interval_apart_and_far_ones_are_not_waited_for() -> None:
-    pace = Pace()
+    pace = HostPace()
 
     assert await pace.turn("a", 60.0, patience=1.0) == 0.0
     assert await pace.turn("b", 60.0, patience=1.0) == 0.0

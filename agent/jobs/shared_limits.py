@@ -1,0 +1,110 @@
+"""What holds over all workers of a database of jobs: the turns of hosts, and dollars spent."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from typing import TYPE_CHECKING
+
+from agent.config import options, private_folder
+from agent.files import write_whole
+from agent.journal.runs import Runs
+from agent.journal.usage import Spending, budget_days
+from agent.run.settings import NOTHING
+from browser.errors import DeadlineExceeded
+from browser.net.pace import HostPace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from agent.jobs.jobs_database import JobsDatabase
+
+_POLL_S = 0.005
+"""Least time between two looks at a host's turn: what a look at the database costs."""
+
+
+class SharedPace(HostPace):
+    """Keeps a host's crawl delay, at least `delay` s, over all processes with the same database."""
+
+    def __init__(self, database: JobsDatabase, delay: float) -> None:
+        super().__init__()
+        self._database = database
+        self._least = delay
+        self._queues: dict[str, asyncio.Lock] = {}
+
+    def _delay(self, host: str) -> float:
+        return max(self._least, self.delays.get(host, 0.0))
+
+    async def wait(self, host: str, until: float) -> None:
+        """Sleep until `host` may be asked; DeadlineExceeded at once if that is past `until`."""
+        if not self._delay(host):
+            return
+        # One of this process asks for the others: they would all wake for one turn.
+        async with self._queues.setdefault(host, asyncio.Lock()):
+            rest = await asyncio.to_thread(self._database.host_rest, host)
+            if asyncio.get_running_loop().time() + rest > until:
+                raise DeadlineExceeded(f"{host} asks to be left alone for {rest:.0f} s")
+            if rest > 0:
+                await asyncio.sleep(max(rest, _POLL_S))
+
+    async def take(self, host: str) -> bool:
+        """Take the turn, unless somebody else has: then `wait` again."""
+        delay = self._delay(host)
+        return not delay or await asyncio.to_thread(self._database.take_turn, host, delay)
+
+    async def turn(self, name: str, interval: float, patience: float) -> float:
+        """Wait for a search engine's next turn; gives the wait where it is past `patience`."""
+        until = asyncio.get_running_loop().time() + patience
+        while True:
+            rest = await asyncio.to_thread(self._database.host_rest, name)
+            if asyncio.get_running_loop().time() + rest > until:
+                return rest
+            await asyncio.sleep(max(rest, 0.0))
+            if not interval or await asyncio.to_thread(self._database.take_turn, name, interval):
+                return 0.0
+
+    async def rest(self, name: str, seconds: float) -> None:
+        """Let a host or an engine rest, for all of us."""
+        await asyncio.to_thread(self._database.let_rest, name, seconds)
+
+
+_SPENT = "spent"
+
+
+class SharedSpending(Spending):
+    """Dollars spent by the runs of this data folder, and by those of others that told the database.
+
+    A folder has a name of its own, so that machines that share one tell of it once.
+    """
+
+    def __init__(self, database: JobsDatabase, data_dir: Path) -> None:
+        super().__init__(Runs(data_dir))
+        self._database = database
+        path = private_folder(data_dir / "jobs") / "folder-id"
+        if not path.exists():
+            write_whole(path, uuid.uuid4().hex.encode())
+        self._name = path.read_text(encoding="ascii")
+
+    def since(self, day: str) -> float:
+        """Add up what was spent from a day on, here and elsewhere."""
+        return super().since(day) + self.elsewhere(day)
+
+    def elsewhere(self, day: str) -> float:
+        """Add up what other data folders spent from a day on: the first of a month, or today."""
+        told: dict[str, dict[str, float]] = self._database.notes(_SPENT)
+        return sum(row.get(day, 0.0) for name, row in told.items() if name != self._name)
+
+    def tell(self) -> None:
+        """Tell the others what was spent here today and this month."""
+        told = {day: super(SharedSpending, self).since(day) for day in budget_days()}
+        if any(told.values()):
+            self._database.keep(_SPENT, self._name, told)
+
+    def flags(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Give the budgets of a run here: of the day's and the month's, what others left."""
+        settings = options({**given}, config=True)
+        named = {"budget_day": settings.budget_day, "budget_month": settings.budget_month}
+        pairs = zip(named.items(), budget_days(), strict=True)
+        return {name: max(usd - self.elsewhere(day), NOTHING) for (name, usd), day in pairs if usd}
