@@ -171,7 +171,7 @@ async def page_context(context: ToolContext, _: NoParams) -> ToolResult:
 
 async def _page_record(web: Web) -> dict[str, str]:
     """What the page in view is on its platform, with author, date, counts; {} elsewhere."""
-    from browser.extract.platforms.lookup import record_of  # noqa: PLC0415 - as above
+    from browser.extract.platforms import record_of  # noqa: PLC0415 - as above
     from browser.extract.platforms.site import facts  # noqa: PLC0415 - loads lxml
 
     if web.tab is not None:
