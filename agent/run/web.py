@@ -224,7 +224,7 @@ def _with_html(page: Page, html: str) -> Page:
 
 def _with_platform(page: Page, html: str) -> Page:
     """Where the site is one that is known, what its page holds is read as such, login or not."""
-    from browser.extract.platforms import record_of, with_platform  # noqa: PLC0415 - lxml
+    from browser.extract.platforms.lookup import record_of, with_platform  # noqa: PLC0415 - lxml
 
     body = html.encode("utf-8", "replace")
     if page.document is None or record_of(page.url, body) is None:

@@ -97,6 +97,6 @@ def on_platform(document: Document, body: bytes, url: str) -> Document:
     """Complete a document from the record of its page, where that is one of a known platform."""
     if not may_be_platform(url):
         return document
-    from browser.extract.platforms import with_platform  # noqa: PLC0415 - 0.05 s
+    from browser.extract.platforms.lookup import with_platform  # noqa: PLC0415 - 0.05 s
 
     return with_platform(document, body, url)

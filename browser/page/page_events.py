@@ -27,7 +27,15 @@ from browser.types import Challenge, SavedFile
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playwright.async_api import ConsoleMessage, Dialog, Download, Frame, Page, Request
+    from playwright.async_api import (
+        ConsoleMessage,
+        Dialog,
+        Download,
+        FileChooser,
+        Frame,
+        Page,
+        Request,
+    )
 
 _RELEVANT = frozenset({"document", "xhr", "fetch", "script", "stylesheet"})
 _STREAMING_SECONDS = 2.0  # a request still open after this is a stream or a long poll
@@ -40,8 +48,8 @@ class Events:
     """Listens to one page.
 
     Dialogs are answered at once: alerts and leaving are accepted, questions are declined unless
-    `answer` says otherwise for the action under way. New tabs are given to `adopt`, which names
-    them, or closes them where there are too many.
+    `answer` says otherwise for the action under way, or whoever steers has them held. New tabs are
+    given to `adopt`, which names them, or closes them where there are too many.
     """
 
     def __init__(
@@ -55,8 +63,13 @@ class Events:
         self._adopt = adopt
         self._seen: list[str] = []
         self._errors = 0
+        self._choosers = False
         self._open: dict[Request, float] = {}
         self.answer: str | None = None
+        self.holding = False  # dialogs stay open
+        self.held: Dialog | None = None
+        self.raised = asyncio.Event()
+        self.chooser: FileChooser | None = None
         self.navigating = False
         self.navigations = 0
         self.diverted = False  # what looked like a navigation was a download
@@ -81,6 +94,21 @@ class Events:
     def begin(self, answer: str | None) -> None:
         """An action begins; `answer` is for the dialogs it may raise."""
         self.answer, self.diverted, self.opened = answer, False, 0
+
+    def hold(self) -> None:
+        """Leave dialogs open from now on, for who steers the page; note where files are asked for.
+
+        Going to another address ends it: no page keeps itself from being opened.
+        """
+        self.holding = True
+        if not self._choosers:
+            self._choosers = True
+            self._page.on("filechooser", self._file_asked_for)
+
+    def take_held(self) -> Dialog | None:
+        """Take the dialog that is open, to answer it."""
+        dialog, self.held = self.held, None
+        return dialog
 
     def drain(self) -> tuple[str, ...]:
         """Take what happened since the last call, one line each."""
@@ -108,7 +136,15 @@ class Events:
         now = time.monotonic()
         return any(now - begun < _STREAMING_SECONDS for begun in self._open.values())
 
+    def _file_asked_for(self, chooser: FileChooser) -> None:
+        self.chooser = chooser
+        self.add(f"the page asks for {'files' if chooser.is_multiple() else 'a file'}")
+
     def _dialog(self, dialog: Dialog) -> None:
+        if self.holding and dialog.type != "beforeunload":
+            self.held = dialog
+            self.raised.set()
+            return
         task = asyncio.ensure_future(self._answer(dialog))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

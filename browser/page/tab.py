@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import itertools
 import json
 import time
@@ -47,13 +48,25 @@ DOWNLOAD_SECONDS = 50.0
 SEEK_SECONDS = 12.0  # for the scrolling of long lists: some thousand rows each second
 FIRST_BYTE_SECONDS = 5.0  # for a server that makes the file when it is asked
 _EFFECT = injected.read_script("effect")
+_DROP = """(element, [files, data]) => {
+  const dataTransfer = new DataTransfer();
+  for (const [type, text] of Object.entries(data)) dataTransfer.setData(type, text);
+  for (const [name, bytes] of files)
+    dataTransfer.items.add(new File([Uint8Array.from(atob(bytes), c => c.charCodeAt(0))], name));
+  const box = element.getBoundingClientRect();
+  const at = { clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 };
+  const tell = (kind) => element.dispatchEvent(new DragEvent(
+    kind, { bubbles: true, cancelable: true, composed: true, dataTransfer, ...at }));
+  tell('dragenter');
+  if (tell('dragover')) return false;
+  tell('drop');
+  return true;
+}"""
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
 ASIDE = 2  # pixels: a list asks on which side of another's middle a thing is let go
 LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
 CLOSE_SECONDS = 1.5
 LONGEST_RESULT = 4_000  # characters of what a script gives
-MADE_OF = frozenset({"image", "font", "stylesheet", "script", "media", "manifest"})
-"""Kinds of requests that bring what a page is made of."""
 
 
 class Tab(PageDriver):
@@ -202,11 +215,14 @@ class Tab(PageDriver):
             await self.settle()
         return how
 
-    async def screenshot(self, *, whole: bool = False) -> bytes:
-        """Take a picture of what is in view, or of the whole page, as PNG."""
+    async def screenshot(self, *, whole: bool = False, ref: str | None = None) -> bytes:
+        """Take a picture of what is in view, of the whole page or of an element, as PNG."""
         self.check_alive()
         await self.check_place()
         async with within(ACT_SECONDS, "take a screenshot"):
+            if ref:
+                target = await target_of(self.frames, ref)
+                return await target.element.screenshot(timeout=ACT_SECONDS * 1000)
             return await self.page.screenshot(timeout=ACT_SECONDS * 1000, full_page=whole)
 
     async def evaluate(self, function: str, ref: str | None = None) -> ActionOutcome:
@@ -230,29 +246,48 @@ class Tab(PageDriver):
         shown = given if len(given) <= LONGEST_RESULT else f"{given[:LONGEST_RESULT]}…"
         return replace(outcome, changes=f"{shown}\n{outcome.changes}".strip())
 
-    async def resize(self, width: int, height: int) -> None:
-        """Give the page another size, in pixels."""
-        self.check_alive()
-        async with within(ACT_SECONDS, "resize the window"):
-            await self.page.set_viewport_size({"width": width, "height": height})
+    async def drop(
+        self, ref: str, files: Sequence[Path] = (), data: Mapping[str, str] | None = None
+    ) -> ActionOutcome:
+        """Drop files, or data by MIME type, onto an element as if dragged in from outside."""
+        handed = [[file.name, base64.b64encode(file.read_bytes()).decode()] for file in files]
 
-    async def console(self) -> list[tuple[str, str]]:
-        """Give what the page wrote to the console last: level and text."""
-        async with within(LOOK_SECONDS, "read the console"):
-            said = [(m.type, m.text) for m in await self.page.console_messages()]
-            return [*said, *(("error", str(e)) for e in await self.page.page_errors())]
+        async def perform(target: Target) -> None:
+            if not await target.element.evaluate(_DROP, [handed, dict(data or {})]):
+                raise ActionError("nothing can be dropped there")
 
-    async def requests(self, *, static: bool = False) -> list[str]:
-        """List what the page asked for last: method, address, status; what it is made of, too."""
-        async with within(LOOK_SECONDS, "list the requests"):
-            asked = [
-                r for r in await self.page.requests() if static or r.resource_type not in MADE_OF
-            ]
-        answers = [request.existing_response for request in asked]
-        return [
-            f"{r.method} {r.url} {answer.status if answer else r.failure or 'no answer yet'}"
-            for r, answer in zip(asked, answers, strict=True)
-        ]
+        return await self.act("dropped something on", perform, ref)
+
+    async def answer_dialog(self, *, accept: bool, text: str | None = None) -> ActionOutcome:
+        """Answer the dialog that is held open; raises ActionError where none is."""
+        dialog, before = self.events.take_held(), self._view
+        if dialog is None:
+            raise ActionError("no dialog is open")
+
+        async def perform() -> None:
+            await (dialog.accept(text) if accept else dialog.dismiss())
+
+        did = f'{"accepted" if accept else "dismissed"} the {dialog.type} "{dialog.message[:80]}"'
+        if before is None:
+            await perform()
+            return await self._done(did, await self.look())
+        return await self._done(did, before, perform)
+
+    async def ref_of(self, found: str | ElementHandle) -> str:
+        """Give the ref of an element, or of the only one that a selector finds.
+
+        Raises RefError where it finds none, or several.
+        """
+        async with within(LOOK_SECONDS, "find the element"):
+            if not isinstance(found, str):
+                return str(await injected.call(self.page.main_frame, "register", found))
+            try:
+                elements = await self.page.query_selector_all(found)
+            except PlaywrightError as error:
+                raise RefError(f"{found!r} is no ref of this page, and no selector") from error
+            if len(elements) != 1:
+                raise RefError(f"{found!r} finds {len(elements) or 'no'} elements")
+            return str(await injected.call(self.page.main_frame, "register", elements[0]))
 
     async def pictures(self) -> tuple[bytes, ...]:
         """Show what is in view, refs drawn on it, as JPEG; without too if they hide a thing."""
@@ -316,7 +351,7 @@ class Tab(PageDriver):
         self, ref: str, *, dialog: str | None = None, **how: Unpack[ClickOptions]
     ) -> ActionOutcome:
         """Click an element; `dialog` answers a question it asks: "accept", "dismiss" or a text."""
-        count, hold, seconds = how.get("count", 1), how.get("hold"), how.get("seconds", 0)
+        count, hold, seconds = how.get("count", 1), how.get("hold", ()), how.get("seconds", 0)
         did = {1: "clicked", 2: "double-clicked"}.get(count, f"clicked {count} times")
         did = f"right-{did}" if how.get("button") == "right" else did
         did = f"{did}, held for {seconds:g} s," if seconds else did
@@ -327,7 +362,7 @@ class Tab(PageDriver):
             plain = did == "clicked" and not hold
             return missed or (await controls.pressed(self, target, before) if plain else "")
 
-        return await self.act(f"{hold}-{did}" if hold else did, perform, ref, dialog)
+        return await self.act(f"{'-'.join((*hold, did))}", perform, ref, dialog)
 
     async def type(
         self,

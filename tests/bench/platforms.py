@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from browser.extract.html import extract
-from browser.extract.platforms import Record, parse_platform, with_platform
+from browser.extract.platforms import Record, parse_platform
+from browser.extract.platforms.lookup import with_platform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
