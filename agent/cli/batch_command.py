@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from agent.cli.flags import given, run_flags_showing
-from agent.cli.stores import SHOWN, jobs_url_option, open_jobs
+from agent.cli.stores import SHOWN, host_delay_option, jobs_url_option, open_jobs, retry_option
 from agent.cli.terminal import complain, first_of, interruption, note
 from agent.config import default_data_dir
 from browser.text.words import clean
@@ -61,20 +61,8 @@ _EACH = 4
     metavar="USD",
     help="Dollars for all together; --budget is that of each.",
 )
-@click.option(
-    "--retry",
-    type=click.IntRange(0, 20),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Try what failed again so often.",
-)
-@click.option(
-    "--host-delay",
-    type=click.FloatRange(min=0),
-    metavar="S",
-    help="Least seconds between two pages of one host, over all questions (0.2).",
-)
+@retry_option(1)
+@host_delay_option
 @click.option("--again", is_flag=True, help="Ask all anew, also what has its answer.")
 @jobs_url_option
 @run_flags_showing(*SHOWN)
