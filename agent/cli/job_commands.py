@@ -487,7 +487,7 @@ def _job(job: Job) -> str:
 
 def _schedule(one: Schedule) -> str:
     comes = _local(one.next, one.zone) if one.next else "never"
-    return f"{one.name:<24}  {comes:<20}  {one.when:<24}  {one.question[:60]}".rstrip()
+    return f"{one.name:<24}  {comes:<25}  {one.when:<24}  {one.question[:60]}".rstrip()
 
 
 def _monitor(one: Monitor, told: list[MonitorChange]) -> str:
@@ -499,7 +499,7 @@ def _monitor(one: Monitor, told: list[MonitorChange]) -> str:
 
 
 def _local(time: datetime, zone: str) -> str:
-    return f"{time.astimezone(ZoneInfo(zone)):%a %Y-%m-%d %H:%M}"
+    return f"{time.astimezone(ZoneInfo(zone)):%a %Y-%m-%d %H:%M %Z}"
 
 
 def _seconds(text: str) -> float:

@@ -88,7 +88,11 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[Item]:
 def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     kind = path.suffix.lower()
     if kind == ".csv":
-        for n, row in enumerate(csv.DictReader(io.StringIO(text)), start=2):
+        head = text.partition("\n")[0]
+        mark = max(",;\t", key=head.count)  # spreadsheets write what their country does
+        for n, row in enumerate(csv.DictReader(io.StringIO(text), delimiter=mark), start=2):
+            if "question" not in row:
+                raise UsageError(f"{path} has no column `question`", hint=f"Its head is: {head}")
             if None in row:
                 raise UsageError(f"{path}, row {n}: more fields than the head has")
             yield f"row {n}", dict(row)

@@ -167,14 +167,15 @@ class Jobs:
             queue=queue,
             **({"base_delay": base_delay} if base_delay else {}),
         )
-        self.enqueue(spec, delay=_TILL_CALLED_S if waits else delay)
-        if waits:
-            self.call_waiting()
+        self.enqueue(spec, delay=delay, waits=bool(waits))
         return self.show(spec.id)
 
-    def enqueue(self, spec: JobSpec, *, delay: float = 0.0) -> None:
-        """Put an attempt on its queue, unless it is there."""
-        self.client.enqueue(enqueue_options(spec, delay), spec.model_dump(mode="json"))
+    def enqueue(self, spec: JobSpec, *, delay: float = 0.0, waits: bool = False) -> None:
+        """Put an attempt on its queue, unless it is there; one that `waits` till it is called."""
+        options = enqueue_options(spec, _TILL_CALLED_S if waits else delay, waits=waits)
+        self.client.enqueue(options, spec.model_dump(mode="json"))
+        if waits:
+            self.call_waiting()
 
     def _handed(self, after: Sequence[str]) -> tuple[tuple[str, ...], str | None, tuple[str, ...]]:
         """Sort what a job comes after: jobs to wait for, a run to continue, answers of others."""
@@ -280,7 +281,7 @@ class Jobs:
             raise UsageError(f"{job.id} has its answer", hint="Add it anew to ask once more.")
         spec = spec_of(self._attempts(job.id)[-1])
         changed = {"attempt": spec.attempt + 1, "expires": None, "retry": spec.retry + 1}
-        self.enqueue(spec.model_copy(update=changed))
+        self.enqueue(spec.model_copy(update=changed), waits=bool(spec.after))
         return self.show(job.id)
 
     def delete(self, origin: str) -> None:
@@ -395,7 +396,7 @@ def told(question: str, answer: str, run: str) -> str:
     return f"# Answer of an earlier run ({run})\n\nQuestion: {question}\n\n{answer}\n"
 
 
-def enqueue_options(spec: JobSpec, delay: float) -> EnqueueOptions:
+def enqueue_options(spec: JobSpec, delay: float, *, waits: bool = False) -> EnqueueOptions:
     """Say to DBOS how an attempt is queued: its attributes are what jobs are looked for by."""
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
@@ -405,7 +406,7 @@ def enqueue_options(spec: JobSpec, delay: float) -> EnqueueOptions:
         "priority": spec.rank,
         "attributes": {
             "origin": spec.origin,
-            "waits": bool(spec.after) and spec.attempt == 1,
+            "waits": waits,
             "expires": spec.expires is not None,
         },
     }
