@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +20,7 @@ from agent.cli.flags import given, run_flags_showing
 from agent.cli.stores import SHOWN, jobs_url_option, open_jobs
 from agent.cli.terminal import complain, note
 from agent.config import default_data_dir
+from agent.jobs.job import ENDED
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
     from agent.jobs.worker import Worker
 
+Show = Callable[["Sequence[Job]", float], None]
+"""Shows how the jobs stand, and the dollars spent."""
 PARTIAL, FAILED, INTERRUPTED = 5, 1, 130
 _LOOK_S = 0.5
 _ROWS = 12
@@ -148,13 +152,13 @@ async def _through(made: Batch, worker: Worker, budget: float | None) -> str:
         asyncio.get_running_loop().add_signal_handler(name, interrupted.set)
     stopped = ""
     async with worker:
-        with _view() as view:
+        with _table() if sys.stderr.isatty() else _lines() as show:
             while not interrupted.is_set():
                 found = await asyncio.to_thread(made.found)
                 under_way = {name: p.usd for name, p in worker.running.items()}
                 ended = sum(job.usd for job in found if job.id not in under_way)
                 spent = ended + sum(under_way.values())
-                view.show(found, spent)
+                show(found, spent)
                 if budget and await asyncio.to_thread(made.stop_spending, found, spent, budget):
                     stopped = f"the budget of ${budget:.2f} is reached"
                 if all(job.state not in ("waiting", "queued", "running") for job in found):
@@ -173,76 +177,49 @@ async def _first(interrupted: asyncio.Event, worker: Worker) -> None:
         task.result()
 
 
-class _Lines:
+@contextmanager
+def _lines() -> Iterator[Show]:
     """Progress for a pipe or a log: a line for each question that ends."""
+    known: dict[str, str] | None = None
 
-    def __init__(self) -> None:
-        self._known: dict[str, str] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Leave nothing behind."""
-
-    def show(self, found: Sequence[Job], spent: float) -> None:
-        """Tell what has ended since the last time."""
-        states: dict[str, str] = {job.id: job.state for job in found}
-        ended = [job for job in found if job.state in ("done", "failed", "cancelled", "expired")]
+    def show(found: Sequence[Job], spent: float) -> None:
+        nonlocal known
+        ended = [job for job in found if job.state in ENDED]
         for job in ended:
-            if self._known is not None and self._known.get(job.id) != job.state:
+            if known is not None and known.get(job.id) != job.state:
                 cost = f", ${spent:.4f}" if spent else ""
                 said = job.error if job.state != "done" else job.status
                 note(clean(f"[{len(ended)}/{len(found)}{cost}] {said}: {job.question}"))
-        self._known = states
+        known = {job.id: job.state for job in found}
+
+    yield show
 
 
-class _Table(_Lines):
+@contextmanager
+def _table() -> Iterator[Show]:
     """Progress on a terminal: what is under way, what is done, cost, and time left."""
+    from rich.console import Console  # noqa: PLC0415 - rich only on a terminal
+    from rich.live import Live  # noqa: PLC0415 - as above
+    from rich.table import Table  # noqa: PLC0415 - as above
 
-    def __init__(self) -> None:
-        super().__init__()
-        from rich.console import Console  # noqa: PLC0415 - rich only on a terminal
-        from rich.live import Live  # noqa: PLC0415 - as above
+    began, before = time.monotonic(), -1
 
-        self._live = Live(
-            console=Console(stderr=True),
-            refresh_per_second=4,
-            transient=True,
-            redirect_stdout=False,
-        )
-        self._began = time.monotonic()
-        self._first: int | None = None
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
-
-    def show(self, found: Sequence[Job], spent: float) -> None:
-        """Draw the table anew."""
-        from rich.table import Table  # noqa: PLC0415 - as above
-
-        ended = [job for job in found if job.state in ("done", "failed", "cancelled", "expired")]
-        self._first = len(ended) if self._first is None else self._first
-        elapsed, fresh = time.monotonic() - self._began, len(ended) - self._first
-        left = f"{_span(elapsed / fresh * (len(found) - len(ended)))} left" if fresh else ""
+    def drawn(found: Sequence[Job], spent: float) -> Table:
+        nonlocal before
+        ended = [job for job in found if job.state in ENDED]
+        before = len(ended) if before < 0 else before
+        elapsed, fresh = time.monotonic() - began, len(ended) - before
         failed = sum(job.state == "failed" for job in ended)
         facts = [
             f"{len(ended)} of {len(found)} done",
             f"{failed} failed" if failed else "",
             f"${spent:.4f}" if spent else "",
             _span(elapsed),
-            left,
+            f"{_span(elapsed / fresh * (len(found) - len(ended)))} left" if fresh else "",
         ]
+        title = " · ".join(filter(None, facts))
         table = Table(
-            title=" · ".join(fact for fact in facts if fact),
-            title_justify="left",
-            box=None,
-            show_header=False,
-            title_style="bold",
+            title=title, title_justify="left", title_style="bold", box=None, show_header=False
         )
         table.add_column(width=9)
         table.add_column(no_wrap=True, overflow="ellipsis")
@@ -250,11 +227,11 @@ class _Table(_Lines):
         for job in [*under_way, *reversed(ended)][:_ROWS]:
             said = job.status if job.state == "done" else job.state
             table.add_row(said, clean(job.question), style="" if job.state == "running" else "dim")
-        self._live.update(table)
+        return table
 
-
-def _view() -> _Lines:
-    return _Table() if sys.stderr.isatty() else _Lines()
+    screen = Console(stderr=True)
+    with Live(console=screen, transient=True, redirect_stdout=False) as live:
+        yield lambda found, spent: live.update(drawn(found, spent))
 
 
 def _span(seconds: float) -> str:

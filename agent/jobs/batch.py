@@ -88,14 +88,7 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[Item]:
 def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     kind = path.suffix.lower()
     if kind == ".csv":
-        head = text.partition("\n")[0]
-        mark = max(",;\t", key=head.count)  # spreadsheets write what their country does
-        for n, row in enumerate(csv.DictReader(io.StringIO(text), delimiter=mark), start=2):
-            if "question" not in row:
-                raise UsageError(f"{path} has no column `question`", hint=f"Its head is: {head}")
-            if None in row:
-                raise UsageError(f"{path}, row {n}: more fields than the head has")
-            yield f"row {n}", dict(row)
+        yield from _csv_rows(path, text)
     elif kind in (".jsonl", ".ndjson"):
         for n, line in enumerate(text.splitlines(), start=1):
             if line.strip():
@@ -106,6 +99,17 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
         for n, line in enumerate(text.splitlines(), start=1):
             if line.strip() and not line.startswith("#"):
                 yield f"line {n}", {"question": line}
+
+
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    head = text.partition("\n")[0]
+    mark = max(",;\t", key=head.count)  # spreadsheets write what their country does
+    for n, row in enumerate(csv.DictReader(io.StringIO(text), delimiter=mark), start=2):
+        if "question" not in row:
+            raise UsageError(f"{path} has no column `question`", hint=f"Its head is: {head}")
+        if None in row:
+            raise UsageError(f"{path}, row {n}: more fields than the head has")
+        yield f"row {n}", dict(row)
 
 
 def _json(path: Path, n: int, line: str) -> Any:
