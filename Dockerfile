@@ -11,7 +11,8 @@ COPY LICENSES LICENSES
 COPY agent agent
 COPY browser browser
 COPY urchin urchin
-RUN pip install --no-cache-dir ".[serve,jobs,mcp,postgres,office,docx,anthropic]"
+COPY plugins plugins
+RUN pip install --no-cache-dir ".[serve,jobs,mcp,postgres,office,docx,anthropic]" "./plugins[whatsapp]"
 COPY fixtures fixtures
 USER urchin
 ENV RESEARCH_DATA_DIR=/data PYTHONUNBUFFERED=1

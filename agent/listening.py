@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import contextmanager
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote_to_bytes
+from urllib.parse import parse_qsl
 
 from agent.errors import UsageError
 
@@ -28,6 +28,7 @@ App = Callable[[Any, Receive, Send], Awaitable[None]]
 HOST: Final = "127.0.0.1"
 SHORTEST_TOKEN: Final = 16
 """Characters of a token: who can reach the port can try as many as they like."""
+_LONGEST_FORM: Final = 8_192
 
 
 @contextmanager
@@ -72,7 +73,9 @@ class Doorkeeper:
 
     `names` are the hosts under which it may be called. A program shows the token as a bearer; a
     browser that was let in, `cookie`, and then must say of what changes something that it comes
-    from our own page. `open_paths` ask for no token; they are still bound to the names.
+    from our own page. It comes in by the form of the door, or once by an address with the `ticket`:
+    an address stays in a browser's history, so none holds the token. `open_paths` ask for no token;
+    they are still bound to the names.
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class Doorkeeper:
         names: Iterable[str] | None = None,
         *,
         cookie: str = "",
+        ticket: str = "",
         open_paths: frozenset[str] = frozenset(),
     ) -> None:
         self._app = app
@@ -89,15 +93,16 @@ class Doorkeeper:
         self._names = None if names is None else frozenset(names)
         self._cookie = cookie
         self._session = cookie_value(token)
+        self._ticket = ticket.encode()
         self._open = open_paths
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         if scope["type"] == "http":
-            if self._comes_in(scope):
+            status = self._refusal(scope, dict(scope["headers"]))
+            if status != 403 and await self._comes_in(scope, receive):
                 await self._let_in(send)
                 return
-            status = self._refusal(scope, dict(scope["headers"]))
             if status:
                 await _refuse(scope, send, status, asks=bool(self._cookie))
                 return
@@ -121,16 +126,20 @@ class Doorkeeper:
         site = headers.get(b"sec-fetch-site", b"none")
         return 0 if site in (b"same-origin", b"none") and (reads or origin) else 403
 
-    def _comes_in(self, scope: MutableMapping[str, Any]) -> bool:
-        """Whether a browser opens the address that holds the token."""
-        query = scope.get("query_string", b"").removeprefix(b"token=")
-        shown = unquote_to_bytes(query.replace(b"+", b" "))
-        named = self._names is None or _host(dict(scope["headers"])) in self._names
-        opens = bool(self._cookie) and named and (scope["method"], scope["path"]) == ("GET", "/")
-        return opens and hmac.compare_digest(b"Bearer " + shown, self._bearer)
+    async def _comes_in(self, scope: MutableMapping[str, Any], receive: Receive) -> bool:
+        """Whether a browser shows the token in the form of the door, or the ticket for once."""
+        if not self._cookie or scope["path"] != "/":
+            return False
+        if scope["method"] == "POST":
+            shown = dict(parse_qsl(await _body(receive))).get(b"token", b"")
+            return hmac.compare_digest(b"Bearer " + shown, self._bearer)
+        ticket = scope.get("query_string", b"").removeprefix(b"ticket=")
+        comes = bool(self._ticket) and hmac.compare_digest(ticket, self._ticket)
+        self._ticket = b"" if comes else self._ticket
+        return comes
 
     async def _let_in(self, send: Send) -> None:
-        """Give the browser its cookie, and the address without the token."""
+        """Give the browser its cookie, and the address of the page."""
         cookie = f"{self._cookie}={self._session}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
         headers += [(b"cache-control", b"no-store"), (b"referrer-policy", b"no-referrer")]
@@ -144,6 +153,16 @@ class Doorkeeper:
             return False
         shown = cookies.get(self._cookie)
         return shown is not None and hmac.compare_digest(shown.value, self._session)
+
+
+async def _body(receive: Receive) -> bytes:
+    """Read the form of the door; what is longer than any is cut off."""
+    body, more = b"", True
+    while more and len(body) < _LONGEST_FORM:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return body
 
 
 def _host(headers: dict[bytes, bytes]) -> str:
@@ -189,8 +208,9 @@ _DOOR_POLICY: Final = (
     f"default-src 'none'; style-src 'sha256-{_HASH}'; form-action 'self'; frame-ancestors 'none'"
 ).encode()
 _FIELD: Final = (
-    '<form action="/" autocomplete="off"><label for="token">Token</label><input id="token" '
-    'name="token" type="password" required autofocus><button>Come in</button></form>'
+    '<form action="/" method="post" autocomplete="off"><label for="token">Token</label>'
+    '<input id="token" name="token" type="password" required autofocus>'
+    "<button>Come in</button></form>"
 )
 
 

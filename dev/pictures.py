@@ -108,7 +108,7 @@ def page_of(folder: Path) -> Iterator[str]:
     env = environment() | {"RESEARCH_DATA_DIR": str(folder / "data")}
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        yield next(line.strip() for line in server.stdout if "token=" in line)
+        yield next(line.strip() for line in server.stdout if "ticket=" in line)
         server.terminate()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import asynccontextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
@@ -31,14 +30,8 @@ if TYPE_CHECKING:
     from agent.notify.notice import Notice
     from agent.notify.targets import Way
 
-KINDS = {
-    "telegram": "telegram:Telegram",
-    "discord": "discord:Discord",
-    "slack": "slack:Slack",
-    "whatsapp": "whatsapp:WhatsApp",
-    "email": "email_channel:Email",
-}
-"""The channels that are built in, `module:class`."""
+EXTRA = ("telegram", "discord", "slack", "whatsapp", "email")
+"""What the package of plug-ins `urchin-extras` brings."""
 _LASTS_S = 60.0
 """A connection that held so long was a good one: the next try is at once."""
 
@@ -69,17 +62,13 @@ def checked(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]:
 
 
 def class_of(kind: str) -> type[Channel]:
-    """Find the class of a kind, built in or plugged in. Raises `UsageError`."""
-    found: Any = None
-    if kind in KINDS:
-        module, _, name = KINDS[kind].partition(":")
-        found = getattr(import_module(f"agent.channels.{module}"), name)
-    else:
-        found = plugged("channels", kind)
-    if found is None:
-        known = ", ".join([*KINDS, *(one.name for one in plugins("channels"))])
-        raise UsageError(f"no channel is of the kind {kind!r}", hint=f"There are {known}.")
-    made: type[Channel] = found
+    """Find the class of a kind among the plug-ins. Raises `UsageError`."""
+    made: type[Channel] | None = plugged("channels", kind)
+    if made is None:
+        known = ", ".join(one.name for one in plugins("channels"))
+        brought = f"`pip install urchin-extras` brings {', '.join(EXTRA)}."
+        hint = f"There are {known}." if known and kind not in EXTRA else brought
+        raise UsageError(f"no channel is of the kind {kind!r}", hint=hint)
     return made
 
 

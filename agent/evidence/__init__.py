@@ -3,8 +3,7 @@
 from agent.evidence.agreement import Weighed, weigh
 from agent.evidence.answer import CheckedAnswer, check_answer
 from agent.evidence.facts import facts_of
-from agent.evidence.passages import passage_id, split_passages
-from agent.evidence.ranking import nearest_quote
+from agent.evidence.passages import nearest_quote, passage_id, split_passages
 from agent.evidence.store import Evidence, Source, placed
 from agent.evidence.verify import Judge, verify_claim
 

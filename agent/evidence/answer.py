@@ -7,11 +7,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from agent.evidence.layout import AnswerPart, units
 from agent.evidence.literal import is_fragment
-from agent.evidence.markers import CitedId, MarkerReader
-from agent.evidence.passages import cells_of, passage_id
-from agent.evidence.ranking import nearest_quote
+from agent.evidence.markers import AnswerPart, CitedId, MarkerReader, units
+from agent.evidence.passages import cells_of, nearest_quote, passage_id
 from agent.evidence.verify import check_claim, ground_of, is_literal, judged, not_found
 from agent.evidence.wording import denies, keys_of
 from agent.types import ReportSource, Sentence, Verdict, VerdictState

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.errors import ToolError
-from agent.evidence.passages import HEADING_SEPARATOR, split_passages
-from agent.evidence.ranking import PassageIndex
+from agent.evidence.passages import HEADING_SEPARATOR, PassageIndex, split_passages
 from browser.net.url import normalize
 from browser.text.words import clean
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from agent.keyless.candidates import Ranking
-    from agent.keyless.conversation import Conversation
+    from agent.keyless.question import Conversation
     from agent.types import Observation
 
 Call = tuple[str, "dict[str, Any]"]

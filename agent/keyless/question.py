@@ -1,20 +1,24 @@
-"""What a question asks for: its names and telling words, and the kind of answer it wants.
+"""What a question asks for, and the conversation it stands in.
 
-Kinds are told for English alone; in other languages a question is its words and names.
+Its names, telling words and the kind of answer that it wants; kinds are told for English alone, in
+other languages a question is its words and names. Beside it the observations so far, step by step.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from dataclasses import dataclass, replace
+import json
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from browser.text.words import STOP_WORDS, content_words, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from agent.types import Message, Observation
 
 
 class AnswerKind(Enum):
@@ -304,3 +308,90 @@ def _noun(following: Sequence[str]) -> tuple[str, ...]:
         if len(phrase) == _NOUN_LONGEST or (token[-1:] in _CLOSERS and phrase):
             break
     return tuple(phrase)
+
+
+REPORT = "[Report:"
+"""How the request begins to write up what was read."""
+_NOTES = (REPORT, "[Limit reached:", "[Note:", "[Previous conversation")
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The question, and what the calls made for it brought.
+
+    `earlier` are the person's previous questions, oldest first; `given` the files and the page
+    that came with the question; `steps` the observations of each step. `ended` says that no
+    further tool will run, `wants_report` that what was read is to be written up.
+    """
+
+    question: str
+    earlier: tuple[str, ...] = ()
+    given: tuple[Observation, ...] = field(default=(), repr=False)
+    steps: tuple[tuple[Observation, ...], ...] = field(default=(), repr=False)
+    ended: bool = False
+    wants_report: bool = False
+
+    @property
+    def observations(self) -> tuple[Observation, ...]:
+        """All of them, in order."""
+        return (*self.given, *(o for step in self.steps for o in step))
+
+    @property
+    def latest(self) -> tuple[Observation, ...]:
+        """Those of the last step."""
+        return self.steps[-1] if self.steps else ()
+
+    @property
+    def page(self) -> Observation | None:
+        """The page that the person has before them."""
+        return next((o for o in self.given if o.tool == "PAGE_CONTEXT"), None)
+
+    def asked(self, tool: str, key: str) -> list[str]:
+        """The values of a parameter in the calls of a tool so far, in order."""
+        calls = (o for step in self.steps for o in step if o.tool == tool)
+        return [str(parameters(o).get(key, "")) for o in calls]
+
+    def rounds(self, *tools: str) -> int:
+        """How many steps called one of these tools."""
+        return sum(any(o.tool in tools for o in step) for step in self.steps)
+
+    def results(self, tool: str) -> list[Observation]:
+        """The results of a tool that are no errors, in order."""
+        return [o for o in self.observations if o.tool == tool and not o.failed]
+
+
+def conversation_of(messages: Sequence[Message]) -> Conversation:
+    """Read the messages: the question is the latest message of the person's that is no result.
+
+    Where no message says what the person's own words are, its text is taken for them.
+    """
+    asked = [n for n, m in enumerate(messages) if m.role == "user" and _is_question(m)]
+    if not asked:
+        return Conversation("", ended=bool(messages))
+    question, after = messages[asked[-1]], messages[asked[-1] + 1 :]
+    steps = tuple(m.observations for m in after if m.observations)
+    said = [m for m in after if m.role == "user"]
+    ended = bool(said) and not said[-1].observations
+    return Conversation(
+        question=question.question or question.content,
+        earlier=tuple(messages[n].question or messages[n].content for n in asked[:-1]),
+        given=question.observations,
+        steps=steps,
+        ended=ended,
+        wants_report=ended and said[-1].content.startswith(REPORT),
+    )
+
+
+def parameters(observation: Observation) -> dict[str, Any]:
+    """The parameters of the call that an observation answers."""
+    try:
+        read = json.loads(observation.call.param)
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _is_question(message: Message) -> bool:
+    if message.question:
+        return True
+    return not message.observations and not message.content.startswith(_NOTES)

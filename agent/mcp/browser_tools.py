@@ -1,37 +1,42 @@
 """Our browser under the names and arguments of playwright-mcp.
 
-A page is shown within a budget, an act by what it changed. Elements are named by the refs of a
-snapshot; `ref` is what older versions of playwright-mcp call the `target`. A script in the page is
-an act like a click: where a person is logged in it needs their yes.
+A page is shown within a budget, an act by what it changed. A dialog stays open until it is
+answered. Elements are named by the refs of a snapshot, or by a selector that finds one; `ref` is
+what older versions of playwright-mcp call the `target`. A script in the page is an act like a
+click: where a person is logged in it needs their yes.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import CallToolResult, ImageContent, ToolAnnotations
+from playwright.async_api import ElementHandle
 from pydantic import AliasChoices, BaseModel, Field
 
-from agent.mcp.answers import Answer, error_result, shown, text_result
+from agent.mcp.answers import Answer, AskedPerson, error_result, shown, text_result
 from agent.mcp.tool_session import ToolSession, whole
 from agent.protocol.replies import inert
 from agent.protocol.results import CallResult, failed
 from browser.errors import BrowserError
+from browser.page import devtools
 from browser.page.tab import Tab
 from browser.page.waiting import wanted_in
 
 Ctx = Context[Any, Any]
-Target = Annotated[str, Field(description="The element's ref, as a snapshot or a change shows it.")]
+Target = Annotated[str, Field(description="The element's ref as it was shown, or a selector.")]
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 LONGEST_WAIT: Final = 30.0
 LOOK_AGAIN: Final = 0.3
 """Seconds between two looks for a text that is to go."""
+_REF = re.compile(r"(f\d+)?e\d+")
 MOST_LINES: Final = 40
 """Lines that a search by pattern, the console or the list of requests gives; the last ones."""
 LEVELS: Final = ("error", "warning", "info", "debug")
@@ -61,6 +66,8 @@ def add_browser(server: MCPServer[Any], session: ToolSession) -> None:
         tools.resize,
         tools.console_messages,
         tools.network_requests,
+        tools.network_request,
+        tools.emulate_media,
         tools.close,
     )
     acting: tuple[Callable[..., Any], ...] = (
@@ -70,6 +77,7 @@ def add_browser(server: MCPServer[Any], session: ToolSession) -> None:
         tools.select_option,
         tools.fill_form,
         tools.drag,
+        tools.drop,
         tools.handle_dialog,
         tools.file_upload,
         tools.evaluate,
@@ -87,7 +95,7 @@ class BrowserTools:
     def __init__(self, session: ToolSession) -> None:
         self._session = session
         self._url = ""
-        self._clicked: dict[str, Any] = {}
+        self._clicked = ""
 
     async def navigate(self, url: str, ctx: Ctx) -> Answer:
         """Open a page, and show it within a budget; browser_find finds what is folded away."""
@@ -112,14 +120,15 @@ class BrowserTools:
     async def wait_for(
         self,
         ctx: Ctx,
-        time: Annotated[float, Field(ge=0, le=LONGEST_WAIT)] = 0,
+        time: Annotated[float, Field(ge=0)] = 0,
         text: str = "",
         textGone: str = "",
     ) -> Answer:
         """Wait for a text to come or go, or some seconds; what changed is told."""
+        seconds = min(time, LONGEST_WAIT) or LONGEST_WAIT / 3
         if not textGone:
-            return await self._call(ctx, "WAIT", text=text, seconds=time or LONGEST_WAIT / 3)
-        until = asyncio.get_running_loop().time() + (time or LONGEST_WAIT / 3)
+            return await self._call(ctx, "WAIT", text=text, seconds=seconds)
+        until = asyncio.get_running_loop().time() + seconds
         while asyncio.get_running_loop().time() < until:
             result, person = await self._session.call(ctx, "FIND", on_page=True, text=textGone)
             if failed(result.data) or not result.data["found"]:
@@ -137,18 +146,15 @@ class BrowserTools:
         modifiers: list[Modifier] = [],
     ) -> Answer:
         """Click an element."""
-        held = modifiers[0].replace("ControlOrMeta", "Control") if modifiers else None
-        self._clicked = {"ref": target or ref, "button": button, "hold": held}
-        self._clicked["count"] = 2 if doubleClick else 1
-        return await self._call(ctx, "CLICK", **self._clicked)
+        held = "+".join(modifiers).replace("ControlOrMeta", "Control") or None
+        count, self._clicked = 2 if doubleClick else 1, target or ref
+        return await self._call(
+            ctx, "CLICK", ref=target or ref, button=button, hold=held, count=count
+        )
 
     async def handle_dialog(self, accept: bool, ctx: Ctx, promptText: str | None = None) -> Answer:
-        """Answer the dialog of the last click otherwise: dialogs are dismissed as they come."""
-        if not accept:
-            return text_result(["the dialog was dismissed when it came"])
-        if not self._clicked:
-            return error_result("nothing was clicked yet", "Click what raises the dialog.")
-        return await self._call(ctx, "CLICK", **self._clicked, dialog=promptText or "accept")
+        """Answer the dialog that is open."""
+        return await self._call(ctx, "DIALOG", accept=accept, text=promptText)
 
     async def type(
         self,
@@ -184,7 +190,7 @@ class BrowserTools:
         self, values: list[str], ctx: Ctx, target: Target = "", ref: str = ""
     ) -> Answer:
         """Choose options of a list by their texts or values."""
-        return await self._call(ctx, "SELECT", ref=target or ref, value=";".join(values))
+        return await self._call(ctx, "SELECT", ref=target or ref, value="\n".join(values))
 
     async def fill_form(self, fields: list[FormField], ctx: Ctx) -> Answer:
         """Fill several fields, one after the other; the first that fails ends it."""
@@ -210,12 +216,28 @@ class BrowserTools:
     async def file_upload(
         self, ctx: Ctx, paths: list[str] = [], target: str = "", ref: str = ""
     ) -> Answer:
-        """Hand files over that the server was started with (--file), to the field clicked last."""
-        to = target or ref or self._clicked.get("ref", "")
-        last: Answer = text_result(["no file was handed over"])
-        for path in paths:
-            last = await self._call(ctx, "UPLOAD", ref=to, path=path)
-        return last
+        """Hand over files that the server was started with (--file), where they are asked for."""
+        tab: Tab | None = (await self._session.web()).tab
+        chooser = tab.events.chooser if tab else None
+        made: Answer = text_result(["no file was handed over"])
+        if paths:
+            to = target or ref or (chooser.element if chooser else self._clicked)
+            made = await self._call(ctx, "UPLOAD", ref=to, path="\n".join(paths))
+        if tab and isinstance(made, CallToolResult) and not made.is_error:
+            tab.events.chooser = None
+        return made
+
+    async def drop(
+        self,
+        ctx: Ctx,
+        target: Target = "",
+        ref: str = "",
+        paths: list[str] = [],
+        data: dict[str, str] = {},
+    ) -> Answer:
+        """Drop files (--file) or data by MIME type onto an element, as if from outside."""
+        given = {"ref": target or ref, "path": "\n".join(paths), "data": data}
+        return await self._call(ctx, "DROP", **given)
 
     async def evaluate(
         self, function: str, ctx: Ctx, target: str | None = None, ref: str | None = None
@@ -223,11 +245,15 @@ class BrowserTools:
         """Run `() => …` in the page, or `element => …` on one: its result, and what changed."""
         return await self._call(ctx, "EVALUATE", function=function, ref=target or ref)
 
-    async def take_screenshot(self, fullPage: bool = False) -> Answer:
-        """Take a picture of what is in view, or of the whole page."""
+    async def take_screenshot(
+        self, fullPage: bool = False, target: str | None = None, ref: str | None = None
+    ) -> Answer:
+        """Take a picture of what is in view, of the whole page, or of one element."""
 
         async def picture(tab: Tab) -> CallToolResult:
-            data = base64.b64encode(await tab.screenshot(whole=fullPage)).decode()
+            one = await self._ref(tab, target or ref)
+            taken = await tab.screenshot(whole=fullPage, ref=one)
+            data = base64.b64encode(taken).decode()
             image = ImageContent(type="image", data=data, mime_type="image/png")
             return CallToolResult(content=[image])
 
@@ -237,7 +263,7 @@ class BrowserTools:
         """Resize the window, in pixels."""
 
         async def resized(tab: Tab) -> CallToolResult:
-            await tab.resize(int(width), int(height))
+            await devtools.resize(tab, int(width), int(height))
             return text_result([f"{width:g} by {height:g}"])
 
         return await self._on_tab(resized)
@@ -249,20 +275,54 @@ class BrowserTools:
         graver = LEVELS[: LEVELS.index(level) + 1]
 
         async def said(tab: Tab) -> CallToolResult:
-            rows = [f"[{kind}] {text}" for kind, text in await tab.console() if kind in graver]
-            return _listed(rows, "the console is empty")
+            rows = await devtools.console(tab)
+            kept = [f"[{kind}] {text}" for kind, text in rows if kind in graver]
+            return _listed(kept, "the console is empty")
 
         return await self._on_tab(said)
 
     async def network_requests(self, static: bool = False, filter: str = "") -> Answer:  # noqa: A002 - as clients call it
-        """List the last requests of the page: method, address, status; `filter` is a pattern."""
+        """List the last requests of the page by number; `filter` is a pattern of addresses."""
 
         async def asked(tab: Tab) -> CallToolResult:
             wanted = wanted_in(f"/{filter}/" if filter else "")
-            rows = await tab.requests(static=static)
+            rows = await devtools.requests(tab, static=static)
             return _listed([row for row in rows if wanted(row)], "nothing was asked for")
 
         return await self._on_tab(asked)
+
+    async def network_request(
+        self,
+        index: Annotated[int, Field(ge=1, description="As browser_network_requests lists it.")],
+        part: Literal["request-headers", "request-body", "response-headers", "response-body"]
+        | None = None,
+    ) -> Answer:
+        """Show the headers of one request, or a part of it; what lets others in is kept back."""
+
+        async def shown_whole(tab: Tab) -> CallToolResult:
+            return _listed([await devtools.request(tab, index, part)], "")
+
+        return await self._on_tab(shown_whole)
+
+    async def emulate_media(
+        self,
+        colorScheme: Literal["light", "dark"] | None = None,
+        reducedMotion: Literal["reduce", "no-preference"] | None = None,
+        forcedColors: Literal["active", "none"] | None = None,
+        contrast: Literal["more", "no-preference"] | None = None,
+        media: Literal["screen", "print"] | None = None,
+    ) -> Answer:
+        """Show the page by other media features."""
+        asked: dict[str, str | None] = {"color_scheme": colorScheme, "media": media}
+        asked |= {"reduced_motion": reducedMotion, "forced_colors": forcedColors}
+        asked["contrast"] = contrast
+        features: dict[str, str] = {name: value for name, value in asked.items() if value}
+
+        async def emulated(tab: Tab) -> CallToolResult:
+            await devtools.emulate_media(tab, **features)
+            return text_result([", ".join(features.values())])
+
+        return await self._on_tab(emulated)
 
     async def tabs(
         self,
@@ -283,9 +343,11 @@ class BrowserTools:
         at = active if index is None else index
         if at is None or not 0 <= at < len(rows):
             return error_result(f"there is no tab {at}", "action list shows them.")
-        how = {"close": "close", "select": "switch"}[action]
-        again = await self._session.call(ctx, "TABS", on_page=True, **{how: rows[at]["id"]})
-        return _tabs_of(again)
+        asked = {"switch" if action == "select" else "close": rows[at]["id"]}
+        left = rows[:at] + rows[at + 1 :]
+        if action == "close" and left and at == active:
+            asked["switch"] = left[min(at, len(left) - 1)]["id"]
+        return _tabs_of(await self._session.call(ctx, "TABS", on_page=True, **asked))
 
     async def close(self, ctx: Ctx) -> Answer:
         """Close the page."""
@@ -298,7 +360,13 @@ class BrowserTools:
 
     async def _call(self, ctx: Ctx, tool: str, **asked: Any) -> Answer:
         """Make a call on the open page: what it did, where the page is now, what changed."""
-        result, person = await self._session.call(ctx, tool, on_page=True, **asked)
+        try:
+            made = await self._made(ctx, tool, asked)
+        except BrowserError as error:
+            return error_result(str(error), error.hint)
+        if not isinstance(made, tuple):
+            return made
+        result, person = made
         if failed(result.data):
             return shown((result, person))
         told = result.data
@@ -311,11 +379,56 @@ class BrowserTools:
         lines = (replace(result, label="page"), person)
         return shown(lines, head=inert("\n".join(head)) or "done")
 
+    async def _made(
+        self, ctx: Ctx, tool: str, asked: dict[str, Any]
+    ) -> tuple[CallResult, AskedPerson] | Answer:
+        """Make a call; where a dialog opens in the middle of it, that is what it came to."""
+        tab: Tab | None = (await self._session.web()).tab
+        if tab is None:
+            return await self._session.call(ctx, tool, on_page=True, **asked)
+        events = tab.events
+        if events.held and tool != "DIALOG":
+            return self._asking(tab)
+        named = {k: await self._ref(tab, v) for k, v in asked.items() if k in ("ref", "to")}
+        if tool != "OPEN":
+            events.hold()
+        events.raised.clear()
+        calling = asyncio.ensure_future(
+            self._session.call(ctx, tool, on_page=True, **(asked | named))
+        )
+        raised = asyncio.ensure_future(events.raised.wait())
+        try:
+            await asyncio.wait({calling, raised}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            raised.cancel()
+            if not calling.done():
+                calling.cancel()
+                await asyncio.wait([calling])
+        return self._asking(tab) if events.held else calling.result()
+
+    def _asking(self, tab: Tab) -> CallToolResult:
+        """Tell what a dialog asks."""
+        dialog = tab.events.held
+        assert dialog
+        said = f'a dialog is open: {dialog.type} "{inert(dialog.message)}"'
+        made = text_result([f"{said}\nbrowser_handle_dialog answers it"])
+        self._session.saw_page(tab.url, made)
+        return made
+
+    @staticmethod
+    async def _ref(tab: Tab, target: str | ElementHandle | None) -> str | None:
+        """Give the ref of a target, which may be a selector, or an element."""
+        if target is None or (isinstance(target, str) and _REF.fullmatch(target)):
+            return target
+        return await tab.ref_of(target)
+
     async def _on_tab(self, work: Callable[[Tab], Any]) -> Answer:
         """Do what no tool of a run does on the open page."""
         tab: Tab | None = (await self._session.web()).tab
         if tab is None:
             return error_result("no page is open", "browser_navigate opens one.")
+        if tab.events.held:
+            return self._asking(tab)
         try:
             async with self._session.page_turn:
                 made: CallToolResult = await whole(work(tab))

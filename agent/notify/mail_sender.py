@@ -15,9 +15,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from agent.errors import NotSent, UsageError
 from agent.notify.service_client import BACKOFF_S, TRIES, pause
 from browser.errors import ConnectFailed
-from browser.net.address import AddressKind, classify
+from browser.net.dial import tunnel
+from browser.net.guard import AddressKind, classify
 from browser.net.transport import certificates
-from browser.net.tunnel import tunnel
 
 if TYPE_CHECKING:
     import socket

@@ -30,8 +30,8 @@ from agent.notify.mail_sender import MailServer, address, mail_of, send_mail
 from agent.notify.notice import Delivery
 from agent.notify.service_client import BACKOFF_S, ServiceClient
 from browser.errors import BrowserError
-from browser.net.address import AddressKind, classify
 from browser.net.egress import Egress, EgressPolicy
+from browser.net.guard import AddressKind, classify
 from browser.net.url import parse
 
 if TYPE_CHECKING:

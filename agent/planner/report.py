@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.evidence.layout import NOT_KNOWN
+from agent.evidence.markers import NOT_KNOWN
 from agent.journal.events import CLOSING
 from agent.planner.plan import NO_RESPONSE
 from agent.prompts import prompt

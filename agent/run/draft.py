@@ -22,8 +22,7 @@ from browser.errors import BrowserError, ExtractError
 from browser.extract import extract_body
 from browser.extract.blocks import render_markdown, walk
 from browser.extract.hidden import strip_hidden
-from browser.extract.sniff import sniff
-from browser.extract.tree import parse_html
+from browser.extract.tree import parse_html, sniff
 from browser.net.url import normalize
 from browser.text.words import content_words
 from browser.types import Outcome

@@ -11,7 +11,7 @@ from agent.evidence.answer import check_answer, report_source
 from agent.journal.events import JUDGE
 from agent.keyless.model import ExtractiveModel
 from agent.loop.loop import without_calls
-from agent.models.resolve import EXTRACTIVE
+from agent.models.providers import EXTRACTIVE
 from agent.prompts import WRAP_UP
 from agent.protocol.replies import NOT_FOUND
 from agent.tools.context import NO_BROWSER
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from agent.loop.loop import LoopResult
     from agent.review.gate import Gate
     from agent.review.judge import Verdicts
-    from agent.review.schema import Schema
-    from agent.review.values_draft import WeighedValues
+    from agent.review.schema import Schema, WeighedValues
     from agent.types import ReportSource
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.tools.context import Record
     from browser.search.corpus import Corpus
-    from browser.search.source import SearchSource
+    from browser.search.search_results import SearchSource
     from browser.session.session import Browser
     from browser.solvers import Solver
     from browser.types import PageContext

@@ -25,12 +25,14 @@ from agent.listening import (
     listening_socket,
     local_names,
 )
-from agent.serve.api import Office, memory_routes, run_routes
-from agent.serve.chat_completions import Told, chat_routes
+from agent.serve.chat_completions import chat_routes
 from agent.serve.desk import Busy
 from agent.serve.forms import Failed
-from agent.serve.job_routes import JobsDesk, job_routes
-from agent.serve.page_routes import Findings, page_routes
+from agent.serve.job_routes import monitor_routes, queue_routes, schedule_routes
+from agent.serve.memory_routes import memory_routes
+from agent.serve.office import Findings, Office, Told
+from agent.serve.page_routes import page_routes
+from agent.serve.run_routes import run_routes
 
 if TYPE_CHECKING:
     from agent.serve.job_book import JobBook
@@ -53,14 +55,19 @@ CLOSE_SECONDS: Final = 10
 """For requests under way once the server is told to stop."""
 
 
-def make_app(
-    office: Office, told: Told, checkup: Findings, opened: Callable[[], JobBook]
-) -> FastAPI:
-    """Make the application; every failure has the form of `Failed`.
+_ROUTES: Final = (
+    run_routes,
+    memory_routes,
+    queue_routes,
+    schedule_routes,
+    monitor_routes,
+    chat_routes,
+    page_routes,
+)
 
-    `told` puts events into words, `checkup` is what `research doctor` finds, `opened` opens the
-    jobs.
-    """
+
+def make_app(office: Office) -> FastAPI:
+    """Make the application; every failure has the form of `Failed`."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -101,12 +108,9 @@ def make_app(
     async def healthy() -> dict[str, str]:
         return {"status": "ok"}
 
-    app.include_router(run_routes(office))
-    app.include_router(memory_routes(office))
-    app.include_router(chat_routes(office, told))
-    jobs = JobsDesk(opened)
-    app.include_router(job_routes(jobs))
-    app.include_router(page_routes(office, jobs, checkup))
+    app.state.office = office
+    for routes in _ROUTES:
+        app.include_router(routes)
     return app
 
 
@@ -153,6 +157,7 @@ async def serve(
     *,
     port: int,
     token: str,
+    ticket: str = "",
     told: Told,
     checkup: Findings,
     opened: Callable[[], JobBook],
@@ -163,17 +168,19 @@ async def serve(
 ) -> None:
     """Serve whoever shows the token until SIGTERM or Ctrl-C; `ready` is told the address.
 
+    `ticket` lets one browser in, once, by an address (`/?ticket=…`).
     `names` are hosts under which it is called beside those of loopback (`research.example.org`,
     with a port where there is one). Runs under way are stopped then, and can be resumed.
     """
-    office = Office(options, flags, at_once)
+    office = Office(options, flags, at_once=at_once, told=told, checkup=checkup, opened=opened)
     with listening_socket(port, host) as listening:
         at = listening.getsockname()[1]
         app = Doorkeeper(
-            with_headers(make_app(office, told, checkup, opened)),
+            with_headers(make_app(office)),
             token,
             [*local_names(at), *(name.lower() for name in names)],
             cookie=cookie_name(at),
+            ticket=ticket,
             open_paths=frozenset({HEALTH}),
         )
         config = uvicorn.Config(

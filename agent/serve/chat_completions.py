@@ -14,7 +14,7 @@ import json
 import re
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from hashlib import sha256
 from typing import Any, Final, Literal
 
@@ -25,8 +25,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.config import APP
 from agent.errors import InternalError, NotFound, UsageError, error_kind
 from agent.journal.events import Event, read_event
-from agent.serve.api import Office
 from agent.serve.desk import LiveRun
+from agent.serve.office import InOffice, Office
 from agent.types import Report
 
 MODELS: Final[dict[str, dict[str, Any]]] = {
@@ -38,8 +38,6 @@ MODELS: Final[dict[str, dict[str, Any]]] = {
 """What a client can name, and the settings that it stands for."""
 _MARKER: Final = re.compile(r"\[(\d{1,3})\]")
 _PIECE: Final = re.compile(r"\S*\s*")
-Told = Callable[[Any], list[str]]
-"""What an event says to a person who watches, a line each."""
 
 
 class TextPart(BaseModel):
@@ -84,43 +82,39 @@ class ChatForm(BaseModel):
     stream_options: StreamOptions | None = None
 
 
-def chat_routes(office: Office, told: Told) -> APIRouter:
-    """Make the routes; `told` puts an event into words for who waits."""
-    api = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
-
-    @api.get("/models")
-    async def models() -> dict[str, Any]:
-        """List what can be named as a model."""
-        return {"object": "list", "data": [_model(name) for name in MODELS]}
-
-    @api.get("/models/{name}")
-    async def model(name: str) -> dict[str, Any]:
-        """Describe one."""
-        if name not in MODELS:
-            raise NotFound(f"no model {name[:80]}", hint=f"There are {', '.join(MODELS)}.")
-        return _model(name)
-
-    @api.post("/chat/completions", response_class=Response, responses=_ANSWERS)
-    async def complete(form: ChatForm) -> Response:
-        """Research the last message of the person; with `stream` as server-sent events."""
-        live = await _begun(office, form)
-        if form.stream:
-            chunks = _chunks(office, live, form, told)
-            return StreamingResponse(chunks, media_type="text/event-stream")
-        try:
-            report = await _report(office, live)
-        except asyncio.CancelledError:  # the client has gone
-            live.tell(stop=True)
-            raise
-        body = _completion(report, form.model)
-        return Response(json.dumps(body, ensure_ascii=False), media_type="application/json")
-
-    return api
-
-
 _ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": {"application/json": {}, "text/event-stream": {}}}
 }
+chat_routes = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
+
+
+@chat_routes.get("/models")
+async def models() -> dict[str, Any]:
+    """List what can be named as a model."""
+    return {"object": "list", "data": [_model(name) for name in MODELS]}
+
+
+@chat_routes.get("/models/{name}")
+async def model(name: str) -> dict[str, Any]:
+    """Describe one."""
+    if name not in MODELS:
+        raise NotFound(f"no model {name[:80]}", hint=f"There are {', '.join(MODELS)}.")
+    return _model(name)
+
+
+@chat_routes.post("/chat/completions", response_class=Response, responses=_ANSWERS)
+async def complete(office: InOffice, form: ChatForm) -> Response:
+    """Research the last message of the person; with `stream` as server-sent events."""
+    live = await _begun(office, form)
+    if form.stream:
+        return StreamingResponse(_chunks(office, live, form), media_type="text/event-stream")
+    try:
+        report = await _report(office, live)
+    except asyncio.CancelledError:  # the client has gone
+        live.tell(stop=True)
+        raise
+    body = _completion(report, form.model)
+    return Response(json.dumps(body, ensure_ascii=False), media_type="application/json")
 
 
 def _model(name: str) -> dict[str, Any]:
@@ -238,9 +232,7 @@ def _why(report: Report) -> str:
     return "length" if report.status == "partial" else "stop"
 
 
-async def _chunks(
-    office: Office, live: LiveRun, form: ChatForm, told: Told
-) -> AsyncIterator[bytes]:
+async def _chunks(office: Office, live: LiveRun, form: ChatForm) -> AsyncIterator[bytes]:
     """Yield the chunks of a stream: steps, then the checked answer, then its annotations."""
     head = {
         "id": f"chatcmpl-{uuid.uuid4().hex}",
@@ -257,7 +249,7 @@ async def _chunks(
     report: Report | None = None
     try:
         async for event in _events(office, live):
-            for line in told(event):
+            for line in office.told(event):
                 yield chunk({"reasoning_content": f"{line}\n"})
             if event.type == "run.finished":
                 report = Report.model_validate(event.data["report"])

@@ -24,15 +24,14 @@ if TYPE_CHECKING:
 
 STOP_SECONDS: Final = 8.0
 """A run that is told to stop closes its browser and writes its end; what takes longer is killed."""
-LOOK_SECONDS: Final = 12.0
+LOOK_SECONDS: Final = 30.0
+"""A page that is loading answers when it is done; one that hangs does not."""
 LONGEST_LINE: Final = 32 * 2**20
 """Bytes of a line to or from a worker: a picture of a page is the longest."""
 _WORKER: Final = "agent.serve.run_process"
 """Loaded in the processes of runs alone: the server itself needs none of what a run needs."""
 _HOW: Final = "forkserver" if sys.platform != "win32" else "spawn"
 _LOADED: Final = (_WORKER, "browser.session.session", "browser.read.reader")
-
-
 SPARE: Final = 2
 """Processes that wait for a run: forking one takes longer than what a run does first."""
 
@@ -192,11 +191,11 @@ class Desk:
         if run:
             self._known(live, run)
         hearing = asyncio.create_task(self._hear(live, made.reader))
-        if self._refilling is None or self._refilling.done():
-            self._refilling = asyncio.create_task(self._refill())
         self._hearing.add(hearing)
         hearing.add_done_callback(self._hearing.discard)
         await live.begun.wait()
+        if self._refilling is None or self._refilling.done():  # only now: it takes a processor
+            self._refilling = asyncio.create_task(self._refill())
         if live.refusal is not None:
             raise live.refusal
         if not live.id:

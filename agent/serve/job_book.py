@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import UsageError
+from agent.errors import NotFound, UsageError
 from agent.jobs.monitors import (
     Monitor,
     add_monitor,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from agent.jobs.job import Job
     from agent.jobs.jobs import Jobs
+    from agent.jobs.schedules import Schedule
 
 SHOWN: Final = 100
 """Jobs in the list; `research queue list` has them all."""
@@ -63,21 +64,31 @@ class JobBook:
 
     def schedules(self) -> list[dict[str, Any]]:
         """Give the questions that come back; those of monitors stand with the monitors."""
-        found = schedules(self.jobs)
-        return [one.model_dump(mode="json") for one in found if one.kind != "monitor"]
+        return [one.model_dump(mode="json") for one in self._own_schedules()]
 
     def add_schedule(self, **given: Any) -> dict[str, Any]:
         """Have a question asked again; one of the same name is replaced."""
         self._free(given["name"], monitor=True)
         return add_schedule(self.jobs, **given, **self._flags).model_dump(mode="json")
 
+    def cancel(self, job: str) -> None:
+        """Cancel a job; raises `NotFound`."""
+        self._job(job)
+        self.jobs.cancel(job)
+
+    def retry(self, job: str) -> None:
+        """Try a job again; raises `NotFound`."""
+        self._job(job)
+        self.jobs.retry(job)
+
     def run_schedule(self, name: str) -> dict[str, Any]:
-        """Fire a schedule now; gives the job."""
+        """Fire a schedule now; gives the job. Raises `NotFound`."""
+        self._known(name, monitor=False)
         return _row(run_schedule(self.jobs, name))
 
     def remove_schedule(self, name: str) -> None:
-        """Take a schedule away."""
-        self._free(name, monitor=True)
+        """Take a schedule away; raises `NotFound`."""
+        self._known(name, monitor=False)
         remove_schedule(self.jobs, name)
 
     def monitors(self) -> list[dict[str, Any]]:
@@ -85,7 +96,8 @@ class JobBook:
         return [self._told(one, CHANGES_SHOWN) for one in monitors(self.jobs)]
 
     def monitor(self, name: str) -> dict[str, Any]:
-        """Give one with all its changes."""
+        """Give one with all its changes; raises `NotFound`."""
+        self._known(name, monitor=True)
         return self._told(find_monitor(self.jobs, name), None)
 
     def add_monitor(self, **given: Any) -> dict[str, Any]:
@@ -94,11 +106,13 @@ class JobBook:
         return self._told(add_monitor(self.jobs, **given, **self._flags), None)
 
     def run_monitor(self, name: str) -> dict[str, Any]:
-        """Look now; gives the job."""
+        """Look now; gives the job. Raises `NotFound`."""
+        self._known(name, monitor=True)
         return _row(run_monitor(self.jobs, name))
 
     def remove_monitor(self, name: str) -> None:
-        """Watch no longer."""
+        """Watch no longer; raises `NotFound`."""
+        self._known(name, monitor=True)
         remove_monitor(self.jobs, name)
 
     def _told(self, one: Monitor, most: int | None) -> dict[str, Any]:
@@ -109,6 +123,20 @@ class JobBook:
         changes = [change.model_dump(mode="json") for change in told[:most]]
         zone = known[one.name].zone if one.name in known else "UTC"
         return {**one.model_dump(mode="json"), "next": comes, "zone": zone, "changes": changes}
+
+    def _own_schedules(self) -> list[Schedule]:
+        return [one for one in schedules(self.jobs) if one.kind != "monitor"]
+
+    def _job(self, name: str) -> None:
+        if self.jobs.find(name) is None:
+            raise NotFound(f"no job {name}", hint="`/api/queue` lists them.")
+
+    def _known(self, name: str, *, monitor: bool) -> None:
+        """Raise `NotFound` where no monitor, or no schedule, is called so."""
+        kind = "monitor" if monitor else "schedule"
+        found = monitors(self.jobs) if monitor else self._own_schedules()
+        if all(one.name != name for one in found):
+            raise NotFound(f"no {kind} {name}", hint=f"`/api/{kind}s` lists them.")
 
     def _free(self, name: str | None, *, monitor: bool) -> None:
         """Raise `UsageError` where a name is that of the other kind, which it would take apart."""

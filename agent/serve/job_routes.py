@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from fastapi import Path as InPath
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from agent.serve.forms import Done, Words
+from agent.serve.office import InOffice
 
-if TYPE_CHECKING:
-    from agent.serve.job_book import JobBook
-
-T = TypeVar("T")
 JobName = Annotated[str, InPath(pattern=r"^[^\x00-\x1f/]{1,200}$", description="Its id.")]
 Known = Annotated[str, InPath(pattern=r"^[^\x00-\x1f/]{1,200}$", description="Its name.")]
 NewName = Annotated[str, StringConstraints(pattern=r"^[\w-]{1,60}$")]
@@ -72,140 +67,106 @@ class QueueState(BaseModel):
     workers: list[str]
 
 
-class JobsView(BaseModel):
-    """What the page shows of jobs; each monitor with its last `changes`, the newest first."""
-
-    queue: QueueState
-    schedules: list[dict[str, Any]]
-    monitors: list[dict[str, Any]]
+queue_routes = APIRouter(prefix="/api/queue", tags=["queue"])
 
 
-class JobsDesk:
-    """Opens the jobs when they are first wanted: their engine is large, and an extra.
-
-    `opened` raises `UsageError` where it is not installed.
-    """
-
-    def __init__(self, opened: Callable[[], JobBook]) -> None:
-        self._opened = opened
-        self._book: JobBook | None = None
-        self._lock = asyncio.Lock()
-
-    async def call(self, function: Callable[[JobBook], T]) -> T:
-        """Call something with the jobs, in a thread."""
-        async with self._lock:
-            if self._book is None:
-                self._book = await asyncio.to_thread(self._opened)
-        return await asyncio.to_thread(function, self._book)
-
-    async def view(self) -> JobsView:
-        """Say what is in the queue, what comes back and what is watched."""
-        return JobsView(**await self.call(lambda book: book.view()))
+@queue_routes.get("")
+async def list_jobs(office: InOffice) -> QueueState:
+    """List the jobs, newest first."""
+    return QueueState(**await office.jobs.call(lambda book: book.queue()))
 
 
-def job_routes(desk: JobsDesk) -> APIRouter:
-    """Make the routes of jobs."""
-    api = APIRouter(prefix="/api")
-    api.include_router(_queue_routes(desk))
-    api.include_router(_schedule_routes(desk))
-    api.include_router(_monitor_routes(desk))
-    return api
+@queue_routes.post("", status_code=201)
+async def add_job(office: InOffice, form: JobForm) -> dict[str, Any]:
+    """Add a question; `research worker` answers it."""
+    return await office.jobs.call(lambda book: book.add(**form.model_dump()))
 
 
-def _queue_routes(desk: JobsDesk) -> APIRouter:
-    api = APIRouter(prefix="/queue", tags=["queue"])
-
-    @api.get("")
-    async def listed() -> QueueState:
-        """List the jobs, newest first."""
-        return QueueState(**await desk.call(lambda book: book.queue()))
-
-    @api.post("", status_code=201)
-    async def add(form: JobForm) -> dict[str, Any]:
-        """Add a question; `research worker` answers it."""
-        return await desk.call(lambda book: book.add(**form.model_dump()))
-
-    @api.post("/pause")
-    async def pause() -> Done:
-        """Begin no more jobs."""
-        await desk.call(lambda book: book.jobs.pause())
-        return Done()
-
-    @api.post("/resume")
-    async def resume() -> Done:
-        """Begin jobs again."""
-        await desk.call(lambda book: book.jobs.resume())
-        return Done()
-
-    @api.post("/{job}/cancel")
-    async def cancel(job: JobName) -> Done:
-        """Cancel a job, one that runs too."""
-        await desk.call(lambda book: book.jobs.cancel(job))
-        return Done()
-
-    @api.post("/{job}/retry")
-    async def retry(job: JobName) -> Done:
-        """Try a job again that has ended without an answer."""
-        await desk.call(lambda book: book.jobs.retry(job))
-        return Done()
-
-    return api
+@queue_routes.post("/pause")
+async def pause_queue(office: InOffice) -> Done:
+    """Begin no more jobs."""
+    await office.jobs.call(lambda book: book.jobs.pause())
+    return Done()
 
 
-def _schedule_routes(desk: JobsDesk) -> APIRouter:
-    api = APIRouter(prefix="/schedules", tags=["schedules"])
-
-    @api.get("")
-    async def listed() -> list[dict[str, Any]]:
-        """List the questions that come back, with when they come next."""
-        return await desk.call(lambda book: book.schedules())
-
-    @api.post("", status_code=201)
-    async def add(form: ScheduleForm) -> dict[str, Any]:
-        """Have a question asked again and again, or once later; `research worker` fires it."""
-        return await desk.call(lambda book: book.add_schedule(**form.model_dump()))
-
-    @api.post("/{name}/run", status_code=201)
-    async def run(name: Known) -> dict[str, Any]:
-        """Put the question on the queue now; gives the job."""
-        return await desk.call(lambda book: book.run_schedule(name))
-
-    @api.delete("/{name}")
-    async def remove(name: Known) -> Done:
-        """Take a schedule away; jobs that it made stay."""
-        await desk.call(lambda book: book.remove_schedule(name))
-        return Done()
-
-    return api
+@queue_routes.post("/resume")
+async def resume_queue(office: InOffice) -> Done:
+    """Begin jobs again."""
+    await office.jobs.call(lambda book: book.jobs.resume())
+    return Done()
 
 
-def _monitor_routes(desk: JobsDesk) -> APIRouter:
-    api = APIRouter(prefix="/monitors", tags=["monitors"])
+@queue_routes.post("/{job}/cancel")
+async def cancel_job(office: InOffice, job: JobName) -> Done:
+    """Cancel a job, one that runs too."""
+    await office.jobs.call(lambda book: book.cancel(job))
+    return Done()
 
-    @api.get("")
-    async def listed() -> list[dict[str, Any]]:
-        """List what is watched, each with its last changes as diffs."""
-        return await desk.call(lambda book: book.monitors())
 
-    @api.post("", status_code=201)
-    async def add(form: MonitorForm) -> dict[str, Any]:
-        """Watch a page or an answer; `research worker` looks."""
-        return await desk.call(lambda book: book.add_monitor(**form.model_dump()))
+@queue_routes.post("/{job}/retry")
+async def retry_job(office: InOffice, job: JobName) -> Done:
+    """Try a job again that has ended without an answer."""
+    await office.jobs.call(lambda book: book.retry(job))
+    return Done()
 
-    @api.get("/{name}")
-    async def one(name: Known) -> dict[str, Any]:
-        """Give a monitor with all its changes, the newest first."""
-        return await desk.call(lambda book: book.monitor(name))
 
-    @api.post("/{name}/run", status_code=201)
-    async def run(name: Known) -> dict[str, Any]:
-        """Have a worker look now; gives the job."""
-        return await desk.call(lambda book: book.run_monitor(name))
+schedule_routes = APIRouter(prefix="/api/schedules", tags=["schedules"])
 
-    @api.delete("/{name}")
-    async def remove(name: Known) -> Done:
-        """Watch no longer; what was kept stays."""
-        await desk.call(lambda book: book.remove_monitor(name))
-        return Done()
 
-    return api
+@schedule_routes.get("")
+async def list_schedules(office: InOffice) -> list[dict[str, Any]]:
+    """List the questions that come back, with when they come next."""
+    return await office.jobs.call(lambda book: book.schedules())
+
+
+@schedule_routes.post("", status_code=201)
+async def add_schedule(office: InOffice, form: ScheduleForm) -> dict[str, Any]:
+    """Have a question asked again and again, or once later; `research worker` fires it."""
+    return await office.jobs.call(lambda book: book.add_schedule(**form.model_dump()))
+
+
+@schedule_routes.post("/{name}/run", status_code=201)
+async def run_schedule(office: InOffice, name: Known) -> dict[str, Any]:
+    """Put the question on the queue now; gives the job."""
+    return await office.jobs.call(lambda book: book.run_schedule(name))
+
+
+@schedule_routes.delete("/{name}")
+async def remove_schedule(office: InOffice, name: Known) -> Done:
+    """Take a schedule away; jobs that it made stay."""
+    await office.jobs.call(lambda book: book.remove_schedule(name))
+    return Done()
+
+
+monitor_routes = APIRouter(prefix="/api/monitors", tags=["monitors"])
+
+
+@monitor_routes.get("")
+async def list_monitors(office: InOffice) -> list[dict[str, Any]]:
+    """List what is watched, each with its last changes as diffs."""
+    return await office.jobs.call(lambda book: book.monitors())
+
+
+@monitor_routes.post("", status_code=201)
+async def add_monitor(office: InOffice, form: MonitorForm) -> dict[str, Any]:
+    """Watch a page or an answer; `research worker` looks."""
+    return await office.jobs.call(lambda book: book.add_monitor(**form.model_dump()))
+
+
+@monitor_routes.get("/{name}")
+async def show_monitor(office: InOffice, name: Known) -> dict[str, Any]:
+    """Give a monitor with all its changes, the newest first."""
+    return await office.jobs.call(lambda book: book.monitor(name))
+
+
+@monitor_routes.post("/{name}/run", status_code=201)
+async def run_monitor(office: InOffice, name: Known) -> dict[str, Any]:
+    """Have a worker look now; gives the job."""
+    return await office.jobs.call(lambda book: book.run_monitor(name))
+
+
+@monitor_routes.delete("/{name}")
+async def remove_monitor(office: InOffice, name: Known) -> Done:
+    """Watch no longer; what was kept stays."""
+    await office.jobs.call(lambda book: book.remove_monitor(name))
+    return Done()

@@ -94,13 +94,13 @@ class Library:
                 rows = index.execute(
                     f"select {named}, {snippet} from said join run on run.id = said.id"  # noqa: S608 - our own names
                     f" where said match ? and {where}"
-                    " order by bm25(said, 0, 4, 2, 1), run.id desc limit ? offset ?",
+                    " order by bm25(said, 0, 4, 2, 1), run.at desc limit ? offset ?",
                     [wanted, *values, limit, skip],
                 ).fetchall()
             else:
                 rows = index.execute(
                     f"select {_FIELDS}, '' from run where {where}"  # noqa: S608 - as above
-                    " order by id desc limit ? offset ?",
+                    " order by at desc, id desc limit ? offset ?",
                     [*values, limit, skip],
                 ).fetchall()
         return [_row(*row) for row in rows]
@@ -118,7 +118,7 @@ class Library:
             self._take_up(index)
             row = index.execute(
                 "select session from said join run on run.id = said.id where trim(answer) = ?"
-                " order by run.id desc limit 1",
+                " order by run.at desc limit 1",
                 [answer],
             ).fetchone()
         return str(row[0]) if row else ""

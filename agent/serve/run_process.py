@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gc
 import json
 import signal
 from contextlib import suppress
@@ -22,12 +23,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import sqlalchemy.dialects.sqlite  # noqa: F401
+
 # What a run needs at its beginning, so that it is there when a process is forked.
-import agent.memory.embedders
-import agent.memory.memory_api  # noqa: F401
 from agent.errors import ResearchError
+from agent.guard.provenance import Provenance
+from agent.journal.events import PASSING
 from agent.journal.runs import Runs
-from agent.journal.writer import PASSING
 from agent.run.research import research
 from agent.run.resume import resume_run
 from agent.serve.desk import LONGEST_LINE
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 def main(line: socket.socket) -> None:
     """Do the one job that comes over the socket."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the server
+    gc.freeze()  # a collection would copy every page that is shared with the other runs
+    Provenance("before anybody waits")  # the stems that each run compares with are made once
     asyncio.run(_serve(line))
 
 

@@ -20,6 +20,7 @@ from browser.types import ActionOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext
@@ -38,6 +39,8 @@ LONGEST_WAIT = 45
 """Seconds; a call may take a minute in all."""
 LONGEST_SCRIPT = 8_000
 """Characters."""
+HELD = r"^(Alt|Control|Meta|Shift)(\+(Alt|Control|Meta|Shift))*$"
+"""Keys that a click can hold down."""
 SAID_TWICE = 60
 """Characters from which a text is not shown both where it stands and as a passage."""
 
@@ -59,7 +62,7 @@ class ClickParams(Params):
     ref: str
     button: Literal["left", "right", "middle"] = "left"
     count: int = Field(1, ge=1, le=3)
-    hold: Literal["Alt", "Control", "Meta", "Shift"] | None = None
+    hold: str | None = Field(None, pattern=HELD)
     seconds: float = Field(0, ge=0, le=MOST_SECONDS)
     dialog: str | None = None
     x: float | None = None
@@ -158,7 +161,7 @@ class WaitParams(Params):
 
 
 class UploadParams(Params):
-    """`path` is a file that was given with --file."""
+    """`path` is a file that was given with --file; of several each has a line."""
 
     ref: str
     path: str
@@ -171,6 +174,21 @@ class EvaluateParams(Params):
     ref: str | None = None
 
 
+class DropParams(Params):
+    """Files that were given with --file, a line each, or data by MIME type."""
+
+    ref: str
+    path: str = ""
+    data: dict[str, str] = Field(default_factory=dict)
+
+
+class DialogParams(Params):
+    """Whether to accept a dialog, and the text for one that asks for one."""
+
+    accept: bool
+    text: AsWritten | None = None
+
+
 def acting(act: Act) -> Callable[[ToolContext, Any], Awaitable[Finish]]:
     """Make a tool of an action: do it on the open page, say what changed, register new text."""
 
@@ -180,6 +198,8 @@ def acting(act: Act) -> Callable[[ToolContext, Any], Awaitable[Finish]]:
         async with web.lock:
             before = tab.url
             outcome = await act(tab, params)
+            if tab.events.closed:
+                return lambda: ToolResult({"did": outcome.did, "events": list(outcome.events)})
             if outcome.url != before and await taken_down(context, tab):
                 outcome = replace(outcome, changes=(await look(context, tab)).text)
             page, pictures = await web.read_tab(), await pictures_of(context, tab)
@@ -190,12 +210,24 @@ def acting(act: Act) -> Callable[[ToolContext, Any], Awaitable[Finish]]:
 
 async def upload(context: ToolContext, params: UploadParams) -> Finish:
     """Hand a file over: only one that the person gave to the run."""
+    files = _given(context, params.path)
+    return await acting(lambda tab, p: tab.upload(p.ref, files))(context, params)
+
+
+async def drop(context: ToolContext, params: DropParams) -> Finish:
+    """Drop files that the person gave to the run, or data, onto an element."""
+    files = _given(context, params.path)
+    return await acting(lambda tab, p: tab.drop(p.ref, files, p.data))(context, params)
+
+
+def _given(context: ToolContext, paths: str) -> list[Path]:
     given = {str(path): path for path in context.files}
     given |= {path.name: path for path in context.files}
-    if params.path not in given:
-        names = ", ".join(path.name for path in context.files) or "none"
-        raise ToolError(f"{params.path} was not given to this run", hint=f"Files given: {names}.")
-    return await acting(lambda tab, p: tab.upload(p.ref, [given[p.path]]))(context, params)
+    for path in paths.splitlines():
+        if path not in given:
+            names = ", ".join(path.name for path in context.files) or "none"
+            raise ToolError(f"{path} was not given to this run", hint=f"Files given: {names}.")
+    return [given[path] for path in paths.splitlines()]
 
 
 async def type_text(context: ToolContext, params: TypeParams) -> Finish:
@@ -281,7 +313,7 @@ ACTING_TOOLS = (
             button=p.button,
             count=p.count,
             at=_offset(p),
-            hold=p.hold,
+            hold=p.hold.split("+") if p.hold else (),
             seconds=p.seconds,
             dialog=p.dialog,
         ),
@@ -351,6 +383,13 @@ SCRIPTING_TOOLS = (
         "runs a function in the page.",
         EvaluateParams,
         lambda tab, p: tab.evaluate(p.function, p.ref),
+    ),
+    Tool("DROP", "drops files or data.", DropParams, drop, Risk.EXTERNAL, capped=False),
+    _tool(
+        "DIALOG",
+        "answers the dialog that is open.",
+        DialogParams,
+        lambda tab, p: tab.answer_dialog(accept=p.accept, text=p.text),
     ),
 )
 """For clients that steer the browser themselves; a run's model acts as a person does."""

@@ -36,7 +36,9 @@ _TEXT_OF: Final[dict[str, Callable[[Any], str]]] = {
     "TYPE": lambda asked: "" if named_in(asked.text) else asked.text,
     "SELECT": lambda asked: asked.value,
     "PRESS": lambda asked: _pressed(asked.keys),
-    "UPLOAD": lambda asked: _file_name(asked.path),
+    "UPLOAD": lambda asked: " ".join(_file_names(asked)),
+    "DROP": lambda asked: " ".join((*_file_names(asked), *asked.data.values())),
+    "DIALOG": lambda asked: asked.text or "",
     "EVALUATE": lambda asked: asked.function,
 }
 """The text of a call that a site is given, beside an address."""
@@ -123,8 +125,8 @@ def _said(arguments: Any, schema: dict[str, Any]) -> Iterator[str]:
         yield str(arguments)
 
 
-def _file_name(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2]
+def _file_names(asked: Any) -> list[str]:
+    return [path.replace("\\", "/").rpartition("/")[2] for path in asked.path.splitlines()]
 
 
 def _pressed(keys: str) -> str:
@@ -142,7 +144,8 @@ def _pressed(keys: str) -> str:
 
 ACTS: Final = frozenset(
     (
-        "CLICK CHECK TYPE SELECT PRESS HOVER DRAG HIGHLIGHT UPLOAD DOWNLOAD EVALUATE SOLVE_CAPTCHA"
+        "CLICK CHECK TYPE SELECT PRESS HOVER DRAG HIGHLIGHT UPLOAD DROP DIALOG DOWNLOAD EVALUATE "
+        "SOLVE_CAPTCHA"
     ).split()
 )
 """What is more than reading: any of it may change something, whatever the page calls it."""
@@ -167,12 +170,14 @@ async def acts_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> N
         return
     site = site_of(web.tab.url)
     asked = context.question.casefold()
-    if tool.name == "UPLOAD" and not (
+    handed = tool.name in ("UPLOAD", "DROP") and _file_names(arguments)
+    if handed and not (
         site
         and site in asked
-        and (read.is_shared(Kind.FILE) or _file_name(arguments.path).casefold() in asked)
+        and (read.is_shared(Kind.FILE) or all(name.casefold() in asked for name in handed))
     ):
-        await needs_yes(context, tool.name, f"hands {arguments.path} over to {site or web.tab.url}")
+        files = ", ".join(arguments.path.splitlines())
+        await needs_yes(context, tool.name, f"hands {files} over to {site or web.tab.url}")
     elif logged_in:
         effect = f"{await _described(web.tab, tool.name, arguments)}, at {web.tab.url}"
         await needs_yes(context, tool.name, effect, site)

@@ -125,8 +125,10 @@ async def tabs(context: ToolContext, params: TabsParams) -> ToolResult:
         web.tab = None if web.tab is closing else web.tab
     if params.switch:
         web.tab = _tab(browser, params.switch)
+    here = web.tab.id if web.tab else None
     rows = [
-        {"id": tab.id, "url": tab.url, "title": tab.title, "ours": tab.ours, "active": tab.active}
+        {"id": tab.id, "url": tab.url, "title": tab.title, "ours": tab.ours}
+        | {"active": tab.id == here if here else tab.active}
         for tab in await browser.tabs()
     ]
     return ToolResult({"tabs": rows})
@@ -172,7 +174,7 @@ async def page_context(context: ToolContext, _: NoParams) -> ToolResult:
 async def _page_record(web: Web) -> dict[str, str]:
     """What the page in view is on its platform, with author, date, counts; {} elsewhere."""
     from browser.extract.platforms.lookup import record_of  # noqa: PLC0415 - as above
-    from browser.extract.platforms.site_record import facts  # noqa: PLC0415 - loads lxml
+    from browser.extract.platforms.site import facts  # noqa: PLC0415 - loads lxml
 
     if web.tab is not None:
         url, html = web.tab.url, (await web.tab.html()).encode("utf-8", "replace")

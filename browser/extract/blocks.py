@@ -12,7 +12,7 @@ from browser.extract.formulas import formula_of
 from browser.extract.regions import Regions
 from browser.extract.tree import raw_text
 from browser.net.url import join
-from browser.text.words import UNSPACED, clean, count_words
+from browser.text.words import clean, count_words
 from browser.types import Table
 
 if TYPE_CHECKING:
@@ -55,10 +55,6 @@ _BLANK = f" \t\r\n\f\xa0{_BREAK}"
 _EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`", "del": "~~"}
 # Links beyond these keep their relative address: an index of more is not read as Markdown.
 _MOST_LINKS = 10_000
-# Of scripts that set no spaces between words each character counts as one.
-_WORD = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
-# Four words are seldom shared by chance; the measure of article-extraction-benchmark, too.
-_RUN = 4
 _FOLDS = frozenset(("details", "summary"))
 _FOLDED = "(folded) "
 _PERMALINKS = frozenset(
@@ -108,16 +104,6 @@ class Walk:
 
     blocks: list[Block]
     regions: Regions
-
-
-def word_list(text: str) -> list[str]:
-    """The words of a text as they stand."""
-    return _WORD.findall(text)
-
-
-def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
-    """Every run of four words, by which two renderings of a page are compared."""
-    return list(zip(*(words[n:] for n in range(_RUN)), strict=False))
 
 
 def walk(root: etree._Element, base: str) -> Walk:

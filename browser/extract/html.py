@@ -20,17 +20,16 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from browser.extract.blocks import render_markdown, render_text, walk, word_list, word_runs
-from browser.extract.byline import Byline, read_byline
+from browser.extract.blocks import render_markdown, render_text, walk
 from browser.extract.dates import date_within
 from browser.extract.hidden import strip_hidden
 from browser.extract.links import main_controls, read_links
-from browser.extract.metadata import read_metadata
+from browser.extract.metadata import Byline, read_byline, read_metadata
 from browser.extract.thread import read_thread
 from browser.extract.tree import parse_page, remove
 from browser.net.url import join
 from browser.text.languages import language_of
-from browser.text.words import count_words
+from browser.text.words import count_words, word_list, word_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

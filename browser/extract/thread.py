@@ -13,10 +13,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from browser.extract.blocks import word_list, word_runs
 from browser.extract.dates import date_within
 from browser.extract.tree import text_content
-from browser.text.words import count_words
+from browser.text.words import count_words, word_list, word_runs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

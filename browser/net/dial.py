@@ -1,6 +1,6 @@
-"""Names to addresses, asked once, and connections to the addresses that the guard has passed.
+"""Names to addresses, asked once, and connections to those that the guard has passed.
 
-What is classified is what is dialled.
+What is classified is what is dialled. `tunnel` connects through the egress for what speaks no HTTP.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from ipaddress import ip_address
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
-from browser.errors import ConnectFailed, NameUnknown
+import h11
+
+from browser.errors import ConnectFailed, NameUnknown, Refused
+from browser.net.guard import REFUSED, UNKNOWN
+from browser.net.url import parse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from browser.net.address import Address
-
+    from browser.net.guard import Address
 
 # getaddrinfo blocks a thread for as long as the name server is silent; more of them than asyncio's
 # default pool (CPU count + 4), so that a few dead names do not hold up the living.
@@ -158,3 +161,38 @@ def _interleaved(addresses: Sequence[Address]) -> list[Address]:
     first = [a for a in addresses if a.version == addresses[0].version]
     second = [a for a in addresses if a.version != addresses[0].version]
     return [a for a in chain.from_iterable(zip_longest(first, second)) if a is not None]
+
+
+def tunnel(proxy_url: str, host: str, port: int, *, timeout: float) -> socket.socket:
+    """Connect to `host` through the proxy at `proxy_url`; blocks, so it is called in a thread.
+
+    The socket keeps `timeout` (s) for whatever is done with it. Raises Refused, ConnectFailed.
+    """
+    proxy = parse(proxy_url)
+    assert proxy is not None, "the egress has an address"
+    connection = socket.create_connection((proxy.host, proxy.port), timeout=timeout)
+    try:
+        status, reason = _ask_for_tunnel(
+            connection, f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        )
+    except (OSError, h11.ProtocolError) as error:
+        connection.close()
+        raise ConnectFailed(f"{host}:{port}: {error}") from error
+    if status == "200":
+        return connection
+    connection.close()
+    known = {REFUSED: Refused, UNKNOWN: NameUnknown}
+    raise known.get(status, ConnectFailed)(reason)
+
+
+def _ask_for_tunnel(connection: socket.socket, authority: str) -> tuple[str, str]:
+    """Ask for the tunnel; gives the status and its reason, having read no byte beyond them."""
+    wire = h11.Connection(h11.CLIENT)
+    request = h11.Request(method="CONNECT", target=authority, headers=[("Host", authority)])
+    connection.sendall((wire.send(request) or b"") + (wire.send(h11.EndOfMessage()) or b""))
+    while (event := wire.next_event()) is h11.NEED_DATA:
+        # A server that speaks first, as of mail, may do so at once: no byte of it is taken here.
+        wire.receive_data(connection.recv(1))
+    if isinstance(event, h11.Response):
+        return str(event.status_code), event.reason.decode("ascii", "replace")
+    raise h11.RemoteProtocolError("the egress closed the connection")

@@ -25,7 +25,7 @@ from browser.net.proxy import Connector, ProxyConnection, Upstream
 from browser.net.url import parse
 
 if TYPE_CHECKING:
-    from browser.net.address import Resolve
+    from browser.net.guard import Resolve
 
 __all__ = ["CHROMIUM_FLAGS", "Egress", "EgressPolicy", "Refusal"]
 

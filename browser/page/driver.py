@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser.errors import BrowserGone, ConnectFailed, ElementLeft, PageCrashed, Refused
+from browser.errors import (
+    ActionError,
+    BrowserGone,
+    ConnectFailed,
+    ElementLeft,
+    PageCrashed,
+    Refused,
+)
 from browser.net.guard import REFUSED, VERDICT
 from browser.net.url import host, is_web_url
 from browser.page import injected
-from browser.page.overlays import close_consent
+from browser.page.page_events import close_consent
 from browser.page.snapshot import DEFAULT_BUDGET, changes
 from browser.page.view import WALK_MS, Frames, View, look, target_of
 from browser.page.waiting import drawing, settle, within
@@ -33,6 +40,7 @@ ACT_SECONDS = 10.0
 RESTLESS_SECONDS = 4.0  # of an action's ten, on a page that draws itself anew all the time
 OPEN_SECONDS = 20.0
 ARRIVE_SHARE = 0.7  # of an opening's time a document may take; the rest is for looking at it
+TOLD_OF_DIALOG = 200  # characters
 FLASHED = "changed and changed back meanwhile"
 
 
@@ -66,7 +74,8 @@ class PageDriver:
 
     async def goto(self, url: str, deadline: float = OPEN_SECONDS) -> None:
         """Go to an address; a page still loading when most of the time is up is taken as it is."""
-        self._view = None
+        self._check_held()
+        self._view, self.events.holding, self.events.chooser = None, False, None
         self.events.drain()  # what the page before had to tell
         self.events.begin(None)
         async with within(deadline, f"open {url}"):
@@ -146,6 +155,12 @@ class PageDriver:
             raise PageCrashed("the page crashed", hint="Open it again.")
         if self.events.closed:
             raise BrowserGone("the tab is closed", hint="Open the page again.")
+        self._check_held()
+
+    def _check_held(self) -> None:
+        if self.events.held:
+            said = self.events.held.message[:TOLD_OF_DIALOG]
+            raise ActionError(f'a dialog is open: {self.events.held.type} "{said}"')
 
     async def act(
         self,

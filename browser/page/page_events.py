@@ -1,14 +1,22 @@
-"""What happens on a page of ours beside its content: dialogs, downloads, new tabs, errors."""
+"""What comes between on a page: dialogs, downloads, new tabs, errors, consent pages and captchas.
+
+Consent dialogs of well-known platforms are closed by rejecting where that is offered. A captcha is
+found for a solver and answered with the token that it gave.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
 
+from browser.net.url import host
+from browser.page import injected
 from browser.text.words import clean
+from browser.types import Challenge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +26,7 @@ if TYPE_CHECKING:
         ConsoleMessage,
         Dialog,
         Download,
+        FileChooser,
         Frame,
         Page,
         Request,
@@ -36,8 +45,8 @@ class Events:
     """Listens to one page.
 
     Dialogs are answered at once: alerts and leaving are accepted, questions are declined unless
-    `answer` says otherwise for the action under way. New tabs are given to `adopt`, which names
-    them, or closes them where there are too many.
+    `answer` says otherwise for the action under way, or whoever steers has them held. New tabs are
+    given to `adopt`, which names them, or closes them where there are too many.
     """
 
     def __init__(
@@ -51,8 +60,13 @@ class Events:
         self._adopt = adopt
         self._seen: list[str] = []
         self._errors = 0
+        self._choosers = False
         self._open: dict[Request, float] = {}
         self.answer: str | None = None
+        self.holding = False  # dialogs stay open
+        self.held: Dialog | None = None
+        self.raised = asyncio.Event()
+        self.chooser: FileChooser | None = None
         self.navigating = False
         self.navigations = 0
         self.diverted = False  # what looked like a navigation was a download
@@ -77,6 +91,21 @@ class Events:
     def begin(self, answer: str | None) -> None:
         """An action begins; `answer` is for the dialogs it may raise."""
         self.answer, self.diverted, self.opened = answer, False, 0
+
+    def hold(self) -> None:
+        """Leave dialogs open from now on, for who steers the page; note where files are asked for.
+
+        Going to another address ends it: no page keeps itself from being opened.
+        """
+        self.holding = True
+        if not self._choosers:
+            self._choosers = True
+            self._page.on("filechooser", self._file_asked_for)
+
+    def take_held(self) -> Dialog | None:
+        """Take the dialog that is open, to answer it."""
+        dialog, self.held = self.held, None
+        return dialog
 
     def drain(self) -> tuple[str, ...]:
         """Take what happened since the last call, one line each."""
@@ -104,7 +133,15 @@ class Events:
         now = time.monotonic()
         return any(now - begun < _STREAMING_SECONDS for begun in self._open.values())
 
+    def _file_asked_for(self, chooser: FileChooser) -> None:
+        self.chooser = chooser
+        self.add(f"the page asks for {'files' if chooser.is_multiple() else 'a file'}")
+
     def _dialog(self, dialog: Dialog) -> None:
+        if self.holding and dialog.type != "beforeunload":
+            self.held = dialog
+            self.raised.set()
+            return
         task = asyncio.ensure_future(self._answer(dialog))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -165,3 +202,52 @@ class Events:
             self.navigating = False
             self.navigations += 1
             self._open.clear()
+
+
+# Platforms that put their dialog into a frame of their own.
+_CONSENT_FRAMES = (
+    "consent", "sp_message", "privacy-mgmt", "trustarc", "cmp.", "/cmp", "onetrust", "cookielaw",
+)  # fmt: skip
+# The widgets' own frames hold nothing that a token could be put into.
+_WIDGETS = ("google.com", "recaptcha.net", "hcaptcha.com", "cloudflare.com")
+
+
+async def close_consent(page: Page) -> str | None:
+    """Close the consent dialog in front; gives what was done ("OneTrust: rejected") or None.
+
+    Buttons are known by the platform's own ids and classes, never by what they say.
+    """
+    named = [f for f in page.frames[1:] if any(sign in f.url.lower() for sign in _CONSENT_FRAMES)]
+    for frame in (page.main_frame, *named):
+        with suppress(PlaywrightError):  # the frame went away with its dialog
+            if found := await injected.call(frame, "consent"):
+                return f"{found[0]}: {found[1]}"
+    return None
+
+
+async def challenge_of(page: Page) -> Challenge | None:
+    """Find the captcha of a page or of a frame in it; None where there is none we know."""
+    found = await _found_in(page)
+    return found[1] if found else None
+
+
+async def answer_challenge(page: Page, token: str) -> str:
+    """Hand the token to the page as the widget would.
+
+    Says how: `callback`, `submitted`, `filled` (the page's own button is to follow), or "" where
+    the captcha is gone.
+    """
+    found = await _found_in(page)
+    if found is None:
+        return ""
+    return str(await injected.call(found[0], "answerChallenge", token))
+
+
+async def _found_in(page: Page) -> tuple[Frame, Challenge] | None:
+    for frame in page.frames:
+        if frame.parent_frame and host(frame.url).endswith(_WIDGETS):
+            continue
+        with suppress(PlaywrightError):  # a frame that went away
+            if raw := await injected.call(frame, "challenge"):
+                return frame, Challenge(**raw)
+    return None

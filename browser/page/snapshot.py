@@ -9,15 +9,14 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from browser.errors import RefError
-from browser.page.lines import REF
+from browser.page.view import REF
 from browser.text.words import BM25, content_words, words
 from browser.types import FindResult, Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from browser.page.lines import PageLine
-    from browser.page.view import View
+    from browser.page.view import PageLine, View
 
 
 BYTES_LIMIT = 200_000  # whatever the page, a snapshot stays below

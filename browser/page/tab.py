@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import itertools
 import json
 import time
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import ActionError, BrowserError, DeadlineExceeded, RefError
-from browser.page import injected, readback, user_input
+from browser.page import controls, injected, user_input
 from browser.page.content import (
     context_of,
     html_of,
@@ -24,12 +25,9 @@ from browser.page.content import (
     stored_by,
 )
 from browser.page.driver import ACT_SECONDS, FLASHED, LOOK_SECONDS, PageDriver
-from browser.page.lines import plain
-from browser.page.listbox import choose_shown
-from browser.page.overlays import answer_challenge, challenge_of
-from browser.page.page_events import Events
+from browser.page.page_events import Events, answer_challenge, challenge_of
 from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, listed, snapshot_of
-from browser.page.view import lines_around, lines_saying, shown_frames, target_of
+from browser.page.view import lines_around, lines_saying, plain, shown_frames, target_of
 from browser.page.waiting import drawing, wanted_in, within
 from browser.page.walls import live_wall
 from browser.types import FindResult
@@ -42,22 +40,33 @@ if TYPE_CHECKING:
 
     from browser.page.content import Stored
     from browser.page.downloads import Downloads
-    from browser.page.lines import PageLine
     from browser.page.user_input import ClickOptions, Point
-    from browser.page.view import Target
+    from browser.page.view import PageLine, Target
     from browser.types import ActionOutcome, Challenge, Outcome, PageContext, SavedFile, Snapshot
 
 DOWNLOAD_SECONDS = 50.0
 SEEK_SECONDS = 12.0  # for the scrolling of long lists: some thousand rows each second
 FIRST_BYTE_SECONDS = 5.0  # for a server that makes the file when it is asked
 _EFFECT = injected.read_script("effect")
+_DROP = """(element, [files, data]) => {
+  const dataTransfer = new DataTransfer();
+  for (const [type, text] of Object.entries(data)) dataTransfer.setData(type, text);
+  for (const [name, bytes] of files)
+    dataTransfer.items.add(new File([Uint8Array.from(atob(bytes), c => c.charCodeAt(0))], name));
+  const box = element.getBoundingClientRect();
+  const at = { clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 };
+  const tell = (kind) => element.dispatchEvent(new DragEvent(
+    kind, { bubbles: true, cancelable: true, composed: true, dataTransfer, ...at }));
+  tell('dragenter');
+  if (tell('dragover')) return false;
+  tell('drop');
+  return true;
+}"""
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
 ASIDE = 2  # pixels: a list asks on which side of another's middle a thing is let go
 LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
 CLOSE_SECONDS = 1.5
 LONGEST_RESULT = 4_000  # characters of what a script gives
-MADE_OF = frozenset({"image", "font", "stylesheet", "script", "media", "manifest"})
-"""Kinds of requests that bring what a page is made of."""
 
 
 class Tab(PageDriver):
@@ -206,11 +215,14 @@ class Tab(PageDriver):
             await self.settle()
         return how
 
-    async def screenshot(self, *, whole: bool = False) -> bytes:
-        """Take a picture of what is in view, or of the whole page, as PNG."""
+    async def screenshot(self, *, whole: bool = False, ref: str | None = None) -> bytes:
+        """Take a picture of what is in view, of the whole page or of an element, as PNG."""
         self.check_alive()
         await self.check_place()
         async with within(ACT_SECONDS, "take a screenshot"):
+            if ref:
+                target = await target_of(self.frames, ref)
+                return await target.element.screenshot(timeout=ACT_SECONDS * 1000)
             return await self.page.screenshot(timeout=ACT_SECONDS * 1000, full_page=whole)
 
     async def evaluate(self, function: str, ref: str | None = None) -> ActionOutcome:
@@ -234,29 +246,48 @@ class Tab(PageDriver):
         shown = given if len(given) <= LONGEST_RESULT else f"{given[:LONGEST_RESULT]}…"
         return replace(outcome, changes=f"{shown}\n{outcome.changes}".strip())
 
-    async def resize(self, width: int, height: int) -> None:
-        """Give the page another size, in pixels."""
-        self.check_alive()
-        async with within(ACT_SECONDS, "resize the window"):
-            await self.page.set_viewport_size({"width": width, "height": height})
+    async def drop(
+        self, ref: str, files: Sequence[Path] = (), data: Mapping[str, str] | None = None
+    ) -> ActionOutcome:
+        """Drop files, or data by MIME type, onto an element as if dragged in from outside."""
+        handed = [[file.name, base64.b64encode(file.read_bytes()).decode()] for file in files]
 
-    async def console(self) -> list[tuple[str, str]]:
-        """Give what the page wrote to the console last: level and text."""
-        async with within(LOOK_SECONDS, "read the console"):
-            said = [(m.type, m.text) for m in await self.page.console_messages()]
-            return [*said, *(("error", str(e)) for e in await self.page.page_errors())]
+        async def perform(target: Target) -> None:
+            if not await target.element.evaluate(_DROP, [handed, dict(data or {})]):
+                raise ActionError("nothing can be dropped there")
 
-    async def requests(self, *, static: bool = False) -> list[str]:
-        """List what the page asked for last: method, address, status; what it is made of, too."""
-        async with within(LOOK_SECONDS, "list the requests"):
-            asked = [
-                r for r in await self.page.requests() if static or r.resource_type not in MADE_OF
-            ]
-        answers = [request.existing_response for request in asked]
-        return [
-            f"{r.method} {r.url} {answer.status if answer else r.failure or 'no answer yet'}"
-            for r, answer in zip(asked, answers, strict=True)
-        ]
+        return await self.act("dropped something on", perform, ref)
+
+    async def answer_dialog(self, *, accept: bool, text: str | None = None) -> ActionOutcome:
+        """Answer the dialog that is held open; raises ActionError where none is."""
+        dialog, before = self.events.take_held(), self._view
+        if dialog is None:
+            raise ActionError("no dialog is open")
+
+        async def perform() -> None:
+            await (dialog.accept(text) if accept else dialog.dismiss())
+
+        did = f'{"accepted" if accept else "dismissed"} the {dialog.type} "{dialog.message[:80]}"'
+        if before is None:
+            await perform()
+            return await self._done(did, await self.look())
+        return await self._done(did, before, perform)
+
+    async def ref_of(self, found: str | ElementHandle) -> str:
+        """Give the ref of an element, or of the only one that a selector finds.
+
+        Raises RefError where it finds none, or several.
+        """
+        async with within(LOOK_SECONDS, "find the element"):
+            if not isinstance(found, str):
+                return str(await injected.call(self.page.main_frame, "register", found))
+            try:
+                elements = await self.page.query_selector_all(found)
+            except PlaywrightError as error:
+                raise RefError(f"{found!r} is no ref of this page, and no selector") from error
+            if len(elements) != 1:
+                raise RefError(f"{found!r} finds {len(elements) or 'no'} elements")
+            return str(await injected.call(self.page.main_frame, "register", elements[0]))
 
     async def pictures(self) -> tuple[bytes, ...]:
         """Show what is in view, refs drawn on it, as JPEG; without too if they hide a thing."""
@@ -320,7 +351,7 @@ class Tab(PageDriver):
         self, ref: str, *, dialog: str | None = None, **how: Unpack[ClickOptions]
     ) -> ActionOutcome:
         """Click an element; `dialog` answers a question it asks: "accept", "dismiss" or a text."""
-        count, hold, seconds = how.get("count", 1), how.get("hold"), how.get("seconds", 0)
+        count, hold, seconds = how.get("count", 1), how.get("hold", ()), how.get("seconds", 0)
         did = {1: "clicked", 2: "double-clicked"}.get(count, f"clicked {count} times")
         did = f"right-{did}" if how.get("button") == "right" else did
         did = f"{did}, held for {seconds:g} s," if seconds else did
@@ -329,9 +360,9 @@ class Tab(PageDriver):
             before = await user_input.state_of(target)
             missed = await user_input.click(target, **how)
             plain = did == "clicked" and not hold
-            return missed or (await readback.pressed(self, target, before) if plain else "")
+            return missed or (await controls.pressed(self, target, before) if plain else "")
 
-        return await self.act(f"{hold}-{did}" if hold else did, perform, ref, dialog)
+        return await self.act(f"{'-'.join((*hold, did))}", perform, ref, dialog)
 
     async def type(
         self,
@@ -359,7 +390,7 @@ class Tab(PageDriver):
                 await user_input.add(self.page, target, text, before["kind"])
             else:
                 await user_input.fill(self.page, target, text, before)
-            said = await readback.typed(self, target, before, text, whole=not (append or instead))
+            said = await controls.typed(self, target, before, text, whole=not (append or instead))
             if submit:
                 await self.page.keyboard.press("Enter")
             return said
@@ -399,7 +430,7 @@ class Tab(PageDriver):
         async def perform(target: Target) -> str:
             before = await user_input.state_of(target)
             await user_input.fill(self.page, target, "", before)
-            return await readback.typed(self, target, before, "", whole=True)
+            return await controls.typed(self, target, before, "", whole=True)
 
         return await self.act("cleared", perform, ref)
 
@@ -411,7 +442,7 @@ class Tab(PageDriver):
             if not before["on"] or before["on"][0] is on:
                 return
             await user_input.click(target)
-            if await readback.pressed(self, target, before):
+            if await controls.pressed(self, target, before):
                 raise ActionError("it did not change", hint="CLICK what stands beside it.")
 
         return await self.act("checked" if on else "unchecked", perform, ref)
@@ -423,8 +454,8 @@ class Tab(PageDriver):
             target = await user_input.meant_by(target, "drawnFor")
             label = await user_input.choose(target, value)
             if label is None:
-                return await choose_shown(self, target, value)
-            return await readback.chosen(self, target, label)
+                return await controls.choose_shown(self, target, value)
+            return await controls.chosen(self, target, label)
 
         return await self.act(f"selected {value!r} in", perform, ref)
 

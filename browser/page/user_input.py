@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from playwright.async_api import ElementHandle, Frame, Page
+    from playwright.async_api import ElementHandle, Frame, Page, Position
 
     from browser.page.view import Target
 
 
-Button = Literal["left", "middle", "right"]
 Held = Literal["Alt", "Control", "Meta", "Shift"]
+Button = Literal["left", "middle", "right"]
 Point = tuple[float, float]
 """Pixels from an element's left and top edge; negative ones from its right and bottom edge."""
 
@@ -41,13 +41,14 @@ _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".sp
 class ClickOptions(TypedDict, total=False):
     """How to click: which button, how often, `at` which point of the element.
 
-    `hold` is a key that is down meanwhile; the button stays down for `seconds` (a long press).
+    `hold` are keys that are down meanwhile; the button stays down for
+    `seconds` (a long press).
     """
 
     button: Button
     count: int
     at: Point | None
-    hold: Held | None
+    hold: Sequence[Held]
     seconds: float
 
 
@@ -62,13 +63,16 @@ async def click(target: Target, **how: Unpack[ClickOptions]) -> str:
         await target.element.evaluate("e => e.click()")
         return ""
     left, top = aimed["border"]  # Playwright counts from within it
-    hold, seconds = how.get("hold"), how.get("seconds", 0)
+    hold, seconds = how.get("hold", ()), how.get("seconds", 0)
+    position: Position = {"x": aimed["x"] - left, "y": aimed["y"] - top}
     try:
+        # What closes as the pointer leaves it, such as a menu, may move the element.
+        await target.element.hover(position=position, force=True, timeout=POINTER_MS)
         await target.element.click(
             button=how.get("button", "left"),
             click_count=how.get("count", 1),
-            position={"x": aimed["x"] - left, "y": aimed["y"] - top},
-            modifiers=[hold] if hold else None,
+            position=position,
+            modifiers=hold or None,
             force=True,
             delay=seconds * 1000,
             timeout=POINTER_MS + seconds * 1000,
@@ -185,13 +189,15 @@ async def press(page: Page, keys: Sequence[str]) -> None:
 async def choose(target: Target, value: str) -> str | None:
     """Select a native option by its text or value; None when the element is no native select.
 
-    A select that takes several is given them together, separated by `;`. Gives what it reads then.
+    A select that takes several is given them together, separated by `;`, or a line each. Gives what
+    it reads then.
     """
     element = target.element
     if (await state_of(target))["kind"] != "select":
         return None
     several = bool(await element.evaluate("select => select.multiple"))
-    values = [part.strip() for part in value.split(";")] if several else [value]
+    parted = value.splitlines() if "\n" in value else value.split(";")
+    values = [part.strip() for part in parted] if several else [value]
     options = sorted([await _option(target, one) for one in values if one])
     await element.select_option(index=[index for index, _ in options], timeout=POINTER_MS)
     return "; ".join(label for _, label in options)

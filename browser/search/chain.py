@@ -10,9 +10,8 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from browser.net.pace import pace_here
-from browser.search.merge import merge
 from browser.search.query import is_hard, rewrites
-from browser.search.search_results import nearest_range
+from browser.search.search_results import merge, nearest_range
 from browser.search.state import Rests
 from browser.text.languages import question_language
 from browser.types import Outcome, SearchAttempt, SearchPage, SearchQuery, SearchResult
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from browser.net.http import HttpClient
-    from browser.search.source import SearchSource
+    from browser.search.search_results import SearchSource
     from browser.search.state import SearchCache
 
 

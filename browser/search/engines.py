@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from browser.search.provider import Declaration, Render, SearchProvider
-    from browser.search.source import SearchSource
+    from browser.search.search_results import SearchSource
     from browser.types import SearchPage
 
 # Engines that search the whole web, or an encyclopaedia of it, in the default order: those with

@@ -10,8 +10,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, Refused, SearchError
 from browser.search.refusals import judge_refusal
-from browser.search.search_results import is_on_site, is_sealed, tidy
-from browser.search.source import SearchSource
+from browser.search.search_results import SearchSource, is_on_site, is_sealed, tidy
 from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Engines that answer in HTML: the page parsed, its layout, walls and honest emptiness."""
+"""Engines that answer in HTML: the page parsed, its layout, what was paid for, walls, emptiness."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
 
 from browser.net.http import PAGE_HEADERS
-from browser.net.url import host, registrable_domain
-from browser.search.ads import unpaid
+from browser.net.url import host
 from browser.search.provider import SearchProvider
 from browser.search.refusals import WALL_WORDS, wall_of
 from browser.search.search_results import is_sealed, target
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
+    from collections.abc import Iterator, Mapping, Sequence
 
 _INVISIBLE = frozenset(("script", "style", "noscript", "template"))
 _BLOCKS = frozenset(
@@ -55,7 +53,7 @@ def text(element: Tag) -> str:
 def _pieces(element: Tag) -> Iterator[str]:
     for child in element.children:
         if isinstance(child, Tag):
-            edge = " " if _is_set_apart(child) else ""
+            edge = " " if child.name in _BLOCKS else ""
             yield edge
             yield from _pieces(child)
             yield edge
@@ -63,21 +61,9 @@ def _pieces(element: Tag) -> Iterator[str]:
             yield child
 
 
-def _is_set_apart(node: Tag) -> bool:
-    """Whether a reader sees a gap: around a block, and between spans that follow each other."""
-    if node.name == "span":
-        following = node.next_sibling
-        return isinstance(following, Tag) and following.name == "span"
-    return node.name in _BLOCKS
-
-
-def first_text(item: Tag, selectors: tuple[str, ...]) -> str:
-    """Give the first non-empty text among the elements that CSS selectors find, in order."""
-    for css in selectors:
-        for element in item.select(css):
-            if found := text(element):
-                return found
-    return ""
+def first_text(item: Tag, css: str) -> str:
+    """Give the first text that is not empty among the elements that a CSS selector finds."""
+    return next(filter(None, map(text, item.select(css))), "")
 
 
 def leaves(element: Tag) -> Iterator[Tag]:
@@ -93,28 +79,22 @@ _HIGHEST = 12
 _FEWEST = 3
 # More headings than this are no page of ten to thirty results.
 _MOST = 300
-# Parts of an engine's site that its pages link to beside the results.
-_OWN_SERVICES = ("accounts", "help", "maps", "policies", "preferences", "support")
-# Text shorter than this beside a heading is a date, a breadcrumb or a button.
-_SHORTEST_SNIPPET = 25
 _WHOLE_ADDRESS = re.compile(r"^https?://[^\s›…]+$")
-_HOST = re.compile(r"\S+\.\S+")
-_BREADCRUMB = re.compile(r"^https?://\S+$|^\S+\.\w{2,} ›")
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """CSS of a result, then selectors within it, tried in order.
+    """CSS of a result, then selectors within it.
 
     `link` finds the element whose `href` leads to the target; `title` the element that holds the
-    title (the link itself where empty); `snippet` elements are tried until one has text. `beside`
+    title (the link itself where empty); `snippet` its text (the longest where empty). `beside`
     is how many elements behind the result hold its snippet, where that stands outside of it.
     """
 
     item: str
     link: str
     title: str = ""
-    snippet: tuple[str, ...] = ()
+    snippet: str = ""
     beside: int = 0
 
     def read(self, page: Tag, url: str) -> Iterator[SearchResult]:
@@ -125,7 +105,7 @@ class Layout:
         paid = {id(item) for item, _ in named} - {id(item) for item, _ in unpaid(named)}
         for item, link in links:
             address = target(urljoin(url, str(link.get("href", ""))))
-            title = first_text(item, (self.title,)) if self.title else text(link)
+            title = first_text(item, self.title) if self.title else text(link)
             title = title or _title_in(link)
             if id(item) not in paid and address and title:
                 around = [item, *item.find_next_siblings(True, limit=self.beside)]
@@ -141,12 +121,11 @@ class Layout:
 class Headings:
     """Results by what every such page has: headings that link to other sites, and text by them.
 
-    Class names change by the month, this does not. `heading` finds the headings; `snippet` paths
-    are tried in a result's block before its longest text is taken.
+    Class names change by the month, this does not. `heading` finds the headings, of which a page
+    has so many at the `fewest`.
     """
 
     heading: str = "h2, h3, [role=heading]"
-    snippet: tuple[str, ...] = ()
     fewest: int = _FEWEST
 
     def read(self, page: Tag, url: str) -> Iterator[SearchResult]:
@@ -169,25 +148,20 @@ class Headings:
             address = links[id(heading)]
             if is_sealed(address):
                 address = _displayed(block) or address
-            snippet = first_text(block, self.snippet) or longest_beside(heading, block)
+            snippet = longest_beside(heading, block)
             # A link into the site above has neither words nor an address of its own.
             if snippet or host(address) != previous or block.find("cite") is not None:
                 yield SearchResult(address, text(heading), snippet)
             previous = host(address)
 
 
-ANY_PAGE = (
-    Headings(),
-    Headings("a[href] [class*=title], a[href][class*=title]"),
-)
-"""What is tried on a page whose layout nobody has described: headings, then titles by name."""
+ANY_PAGE = Headings()
+"""What is tried on a page whose layout nobody has described."""
 
 
 def _title_in(link: Tag) -> str:
-    """The longest text in a link that is no address: its title, where nothing is called so."""
-    said = (text(leaf) for leaf in leaves(link))
-    telling = (t for t in said if not _BREADCRUMB.search(t) and not _HOST.fullmatch(t))
-    return max(telling, key=len, default="")
+    """The longest text in a link: its title, where nothing is called so."""
+    return max(map(text, leaves(link)), key=len, default="")
 
 
 def _link_of(heading: Tag) -> Tag | None:
@@ -197,19 +171,14 @@ def _link_of(heading: Tag) -> Tag | None:
 
 def _displayed(block: Tag) -> str:
     """Give the address that a result shows in full, without a breadcrumb; '' if it does not."""
-    shown = first_text(block, ("cite",))
+    shown = first_text(block, "cite")
     return shown if _WHOLE_ADDRESS.match(shown) else ""
 
 
 def _is_own(address: str, url: str) -> bool:
-    """Whether an address is the engine's own: another of its searches, its help, its settings."""
-    if is_sealed(address):
-        return False
-    engine, there = host(url), host(address)
-    if there.removeprefix("www.") == engine.removeprefix("www."):
-        return True
-    service, _, domain = there.partition(".")
-    return service in _OWN_SERVICES and domain == registrable_domain(engine)
+    """Whether an address is the engine's own, and none that only the engine can undo."""
+    same = host(address).removeprefix("www.") == host(url).removeprefix("www.")
+    return same and not is_sealed(address)
 
 
 def _block_of(heading: Tag, within: Counter[tuple[int, str]]) -> Tag:
@@ -223,7 +192,7 @@ def _block_of(heading: Tag, within: Counter[tuple[int, str]]) -> Tag:
 
 
 def longest_beside(heading: Tag, block: Tag) -> str:
-    """Give the longest text of a block that is no heading, no link and no breadcrumb."""
+    """Give the longest text of a block that is no heading and no link."""
     link = _link_of(heading)
     taken = {id(heading), *map(id, heading.find_all(True))}
     taken |= set() if link is None else {id(link), *map(id, link.find_all(True))}
@@ -232,18 +201,13 @@ def longest_beside(heading: Tag, block: Tag) -> str:
     for part in block.find_all(["a", "cite", "h1", "h2", "h3", "button"]):
         if part.name != "a" or part is link or part.get("href") != there:
             taken |= {id(part), *map(id, part.find_all(True))}
-    pieces = [text(leaf) for leaf in leaves(block) if id(leaf) not in taken]
-    prose = [piece for piece in pieces if not _BREADCRUMB.search(piece)]
-    longest = max(prose, key=len, default="")
-    return longest if len(longest) >= _SHORTEST_SNIPPET else ""
+    return max((text(leaf) for leaf in leaves(block) if id(leaf) not in taken), key=len, default="")
 
 
 class HtmlProvider(SearchProvider):
     """An engine read from its result page: the first layout that yields results is taken.
 
-    `ads` are removed beforehand. `containers` find the elements that hold results: where one
-    stands without a link in it, nothing was found; `nothing` matches the sentence that says so,
-    `nothing_at` finds the element that does.
+    `ads` are removed beforehand. `nothing` matches the sentence that says that nothing was found.
     `shell` matches a page that would only draw itself with scripts: `shell_outcome` says whether
     that is how this engine turns away robots.
     """
@@ -251,9 +215,7 @@ class HtmlProvider(SearchProvider):
     is_api = False
     layouts: tuple[Layout | Headings, ...] = ()
     ads: ClassVar[str] = ""
-    containers: ClassVar[str] = ""
     nothing: ClassVar[re.Pattern[str] | None] = None
-    nothing_at: ClassVar[str] = ""
     shell: ClassVar[re.Pattern[str] | None] = None
     shell_outcome: ClassVar[Outcome] = Outcome.ERROR
 
@@ -287,24 +249,111 @@ class HtmlProvider(SearchProvider):
     def without_results(self, tree: Tag, body: str, base: str) -> SearchPage:
         """Say why a page has no results: a wall, none found, scripts, or a new layout."""
         said = text(tree)
-        if self._says_nothing(tree, said):
+        if self.nothing is not None and self.nothing.search(said):
             return SearchPage(Outcome.EMPTY)
         wall = wall_of(body) or ("a check for robots" if WALL_WORDS.search(said) else "")
         if wall:
             return SearchPage(Outcome.BLOCKED, detail=wall)
-        holders = tree.select(self.containers) if self.containers else []
-        shell = self.shell is not None and self.shell.search(body)
-        if holders and not shell and not any(holder.select_one("a[href]") for holder in holders):
-            return SearchPage(Outcome.EMPTY)
-        for layout in ANY_PAGE:
-            results = tuple(layout.read(tree, base))
-            if results:
-                return SearchPage(Outcome.OK, results)
-        if shell:
+        if results := tuple(ANY_PAGE.read(tree, base)):
+            return SearchPage(Outcome.OK, results)
+        if self.shell is not None and self.shell.search(body):
             return SearchPage(self.shell_outcome, detail="a page that needs JavaScript")
         return SearchPage(Outcome.ERROR, detail="no result could be read; changed layout?")
 
-    def _says_nothing(self, tree: Tag, said: str) -> bool:
-        if self.nothing_at and tree.select_one(self.nothing_at):
+
+# What engines write, alone, beside what was paid for ...
+_LABEL = r"""(?:ads?|advertisements?|sponsored|promoted|anzeigen?|gesponserte?|werbung|annonces?
+    |sponsorisé|publicité|anuncios?|patrocinado|annuncio|sponsorizzato|advertentie|gesponsord
+    |sponsrad|annons|reklama|sponsorowane|реклама|広告|スポンサー|广告|廣告|광고)"""
+# ... and above a row of it.
+_ROW = r"(?:results?|links?|listings?|ergebnisse|treffer|inhalte)"
+_ROW_FIRST = r"""(?:résultats|liens)\s+sponsorisés|(?:resultados|enlaces)\s+patrocinados
+    |(?:risultati|link)\s+sponsorizzati"""
+_ALONE = re.compile(rf"{_LABEL}", re.IGNORECASE | re.VERBOSE)
+_WITH_HOST = re.compile(rf"{_LABEL}\s*[·•|]\s*[^\s.]+(?:\.[^\s.]+)+", re.IGNORECASE | re.VERBOSE)
+_ABOVE = re.compile(rf"{_LABEL}(?:\s+{_ROW})?|{_ROW_FIRST}", re.IGNORECASE | re.VERBOSE)
+_SEPARATORS = " \u00a0\t\n·•|:-–—"
+_HEADINGS = ["h1", "h2", "h3", "h4"]
+# A label is short; what is longer speaks of advertisements.
+_LONGEST = 60
+# Above a result, its group and the groups around it are asked what they are called.
+_GROUPS_ABOVE = 6
+
+
+def unpaid(
+    results: Sequence[tuple[Tag, Tag]],
+) -> list[tuple[Tag, Tag]]:
+    """Leave out of results, each a block with its title's element, those that were paid for.
+
+    They label themselves, or stand in a group that is called so. Where that would be all that is
+    left, the group's name is not believed.
+    """
+    plain = [(block, title) for block, title in results if not _is_labelled(block, title)]
+    outside = [(block, title) for block, title in plain if not _is_in_paid_group(block)]
+    return outside or plain
+
+
+def _is_labelled(block: Tag, title: Tag) -> bool:
+    """Whether a block has a label; its title may be a word like one, and so may a bold word."""
+    named = {id(node) for node in (title, *title.find_all(True), *title.parents)}
+    return any(
+        _is_called_so(node) or (id(node) not in named and _is_label(node))
+        for node in (block, *block.find_all(True))
+    )
+
+
+def _is_called_so(node: Tag) -> bool:
+    return _ABOVE.fullmatch(str(node.get("aria-label") or "").strip()) is not None
+
+
+def _is_label(node: Tag) -> bool:
+    said = _said(node)
+    if not said or not (_ALONE.fullmatch(said) or _WITH_HOST.fullmatch(said)):
+        return False
+    # A bold word within a sentence has text right before or behind it.
+    beside = (node.previous_sibling, node.next_sibling)
+    return not any(isinstance(s, NavigableString) and s.strip(_SEPARATORS) for s in beside)
+
+
+def _said(node: Tag) -> str:
+    """The text of an element where it is as short as a label, else ''."""
+    pieces: list[str] = []
+    length = 0
+    for piece in node.strings:
+        length += len(piece)
+        if length > _LONGEST:
+            return ""
+        pieces.append(piece)
+    return "".join(pieces).strip(_SEPARATORS)
+
+
+def _is_in_paid_group(block: Tag) -> bool:
+    node = block
+    for _ in range(_GROUPS_ABOVE):
+        parent = node.parent
+        if parent is None or parent.name in {"body", "main", "[document]"}:
+            return False
+        before = node.find_previous_siblings(True)
+        heading = next(filter(None, map(_heading_only, before)), "")
+        if heading:
+            return _ABOVE.fullmatch(heading) is not None
+        if _is_called_so(parent):
             return True
-        return self.nothing is not None and bool(self.nothing.search(said))
+        node = parent
+    return False
+
+
+def _heading_only(node: Tag) -> str:
+    """The text of an element that is a heading, or holds nothing but one; '' for any other."""
+    said = _said(node)
+    if not said:
+        return ""
+    heading = next((n for n in (node, *node.find_all(True)) if _is_heading(n)), None)
+    if heading is None or heading.find("a", href=True) is not None:
+        return ""
+    return said if said == _said(heading) else ""
+
+
+def _is_heading(node: Tag) -> bool:
+    named = node.name in _HEADINGS or node.get("role") == "heading"
+    return named and node.name != "a" and node.find_parent("a") is None

@@ -55,6 +55,22 @@ def words(text: str) -> list[str]:
     return [w.removesuffix("'s").replace("'", "") for w in found]
 
 
+# Of scripts that set no spaces between words each character counts as one.
+_PRINTED = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
+# Four words are seldom shared by chance; the measure of article-extraction-benchmark, too.
+_RUN = 4
+
+
+def word_list(text: str) -> list[str]:
+    """The words of a text as they stand."""
+    return _PRINTED.findall(text)
+
+
+def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+    """Every run of four words, by which two renderings of a page are compared."""
+    return list(zip(*(words[n:] for n in range(_RUN)), strict=False))
+
+
 def count_words(text: str) -> int:
     """How long a text is in words, also where its script sets no spaces between them."""
     found = len(text.split())

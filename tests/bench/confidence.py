@@ -8,7 +8,7 @@ sentences hold the gold answer; an answer to the unanswerable is wrong; refusals
 
 Printed for each web: how many of the answers of each band of confidence were right, the Brier score
 beside that of a constant, and the expected calibration error. Then the logistic coefficients of
-`agent/evidence/confidence.py` are fitted anew: on each web and tried on the other, in five folds
+`agent/evidence/agreement.py` are fitted anew: on each web and tried on the other, in five folds
 over both, and on all of them, to be put there. `--rows FILE` keeps what was asked, one JSON line an
 answer of the closed webs, and reads it instead of asking where it is there. A model other than the
 keyless one is rated by the judge's words: its table by word is printed, to set `ANSWERED` from.
@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import research
-from agent.evidence.confidence import KEYLESS, features
+from agent.evidence.agreement import KEYLESS, features
 from agent.types import ConfidenceParts
 from fixtures.server import serve
 from tests.bench import bundled, closedweb

@@ -19,19 +19,17 @@ from typing import TYPE_CHECKING, Final
 import openpyxl
 
 from agent.errors import JournalError
-from agent.journal.events import read_events
+from agent.journal.events import Journal, read_events
 from agent.journal.runs import RunFolder, Runs
 from agent.journal.seal import check_blobs, check_chain
 from agent.journal.usage import usage
-from agent.journal.writer import Journal
 from agent.protocol import inert, parse
 from agent.protocol.native import as_turns
 from agent.protocol.replies import loose_json, mended_object
 from agent.types import Message
 from browser.errors import BrowserError, Refused
 from browser.extract import extract_body
-from browser.net.address import Address, classify, is_public
-from browser.net.guard import EgressPolicy, Guard, HostPattern
+from browser.net.guard import Address, EgressPolicy, Guard, HostPattern, classify, is_public
 from browser.net.url import join, normalize, registrable_domain, strip_tracking
 from browser.net.url import parse as parse_url
 from fixtures.pdf import pdf

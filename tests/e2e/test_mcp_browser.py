@@ -15,14 +15,23 @@ from agent.mcp.tool_session import open_session
 from tests.loopback import Handler, serving
 
 ASKING = b"""<title>Asking</title><h1>Questions</h1>
-<button onclick="document.title = confirm('Sell it?') ? 'Sold' : 'Kept'">Sell</button>
-<input type=file aria-label="Receipt" onchange="document.title = this.files[0].name">
-<script>console.error('out of paper')</script>"""
+<button onclick="tries = (window.tries || 0) + 1;
+  document.title = tries + (confirm('Sell it?') ? ' sold '+ prompt('Why?') : ' kept')">Sell</button>
+<button onclick="opened = (window.opened || 0) + 1; this.nextSibling.click()">Attach</button><input
+  type=file multiple hidden onchange="document.title = [...this.files].map(f => f.name) + opened"
+>
+<div role=region aria-label=Bin ondragover="event.preventDefault()"
+  ondrop="document.title = event.dataTransfer.getData('text/plain')">Bin</div>
+<script>console.error('out of paper'); console.log('plain words')
+fetch('/', {method: 'POST', body: 'boat=Ottilie', headers: {authorization: 'hush'}})</script>"""
 
 
 class Asking(Handler):
     def get(self) -> None:
         self.send(200, "text/html", ASKING)
+
+    def post(self, body: bytes) -> None:
+        self.send(200, "text/plain", b"heard " + body)
 
 
 @asynccontextmanager
@@ -85,24 +94,47 @@ async def test_a_form_is_filled_and_sent_as_with_playwright_mcp(tmp_path, site):
 async def test_dialogs_files_console_requests_and_pictures(tmp_path):
     receipt = tmp_path / "receipt.txt"
     receipt.write_text("40 euro")
+    note = tmp_path / "note.txt"
+    note.write_text("paid")
     asked: list[str] = []
     with serving(Asking, str) as address:
-        own = {"file": (receipt,), "asked": asked}
+        own = {"file": (receipt, note), "asked": asked}
         async with browsing(tmp_path / "data", address, **own) as (call, session):
             page = await call("navigate", url=f"{address}/")
             tab = (await session.web()).tab
-            await call("click", target=ref(page, "Sell"))
-            assert tab.title == "Kept"
-            await call("handle_dialog", accept=True)
-            assert tab.title == "Sold"
-            await call(
-                "file_upload", fails=True, paths=["/etc/hostname"], target=ref(page, "Receipt")
-            )
-            await call("file_upload", paths=[str(receipt)], target=ref(page, "Receipt"))
-            assert tab.title == "receipt.txt"
-            assert f"hands {receipt} over" in asked[-1]
+            assert 'confirm "Sell it?"' in await call("click", target=ref(page, "Sell"))
+            assert 'confirm "Sell it?"' in await call("snapshot")
+            await call("handle_dialog", accept=False)
+            assert tab.title == "1 kept"
+            await call("click", target="text=Sell")
+            assert 'prompt "Why?"' in await call("handle_dialog", accept=True)
+            await call("handle_dialog", accept=True, promptText="rust")
+            assert tab.title == "2 sold rust"
+            await call("handle_dialog", fails=True, accept=True)
+            await call("click", target=ref(page, "Attach"))
+            await call("file_upload", fails=True, paths=["/etc/hostname"])
+            await call("file_upload", paths=[str(receipt), str(note)])
+            assert tab.title == "receipt.txt,note.txt1"
+            assert f"hands {receipt}, {note} over" in asked[-1]
+            await call("drop", target="[aria-label=Bin]", data={"text/plain": "a word"})
+            assert tab.title == "a word"
+            await call("drop", fails=True, target=ref(page, "Sell"), data={"text/plain": "a"})
+            await call("click", fails=True, target="button")
             assert "[error] out of paper" in await call("console_messages", level="warning")
-            assert f"GET {address}/ 200" in await call("network_requests")
+            assert "[info] plain words" in await call("console_messages")
+            listed = await call("network_requests")
+            assert f"GET {address}/ 200" in listed
+            number = re.search(r"(\d+)\. POST", listed)[1]
+            whole = await call("network_request", index=number)
+            assert "authorization: (kept back)" in whole.lower()
+            assert "hush" not in whole
+            sent = await call("network_request", index=number, part="request-body")
+            assert "boat=Ottilie" in sent
+            got = await call("network_request", index=number, part="response-body")
+            assert "heard boat=Ottilie" in got
+            await call("emulate_media", colorScheme="dark")
+            dark = "matchMedia('(prefers-color-scheme: dark)').matches"
+            assert await tab.page.evaluate(dark)
             await call("resize", width=500, height=400)
             assert await tab.page.evaluate("innerWidth") == 500
             assert (await call("take_screenshot")).mime_type == "image/png"
@@ -110,9 +142,13 @@ async def test_dialogs_files_console_requests_and_pictures(tmp_path):
             assert "ran a script" in told
             assert "[1]" in told
             assert tab.title == "Ran"
-            named = await call("evaluate", function="e => e.ariaLabel", ref=ref(page, "Receipt"))
-            assert '"Receipt"' in named
+            named = await call("evaluate", function="e => e.textContent", ref=ref(page, "Attach"))
+            assert '"Attach"' in named
             await call("evaluate", fails=True, function="() => nothing.there")
+            await call("tabs", action="new", url=f"{address}/")
+            await call("tabs", action="select", index=0)
+            assert (await call("tabs", action="list")).startswith("0: (current) Ran")
+            assert "0: (current)" in await call("tabs", action="close")
             await call("close")
             await call("snapshot", fails=True)
 

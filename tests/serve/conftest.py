@@ -23,9 +23,10 @@ QUESTION = "When was Hesk Light first lit?"
 
 @dataclass
 class Served:
-    """A server: where it is, where it keeps runs, and a client that shows its token."""
+    """A server: where it is, what it printed, where it keeps runs, and a client that was let in."""
 
     url: str
+    address: str
     data: Path
     client: httpx2.Client
     pid: int
@@ -74,22 +75,25 @@ def start(site, commands, home):
     """Start a server with flags; all end with the session."""
     started = []
 
-    def starting(*flags, data="data"):
+    def starting(*flags, data="data", token=TOKEN):
         env = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
             "RESEARCH_CONFIG": str(home / "config.toml"),
-            "RESEARCH_SERVE_TOKEN": TOKEN,
+            **({"RESEARCH_SERVE_TOKEN": token} if token else {}),
             "PYTHON_KEYRING_BACKEND": os.environ["PYTHON_KEYRING_BACKEND"],
             **{n: os.environ[n] for n in ("URCHIN_BROWSER", "CHROME_PATH") if n in os.environ},
         }
         web = ("--search", "searxng", "--searxng-url", site.url, "--data-dir", str(home / data))
         server = commands.start(str(COMMAND), "serve", "--port", "0", *web, *flags, env=env)
-        url = server.stdout.readline().decode().strip()
-        headers = {"Authorization": f"Bearer {TOKEN}"}
-        client = httpx2.Client(base_url=url, headers=headers, timeout=60)
+        address = server.stdout.readline().decode().strip()
+        url = address.partition("/?")[0]
+        shown = {"Authorization": f"Bearer {token}"} if token else {"Origin": url}
+        client = httpx2.Client(base_url=url, headers=shown, timeout=180)
         started.append((server, client))
-        return Served(url, home / data, client, server.pid, env), server
+        if not token:
+            client.get(address)  # its cookie
+        return Served(url, address, home / data, client, server.pid, env), server
 
     yield starting
     for server, client in started:

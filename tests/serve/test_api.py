@@ -88,9 +88,10 @@ def test_a_stopped_run_can_be_resumed_and_one_that_ended_cannot(served, finished
     assert "came to its end" in again.json()["error"]["message"]
 
 
-def test_sigterm_ends_the_server_and_leaves_its_run_resumable(start, run):
-    served, server = start(data="terminated")
+def test_its_address_lets_one_browser_in_and_sigterm_leaves_its_run_resumable(start, run):
+    served, server = start(data="terminated", token=None)
     name = served.ask(timeout=600)
+    assert httpx2.get(served.address).status_code == 401
     os.kill(server.pid, signal.SIGTERM)
     assert server.wait() == 0
     kinds = [json.loads(line)["type"] for line in journal(served, name)]
@@ -198,7 +199,24 @@ def test_it_listens_on_loopback_alone(served):
             assert line.connect_ex((address, port)) != 0
 
 
-def test_no_request_of_the_openapi_document_ends_in_a_fault_of_ours(served):
+def test_what_is_not_there_is_a_404(served):
+    for method, path in (
+        ("GET", "monitors/none"),
+        ("POST", "monitors/none/run"),
+        ("DELETE", "monitors/none"),
+        ("POST", "schedules/none/run"),
+        ("DELETE", "schedules/none"),
+        ("POST", "queue/none/cancel"),
+        ("POST", "queue/none/retry"),
+        ("GET", "runs/none/report"),
+        ("GET", "memory/999999"),
+    ):
+        answer = served.client.request(method, f"/api/{path}")
+        assert (answer.status_code, answer.json()["error"]["type"]) == (404, "NotFound"), path
+
+
+def test_no_request_of_the_openapi_document_ends_in_a_fault_of_ours(start):
+    served = start(data="fuzzed")[0]  # of its own: what is asked for at random pauses and deletes
     schema = schemathesis.openapi.from_url(
         f"{served.url}/openapi.json", headers={"Authorization": f"Bearer {TOKEN}"}
     ).exclude(path_regex="/v1/chat/completions", method="POST")

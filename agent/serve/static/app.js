@@ -31,6 +31,21 @@ async function call(method, path, body) {
   return told;
 }
 
+let renewals = 0;
+
+/** Show the lists of this page as they are now; what is being written in its forms stays. */
+async function renew() {
+  const own = renewals += 1;
+  const made = new DOMParser().parseFromString(await (await fetch(location.href)).text(), 'text/html');
+  if (own !== renewals) return; // a later one knows more
+  for (const part of all('[data-part]')) {
+    const now = find(`[data-part="${part.dataset.part}"]`, made);
+    if (now) part.replaceWith(now);
+  }
+  if (document.activeElement === document.body) /** @type {HTMLElement | null} */ (find('#main'))?.focus();
+  fillZones();
+}
+
 /** What was filled in. @param {FormData} data */
 const filled = (data) => Object.fromEntries([...data].filter(([, value]) => String(value).trim()));
 
@@ -76,21 +91,25 @@ const forms = {
     if (chosen.length !== 2) throw new Error('Choose two runs.');
     location.assign(`/diff/${chosen[0]}/${chosen[1]}`);
   },
-  async remember(_form, data) {
+  async remember(form, data) {
     await call('POST', '/api/memory', { key: data.get('key'), value: data.get('value') });
-    location.reload();
+    form.reset();
+    await renew();
   },
-  async queue(_form, data) {
+  async queue(form, data) {
     await call('POST', '/api/queue', { question: data.get('question'), priority: Number(data.get('priority')) });
-    location.reload();
+    form.reset();
+    await renew();
   },
-  async schedule(_form, data) {
+  async schedule(form, data) {
     await call('POST', '/api/schedules', filled(data));
-    location.reload();
+    form.reset();
+    await renew();
   },
-  async monitor(_form, data) {
+  async monitor(form, data) {
     await call('POST', '/api/monitors', filled(data));
-    location.reload();
+    form.reset();
+    await renew();
   },
   async answer(form, data) {
     await call('POST', `${api()}/answer`, { n: Number(form.dataset.n), answer: data.get('answer') || '' });
@@ -182,8 +201,8 @@ document.addEventListener('click', async (event) => {
   if (!button) return;
   button.disabled = true;
   try {
-    if (button.dataset.post) { await call('POST', button.dataset.post); location.reload(); }
-    else if (button.dataset.delete) { await call('DELETE', button.dataset.delete); location.reload(); }
+    if (button.dataset.post) { await call('POST', button.dataset.post); await renew(); }
+    else if (button.dataset.delete) { await call('DELETE', button.dataset.delete); await renew(); }
     else if (button.dataset.keys) await act({ kind: 'keys', text: button.dataset.keys });
     else if (button.dataset.scroll) await act({ kind: 'scroll', y: Number(button.dataset.scroll) });
     else await deeds[button.dataset.do || '']?.(button);
@@ -396,7 +415,10 @@ if (run && run.dataset.status === 'at work') {
   if (live) for (const part of all('.hint, #sight')) part.hidden = true;
 }
 
-for (const field of all('[data-zone]')) /** @type {HTMLInputElement} */ (field).value = Intl.DateTimeFormat().resolvedOptions().timeZone || '';
+function fillZones() {
+  for (const field of all('[data-zone]')) /** @type {HTMLInputElement} */ (field).value ||= Intl.DateTimeFormat().resolvedOptions().timeZone || '';
+}
+fillZones();
 
 // ---- the graph of memories ------------------------------------------------------------------
 

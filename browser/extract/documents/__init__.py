@@ -1,19 +1,19 @@
-"""Documents that are packed or have parts: told apart by what is in them, and read."""
+"""Documents that are packed or have parts, EPUB books among them: told apart by what is in them."""
 
 from __future__ import annotations
 
 import logging
-from posixpath import basename
+from posixpath import basename, dirname, join, normpath
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from browser.errors import BrowserError, ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.documents.archive import BROKEN_ZIP, Archive
-from browser.extract.documents.composer import Composer
-from browser.extract.documents.epub import read_epub
+from browser.extract.documents.composer import Composer, dublin_core
 from browser.extract.documents.sheets import read_xls, read_xlsx
-from browser.extract.documents.slides import read_pptx
-from browser.extract.documents.word import read_docx
+from browser.extract.documents.word import read_docx, read_pptx
+from browser.extract.tree import parse_html
 from browser.plugins import PluginBroken, load_plugin
 from browser.types import Document
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Reader = Callable[[bytes, str], Document]
+    from lxml import etree
 
 _MIMETYPE = "application/vnd.oasis.opendocument."
 # The streams of a compound file by which its program knows it.
@@ -164,3 +165,51 @@ def _through_extra(body: bytes, url: str, name: str, kind: str) -> Document:
 def _day(moment: str | None) -> str | None:
     """A date of the file; nothing where nobody set it, and it is the first that it can hold."""
     return None if not moment or moment.startswith("1601-01-01") else iso_date(moment)
+
+
+_CONTAINER = "META-INF/container.xml"
+_ENCRYPTION = "META-INF/encryption.xml"
+_PAGES = frozenset(("application/xhtml+xml", "text/html", "application/x-dtbook+xml"))
+
+
+def read_epub(archive: Archive, url: str, name: str) -> Document:
+    """Read a book's text with its headings, lists, tables and links.
+
+    Raises ExtractError for a broken book and for one that is locked (DRM).
+    """
+    package = _package(archive)
+    root = archive.tree(package)
+    if root is None:
+        raise ExtractError("not readable as a book: its package file is missing")
+    chapters = _chapters(root, package)
+    if not _locked(archive).isdisjoint(chapters):
+        raise ExtractError("the book is locked (DRM)", hint="Try another source.")
+    composer = Composer()
+    for chapter in chapters:
+        if data := archive.read(chapter):
+            composer.markup(parse_html(data, "application/xhtml+xml"))
+    return composer.document(url, "epub", name, dublin_core(root))
+
+
+def _package(archive: Archive) -> str:
+    container = archive.tree(_CONTAINER)
+    found = container.iter("{*}rootfile") if container is not None else ()
+    declared = next((node.get("full-path", "") for node in found), "")
+    return declared or next((n for n in sorted(archive.names) if n.endswith(".opf")), "")
+
+
+def _chapters(root: etree._Element, package: str) -> list[str]:
+    """The parts of the spine, without the table of contents."""
+    items = {node.get("id", ""): node for node in root.iter("{*}item")}
+    chosen = [items[ref] for node in root.iter("{*}itemref") if (ref := node.get("idref")) in items]
+    return [
+        normpath(join(dirname(package), unquote(node.get("href", ""))))
+        for node in chosen
+        if node.get("media-type") in _PAGES and "nav" not in (node.get("properties") or "").split()
+    ]
+
+
+def _locked(archive: Archive) -> set[str]:
+    root = archive.tree(_ENCRYPTION)
+    found = root.iter("{*}CipherReference") if root is not None else ()
+    return {unquote(node.get("URI", "")) for node in found}

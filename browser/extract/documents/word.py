@@ -1,11 +1,13 @@
-"""Word documents (.docx and its kin): mammoth turns them into HTML, which is read as a page is.
+"""Word documents and presentations (.docx, .pptx and their kin).
 
-Before it sees them, the parts are parsed safely and written anew: without entities, hidden and
-deleted text, formatting that says nothing, and with equations as TeX.
+mammoth turns a Word document into HTML, which is read as a page is. Before it sees them, the parts
+are parsed safely and written anew: without entities, hidden and deleted text, formatting that says
+nothing, and with equations as TeX. Each slide is a page, its title a heading, its notes below.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING
 from xml.parsers.expat import ExpatError
@@ -294,3 +296,97 @@ def _property(node: etree._Element, name: str, default: str = "") -> str:
     """The value of a property; one that is there without a value is an empty sign."""
     found = node.find(f"{_M}{node.tag.removeprefix(_M)}Pr/{_M}{name}")
     return default if found is None else found.get(f"{_M}val", "")
+
+
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_TITLES = frozenset(("title", "ctrTitle"))
+# Date, footer and number stand on every slide; the picture of the slide on its notes.
+_FRAME = frozenset(("dt", "ftr", "sldNum", "hdr", "sldImg"))
+_MOST_SLIDES = 1_000
+
+
+def read_pptx(archive: Archive, main: str, url: str, name: str) -> Document:
+    """Read the slides in order; `pages` holds where each begins. Raises ExtractError if broken."""
+    root = archive.tree(main)
+    if root is None:
+        raise ExtractError("the presentation lacks its list of slides")
+    parts = archive.related(main)
+    composer = Composer()
+    offsets = []
+    for node in [*root.iter(f"{_P}sldId")][:_MOST_SLIDES]:
+        offsets.append(composer.length)
+        _read_slide(archive, parts.get(node.get(f"{_R}id", ""), ("", ""))[1], composer)
+    document = composer.document(url, "pptx", name, core_properties(archive))
+    return replace(document, pages=tuple(min(at, len(document.text)) for at in offsets))
+
+
+def _read_slide(archive: Archive, part: str, composer: Composer) -> None:
+    root = archive.tree(part)
+    if root is None or root.get("show") == "0":  # a hidden slide
+        return
+    related = archive.related(part)
+    links = {key: to for key, (kind, to) in related.items() if kind == "hyperlink"}
+    for shape in root.iter(f"{_P}sp", f"{_A}tbl"):
+        if shape.tag == f"{_A}tbl":
+            _read_table(shape, composer)
+        else:
+            _read_shape(shape, composer, links)
+    for kind, target in related.values():
+        if kind == "chart" and (chart := archive.tree(target)) is not None:
+            _read_chart(chart, composer)
+    if pictures := sum(1 for _ in root.iter(f"{_P}pic")):
+        composer.notes.append(f"{pictures} pictures on a slide were not read")
+    notes = archive.tree(next((to for kind, to in related.values() if kind == "notesSlide"), ""))
+    for shape in notes.iter(f"{_P}sp") if notes is not None else ():
+        _read_shape(shape, composer, {})
+
+
+def _read_shape(shape: etree._Element, composer: Composer, links: dict[str, str]) -> None:
+    role = next((node.get("type", "") for node in shape.iter(f"{_P}ph")), "")
+    if role in _FRAME:
+        return
+    texts = [text for p in shape.iter(f"{_A}p") if (text := _text(p))]
+    if role in _TITLES:
+        composer.heading(2, " ".join(texts))
+    else:
+        for text in texts:
+            composer.paragraph(text, kind="item" if role else "paragraph")
+    for run in shape.iter(f"{_A}r"):
+        for link in run.iter(f"{_A}hlinkClick"):
+            composer.link(links.get(link.get(f"{_R}id", ""), ""), _text(run))
+
+
+def _read_table(table: etree._Element, composer: Composer) -> None:
+    rows = [[_text(cell) for cell in row.iter(f"{_A}tc")] for row in table.iter(f"{_A}tr")]
+    composer.table(rows)
+
+
+def _read_chart(chart: etree._Element, composer: Composer) -> None:
+    """Add the numbers that a chart draws, a row a series."""
+    titles = [_text(title) for title in chart.iter(f"{_C}title")]
+    series = list(chart.iter(f"{_C}ser"))[:_MOST_SLIDES]
+    kinds = next((_values(one, "cat") or _values(one, "xVal") for one in series), [])
+    rows = [["", *kinds]] if kinds else []
+    rows += [
+        ["".join(_values(one, "tx")), *(_values(one, "val") or _values(one, "yVal"))]
+        for one in series
+    ]
+    composer.table(rows, caption=titles[0] if titles else "")
+    for title in titles[1:]:
+        composer.paragraph(title)
+
+
+def _values(series: etree._Element, name: str) -> list[str]:
+    part = series.find(f"{_C}{name}")
+    return [value.text or "" for value in part.iter(f"{_C}v")] if part is not None else []
+
+
+def _text(element: etree._Element) -> str:
+    pieces = (
+        node.text or "" if node.tag == f"{_A}t" else " "
+        for node in element.iter(f"{_A}t", f"{_A}br")
+    )
+    return " ".join("".join(pieces).split())

@@ -2,8 +2,7 @@
 
 from browser.extract.platforms.lookup import all_platforms, parse_platform
 from browser.extract.platforms.paths import DeclaredPlatform, RecordPaths
-from browser.extract.platforms.site import Platform, SitePage
-from browser.extract.platforms.site_record import Record, facts
+from browser.extract.platforms.site import Platform, Record, SitePage, facts
 
 __all__ = [
     "DeclaredPlatform",

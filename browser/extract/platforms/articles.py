@@ -1,4 +1,4 @@
-"""Articles of any host that say that they are news, and stories of Medium and Substack."""
+"""News of any host, Medium, Substack, MediaWiki; recipes, products and what else pages declare."""
 
 from __future__ import annotations
 
@@ -8,23 +8,35 @@ from dataclasses import replace
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
+from lxml import etree
+
+from browser.extract.blocks import read_table, render_text, walk
 from browser.extract.dates import date_within, iso_date
 from browser.extract.html import extract
 from browser.extract.metadata import names, text_of
 from browser.extract.platforms.paths import RecordPaths
 from browser.extract.platforms.site import (
     Platform,
+    Record,
     attribute,
     author_of,
+    counts,
+    fields,
+    line,
     node_date,
     node_of,
+    number,
     objects_in,
     statistics,
     words_of,
 )
-from browser.extract.platforms.site_record import Record, counts, fields, number
+from browser.extract.tree import parse_html
+from browser.types import Link
 
 if TYPE_CHECKING:
+    from bs4 import Tag
+
+    from browser.extract.blocks import Block
     from browser.extract.platforms.site import SitePage
 
 _NEWS = ("LiveBlogPosting", "NewsArticle", "ReportageNewsArticle", "AnalysisNewsArticle",
@@ -294,3 +306,105 @@ class Things(Platform):
 def is_thing(page: SitePage) -> bool:
     """Whether a page declares a thing that is no article."""
     return bool(node_of(page, *_KINDS))
+
+
+_INFOBOX = "table.infobox, table.vcard, table.infobox_v2, table.sinottico, .infobox_v3"
+_CONTENT = "#mw-content-text .mw-parser-output, #mw-content-text, .mw-parser-output"
+# What the software puts into the text around the article.
+_APPARATUS = (
+    ".toc, #toc, .mw-editsection, .navbox, .vertical-navbox, .sidebar, .metadata, .ambox, .reflist,"
+    " .references, .hatnote, .noprint, .shortdescription, .mw-jump-link, .mw-empty-elt"
+)
+_LINE_TAGS = frozenset(("br", "li", "div", "p"))
+_DISAMBIGUATION = "#disambigbox, .dmbox-disambig, .disambigbox, #disambig, [data-mw-disambig]"
+_MISSING = ".noarticletext, .mw-noarticletext, #noarticletext"
+
+
+class Wikipedia(Platform):
+    """The parser output, as MediaWiki renders it with any skin."""
+
+    name = "wikipedia"
+    marks = (b"MediaWiki",)
+    hosts = ("wikipedia.org", "wiktionary.org", "wikiquote.org", "wikivoyage.org", "wikibooks.org")
+
+    def claims(self, page: SitePage) -> bool:
+        """Wikimedia's own sites by host, others by their generator."""
+        if super().claims(page):
+            return True
+        return page.json is None and page.meta.get("generator", "").startswith("MediaWiki")
+
+    def parse(self, page: SitePage) -> Record | None:
+        """Read an article; `items` are its sections, the lead first."""
+        content, title = page.first(_CONTENT), page.text("#firstHeading, h1")
+        if content is None or not title or page.first(_MISSING) is not None:
+            return None
+        node = node_of(page, "Article")
+        apart = page.first(_DISAMBIGUATION) is not None
+        facts = fields(
+            description=node.get("headline") or page.text(".shortdescription", content),
+            language=page.attr("html", "lang"),
+            coordinates=page.text(".geo", content) or page.text("#coordinates .geo-dec"),
+            redirected_from=page.text(".mw-redirectedfrom a"),
+        )  # fmt: skip
+        references = tuple(_references(page))
+        infobox = page.first(_INFOBOX, content)
+        box = read_table(_lxml(infobox), _cell) if infobox is not None else None
+        for element in page.all(_APPARATUS, content) + ([infobox] if infobox is not None else []):
+            element.clear()
+        blocks = walk(parse_html(str(content)), page.url).blocks
+        pairs = (row for row in (box.rows if box else ()) if len(row) == 2 and all(row))
+        return Record(
+            self.name, "disambiguation" if apart else "article", page.canonical, title=title,
+            text=render_text(blocks), id=page.path[-1] if page.path else None,
+            published=node_date(node, "datePublished"),
+            modified=node_date(node, "dateModified") or iso_date(page.text("#footer-info-lastmod")),
+            fields={**facts, **{f"infobox: {name}": value for name, value in pairs}},
+            tags=tuple(line(e) for e in page.all("#mw-normal-catlinks li a")),
+            tables=tuple(block.table for block in blocks if block.table) + ((box,) if box else ()),
+            links=references, items=tuple(_sections(blocks, title)),
+        )  # fmt: skip
+
+
+def _lxml(node: Tag) -> etree._Element:
+    """An element as the table reader wants it."""
+    root = parse_html(str(node))
+    return next(root.iter(node.name), root)
+
+
+def _cell(cell: etree._Element) -> str:
+    """A cell of an infobox: its lines and list items parted by commas, without note marks."""
+    pieces: list[str] = []
+    for event, node in etree.iterwalk(cell, events=("start", "end")):
+        if node is not cell and node.tag in _LINE_TAGS:
+            pieces.append("\n")
+        if event == "start":
+            pieces.append("" if _is_mark(node) else node.text or "")
+        elif node is not cell:
+            pieces.append("" if any(map(_is_mark, node.iterancestors("sup"))) else node.tail or "")
+    lines = (" ".join(said.split()).strip(" ,") for said in "".join(pieces).split("\n"))
+    return ", ".join(said for said in lines if said)
+
+
+def _is_mark(node: etree._Element) -> bool:
+    around = (node, *node.iterancestors("sup"))
+    noted = any("reference" in (part.get("class") or "").split() for part in around)
+    return noted or node.tag in ("style", "script")
+
+
+def _sections(blocks: list[Block], title: str) -> list[Record]:
+    groups: list[tuple[str, list[Block]]] = [(title, [])]
+    for block in blocks:
+        if block.kind == "heading":
+            groups.append((block.text, []))
+        else:
+            groups[-1][1].append(block)
+    found = [(name, render_text(part)) for name, part in groups]
+    return [Record("wikipedia", "section", title=name, text=text) for name, text in found if text]
+
+
+def _references(page: SitePage) -> list[Link]:
+    return [
+        Link(page.link("a.external", item), page.text(".reference-text", item) or line(item),
+             "reference")
+        for item in page.all("li[id^=cite_note]")
+    ]  # fmt: skip

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any
 from bs4 import Tag
 
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.site import Platform, SitePage, attribute, line
-from browser.extract.platforms.site_record import Record, counts, fields, listing, number
+from browser.extract.platforms.site import (
+    Platform,
+    Record,
+    SitePage,
+    attribute,
+    counts,
+    fields,
+    line,
+    listing,
+    number,
+)
 from browser.net.url import join, origin
 from browser.types import Link
 

@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any
 from browser.extract.platforms.paths import RecordPaths
 from browser.extract.platforms.site import (
     Platform,
+    Record,
     attribute,
+    counts,
     decoded,
+    fields,
     line,
+    listing,
     node_date,
     node_of,
+    number,
     objects_in,
     statistics,
 )
-from browser.extract.platforms.site_record import Record, counts, fields, listing, number
 
 if TYPE_CHECKING:
     from bs4 import Tag

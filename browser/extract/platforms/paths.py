@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bs4 import Tag
 
-from browser.extract.platforms.site import Platform, attribute, line, objects
-from browser.extract.platforms.site_record import Record, counts, date_of, fields, listing
+from browser.extract.platforms.site import (
+    Platform,
+    Record,
+    attribute,
+    counts,
+    date_of,
+    fields,
+    line,
+    listing,
+    objects,
+)
 from browser.net.url import join
 from browser.types import Link
 

@@ -6,8 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.site import Platform, SitePage, attribute
-from browser.extract.platforms.site_record import Record, counts, fields, listing, number
+from browser.extract.platforms.site import (
+    Platform,
+    Record,
+    SitePage,
+    attribute,
+    counts,
+    fields,
+    listing,
+    number,
+)
 from browser.net.url import strip_tracking
 
 if TYPE_CHECKING:

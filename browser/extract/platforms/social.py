@@ -9,15 +9,18 @@ from browser.extract.dates import iso_date
 from browser.extract.platforms.paths import RecordPaths
 from browser.extract.platforms.site import (
     Platform,
+    Record,
     attribute,
     author_of,
+    counts,
+    fields,
     line,
+    listing,
     node_date,
     node_of,
     statistics,
     words_of,
 )
-from browser.extract.platforms.site_record import Record, counts, fields, listing
 from browser.types import Link
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.site import Platform, attribute, line
-from browser.extract.platforms.site_record import Record, fields, number
+from browser.extract.platforms.site import Platform, Record, attribute, fields, line, number
 from browser.net.url import join
 from browser.types import Link
 

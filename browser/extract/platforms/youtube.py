@@ -9,21 +9,19 @@ from browser.extract.metadata import text_of
 from browser.extract.platforms.paths import RecordPaths
 from browser.extract.platforms.site import (
     Platform,
-    author_of,
-    node_date,
-    node_of,
-    objects,
-    objects_in,
-    variable,
-    words_of,
-)
-from browser.extract.platforms.site_record import (
     Record,
+    author_of,
     counts,
     date_of,
     fields,
     listing,
+    node_date,
+    node_of,
+    objects,
+    objects_in,
     seconds_of,
+    variable,
+    words_of,
 )
 from browser.types import Link
 

@@ -25,7 +25,7 @@ MILL = "# The mill\n\nThe mill of Brack burned down in 1873. Jon Aas rebuilt the
 async def eventually(true: Callable[[], Any], *shown: object) -> Any:
     """Wait for what another task does; no time is asserted, only an end to waiting."""
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not (found := true()):  # noqa: ASYNC110 - several tasks, of services too
                 await asyncio.sleep(0.01)
     except TimeoutError as error:

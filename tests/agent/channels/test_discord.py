@@ -76,7 +76,7 @@ class Discords:
                 said = await socket.receive_json()
                 await self._said(socket, said)
         except (WebSocketDisconnect, RuntimeError):
-            self.socket = None
+            self.socket = None if self.socket is socket else self.socket
 
     async def _said(self, socket: WebSocket, said: dict[str, Any]) -> None:
         if said["op"] == 1:

@@ -6,8 +6,8 @@ from email.message import EmailMessage
 from typing import Any
 
 import pytest
+from urchin_extras.email_channel import proven
 
-from agent.channels.email_channel import proven
 from tests.agent.channels.conftest import eventually
 from tests.mail_servers import ImapServer, MailBox
 

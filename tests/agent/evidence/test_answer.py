@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.evidence import Evidence, check_answer
-from agent.evidence.layout import units
+from agent.evidence.markers import units
 from agent.types import Verdict, VerdictState
 
 if TYPE_CHECKING:

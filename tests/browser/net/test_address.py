@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.net.address import AddressKind, classify, is_public
+from browser.net.guard import AddressKind, classify, is_public
 
 NOT_PUBLIC = {
     AddressKind.UNSPECIFIED: "0.0.0.0 0.1.2.3 0.255.255.255 :: ::ffff:0.0.0.0 64:ff9b::0",

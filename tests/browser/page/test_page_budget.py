@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from browser.page.lines import PageLine
 from browser.page.snapshot import choose
+from browser.page.view import PageLine
 from browser.text.words import words
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from pathlib import Path
 
-    from browser.search.source import SearchSource
+    from browser.search.search_results import SearchSource
 
 
 @pytest.fixture(scope="session")

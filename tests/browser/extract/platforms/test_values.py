@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.extract.platforms.site_record import number
+from browser.extract.platforms.site import number
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent.channels.channel import Channel, Inbound, Outbound, answered
-from agent.channels.socket_link import connected
 from agent.errors import NotSent, UsageError
 from agent.notify.notice import Attachment
+from urchin_extras.socket_link import connected
 
 if TYPE_CHECKING:
     from agent.channels.channel import Take

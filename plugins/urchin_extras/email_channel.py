@@ -24,8 +24,8 @@ from agent.errors import NotSent, UsageError
 from agent.notify.mail_sender import MailServer, address, attach, send_mail
 from agent.notify.notice import Attachment
 from browser.errors import ConnectFailed
+from browser.net.dial import tunnel
 from browser.net.transport import certificates
-from browser.net.tunnel import tunnel
 
 if TYPE_CHECKING:
     import socket

@@ -58,7 +58,7 @@ class WhatsApp(Channel):
             from starlette.applications import Starlette  # noqa: PLC0415 - as above
             from starlette.routing import Route  # noqa: PLC0415 - as above
         except ModuleNotFoundError as error:
-            hint = "pip install 'urchin-research[channels]'"
+            hint = "pip install 'urchin-extras[whatsapp]'"
             raise UsageError(f"{error.name} is not installed", hint=hint) from error
         self.key("secret"), self.key("verify"), self.key("token")
 

@@ -9,14 +9,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from agent.channels.channel import Channel, Inbound, Outbound, answered
-from agent.channels.socket_link import connected
 from agent.errors import NotSent, UsageError
 from agent.notify.notice import Attachment
 from browser.errors import ConnectFailed
+from urchin_extras.socket_link import connected
 
 if TYPE_CHECKING:
     from agent.channels.channel import Take
-    from agent.channels.socket_link import SocketLink
+    from urchin_extras.socket_link import SocketLink
 
 _HEARTBEAT, _IDENTIFY, _RESUME, _HELLO = 1, 2, 6, 10
 _INTENTS = 1 << 9 | 1 << 12 | 1 << 15
