@@ -24,7 +24,7 @@ from agent.config import options as checked
 from agent.errors import UsageError
 from agent.export import write_file
 from agent.export.markup import cited, prose, with_uncited
-from agent.jobs.job import ENDED, JobSpec, run_id_of
+from agent.jobs.job import ENDED, JobSpec
 from agent.jobs.jobs import plain
 from agent.types import Report
 
@@ -175,7 +175,6 @@ class Batch:
             id=name,
             question=item.question,
             options=item.options,
-            run=run_id_of(name),
             retry=self._retry,
             base_delay=1.0,
             origin=self.origin,

@@ -45,7 +45,7 @@ class JobSpec(BaseModel):
     kind: Kind = "ask"
     question: str
     options: dict[str, Any] = Field(default_factory=dict)
-    run: str
+    run: str = Field(default_factory=lambda given: run_id_of(given["id"]))
     priority: int = Field(0, ge=-HIGHEST, le=HIGHEST)
     lane: Lane = "user"
     after: tuple[str, ...] = ()
