@@ -21,6 +21,12 @@ ResearchError
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 CHECK_FAILED = 8
 """The exit code of a command that checked something, which did not hold."""
 
@@ -49,6 +55,16 @@ class UsageError(ResearchError):
     """A flag, a file or the configuration is wrong."""
 
     exit_code = 2
+
+
+@contextmanager
+def from_extra(extra: str, or_else: str = "") -> Iterator[None]:
+    """Import what an extra brings; raises `UsageError` that names it where it is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        hint = f"pip install 'urchin-research[{extra}]'{or_else}"
+        raise UsageError(f"{error.name} is not installed", hint=hint) from error
 
 
 class NotFound(ResearchError):

@@ -13,7 +13,7 @@ from agent.memory.layers import transcript
 from agent.prompts import prompt
 from agent.protocol.replies import inert, loose_object
 from agent.protocol.results import failed
-from agent.tools.skills import learn
+from agent.tools.skill_tools import learn
 from agent.types import Message
 
 if TYPE_CHECKING:

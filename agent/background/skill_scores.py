@@ -14,7 +14,7 @@ from agent import jsvalues as js
 from agent.memory.layers import SKILL_SCORE, transcript
 from agent.prompts import prompt
 from agent.protocol.replies import inert, loose_object
-from agent.tools.skills import LONGEST_NAME, LONGEST_SKILL
+from agent.tools.skill_tools import LONGEST_NAME, LONGEST_SKILL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -9,9 +9,8 @@ import select
 import stat
 import sys
 import tempfile
-import time
 from collections.abc import Awaitable, Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ import click
 
 from agent.cli.flags import data_dir_option, given, output_flags, run_flags
 from agent.cli.help_screen import EXAMPLES, SectionedCommand
-from agent.cli.progress import told
+from agent.cli.progress import progress_view
 from agent.cli.render import export_paths, print_report, write_exports
 from agent.cli.stores import all_runs, check_tasks, tasks_of
 from agent.cli.templates import filled, template_option
@@ -49,20 +48,13 @@ _RUN = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
 def ask(question: tuple[str, ...], **flags: Any) -> int:
     """Research QUESTION; `-` reads it from standard input, which else is context, as --file is."""
     asked = " ".join(_without_run(question, flags)).strip()
-    if asked == "-":
-        asked = sys.stdin.read().strip()
-        return _ask_checked(asked, flags)
-    with piped_file() as piped:
+    with nullcontext() if asked == "-" else piped_file() as piped:
+        asked = filled(sys.stdin.read().strip() if asked == "-" else asked)
+        if not asked:
+            raise click.UsageError("The question is empty.")
         if piped is not None:
             flags["file"] = (*flags["file"], piped)
-        return _ask_checked(asked, flags)
-
-
-def _ask_checked(question: str, flags: dict[str, Any]) -> int:
-    question = filled(question)
-    if not question:
-        raise click.UsageError("The question is empty.")
-    return ask_once(question, flags)
+        return ask_once(asked, flags)
 
 
 def _without_run(question: tuple[str, ...], flags: dict[str, Any]) -> tuple[str, ...]:
@@ -90,25 +82,21 @@ def ask_once(
 
     `seen` is handed the report, also that of a run that was stopped.
     """
-
-    def start(**settings: Any) -> Awaitable[Report]:
-        return research(
-            question,
-            approve=approver(),
-            ask=asker(flags),
-            tasks=tasks_of,
-            config=True,
-            **settings,
-        )
-
-    asked = {name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS}
-    settings = options(given(asked), config=True)
+    settings = options(_settings(flags), config=True)
     if settings.dry_run:
         print_preview(preview(question, settings, os.environ))
         return 0
     if settings.allow_tasks:
         check_tasks(settings)
     say_what_rules_cannot(settings)
+    start = partial(
+        research,
+        question,
+        approve=approver(),
+        ask=asker(flags),
+        tasks=tasks_of,
+        config=True,
+    )
     code = run_to_end(start, flags, settings.data, required=settings.require_verified, seen=seen)
     dream_after(code, settings, quiet=flags["quiet"])
     return code
@@ -137,11 +125,17 @@ def run_to_end(
 
     `data` is the data folder; `required` says that an unverified answer is a failure.
     """
-    output = _Output({name: flags[name] for name in _OUTPUT_FLAGS})
-    settings = given({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
-    with progress_view(quiet=output.quiet, verbose=output.verbose) as view:
-        listeners = [view, output.note, *([_print_event] if output.events else [])]
-        report, code = _run(start, settings, listeners, output.show)
+    output, code = _Output(flags), 0
+
+    async def run() -> None:
+        await start(on_event=output.note, **_settings(flags))
+
+    with progress_view(quiet=flags["quiet"], verbose=flags["verbose"]) as output.progress:
+        try:
+            asyncio.run(run())
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            code = INTERRUPTED
+    report = output.report
     if report is None:
         return code
     if seen is not None:
@@ -150,91 +144,56 @@ def run_to_end(
     return code or exit_code(report, require_verified=required)
 
 
-@contextmanager
-def progress_view(*, quiet: bool, verbose: int) -> Iterator[Callable[[Event], None]]:
-    """Give a listener of events that shows progress while the block lasts."""
-    if quiet:
-        yield lambda _: None
-    elif sys.stderr.isatty():
-        from agent.cli.progress import LiveView  # noqa: PLC0415 - rich only on a terminal
-
-        with LiveView(verbose) as view:
-            yield view.note
-    else:
-        started = time.monotonic()
-
-        def line(event: Event) -> None:
-            for text in told(event, verbose):
-                print(f"{time.monotonic() - started:6.1f}s  {text}", file=sys.stderr, flush=True)
-
-        yield line
+def _settings(flags: dict[str, Any]) -> dict[str, Any]:
+    """Give the flags that are of the run, not of what is printed."""
+    return given({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
 
 
 class _Output:
-    """What is printed and written, by the flags; takes its own out of them."""
+    """What is printed and written of a run, by the flags.
+
+    The `report` is shown as soon as it stands: the jobs after it keep nobody waiting. It is None
+    where the run was stopped before there was one.
+    """
+
+    progress: Callable[[Event], None]
 
     def __init__(self, flags: dict[str, Any]) -> None:
         if flags["as_json"] and flags["as_events"]:
             raise click.UsageError("--json and --events both want standard output; give one.")
-        self.json = flags["as_json"]
-        self.events = flags["as_events"]
-        self.quiet = flags["quiet"]
-        self.verbose = flags["verbose"]
-        self.exports = export_paths(flags["export"])
+        self._flags = flags
+        self._exports = export_paths(flags["export"])
         self._limit: str | None = None
         self._missing: tuple[str, str] | None = None
+        self.report: Report | None = None
 
     def note(self, event: Event) -> None:
-        """Keep in mind which limit ended the run, and that a page wanted a browser in vain."""
+        """Show an event, and keep in mind what is told with the report."""
+        self.progress(event)
+        if self._flags["as_events"]:
+            print(event.to_json(), flush=True)
         if event.type == "browser.missing":
-            self._missing = event.data["reason"], event.data["hint"]
+            self._missing = f"{event.data['reason']}, and a page needed one", event.data["hint"]
         elif event.type == "answer.draft":
             self._limit = event.data["limit"]
+        elif event.type == "run.finished":
+            self.report = Report(**event.data["report"])
+            self._show(self.report)
 
-    def show(self, report: Report) -> None:
-        """Print the report; a failure is said on stderr."""
-        if self.json:
+    def _show(self, report: Report) -> None:
+        if self._flags["as_json"]:
             print(report.to_json())
-        elif not self.events:
+        elif not self._flags["as_events"]:
             print_report(report, self._limit)
         if report.error is not None:
             complain(report.error.message, report.error.hint)
-        if self._missing and not self.quiet:
-            complain(f"{self._missing[0]}, and a page needed one", self._missing[1])
+        if self._missing and not self._flags["quiet"]:
+            complain(*self._missing)
+        sys.stdout.flush()
 
     def write(self, folder: Path) -> None:
         """Write the exports."""
-        write_exports(folder, self.exports, (lambda _: None) if self.quiet else note)
-
-
-def _run(
-    start: Start, settings: dict[str, Any], listeners: list[Any], show: Callable[[Report], None]
-) -> tuple[Report | None, int]:
-    """Run; an interrupt gives what is known so far and 130.
-
-    The report is shown as soon as it stands: the jobs after it keep nobody waiting.
-    """
-    last: list[Report] = []
-
-    def on_event(event: Event) -> None:
-        for listener in listeners:
-            listener(event)
-        if event.type == "run.finished":
-            last.append(Report(**event.data["report"]))
-            show(last[0])
-            sys.stdout.flush()
-
-    async def run() -> Report:
-        return await start(on_event=on_event, **settings)
-
-    try:
-        return asyncio.run(run()), 0
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        return (last[0] if last else None), INTERRUPTED
-
-
-def _print_event(event: Event) -> None:
-    print(event.to_json(), flush=True)
+        write_exports(folder, self._exports, (lambda _: None) if self._flags["quiet"] else note)
 
 
 _SOON, _PATIENCE = 1.0, 9.0
@@ -303,7 +262,6 @@ def resume(run: str, data_dir: Path | None, **flags: Any) -> int:
     """Go on with RUN where it stopped: after a crash, Ctrl-C, a reboot or a spent budget."""
     folder = all_runs(data_dir).find(run)
     data = folder.path.parent.parent
-
     required = bool(flags.pop("require_verified"))
     start = partial(resume_run, folder, data_dir=data, ask=asker(flags), tasks=tasks_of)
     return run_to_end(start, flags, data, required=required)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -17,7 +16,7 @@ import click
 
 from agent.cli.flags import given, run_flags_showing
 from agent.cli.stores import SHOWN, jobs_url_option, open_jobs
-from agent.cli.terminal import complain, note
+from agent.cli.terminal import complain, first_of, interruption, note
 from agent.config import default_data_dir
 from browser.text.words import clean
 
@@ -82,8 +81,9 @@ _EACH = 4
 def batch(
     questions: Path,
     out: Path | None,
-    again: bool,  # noqa: FBT001 - click's way
     jobs_url: str | None,
+    *,
+    again: bool,
     **flags: Any,
 ) -> int:
     """Research the questions of FILE side by side: lines, or .csv, .jsonl, .yaml with flags each.
@@ -143,10 +143,7 @@ def _helpers(number: int, jobs: Jobs, queue: str, host_delay: float | None) -> I
 
 async def _through(made: Batch, worker: Worker, budget: float | None) -> str:
     """Work until all have ended; gives why it ended before, else ""."""
-    interrupted = asyncio.Event()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(name, interrupted.set)
-    stopped = ""
+    stopped, interrupted = "", interruption()
     async with worker:
         with _view() as view:
             while not interrupted.is_set():
@@ -159,18 +156,8 @@ async def _through(made: Batch, worker: Worker, budget: float | None) -> str:
                     stopped = f"the budget of ${budget:.2f} is reached"
                 if all(job.state not in ("waiting", "queued", "running") for job in found):
                     return stopped
-                await _first(interrupted, worker)
+                await first_of(interrupted.wait(), worker.cut_off(), seconds=_LOOK_S)
     return "interrupted"
-
-
-async def _first(interrupted: asyncio.Event, worker: Worker) -> None:
-    """Wait a moment, or until there is a reason to end."""
-    ends = [asyncio.create_task(interrupted.wait()), asyncio.create_task(worker.cut_off())]
-    done, left = await asyncio.wait(ends, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
-    for task in left:
-        task.cancel()
-    for task in done:
-        task.result()
 
 
 class _Lines:

@@ -21,8 +21,8 @@ from agent.cli.terminal import complain, fitting
 from agent.config import Options, file_settings, options, private_folder
 from agent.errors import ResearchError
 from agent.export import export
+from agent.journal.events import utc_now
 from agent.journal.runs import Runs
-from agent.journal.writer import utc_now
 from agent.limits import EFFORTS
 
 if TYPE_CHECKING:

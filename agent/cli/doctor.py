@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent.cli.flags import given, some_run_flags
-from agent.cli.terminal import complain
+from agent.cli.terminal import complain, print_json
 from agent.config import Options, options, private_folder
 from agent.errors import ResearchError
-from agent.models.providers import SMALL, is_small
-from agent.models.resolve import endpoint_of
+from agent.models.providers import SMALL, endpoint_of, is_small
 from agent.run.models import open_remote_model
 from agent.run.web import open_web
 from agent.types import Message
@@ -63,7 +62,7 @@ class Checkup:
 @click.option("--fix", is_flag=True, help="Fetch a browser where there is none.")
 @click.option("--json", "as_json", is_flag=True, help="What was found, as JSON.")
 @some_run_flags(*_FLAGS)
-def doctor(fix: bool, as_json: bool, **flags: Any) -> int:  # noqa: FBT001 - click's way
+def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
     """Check Python, browser, data folder, each search provider, and the model."""
     if fix:
         fetch_browser()
@@ -73,7 +72,7 @@ def doctor(fix: bool, as_json: bool, **flags: Any) -> int:  # noqa: FBT001 - cli
         _show(findings)  # what needs no network need not wait for it
     more = asyncio.run(network(settings))
     if as_json:
-        print(json.dumps([asdict(finding) for finding in [*findings, *more]], indent=2))
+        print_json([*findings, *more])
     else:
         _show(more)
     return 0 if all(finding.well for finding in _needed([*findings, *more])) else 1
@@ -169,8 +168,6 @@ def _mend(name: str) -> str:
 
 
 async def _model(settings: Options) -> Checkup:
-    from contextlib import AsyncExitStack  # noqa: PLC0415 - only here
-
     try:
         where = endpoint_of(settings.model, settings.base_url, os.environ, settings)
         if where is None:

@@ -149,6 +149,13 @@ data_dir_option = click.option(
     help="Where runs and memory are kept.",
 )
 
+
+def token_option(variable: str) -> Callable[[F], F]:
+    """Make the option `--token` of what listens; `variable` is that of the environment."""
+    told = "What clients have to show; made up where there is none."
+    return click.option("--token", envvar=variable, metavar="TEXT", help=told)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import get_completion_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -165,6 +164,8 @@ _HOW = """\b
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
     """Print the script that completes commands and flags in SHELL."""
+    from click.shell_completion import get_completion_class  # noqa: PLC0415 - only for this
+
     kind = get_completion_class(shell)
     assert kind is not None, "click knows these three"
     name = ctx.find_root().info_name or "research"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-import signal
-from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from itertools import islice
@@ -17,7 +15,7 @@ import click
 
 from agent.cli.flags import Anywhere, given, json_option, number_option, run_flags_showing
 from agent.cli.stores import SHOWN, notify_option, open_jobs, place_options
-from agent.cli.terminal import note, print_json, print_rows
+from agent.cli.terminal import first_of, interruption, note, print_json, print_rows
 from agent.config import options
 from browser.text.words import clean
 
@@ -247,24 +245,13 @@ async def _work(
     from agent.jobs.telling import remind  # noqa: PLC0415 - as below
     from agent.jobs.worker import Worker  # noqa: PLC0415 - loads DBOS, an extra
 
-    stopped = asyncio.Event()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(name, stopped.set)
+    stopped = interruption()
     settings["ways"] = partial(channel_ways, environ=os.environ)
     handlers: dict[str, Handler] = {"monitor": look, "remind": remind}
     async with Worker(jobs, handlers=handlers, upkeep=[fire_due], **settings) as working:
         note(f"Worker {working.id} takes jobs from {_where(jobs)}. Ctrl-C ends it.")
-        ends = [asyncio.create_task(stopped.wait()), asyncio.create_task(working.cut_off())]
-        ends.append(asyncio.create_task(_tell(jobs, until_empty=until_empty)))
-        if with_parent:
-            ends.append(asyncio.create_task(_parent_ended()))
-        done, left = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        for task in left:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-        for task in done:
-            task.result()
+        ends = [stopped.wait(), working.cut_off(), _tell(jobs, until_empty=until_empty)]
+        await first_of(*ends, *([_parent_ended()] if with_parent else []))
     return 0
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import data_dir_option, run_flags_showing
+from agent.cli.flags import data_dir_option, given, json_option, run_flags_showing, token_option
 from agent.cli.progress import told
-from agent.cli.terminal import complain, counted, note
+from agent.cli.terminal import complain, counted, note, print_rows
 from agent.config import options, servers_path
-from agent.errors import CHECK_FAILED, ResearchError, UsageError
+from agent.errors import CHECK_FAILED, ResearchError, UsageError, from_extra
 from agent.listening import checked_token
 from agent.mcp.client_settings import PLACES, settings_for
 from agent.mcp_client.server_settings import (
@@ -41,22 +40,18 @@ def mcp() -> None:
 @mcp.command()
 @click.option("--http", is_flag=True, help="Over HTTP on loopback, instead of standard streams.")
 @click.option("--port", default=0, help="The port; 0: any that is free.")
-@click.option(
-    "--token",
-    envvar="RESEARCH_MCP_TOKEN",
-    metavar="TEXT",
-    help="What clients have to show; made up where there is none.",
-)
+@token_option("RESEARCH_MCP_TOKEN")
 @click.option("--browser", is_flag=True, help="Also our browser, as playwright-mcp has it.")
 @run_flags_showing(*SHOWN, "--allow-private", "--share", "--data-dir", "--no-memory")
-def serve(http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:  # noqa: FBT001 - click's way
+def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:
     """Serve MCP; takes the flags of a question for the runs that clients start."""
-    given = {name: value for name, value in flags.items() if value not in (None, ())}
-    settings = options(given, config=True)
-    server, serving = _loaded()
+    named = given(flags)
+    settings = options(named, config=True)
+    with from_extra("mcp"):
+        from agent.mcp import server, serving  # noqa: PLC0415 - an extra, of these commands alone
 
     def make(session: Any) -> Any:
-        return server.make_server(session, given, lambda event: told(event, 0), browser=browser)
+        return server.make_server(session, named, lambda event: told(event, 0), browser=browser)
 
     if not http:
         asyncio.run(serving.serve_stdio(settings, make))
@@ -69,20 +64,6 @@ def serve(http: bool, port: int, token: str | None, browser: bool, **flags: Any)
             note(f"Authorization: Bearer {made}")
 
     asyncio.run(serving.serve_http(settings, make, port=port, token=made, ready=ready))
-
-
-def _loaded() -> tuple[Any, Any]:
-    """Load the server; raises `UsageError` where the SDK is not installed."""
-    try:
-        from agent.mcp import server, serving  # noqa: PLC0415 - an extra, of these commands alone
-    except ModuleNotFoundError as error:
-        raise _not_installed(error) from error
-    return server, serving
-
-
-def _not_installed(error: ModuleNotFoundError) -> UsageError:
-    hint = "pip install 'urchin-research[mcp]'"
-    return UsageError(f"{error.name} is not installed", hint=hint)
 
 
 @mcp.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -99,8 +80,8 @@ def config(client: str, flags: tuple[str, ...]) -> None:
 
 
 @mcp.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def list_(as_json: bool) -> None:  # noqa: FBT001 - click's way
+@json_option
+def list_(*, as_json: bool) -> None:
     """List the MCP servers that runs may use: how each is reached, and where it is set."""
     servers = servers_of(options({}, config=True), config=True)
     rows = [
@@ -114,14 +95,12 @@ def list_(as_json: bool) -> None:  # noqa: FBT001 - click's way
         }
         for server in servers
     ]
-    if as_json:
-        print(json.dumps(rows, indent=2))
-        return
-    for row in rows:
-        off = " (disabled)" if row["disabled"] else ""
-        print(f"{row['name']:<16} {row['transport']:<6} {row['reached']}{off}  [{row['file']}]")
-    if not rows:
-        note(*NO_SERVERS)
+    print_rows(rows, _server, as_json=as_json, empty=NO_SERVERS)
+
+
+def _server(row: dict[str, Any]) -> str:
+    off = " (disabled)" if row["disabled"] else ""
+    return f"{row['name']:<16} {row['transport']:<6} {row['reached']}{off}  [{row['file']}]"
 
 
 def _reached(server: NamedServer) -> str:
@@ -141,7 +120,7 @@ def _reached(server: NamedServer) -> str:
 @click.option("--timeout", type=float, metavar="SECONDS", help="Of a call (60).")
 @click.option("--always-allow", multiple=True, metavar="PATTERN", help="Tools that need no yes.")
 @data_dir_option
-def add(name: str, reached: tuple[str, ...], data_dir: Path | None, **given: Any) -> None:
+def add(name: str, reached: tuple[str, ...], data_dir: Path | None, **told: Any) -> None:
     """Add an MCP server under NAME: an address, or a command with its arguments.
 
     Its tools are allowed as they are now; one that changes asks again.
@@ -154,11 +133,11 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path | None, **given: Any
     if "://" in reached[0] and not reached[0].lower().startswith(("http://", "https://")):
         raise UsageError(f"no address of a server: {reached[0]!r}", hint="It begins with https://.")
     if "://" in reached[0]:
-        row: dict[str, Any] = {"type": "sse" if given["sse"] else "http", "url": reached[0]}
+        row: dict[str, Any] = {"type": "sse" if told["sse"] else "http", "url": reached[0]}
     else:
         row = {"command": reached[0], "args": [*reached[1:]]}
-    row |= {"env": _pairs(given["env"]), "headers": _pairs(given["header"])}
-    row |= {"timeout": given["timeout"], "alwaysAllow": [*given["always_allow"]]}
+    row |= {"env": _pairs(told["env"]), "headers": _pairs(told["header"])}
+    row |= {"timeout": told["timeout"], "alwaysAllow": [*told["always_allow"]]}
     rows[name] = {key: value for key, value in row.items() if value}
     settings_of(name, rows[name], place)
     print(f"{name} is in {write_servers(rows)}")
@@ -189,19 +168,16 @@ def remove(name: str) -> None:
 @click.argument("names", nargs=-1)
 @click.option("--allow", is_flag=True, help="Allow the tools as they are now.")
 @data_dir_option
-def test(names: tuple[str, ...], allow: bool, data_dir: Path | None) -> int:  # noqa: FBT001 - click's way
+def test(names: tuple[str, ...], data_dir: Path | None, *, allow: bool) -> int:
     """Reach MCP servers, all or those named: their tools, and what changed since it was allowed."""
     return 0 if asyncio.run(_tested(names, data_dir, allow=allow)) else CHECK_FAILED
 
 
 async def _tested(names: Any, data_dir: Path | None, *, allow: bool) -> bool:
     """Reach servers side by side; True where all were reached and are as they were allowed."""
-    try:
+    with from_extra("mcp"):
         from agent.mcp_client.server_tools import Server  # noqa: PLC0415 - loads the SDK
-    except ModuleNotFoundError as error:
-        raise _not_installed(error) from error
-    given = {"data_dir": data_dir} if data_dir else {}
-    settings = options(given, config=True)
+    settings = options(given({"data_dir": data_dir}), config=True)
     servers = servers_of(settings, config=True)
     unknown = set(names) - {server.name for server in servers}
     if unknown:

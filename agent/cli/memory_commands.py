@@ -23,13 +23,14 @@ from agent.cli.flags import (
     calendars_option,
     complete_option,
     is_given,
+    json_option,
     number_option,
     require_one,
     require_words,
     roots_option,
 )
 from agent.cli.stores import Place, opened, placed
-from agent.cli.terminal import complain_of, counted, note
+from agent.cli.terminal import complain_of, counted, note, print_json, print_rows
 from agent.config import options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
 from agent.export import write_file
@@ -72,36 +73,28 @@ def memory() -> None:
 @_kinds
 @click.option("--all", "every", is_flag=True, help="What runs left as well, by id.")
 @number_option(100, "How many, the newest.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @click.pass_obj
 def list_(
-    place: Place,
-    kinds: tuple[str, ...],
-    every: bool,  # noqa: FBT001 - click's way
-    number: int,
-    as_json: bool,  # noqa: FBT001
+    place: Place, /, kinds: tuple[str, ...], number: int, *, every: bool, as_json: bool
 ) -> None:
     """List what is remembered by key; --all or --kind for the rest."""
-    rows: list[dict[str, Any]]
-    with opened(place) as store:
-        if kinds or every:
-            found = store.newest(sorted(expand(kinds)) or None, number)
-            lines = [_row(hit) for hit in found]
-            rows = [{"id": h.id, "key": h.key, "text": h.text, "kind": h.kind} for h in found]
-        else:
+    if not kinds and not every:
+        with opened(place) as store:
             kept = list(store.remembered().items())[-number:]
-            lines = [clean(f"{key}: {value}") for key, value in kept]
-            rows = [{"key": key, "text": str(value)} for key, value in kept]
-        if not lines and not as_json:
+        rows = [{"key": key, "text": str(value)} for key, value in kept]
+        empty = "Nothing is remembered by key.", "`--all` lists what runs left as well."
+        print_rows(rows, "{0[key]}: {0[text]}".format, as_json=as_json, empty=empty)
+        return
+    with opened(place) as store:
+        found = store.newest(sorted(expand(kinds)) or None, number)
+        if not found and not as_json:
             _require_known(store, kinds)
-            note(
-                "Nothing is remembered here yet." if every else "Nothing is remembered by key.",
-                "" if every or kinds else "`--all` lists what runs left as well.",
-            )
     if as_json:
-        print(json.dumps(rows, ensure_ascii=False, indent=2))
+        print_json([{"id": h.id, "key": h.key, "text": h.text, "kind": h.kind} for h in found])
     else:
-        print("\n".join(lines), end="\n" if lines else "")
+        nothing = "Nothing is remembered here yet." if every else "Nothing is remembered by key."
+        print_rows(found, _row, empty=[nothing])
 
 
 @memory.command()
@@ -117,8 +110,7 @@ def search(place: Place, query: str, kinds: tuple[str, ...], number: int) -> Non
         if not found:
             _require_known(store, kinds)
             raise NotFound(f"nothing that is remembered bears on {query!r}")
-    for hit in found:
-        print(f"{hit.score:5.2f}  {_row(hit)}")
+    print_rows(found, lambda hit: f"{hit.score:5.2f}  {_row(hit)}")
 
 
 @memory.command()
@@ -212,7 +204,7 @@ def graph(place: Place, output: Path | None) -> None:
 @memory.command()
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_context
-def delete(ctx: click.Context, yes: bool) -> None:  # noqa: FBT001 - click's way
+def delete(ctx: click.Context, /, *, yes: bool) -> None:
     """Delete all that a --namespace holds, conversations too, for good."""
     place: Place = ctx.obj
     namespace = place[1]
@@ -310,10 +302,7 @@ def seal(place: Place, category: str, content: str) -> None:
 @complete_option
 @click.pass_obj
 def stamp(
-    place: Place,
-    authority: str | None,
-    calendars: tuple[str, ...],
-    complete: bool,  # noqa: FBT001 - click's way
+    place: Place, /, authority: str | None, calendars: tuple[str, ...], *, complete: bool
 ) -> None:
     """Have the head stamped with the time: by the authority at URL (RFC 3161), or by calendars.
 
@@ -401,7 +390,7 @@ def _row(hit: Hit) -> str:
     text = " ".join(hit.text.split())
     text = text if len(text) <= _LINE else text[: _LINE - 1] + "…"
     kind = f"shared {hit.kind}" if hit.shared else hit.kind
-    return clean(f"{hit.id:>6} [{kind}] {f'{hit.key}: ' if hit.kind == 'memory' else ''}{text}")
+    return f"{hit.id:>6} [{kind}] {f'{hit.key}: ' if hit.kind == 'memory' else ''}{text}"
 
 
 async def _finish_runs(store: Memory, name: str | None, settings: Options) -> None:

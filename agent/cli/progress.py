@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import time
+from contextlib import contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
-
-from rich.console import Console, Group
-from rich.live import Live
-from rich.spinner import Spinner
-from rich.text import Text
 
 from agent.export.verdicts import asked_for, failure
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Group
 
     from agent.journal.events import Event
 
@@ -107,6 +105,10 @@ class LiveView:
         self._usd = 0.0
         self._started = time.monotonic()
         self._speech = Speech()
+        from rich.console import Console  # noqa: PLC0415 - rich only on a terminal
+        from rich.live import Live  # noqa: PLC0415 - as above
+        from rich.spinner import Spinner  # noqa: PLC0415 - as above
+
         self._spinner = Spinner("dots")
         self._console = Console(stderr=True)
         self._live = Live(
@@ -122,12 +124,7 @@ class LiveView:
         self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Clear the view."""
         self._live.stop()
 
@@ -151,6 +148,9 @@ class LiveView:
                 self._live.refresh()
 
     def _view(self) -> Group:
+        from rich.console import Group  # noqa: PLC0415 - as above
+        from rich.text import Text  # noqa: PLC0415 - as above
+
         elapsed = time.monotonic() - self._started
         cost = f" · ${self._usd:.4f}" if self._usd else ""
         status = f" {self._doing} · {self._sources} sources · {elapsed:.0f} s{cost}"
@@ -196,3 +196,21 @@ class Speech:
         said = said.replace("<<THINK>>", " ").replace("<</THINK>>", " ")
         flat = " ".join(clean(said).split())
         return flat if len(flat) <= width else "…" + flat[1 - width :]
+
+
+@contextmanager
+def progress_view(*, quiet: bool, verbose: int) -> Iterator[Callable[[Event], None]]:
+    """Give a listener of events that shows progress while the block lasts."""
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        with LiveView(verbose) as view:
+            yield view.note
+    else:
+        started = time.monotonic()
+
+        def line(event: Event) -> None:
+            for text in told(event, verbose):
+                print(f"{time.monotonic() - started:6.1f}s  {text}", file=sys.stderr, flush=True)
+
+        yield line

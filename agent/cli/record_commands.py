@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
 import sys
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from agent.cli.flags import blocks_option, data_dir_option, roots_option
 from agent.cli.render import print_report
 from agent.cli.stores import all_runs
-from agent.cli.terminal import complain
+from agent.cli.terminal import complain, print_json
 from agent.errors import CHECK_FAILED
 from agent.export.compare_runs import compare
 from agent.export.run_archive import is_archive, opened
@@ -46,24 +45,29 @@ if TYPE_CHECKING:
 @data_dir_option
 def verify(
     run: str,
-    head: bool,  # noqa: FBT001
     against: str | None,
     roots: Path | None,
     blocks: dict[int, bytes],
-    as_json: bool,  # noqa: FBT001
     data_dir: Path | None,
+    *,
+    head: bool,
+    as_json: bool,
 ) -> int:
     """Check RUN offline: its chain of events, pages, report, and every quote.
 
     Exits 8 where anything was changed, and says what and where. Who keeps the head of a run
     elsewhere (`--head`) can tell later, with `--against`, that no event was rewritten since.
     """
-    found = _verified(run, data_dir, roots, blocks)
+    if is_archive(run):
+        found = verify_archive(Path(run), roots, blocks)
+    else:
+        with opened(run, all_runs(data_dir)) as folder:
+            found = check(folder, roots, blocks)
     told = [f"{flaw.where}: {flaw.what}" for flaw in found.flaws]
     if against and against != found.head:
         told.append(f"the head is {found.head or 'not to be had'}, not {against}")
     if as_json:
-        print(json.dumps({**asdict(found), "ok": not told}, indent=2))
+        print_json({**asdict(found), "ok": not told})
     elif head and not told:
         print(found.head)
     else:
@@ -71,16 +75,6 @@ def verify(
     if told:
         complain(f"{found.run} does not hold: {len(told)} flaw{'s' * (len(told) != 1)}")
     return CHECK_FAILED if told else 0
-
-
-def _verified(
-    name: str, data_dir: Path | None, roots: Path | None, blocks: dict[int, bytes]
-) -> Verified:
-
-    if is_archive(name):
-        return verify_archive(Path(name), roots, blocks)
-    with opened(name, all_runs(data_dir)) as folder:
-        return check(folder, roots, blocks)
 
 
 def _verified_summary(found: Verified) -> str:
@@ -100,15 +94,16 @@ _WIDEST = 160
 @click.argument("b", metavar="B", default="last")
 @click.option("--json", "as_json", is_flag=True, help="The comparison as JSON.")
 @data_dir_option
-def diff(a: str, b: str, as_json: bool, data_dir: Path | None) -> int:  # noqa: FBT001
+def diff(a: str, b: str, data_dir: Path | None, *, as_json: bool) -> int:
     """Show runs A and B (or their archives) side by side; exits 8 when their answers differ."""
     runs = all_runs(data_dir)
     with ExitStack() as stack:
         first, second = (stack.enter_context(opened(name, runs)) for name in (a, b))
         found = compare(first, second)
-    print(json.dumps(asdict(found), indent=2, ensure_ascii=False)) if as_json else _show_comparison(
-        found
-    )
+    if as_json:
+        print_json(found)
+    else:
+        _show_comparison(found)
     if not found.same_answer:
         complain("the answers differ")
     return 0 if found.same_answer else CHECK_FAILED
@@ -173,29 +168,29 @@ def _paired(
 @click.option("--assert", "check", is_flag=True, help="Exit 8 unless the answer is the same.")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
 @data_dir_option
-def replay(run: str, check: bool, as_json: bool, data_dir: Path | None, **flags: Any) -> int:  # noqa: FBT001
+def replay(
+    run: str,
+    model: str | None,
+    base_url: str | None,
+    data_dir: Path | None,
+    *,
+    live: bool,
+    check: bool,
+    as_json: bool,
+) -> int:
     """Run RUN again from its record, or its archive, alone: no network, model or browser."""
     with opened(run, all_runs(data_dir)) as folder:
         record = RunRecord.read(folder)
         record = without_reach(record) if is_archive(run) else record
-        report = asyncio.run(_replayed(record, data_dir, **flags))
+        if model is None and base_url is None:
+            report = asyncio.run(again(record))
+        else:
+            asked = on_recorded_web(
+                record, model=model, base_url=base_url, data_dir=data_dir, live=live
+            )
+            report = asyncio.run(asked)
     print(report.to_json()) if as_json else print_report(report)
     if check and report.answer != record.answer:
         complain("the answer is another one than on record")
         return CHECK_FAILED
     return 0 if check else exit_code(report)
-
-
-async def _replayed(
-    record: Any,
-    data_dir: Path | None,
-    model: str | None,
-    base_url: str | None,
-    live: bool,  # noqa: FBT001
-) -> Any:
-    if model is None and base_url is None:
-        return await again(record)
-
-    return await on_recorded_web(
-        record, model=model, base_url=base_url, data_dir=data_dir, live=live
-    )

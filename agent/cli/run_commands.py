@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -19,13 +18,14 @@ from agent.cli.flags import (
     calendars_option,
     complete_option,
     data_dir_option,
+    json_option,
     number_option,
     require_one,
 )
 from agent.cli.progress import told
 from agent.cli.render import export_paths, print_report, write_exports
 from agent.cli.stores import all_runs, still_left
-from agent.cli.terminal import complain, complain_of
+from agent.cli.terminal import complain, complain_of, print_json, print_rows
 from agent.config import options
 from agent.export import timestamps
 from agent.export.run_archive import opened
@@ -41,21 +41,15 @@ if TYPE_CHECKING:
 
 @click.group(cls=Anywhere, invoke_without_command=True)
 @number_option(20, "How many, newest first.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @data_dir_option
 @click.pass_context
-def runs(ctx: click.Context, number: int, as_json: bool, data_dir: Path | None) -> None:  # noqa: FBT001 - click's way
+def runs(ctx: click.Context, number: int, data_dir: Path | None, *, as_json: bool) -> None:
     """List runs, newest first."""
     ctx.obj = data_dir
     if ctx.invoked_subcommand is None:
         rows = [_run_row(run) for run in islice(all_runs(data_dir), number)]
-        if as_json:
-            print(json.dumps(rows, ensure_ascii=False, indent=2))
-        for row in () if as_json else rows:
-            question = " ".join(clean(row["question"]).split())[:70]
-            rated = _rated(row["confidence"])
-            line = f"{row['run']}  {row['status']:<9}  {rated}  {question}".rstrip()
-            print(line[: get_terminal_size().columns] if sys.stdout.isatty() else line)
+        print_rows(rows, _run_line, as_json=as_json)
 
 
 @runs.command()
@@ -84,10 +78,12 @@ def rm(data_dir: Path | None, names: tuple[str, ...], keep: int | None) -> None:
 @click.pass_obj
 def seal(
     data_dir: Path | None,
+    /,
     name: str,
     authority: str | None,
     calendars: tuple[str, ...],
-    complete: bool,  # noqa: FBT001
+    *,
+    complete: bool,
 ) -> None:
     """Have the head of a run stamped with the time; `research verify` says since when it stands.
 
@@ -114,25 +110,20 @@ def seal(
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
 @click.option("--steps", is_flag=True, help="Every step as well.")
 @data_dir_option
-def show(run: str, as_json: bool, steps: bool, data_dir: Path | None) -> None:  # noqa: FBT001
+def show(run: str, data_dir: Path | None, *, as_json: bool, steps: bool) -> None:
     """Show a run, or its archive: its answer and sources; --steps for what it did."""
     with opened(run, all_runs(data_dir)) as folder:
-        _show_run(folder, as_json=as_json, steps=steps)
-
-
-def _show_run(folder: RunFolder, *, as_json: bool, steps: bool) -> None:
-
-    report = report_of(folder)
+        report, events = report_of(folder), list(read_events(folder.journal))
     if as_json:
         print(report.to_json())
         return
     print(f"# {clean(report.question)}\n")
     if steps:
-        for event in read_events(folder.journal):
+        for event in events:
             for line in told(event, verbose=2):
                 print(f"{event.place:>8}  {line}")
         print()
-    limits = [e.data["limit"] for e in read_events(folder.journal) if e.type == "answer.draft"]
+    limits = [event.data["limit"] for event in events if event.type == "answer.draft"]
     print_report(report, limits[-1] if limits else None)
     if report.error is not None:
         complain(f"the run failed: {report.error.message}", report.error.hint)
@@ -157,18 +148,21 @@ def _run_row(folder: RunFolder) -> dict[str, Any]:
     return {**row, **{name: report[name] for name in (*row, "elapsed_s", "usage")}}
 
 
-def _rated(confidence: float | None) -> str:
-    return "  – " if confidence is None else f"{confidence:.2f}"
+def _run_line(row: dict[str, Any]) -> str:
+    question = " ".join(clean(row["question"]).split())[:70]
+    rated = "  – " if row["confidence"] is None else f"{row['confidence']:.2f}"
+    line = f"{row['run']}  {row['status']:<9}  {rated}  {question}".rstrip()
+    return line[: get_terminal_size().columns] if sys.stdout.isatty() else line
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @data_dir_option
-def usage(as_json: bool, data_dir: Path | None) -> None:  # noqa: FBT001
+def usage(data_dir: Path | None, *, as_json: bool) -> None:
     """Show calls, tokens and dollars by day and model, over all runs that are kept."""
     lines = add_up(all_runs(data_dir))
     if as_json:
-        print(json.dumps([asdict(line) for line in lines], indent=2))
+        print_json(lines)
         return
     still = still_left(data_dir)
     print(

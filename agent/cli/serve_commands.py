@@ -15,25 +15,24 @@ import click
 
 from agent.channels.dialogue import Dialogue
 from agent.channels.running import check_channel, checked, run_channels, settings_of
-from agent.cli.flags import data_dir_option, given, run_flags_showing
+from agent.cli.flags import data_dir_option, given, run_flags_showing, token_option
 from agent.cli.progress import told
 from agent.cli.settings_commands import write_settings
 from agent.cli.stores import jobs_url_option, open_jobs
-from agent.cli.terminal import complain, note
+from agent.cli.terminal import complain, note, print_rows
 from agent.config import config_path, options, read_file
-from agent.errors import ResearchError, UsageError
+from agent.errors import ResearchError, UsageError, from_extra
 from agent.listening import HOST, checked_token
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from agent.config import Options
     from agent.serve.job_book import JobBook
 
 
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--attach", "--cdp", "--budget")
 PORT = 8321
+NO_CHANNELS = ("No channels are set.", "`research channels add telegram --allow ID` adds one.")
 
 
 @click.command()
@@ -46,12 +45,7 @@ PORT = 8321
     metavar="NAME[:PORT]",
     help="A name under which it is called, behind a proxy or in a network.",
 )
-@click.option(
-    "--token",
-    envvar="RESEARCH_SERVE_TOKEN",
-    metavar="TEXT",
-    help="What clients have to show; made up where there is none.",
-)
+@token_option("RESEARCH_SERVE_TOKEN")
 @click.option(
     "--folder",
     multiple=True,
@@ -75,7 +69,8 @@ def serve(
     """Serve the page and the API on loopback; takes the flags of a question for its runs."""
     named = {name: _plain(value) for name, value in given(flags).items()}
     settings = options(named, config=True)
-    app = _loaded()
+    with from_extra("serve"):
+        from agent.serve import app  # noqa: PLC0415 - an extra, of this command alone
     made = checked_token(token) if token is not None else secrets.token_urlsafe(32)
 
     async def checkup() -> list[dict[str, Any]]:
@@ -123,16 +118,6 @@ def _plain(value: Any) -> Any:
     return str(value.resolve()) if isinstance(value, Path) else value
 
 
-def _loaded() -> ModuleType:
-    """Load the server; raises `UsageError` where it is not installed."""
-    try:
-        from agent.serve import app  # noqa: PLC0415 - an extra, of this command alone
-    except ModuleNotFoundError as error:
-        hint = "pip install 'urchin-research[serve]'"
-        raise UsageError(f"{error.name} is not installed", hint=hint) from error
-    return app
-
-
 @click.group()
 @data_dir_option
 @click.pass_context
@@ -149,16 +134,15 @@ def _options(ctx: click.Context) -> Options:
 @click.pass_context
 def list_(ctx: click.Context) -> None:
     """Name the channels, whom each hears, and which of its secrets are not set."""
-    known = settings_of(_options(ctx))
-    for name, (made, settings) in known.items():
-        variables = [settings.keys.get(key, usual) for key, usual in made.keys.items()]
-        missing = [
-            f"{variable} is not set" for variable in variables if not os.environ.get(variable)
-        ]
-        heard = ", ".join(settings.allow) or "nobody"
-        print(clean("  ".join([name, settings.kind, f"hears {heard}", *missing])))
-    if not known:
-        note("No channels are set.", "`research channels add telegram --allow ID` adds one.")
+    print_rows([*settings_of(_options(ctx)).items()], _channel, empty=NO_CHANNELS)
+
+
+def _channel(row: tuple[str, tuple[Any, Any]]) -> str:
+    name, (made, settings) = row
+    variables = (settings.keys.get(key, usual) for key, usual in made.keys.items())
+    missing = [f"{variable} is not set" for variable in variables if not os.environ.get(variable)]
+    heard = ", ".join(settings.allow) or "nobody"
+    return "  ".join([name, settings.kind, f"hears {heard}", *missing])
 
 
 @channels.command()
@@ -230,8 +214,7 @@ def run(ctx: click.Context, names: tuple[str, ...]) -> None:
 
 def _named(settings: Options) -> list[str]:
     if not settings.channels:
-        hint = "`research channels add telegram --allow ID` adds one."
-        raise UsageError("no channels are set", hint=hint)
+        raise UsageError("no channels are set", hint=NO_CHANNELS[1])
     return list(settings.channels)
 
 

@@ -23,8 +23,7 @@ from agent.config import (
 from agent.errors import UsageError
 from agent.files import write_whole
 from agent.guard.secret_store import SecretStore, ValueStore
-from agent.models.providers import PROVIDERS
-from agent.models.resolve import endpoint_of
+from agent.models.providers import PROVIDERS, endpoint_of
 from browser.text.words import clean
 
 if TYPE_CHECKING:

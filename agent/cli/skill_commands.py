@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import Anywhere
+from agent.cli.flags import Anywhere, json_option
 from agent.cli.stores import Place, opened, placed
-from agent.cli.terminal import note
+from agent.cli.terminal import print_json, print_rows
 from agent.config import options
 from agent.errors import UsageError
 from agent.export import write_file
@@ -33,27 +32,19 @@ def skills() -> None:
 
 
 @skills.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @click.pass_obj
-def list_(place: Place, as_json: bool) -> None:  # noqa: FBT001 - click's way
+def list_(place: Place, /, *, as_json: bool) -> None:
     """List the skills: score, how often used, where from, instruction."""
     known = _skills(place)
     written = _written(place)
     if as_json:
-        known += [{"name": s.name, "source": s.owner, "folder": str(s.folder)} for s in written]
-        print(json.dumps(known, ensure_ascii=False, indent=2))
+        print_json(
+            [*known, *({"name": s.name, "source": s.owner, "folder": s.folder} for s in written)]
+        )
         return
-    if not known and not written:
-        note("No skills were learned yet.")
-    for one in written:
-        said = f"left out: {one.broken}" if one.broken else one.description[:_LINE]
-        print(clean(f"  –    –  {one.owner:<7} {one.name}: {said}"))
-    for skill in known:
-        said = " ".join(str(skill.get("instruction", "")).split())
-        used, source = skill.get("usageCount") or 0, skill.get("source", "")
-        source = source if skill.get("trusted", True) else "quoted"
-        head = f"{skill.get('score', 50):>3}  {used:>3}×  {source:<6}  {skill['name']}"
-        print(clean(f"{head}: {said if len(said) <= _LINE else said[:_LINE] + '…'}"))
+    lines = [*map(_written_line, written), *map(_learned_line, known)]
+    print_rows(lines, str, empty=["No skills were learned yet."])
 
 
 @skills.command()
@@ -61,10 +52,7 @@ def list_(place: Place, as_json: bool) -> None:  # noqa: FBT001 - click's way
 @click.pass_obj
 def show(place: Place, name: str) -> None:
     """Show all that is kept of the skill NAME."""
-    found = next((skill for skill in _skills(place) if skill["name"] == name), None)
-    if found is None:
-        raise _unknown(name)
-    for key, value in found.items():
+    for key, value in _skill(place, name).items():
         print(clean(f"{key}: {value}"))
 
 
@@ -73,13 +61,11 @@ def show(place: Place, name: str) -> None:
 @click.pass_obj
 def trust(place: Place, name: str) -> None:
     """Take the skill NAME for your own instruction: runs are told to apply it from now on."""
+    found = _skill(place, name)
+    found.pop("trusted", None)
     with opened(place) as memory:
-        upkeep = memory.upkeep("")
-        found = next((skill for skill in upkeep.skills() if skill["name"] == name), None)
-        if found is None:
-            raise _unknown(name)
-        upkeep.put_skills([{key: value for key, value in found.items() if key != "trusted"}])
-        print(clean(f"trusted {name}: {found.get('instruction', '')}"))
+        memory.upkeep("").put_skills([found])
+    print(clean(f"trusted {name}: {found.get('instruction', '')}"))
 
 
 @skills.command()
@@ -88,9 +74,7 @@ def trust(place: Place, name: str) -> None:
 @click.pass_obj
 def export(place: Place, name: str, folder: Path) -> None:
     """Write the learned skill NAME as FOLDER/SKILL.md, as other programs read it."""
-    found = next((skill for skill in _skills(place) if skill["name"] == name), None)
-    if found is None:
-        raise _unknown(name)
+    found = _skill(place, name)
     path = folder / FILE
     write_file(path, skill_md(name, str(found.get("instruction", ""))).encode())
     print(clean(f"wrote {path}"))
@@ -105,6 +89,27 @@ def rm(place: Place, name: str) -> None:
         if not memory.upkeep("").drop_skill(name):
             raise _unknown(name)
     print(clean(f"forgot {name}"))
+
+
+def _written_line(one: Skill) -> str:
+    said = f"left out: {one.broken}" if one.broken else one.description[:_LINE]
+    return f"  –    –  {one.owner:<7} {one.name}: {said}"
+
+
+def _learned_line(skill: dict[str, Any]) -> str:
+    said = " ".join(str(skill.get("instruction", "")).split())
+    said = said if len(said) <= _LINE else said[:_LINE] + "…"
+    source = skill.get("source", "") if skill.get("trusted", True) else "quoted"
+    used = skill.get("usageCount") or 0
+    return f"{skill.get('score', 50):>3}  {used:>3}×  {source:<6}  {skill['name']}: {said}"
+
+
+def _skill(place: Place, name: str) -> dict[str, Any]:
+    """Find a learned skill; raises `UsageError`."""
+    found = next((skill for skill in _skills(place) if skill["name"] == name), None)
+    if found is None:
+        raise _unknown(name)
+    return found
 
 
 def _skills(place: Place) -> list[dict[str, Any]]:

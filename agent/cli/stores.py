@@ -13,7 +13,7 @@ import click
 
 from agent.cli.flags import data_dir_option
 from agent.config import Options, default_data_dir, options, private_folder
-from agent.errors import UsageError
+from agent.errors import from_extra
 from agent.journal.runs import Runs
 from agent.run.settings import left_of, memory_of
 
@@ -74,7 +74,6 @@ def still_left(data_dir: Path | None) -> Left:
         return left_of(settings, SharedSpending(jobs.database, settings.data))
 
 
-JOBS_HINT = "pip install 'urchin-research[jobs]'"
 JOBS_URL = "RESEARCH_JOBS_URL"
 jobs_url_option = click.option(
     "--jobs-url",
@@ -96,29 +95,21 @@ SHOWN = (
 
 def tasks_of(settings: Options) -> Sequence[Tool]:
     """Make the tools of a run that may set tasks; raises `UsageError` without their engine."""
-    with _engine():
+    with from_extra("jobs"):
         from agent.jobs.task_tools import task_tools  # noqa: PLC0415 - loads DBOS, an extra
     return task_tools(settings, partial(open_jobs, os.environ.get(JOBS_URL), settings.data))
 
 
 def check_tasks(settings: Options) -> None:
     """Raise `UsageError` where tasks are allowed, and cannot be set or told of."""
-    with _engine():
+    with from_extra("jobs"):
         from agent.jobs.jobs import check_targets  # noqa: PLC0415 - as above
     check_targets(settings.allow_tasks)
 
 
-@contextmanager
-def _engine() -> Iterator[None]:
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise UsageError(f"jobs need {error.name}, which is not here", hint=JOBS_HINT) from error
-
-
 def open_jobs(url: str | None, data_dir: Path | None) -> Jobs:
     """Open the jobs; raises `UsageError` where their engine is not installed."""
-    with _engine():
+    with from_extra("jobs"):
         from agent.jobs.jobs import Jobs  # noqa: PLC0415 - loads DBOS, an extra
     return Jobs.open(url, data_dir)
 

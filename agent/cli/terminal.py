@@ -6,16 +6,16 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import sys
 import textwrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agent.models.providers import default_model
-from agent.models.resolve import EXTRACTIVE
+from agent.models.providers import EXTRACTIVE, default_model
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Sequence
 
     from agent.config import Options
     from agent.run.preview import Preview
@@ -130,6 +130,30 @@ def asker(flags: dict[str, Any]) -> Ask | None:
         return await _read_line(f"\n? {clean(question)}\n> ")
 
     return ask
+
+
+def interruption() -> asyncio.Event:
+    """Give what is set by Ctrl-C or SIGTERM from now on."""
+    interrupted = asyncio.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(name, interrupted.set)
+    return interrupted
+
+
+async def first_of(*ends: Coroutine[Any, Any, object], seconds: float | None = None) -> None:
+    """Wait until one of these ends, or the time is up; the others are cancelled.
+
+    Raises what the one that ended raised.
+    """
+    tasks = [asyncio.ensure_future(end) for end in ends]
+    try:
+        done, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _at_a_terminal() -> bool:

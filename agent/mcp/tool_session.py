@@ -25,9 +25,8 @@ from agent.run.settings import logged_in_sites, memory_of
 from agent.run.web import open_web
 from agent.tools.action_tools import SCRIPTING_TOOLS
 from agent.tools.context import Limits, ToolContext
-from agent.tools.observed import ObservedCalls
 from agent.tools.policy import Policy
-from agent.tools.toolset import select, tools_there
+from agent.tools.toolset import ObservedCalls, select, tools_there
 from agent.types import ToolCall
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from agent.memory import kinds
 from agent.memory.associations import LinkKind, MemoryLink
 from agent.memory.memory_types import Consolidated, Origin
 from agent.memory.records import RUNS, MemoryDraft, details
-from agent.memory.terms import content_key
+from agent.memory.term_index import content_key
 from browser.text.words import words
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from agent import jsvalues as js
 from agent.limits import LimitSettings
 from agent.memory import kinds
 from agent.memory.memory_types import Layers, Untrusted
-from agent.memory.terms import index_terms
+from agent.memory.term_index import index_terms
 from agent.protocol.replies import inert
 from agent.types import Message
 from browser.text.words import words

@@ -20,7 +20,7 @@ from agent.memory import kinds
 from agent.memory.layers import SHOWN_WITHOUT_FILTER, relevant
 from agent.memory.memory_types import Layers, Origin, Untrusted
 from agent.memory.records import RUNS, MemoryDraft, details, unpack
-from agent.memory.terms import content_key, index_terms, unmarked
+from agent.memory.term_index import content_key, index_terms, unmarked
 from agent.types import VerdictState
 
 if TYPE_CHECKING:

@@ -11,8 +11,15 @@ from typing import Any
 from agent import jsvalues
 from agent.memory.kinds import ALONE, NAMED, UNSEARCHED
 from agent.memory.memory_types import Hit, Origin, ReservedKey
-from agent.memory.term_index import ASKS, NAMES_TIME
-from agent.memory.terms import has_speaker, index_terms, kind_term, memory_terms, names_time
+from agent.memory.term_index import (
+    ASKS,
+    NAMES_TIME,
+    has_speaker,
+    index_terms,
+    kind_term,
+    memory_terms,
+    names_time,
+)
 
 RUNS = "runs"
 """The note that says when the last two runs ended."""

@@ -17,16 +17,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agent.memory.kinds import OTHER_WEIGHT, WEIGHTS
-from agent.memory.term_index import ASKS, NAMES_TIME, Reach
-from agent.memory.terms import kind_term, parse, speaker_term
+from agent.memory.term_index import ASKS, NAMES_TIME, Reach, kind_term, parse, speaker_term
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import sqlalchemy as sa
 
-    from agent.memory.term_index import IndexedTerm, Range, TermIndex
-    from agent.memory.terms import Query
+    from agent.memory.term_index import IndexedTerm, Query, Range, TermIndex
 
     Scored = list[tuple[float, IndexedTerm]]
 

@@ -18,7 +18,7 @@ from agent.errors import (
 )
 from agent.models.base import CALL_BUDGET, Hearing, ModelReply, Usage
 from agent.models.failures import BACKOFF, UNREACHED, Transient, retrying
-from agent.models.providers import get_ready, priced
+from agent.models.providers import load_prices, priced
 from agent.protocol.native import with_calls
 from agent.protocol.replies import inert
 from browser.net.transport import certificates
@@ -139,7 +139,7 @@ class RemoteModel(ABC):
     async def _tried(self, asked: ModelRequest, heard: Hearing | None) -> ModelReply:
         if self.where.needs_key and not self.where.key:
             raise self._keyless()
-        get_ready(self.where.prices)
+        load_prices(self.where.prices)
         try:
             async for attempt in retrying(self._backoff):
                 with attempt:

@@ -32,9 +32,8 @@ from agent.guard.budget import Budget
 from agent.guard.model_client import ModelClient
 from agent.guard.provenance import UNTRUSTED
 from agent.guard.redact import Redactor, secrets_of
-from agent.journal.events import MAIN
+from agent.journal.events import MAIN, Journal
 from agent.journal.runs import RunFolder, Runs
-from agent.journal.writer import Journal
 from agent.models.base import Task, takes
 from agent.run.models import RedactingModel
 from agent.run.outcome import verified

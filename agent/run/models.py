@@ -13,12 +13,12 @@ from agent.limits import STANDARD
 from agent.loop.guided import GuidedModel
 from agent.models.base import Wrapping, heard_reply
 from agent.models.local import serving
-from agent.models.providers import is_small
-from agent.models.resolve import (
+from agent.models.providers import (
     EXTRACTIVE,
     SCRIPTED,
     endpoint_of,
     get_ready,
+    is_small,
     plugged_model,
     remote_model,
 )

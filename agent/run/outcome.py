@@ -11,7 +11,7 @@ from agent.evidence.answer import check_answer, report_source
 from agent.journal.events import JUDGE
 from agent.keyless.model import ExtractiveModel
 from agent.loop.loop import without_calls
-from agent.models.resolve import EXTRACTIVE
+from agent.models.providers import EXTRACTIVE
 from agent.prompts import WRAP_UP
 from agent.protocol.replies import NOT_FOUND
 from agent.tools.context import NO_BROWSER

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from agent.evidence.store import Evidence
 from agent.guard.window import tokens
-from agent.journal.writer import utc_now
+from agent.journal.events import utc_now
 from agent.models.base import Usage
-from agent.models.providers import priced
-from agent.models.resolve import EXTRACTIVE, endpoint_of
+from agent.models.providers import EXTRACTIVE, endpoint_of, priced
 from agent.planner.plan import wants_plan
 from agent.prompts import system_prompt
 from agent.tools.context import Limits, ToolContext

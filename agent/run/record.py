@@ -46,9 +46,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.evidence.store import Source
-    from agent.journal.events import Event
+    from agent.journal.events import Event, Journal
     from agent.journal.runs import RunFolder
-    from agent.journal.writer import Journal
     from agent.limits import Effort
     from agent.models.base import Heard, Model
     from agent.tools.context import Record

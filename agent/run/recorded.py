@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ToolError
 from agent.guard.provenance import PRIVATE, Kind
-from agent.journal.events import MAIN
-from agent.journal.writer import Journal, utc_now
+from agent.journal.events import MAIN, Journal, utc_now
 from agent.protocol.results import CallResult
 from agent.run.record import ResumedModel, once_each
 from agent.run.subtasks import left_open

@@ -13,7 +13,7 @@ from agent.guard.budget import Budget, LimitReached
 from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, VALUES
 from agent.loop.loop import LoopResult, asks_for_notes, request_digest
 from agent.models.base import Task
-from agent.models.resolve import EXTRACTIVE
+from agent.models.providers import EXTRACTIVE
 from agent.planner.work import Work
 from agent.protocol.results import CallResult
 from agent.review.gate import Gate, repaired

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 
 from agent.config import options as options_of
 from agent.config import private_folder
-from agent.errors import InternalError, ResearchError, UsageError
+from agent.errors import InternalError, ResearchError, from_extra
+from agent.journal.events import utc_now
 from agent.journal.runs import Runs
-from agent.journal.writer import utc_now
 from agent.loop.context_builder import ContextBuilder
 from agent.loop.loop import LoopResult
 from agent.review.gate import Gate
 from agent.run.background import BackgroundJobs, keep_failure, keep_turns
-from agent.run.inputs import schema_of
 from agent.run.models import find_model
 from agent.run.outcome import (
     FINAL,
@@ -31,7 +30,7 @@ from agent.run.outcome import (
     finished,
     with_what_is_known,
 )
-from agent.run.services import Given, RunServices, was_public
+from agent.run.services import Given, RunServices, schema_of, was_public
 from agent.run.web import open_web
 from agent.run.wiring import begin_work, offered
 
@@ -161,11 +160,8 @@ def spans_of(services: RunServices) -> RunSpans | None:
     environ = services.environ
     if not any(map(environ.get, _OTLP)) or environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return None
-    try:
+    with from_extra("otel", ", or set OTEL_SDK_DISABLED=true."):
         from agent.run.telemetry import RunSpans  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        hint = "pip install 'urchin-research[otel]', or set OTEL_SDK_DISABLED=true."
-        raise UsageError(f"a collector is set, and {error.name} is missing", hint=hint) from error
     spans = RunSpans()
     services.journal.listen(spans.note)
     return spans

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 from agent.config import file_settings, options
 from agent.errors import UsageError
 from agent.run.background import JobRunner, PendingJobs
-from agent.run.inputs import nobody
 from agent.run.models import open_model
 from agent.run.outcome import FINAL
 from agent.run.record import RunRecord
 from agent.run.recorded import Past
 from agent.run.research import execute
-from agent.run.services import Given
+from agent.run.services import Given, nobody
 from agent.run.settings import memory_name, memory_of
 from agent.types import Report
 

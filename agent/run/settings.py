@@ -17,8 +17,7 @@ from agent.journal.usage import Left, Spending, left
 # Whoever asks for the type hints of `Flags` gets them.
 from agent.limits import Depth, LimitSettings, WikiRules  # noqa: TC001
 from agent.models.base import Usage
-from agent.models.providers import priced
-from agent.models.resolve import endpoint_of
+from agent.models.providers import endpoint_of, priced
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:

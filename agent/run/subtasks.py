@@ -153,7 +153,7 @@ class Branches:
         context, left = self._context, self._before.get(loop)
         if loop != MAIN:
             most = max(FEWEST_SOURCES, context.limits.max_sources // SIDE_BY_SIDE)
-            limits = replace(context.limits, max_sources=most)
+            limits = context.limits.model_copy(update={"max_sources": most})
             context = replace(context, limits=limits, evidence=context.evidence.part(int(loop)))
         if context.web is None:
             return context

@@ -9,20 +9,27 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent.config import servers_path
-from agent.errors import UsageError
+from agent.errors import from_extra
 from agent.guard.provenance import Kind
 from agent.guard.window import tokens
 from agent.models.base import natively, sees
 from agent.planner.work import Work
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.review.gate import SectionGate
-from agent.run.inputs import gather
 from agent.run.models import RedactingModel
+from agent.run.services import gather
 from agent.run.subtasks import Branches, LeftOpen
 from agent.tools.asides import Mender, Rephraser
-from agent.tools.observed import ObservedCalls, observe
 from agent.tools.registry import from_functions, tool_specs
-from agent.tools.toolset import guides_for, plugged_tools, select, tools_there
+from agent.tools.skill_tools import skills_block
+from agent.tools.toolset import (
+    ObservedCalls,
+    guides_for,
+    observe,
+    plugged_tools,
+    select,
+    tools_there,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -30,7 +37,6 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.loop.context_builder import ContextBuilder
-    from agent.mcp_client.server_settings import NamedServer
     from agent.models.base import Model
     from agent.planner.work import Begin
     from agent.protocol.results import Caller
@@ -67,25 +73,15 @@ async def offered(
         told.append("tasks are allowed, but cannot be set here: no jobs were handed in")
     named = options.mcp_servers or options.mcp_config or (config and servers_path().is_file())
     if named and "mcp" in options.tool_sources:
-        open_servers, servers = _servers(options, config=config)
+        with from_extra("mcp", ", or --tool-sources domain,memory,system."):
+            from agent.mcp_client.server_settings import servers_of  # noqa: PLC0415 - few runs have any
+            from agent.mcp_client.server_tools import open_servers  # noqa: PLC0415 - loads the SDK
+        servers = servers_of(options, config=config)
         opened = open_servers(servers, options.data, options.proxy, connect=connect)
         found = await stack.enter_async_context(opened)
         there += [(tool, "") for tool in found.tools]
         told = found.told
     return select(there, options, told)
-
-
-def _servers(options: Options, *, config: bool) -> tuple[Any, list[NamedServer]]:
-    """Load the client; raises `UsageError` where the SDK is not installed."""
-    try:
-        from agent.mcp_client.server_settings import servers_of  # noqa: PLC0415 - few runs have any
-        from agent.mcp_client.server_tools import open_servers  # noqa: PLC0415 - loads the SDK
-    except ModuleNotFoundError as error:
-        hint = "pip install 'urchin-research[mcp]', or --tool-sources domain,memory,system."
-        raise UsageError(
-            f"MCP servers are set, and {error.name} is not installed", hint=hint
-        ) from error
-    return open_servers, servers_of(options, config=config)
 
 
 def begin_work(
@@ -179,8 +175,6 @@ def instructed(
         today=today,
     )
     if context.skills and registry.get("read_skill"):
-        from agent.tools.skill_folders import skills_block  # noqa: PLC0415 - few runs have any
-
         system = "\n".join(filter(None, [system, skills_block(context)]))
     if natively(model):
         tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)

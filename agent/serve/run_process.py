@@ -28,8 +28,8 @@ import sqlalchemy.dialects.sqlite  # noqa: F401
 # What a run needs at its beginning, so that it is there when a process is forked.
 from agent.errors import ResearchError
 from agent.guard.provenance import Provenance
+from agent.journal.events import PASSING
 from agent.journal.runs import Runs
-from agent.journal.writer import PASSING
 from agent.run.research import research
 from agent.run.resume import resume_run
 from agent.serve.desk import LONGEST_LINE

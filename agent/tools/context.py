@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from agent.config import Options
     from agent.evidence.store import Evidence
     from agent.guard.provenance import Provenance
     from agent.guard.secret_store import SecretStore
@@ -66,9 +67,8 @@ SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
 """Walls that a solver of captchas may take down."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds on tools: seconds for one call, sources for one run, tokens for one observation.
+class Limits(LimitSettings):
+    """Bounds on tools: those that a person may set, and what the depth of the run gives.
 
     `engines` are asked at once where a question is hard; the depth says how many, and whether a
     search in another language than English `translates` at once.
@@ -78,14 +78,20 @@ class Limits:
     matter of a page and leave a 32k window room for ten steps.
     """
 
-    call_seconds: float = 60.0
-    read_seconds: float = 30.0
     max_sources: int = 24
-    read_tokens: int = 3_000
-    snapshot_tokens: int = 3_000
-    max_results: int = 10
     engines: int = 1
     translates: bool = False
+
+    @classmethod
+    def of(cls, options: Options) -> Limits:
+        """Give the bounds of a run with these settings."""
+        effort = options.effort
+        return cls(
+            **dict(options.limits),
+            max_sources=options.max_sources or effort.sources,
+            engines=effort.engines,
+            translates=effort.translates,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +195,6 @@ class ToolContext:
     web: Web | None = None
     memory: Memory | None = None
     wiki: Wiki | None = None
-    wiki_limits: LimitSettings = field(default_factory=LimitSettings)
     skills: Sequence[Skill] = ()
     nearness: Callable[[str, Sequence[str]], Awaitable[dict[str, float]]] | None = None
     run: str = ""

@@ -7,7 +7,8 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, get_origin
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -226,24 +227,22 @@ class Tool:
 
     def _as_schema(self, ways: list[tuple[str, dict[str, Any]]], form: Form) -> Reading:
         """Take the first reading that has what is required; the server itself checks the rest."""
+        fields = self.parameters.get("properties", {})
         for tier, given in ways:
             if form.required <= given.keys():
-                typed = {name: _typed(value, self._field(name)) for name, value in given.items()}
+                typed = {name: _typed(value, fields.get(name, {})) for name, value in given.items()}
                 return Reading(typed, tier)
         raise self._unreadable(None)
 
-    def _field(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = (self.schema or {}).get("properties", {}).get(name, {})
-        return found
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The JSON Schema of what it takes; {} of one that takes the raw parameter."""
+        params = self.params or self.shape
+        return self.schema or (_schema_of(params) if params else {})
 
     def _form(self) -> Form:
-        if self.schema is not None:
-            return Form(
-                tuple(self.schema["properties"]), frozenset(self.schema.get("required", ()))
-            )
-        fields = self.params.model_fields if self.params else {}
-        required = frozenset(name for name, field in fields.items() if field.is_required())
-        return Form(tuple(fields), required)
+        taken = self.parameters
+        return Form(tuple(taken.get("properties", ())), frozenset(taken.get("required", ())))
 
     def _unreadable(self, failure: ValidationError | None) -> ToolError:
         if failure is None:
@@ -254,22 +253,12 @@ class Tool:
 
     def usage(self) -> str:
         """Show how the tool is called, optional fields with a question mark."""
-        if self.schema is not None:
-            return self._usage_by_schema()
-        params = self.params or self.shape
-        if params is None or not params.model_fields:
-            return f"<<TOOL:{self.name}>>" if params else f"<<TOOL:{self.name}:…>>"
+        if not self.parameters:
+            return f"<<TOOL:{self.name}:…>>"
+        required = self.parameters.get("required", ())
         fields = ",".join(
-            f'"{name}"{"" if field.is_required() else "?"}:{_type_name(field.annotation)}'
-            for name, field in params.model_fields.items()
-        )
-        return f"<<TOOL:{self.name}:{{{fields}}}>>"
-
-    def _usage_by_schema(self) -> str:
-        form = self._form()
-        fields = ",".join(
-            f'"{name}"{"" if name in form.required else "?"}:{_json_type(self._field(name))}'
-            for name in form.names
+            f'"{name}"{"" if name in required else "?"}:{_json_type(field)}'
+            for name, field in self.parameters.get("properties", {}).items()
         )
         return f"<<TOOL:{self.name}:{{{fields}}}>>" if fields else f"<<TOOL:{self.name}>>"
 
@@ -331,22 +320,6 @@ def _typed(value: Any, field: dict[str, Any]) -> Any:
         return value
 
 
-def _type_name(annotation: Any) -> str:
-    if get_origin(annotation) is list:
-        return "list"
-    parts = _parts(annotation)
-    if choices := [part for part in parts if isinstance(part, str)]:
-        return "|".join(choices)
-    names = {str: "text", int: "number", float: "number", bool: "true|false"}
-    return next((name for kind, name in names.items() if kind in parts), "value")
-
-
-def _parts(annotation: Any) -> list[Any]:
-    """The plain types, and the choices, that a union or a literal is made of."""
-    inner = getattr(annotation, "__args__", ())
-    return [part for one in inner for part in _parts(one)] if inner else [annotation]
-
-
 _TEXT_PARAM = {
     "type": "object",
     "properties": {"input": {"type": "string"}},
@@ -363,7 +336,7 @@ def tool_specs(tools: Registry, *, on_page: bool = False) -> list[dict[str, Any]
             "function": {
                 "name": tool.name,
                 "description": tool.description,
-                "parameters": _schema(tool),
+                "parameters": tool.parameters or _TEXT_PARAM,
             },
         }
         for tool in tools
@@ -371,12 +344,8 @@ def tool_specs(tools: Registry, *, on_page: bool = False) -> list[dict[str, Any]
     ]
 
 
-def _schema(tool: Tool) -> dict[str, Any]:
-    if tool.schema is not None:
-        return tool.schema
-    params = tool.params or tool.shape
-    if params is None:
-        return _TEXT_PARAM
+@cache
+def _schema_of(params: type[Params]) -> dict[str, Any]:
     schema = _slim(params.model_json_schema())
     schema.pop("description", None)  # of the class; the tool has one of its own
     return schema

@@ -75,7 +75,7 @@ class FetchParams(Params):
 async def web_search(context: ToolContext, params: SearchParams) -> Callable[[], ToolResult]:
     """Ask the search chain."""
     web = web_of(context)
-    asked: dict[str, Any] = {**web.search_defaults, "limit": context.limits.max_results}
+    asked: dict[str, Any] = {**web.search_defaults, "limit": context.limits.search_results}
     asked.update({k: v for k, v in params.model_dump().items() if v and k != "query"})
     await _index_folder(context, web)
     result = await search_web(context, web, SearchQuery(params.query, **asked))
@@ -267,7 +267,7 @@ WEB_TOOLS = (
 
 
 FEWEST_RESULTS = 3
-"""With fewer a search search_web little: two pages seldom bear each other out."""
+"""With fewer a search found little: two pages seldom bear each other out."""
 
 _FOLDER = "corpus"
 """What the trail calls the person's own folder."""
@@ -287,7 +287,7 @@ async def search_web(context: ToolContext, web: Web, query: SearchQuery) -> Chai
 def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult) -> bool:
     """Whether engines answered with too little, or to a question that pages may not speak.
 
-    A folder of a few files holds what it holds: one that was search_web there is no little.
+    A folder of a few files holds what it holds: one that was found there is no little.
     """
     if len(first.results) < FEWEST_RESULTS:
         return first.answered and first.provider != _FOLDER

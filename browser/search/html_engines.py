@@ -52,19 +52,17 @@ class DuckDuckGo(HtmlProvider):
     url = "https://html.duckduckgo.com/html/"
     verified = True
     ads = ".result--ad, .result:has(.badge--ad), tr.result-sponsored, article[data-testid=ad]"
-    containers = "#links, [data-testid=mainline]"
     nothing = re.compile(r"No results\.|No (?:more )?results found|not many results", re.IGNORECASE)
-    nothing_at = ".no-results, [data-testid=no-results-message]"
     shell = re.compile(r"DDG\.deep\.|deep_preload_script|nrje\(|is-not-mobile-device|/s\d{4}\.css")
     shell_outcome = Outcome.BLOCKED
     layouts = (
-        Layout("div.result:has(a.result__a)", "a.result__a", snippet=(".result__snippet",)),
+        Layout("div.result:has(a.result__a)", "a.result__a", snippet=".result__snippet"),
         Layout(
             "article[data-testid=result]",
             "a[data-testid=result-title-a], h2 a[href]",
-            snippet=("[data-result=snippet]",),
+            snippet="[data-result=snippet]",
         ),
-        Layout("tr:has(a.result-link)", "a.result-link", snippet=("td.result-snippet",), beside=3),
+        Layout("tr:has(a.result-link)", "a.result-link", snippet="td.result-snippet", beside=3),
     )
 
     def request(self, query: SearchQuery) -> SearchRequest:
@@ -104,19 +102,13 @@ class Brave(HtmlProvider):
     url = "https://search.brave.com/search"
     verified = True
     ads = "[data-type=ad], #search-ad, #infobox, #rh-column"
-    containers = "#results"
     nothing = re.compile(r"Too few matches were found|No results found|not find any results")
     layouts = (
         Layout(
             f":is({_BRAVE_WEB}):not(.standalone)",
             "a[href]:has([class*=title]), a[href]",
             "[class*=snippet-title], .title",
-            (
-                ".snippet-description",
-                ".generic-snippet .content",
-                ".generic-snippet",
-                ".snippet-content, [class*=description]",
-            ),
+            ".snippet-description",
         ),
     )
 
@@ -140,13 +132,12 @@ class Mojeek(HtmlProvider):
     url = "https://www.mojeek.com/search"
     verified = True
     ads = ".ads, .ad, .sponsored"
-    containers = "ul[class*=results]"
     nothing = re.compile(r"No pages found(?: matching)?|no results found", re.IGNORECASE)
     layouts = (
         Layout(
             "ul[class*=results] > li",
             "h2 > a[href], a.title[href]",
-            snippet=("p.s", "p:not(.i, .more)"),
+            snippet="p.s",
         ),
     )
 
@@ -173,14 +164,13 @@ class Startpage(HtmlProvider):
     name = "startpage"
     url = "https://www.startpage.com/sp/search"
     ads = "[class*=sponsored], .ad, #gcsa-top, #gcsa-bottom, [data-testid=adResult], [id^=adBlock]"
-    containers = "[class*=w-gl], .mainline-results, #main"
     nothing = re.compile(r"no (?:web )?results (?:were )?(?:found|for this search)", re.IGNORECASE)
     layouts = (
         Layout(
             ":is(div, section):is(.result, .w-gl__result)",
             "a[href]:is([class*=result-title], [class*=result-link], [data-testid=gl-title-link])",
             "h2, h3, [class*=result-title]",
-            ("[class*=description]", "p"),
+            "[class*=description], p",
         ),
     )
 
@@ -213,18 +203,16 @@ class Bing(HtmlProvider):
     url = "https://www.bing.com/search"
     verified = True
     ads = ".b_ad, .b_adTop, .b_adBottom"
-    containers = "#b_results"
     nothing = re.compile(
         r"There are no results for|No results found for|Es gibt keine Ergebnisse"
         r"|Aucun résultat pour|No hay resultados para",
     )
-    nothing_at = "li.b_no"
     layouts = (
         Layout(
             "li.b_algo",
             "h2 a[href], a[href]:has(h2)",
             "h2",
-            (".b_caption p", "p[class*=b_lineclamp], p[class*=b_algoSlug]", ".b_snippet"),
+            ".b_caption p",
         ),
     )
 
@@ -255,7 +243,6 @@ class Google(HtmlProvider):
         "#tads, #tadsb, #bottomads, #tvcap, #rhs, [data-text-ad], .commercial-unit-desktop-top,"
         " .related-question-pair, .uEierd"
     )
-    containers = "#search, #rso"
     nothing = re.compile(
         r"did not match any documents|No results found for|stimmt mit keinem Dokument überein"
         r"|keine mit deiner Suchanfrage|Aucun document ne correspond|no obtuvo ningún resultado"
@@ -266,20 +253,7 @@ class Google(HtmlProvider):
         r"/httpservice/retry/enablejs|enablejs\?sei=|<noscript>.{0,400}enablejs", re.DOTALL
     )
     shell_outcome = Outcome.BLOCKED
-    layouts = (
-        Headings(
-            "a[href] h3:not(table *), h3:has(a[href]):not(table *)",
-            ("[class*=VwiC3b]", "[data-sncf='1'], [data-sncf='2']", "span.st"),
-            fewest=1,
-        ),
-        Headings("a[href] [role=heading]"),
-        Layout(
-            "div:has(> div.kCrYT)",
-            ":scope > .kCrYT > a[href^='/url?']",
-            "a .vvjwJb, a > div:first-of-type",
-            ("div.kCrYT ~ div.kCrYT", "div.s3v9rd"),
-        ),
-    )
+    layouts = (Headings("a[href] h3:not(table *), h3:has(a[href]):not(table *)", fewest=1),)
 
     def request(self, query: SearchQuery) -> SearchRequest:
         """Ask for the page."""
@@ -310,7 +284,7 @@ class Yandex(HtmlProvider):
             "li.serp-item",
             "a.OrganicTitle-Link[href]",
             ".OrganicTitle-LinkText",
-            (".ExtendedText-Full", ".OrganicText"),
+            ".ExtendedText-Full, .OrganicText:not(:has(.ExtendedText-Full))",
         ),
     )
 
@@ -331,11 +305,10 @@ class SearXNG(JsonProvider, HtmlProvider):
     name = "searxng"
     is_api = True
     fields = Fields(snippet="content", published="publishedDate")
-    containers = "#urls, #main_results, #results"
     nothing = re.compile(r"No results were found|we didn't find any results", re.IGNORECASE)
     layouts = (
-        Layout("article.result", "h3 > a[href], h4 > a[href]", snippet=("p.content",)),
-        Layout("div.result", ".result_header a[href]", snippet=("p.result-content", "p")),
+        Layout("article.result", "h3 > a[href], h4 > a[href]", snippet="p.content"),
+        Layout("div.result", ".result_header a[href]", snippet="p.result-content, p"),
     )
 
     def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
@@ -433,7 +406,7 @@ class DeclaredPage(DeclaredProvider, HtmlProvider):
         # Without selectors of its own a result is its first link and its longest text.
         link = "a[href]" if at.url == "url" else at.url
         title = "" if at.title == "title" else at.title
-        snippet = () if at.snippet == "snippet" else (at.snippet,)
+        snippet = "" if at.snippet == "snippet" else at.snippet
         self.layouts = (Layout(declaration.item, link, title, snippet),)
 
 

@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
 
 from browser.net.http import PAGE_HEADERS
-from browser.net.url import host, registrable_domain
+from browser.net.url import host
 from browser.search.provider import SearchProvider
 from browser.search.refusals import WALL_WORDS, wall_of
 from browser.search.search_results import is_sealed, target
@@ -53,7 +53,7 @@ def text(element: Tag) -> str:
 def _pieces(element: Tag) -> Iterator[str]:
     for child in element.children:
         if isinstance(child, Tag):
-            edge = " " if _is_set_apart(child) else ""
+            edge = " " if child.name in _BLOCKS else ""
             yield edge
             yield from _pieces(child)
             yield edge
@@ -61,21 +61,9 @@ def _pieces(element: Tag) -> Iterator[str]:
             yield child
 
 
-def _is_set_apart(node: Tag) -> bool:
-    """Whether a reader sees a gap: around a block, and between spans that follow each other."""
-    if node.name == "span":
-        following = node.next_sibling
-        return isinstance(following, Tag) and following.name == "span"
-    return node.name in _BLOCKS
-
-
-def first_text(item: Tag, selectors: tuple[str, ...]) -> str:
-    """Give the first non-empty text among the elements that CSS selectors find, in order."""
-    for css in selectors:
-        for element in item.select(css):
-            if found := text(element):
-                return found
-    return ""
+def first_text(item: Tag, css: str) -> str:
+    """Give the first text that is not empty among the elements that a CSS selector finds."""
+    return next(filter(None, map(text, item.select(css))), "")
 
 
 def leaves(element: Tag) -> Iterator[Tag]:
@@ -91,28 +79,22 @@ _HIGHEST = 12
 _FEWEST = 3
 # More headings than this are no page of ten to thirty results.
 _MOST = 300
-# Parts of an engine's site that its pages link to beside the results.
-_OWN_SERVICES = ("accounts", "help", "maps", "policies", "preferences", "support")
-# Text shorter than this beside a heading is a date, a breadcrumb or a button.
-_SHORTEST_SNIPPET = 25
 _WHOLE_ADDRESS = re.compile(r"^https?://[^\s›…]+$")
-_HOST = re.compile(r"\S+\.\S+")
-_BREADCRUMB = re.compile(r"^https?://\S+$|^\S+\.\w{2,} ›")
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """CSS of a result, then selectors within it, tried in order.
+    """CSS of a result, then selectors within it.
 
     `link` finds the element whose `href` leads to the target; `title` the element that holds the
-    title (the link itself where empty); `snippet` elements are tried until one has text. `beside`
+    title (the link itself where empty); `snippet` its text (the longest where empty). `beside`
     is how many elements behind the result hold its snippet, where that stands outside of it.
     """
 
     item: str
     link: str
     title: str = ""
-    snippet: tuple[str, ...] = ()
+    snippet: str = ""
     beside: int = 0
 
     def read(self, page: Tag, url: str) -> Iterator[SearchResult]:
@@ -123,7 +105,7 @@ class Layout:
         paid = {id(item) for item, _ in named} - {id(item) for item, _ in unpaid(named)}
         for item, link in links:
             address = target(urljoin(url, str(link.get("href", ""))))
-            title = first_text(item, (self.title,)) if self.title else text(link)
+            title = first_text(item, self.title) if self.title else text(link)
             title = title or _title_in(link)
             if id(item) not in paid and address and title:
                 around = [item, *item.find_next_siblings(True, limit=self.beside)]
@@ -139,12 +121,11 @@ class Layout:
 class Headings:
     """Results by what every such page has: headings that link to other sites, and text by them.
 
-    Class names change by the month, this does not. `heading` finds the headings; `snippet` paths
-    are tried in a result's block before its longest text is taken.
+    Class names change by the month, this does not. `heading` finds the headings, of which a page
+    has so many at the `fewest`.
     """
 
     heading: str = "h2, h3, [role=heading]"
-    snippet: tuple[str, ...] = ()
     fewest: int = _FEWEST
 
     def read(self, page: Tag, url: str) -> Iterator[SearchResult]:
@@ -167,25 +148,20 @@ class Headings:
             address = links[id(heading)]
             if is_sealed(address):
                 address = _displayed(block) or address
-            snippet = first_text(block, self.snippet) or longest_beside(heading, block)
+            snippet = longest_beside(heading, block)
             # A link into the site above has neither words nor an address of its own.
             if snippet or host(address) != previous or block.find("cite") is not None:
                 yield SearchResult(address, text(heading), snippet)
             previous = host(address)
 
 
-ANY_PAGE = (
-    Headings(),
-    Headings("a[href] [class*=title], a[href][class*=title]"),
-)
-"""What is tried on a page whose layout nobody has described: headings, then titles by name."""
+ANY_PAGE = Headings()
+"""What is tried on a page whose layout nobody has described."""
 
 
 def _title_in(link: Tag) -> str:
-    """The longest text in a link that is no address: its title, where nothing is called so."""
-    said = (text(leaf) for leaf in leaves(link))
-    telling = (t for t in said if not _BREADCRUMB.search(t) and not _HOST.fullmatch(t))
-    return max(telling, key=len, default="")
+    """The longest text in a link: its title, where nothing is called so."""
+    return max(map(text, leaves(link)), key=len, default="")
 
 
 def _link_of(heading: Tag) -> Tag | None:
@@ -195,19 +171,14 @@ def _link_of(heading: Tag) -> Tag | None:
 
 def _displayed(block: Tag) -> str:
     """Give the address that a result shows in full, without a breadcrumb; '' if it does not."""
-    shown = first_text(block, ("cite",))
+    shown = first_text(block, "cite")
     return shown if _WHOLE_ADDRESS.match(shown) else ""
 
 
 def _is_own(address: str, url: str) -> bool:
-    """Whether an address is the engine's own: another of its searches, its help, its settings."""
-    if is_sealed(address):
-        return False
-    engine, there = host(url), host(address)
-    if there.removeprefix("www.") == engine.removeprefix("www."):
-        return True
-    service, _, domain = there.partition(".")
-    return service in _OWN_SERVICES and domain == registrable_domain(engine)
+    """Whether an address is the engine's own, and none that only the engine can undo."""
+    same = host(address).removeprefix("www.") == host(url).removeprefix("www.")
+    return same and not is_sealed(address)
 
 
 def _block_of(heading: Tag, within: Counter[tuple[int, str]]) -> Tag:
@@ -221,7 +192,7 @@ def _block_of(heading: Tag, within: Counter[tuple[int, str]]) -> Tag:
 
 
 def longest_beside(heading: Tag, block: Tag) -> str:
-    """Give the longest text of a block that is no heading, no link and no breadcrumb."""
+    """Give the longest text of a block that is no heading and no link."""
     link = _link_of(heading)
     taken = {id(heading), *map(id, heading.find_all(True))}
     taken |= set() if link is None else {id(link), *map(id, link.find_all(True))}
@@ -230,18 +201,13 @@ def longest_beside(heading: Tag, block: Tag) -> str:
     for part in block.find_all(["a", "cite", "h1", "h2", "h3", "button"]):
         if part.name != "a" or part is link or part.get("href") != there:
             taken |= {id(part), *map(id, part.find_all(True))}
-    pieces = [text(leaf) for leaf in leaves(block) if id(leaf) not in taken]
-    prose = [piece for piece in pieces if not _BREADCRUMB.search(piece)]
-    longest = max(prose, key=len, default="")
-    return longest if len(longest) >= _SHORTEST_SNIPPET else ""
+    return max((text(leaf) for leaf in leaves(block) if id(leaf) not in taken), key=len, default="")
 
 
 class HtmlProvider(SearchProvider):
     """An engine read from its result page: the first layout that yields results is taken.
 
-    `ads` are removed beforehand. `containers` find the elements that hold results: where one
-    stands without a link in it, nothing was found; `nothing` matches the sentence that says so,
-    `nothing_at` finds the element that does.
+    `ads` are removed beforehand. `nothing` matches the sentence that says that nothing was found.
     `shell` matches a page that would only draw itself with scripts: `shell_outcome` says whether
     that is how this engine turns away robots.
     """
@@ -249,9 +215,7 @@ class HtmlProvider(SearchProvider):
     is_api = False
     layouts: tuple[Layout | Headings, ...] = ()
     ads: ClassVar[str] = ""
-    containers: ClassVar[str] = ""
     nothing: ClassVar[re.Pattern[str] | None] = None
-    nothing_at: ClassVar[str] = ""
     shell: ClassVar[re.Pattern[str] | None] = None
     shell_outcome: ClassVar[Outcome] = Outcome.ERROR
 
@@ -285,27 +249,16 @@ class HtmlProvider(SearchProvider):
     def without_results(self, tree: Tag, body: str, base: str) -> SearchPage:
         """Say why a page has no results: a wall, none found, scripts, or a new layout."""
         said = text(tree)
-        if self._says_nothing(tree, said):
+        if self.nothing is not None and self.nothing.search(said):
             return SearchPage(Outcome.EMPTY)
         wall = wall_of(body) or ("a check for robots" if WALL_WORDS.search(said) else "")
         if wall:
             return SearchPage(Outcome.BLOCKED, detail=wall)
-        holders = tree.select(self.containers) if self.containers else []
-        shell = self.shell is not None and self.shell.search(body)
-        if holders and not shell and not any(holder.select_one("a[href]") for holder in holders):
-            return SearchPage(Outcome.EMPTY)
-        for layout in ANY_PAGE:
-            results = tuple(layout.read(tree, base))
-            if results:
-                return SearchPage(Outcome.OK, results)
-        if shell:
+        if results := tuple(ANY_PAGE.read(tree, base)):
+            return SearchPage(Outcome.OK, results)
+        if self.shell is not None and self.shell.search(body):
             return SearchPage(self.shell_outcome, detail="a page that needs JavaScript")
         return SearchPage(Outcome.ERROR, detail="no result could be read; changed layout?")
-
-    def _says_nothing(self, tree: Tag, said: str) -> bool:
-        if self.nothing_at and tree.select_one(self.nothing_at):
-            return True
-        return self.nothing is not None and bool(self.nothing.search(said))
 
 
 # What engines write, alone, beside what was paid for ...

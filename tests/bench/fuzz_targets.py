@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Final
 import openpyxl
 
 from agent.errors import JournalError
-from agent.journal.events import read_events
+from agent.journal.events import Journal, read_events
 from agent.journal.runs import RunFolder, Runs
 from agent.journal.seal import check_blobs, check_chain
 from agent.journal.usage import usage
-from agent.journal.writer import Journal
 from agent.protocol import inert, parse
 from agent.protocol.native import as_turns
 from agent.protocol.replies import loose_json, mended_object

@@ -15,7 +15,7 @@ from agent.memory import Memory
 from agent.prompts import prompt
 from agent.review.judge import judge_system
 from agent.run.background import UnsettledRuns
-from agent.tools.skills import learn
+from agent.tools.skill_tools import learn
 from tests.conftest import COMMAND
 from tests.crash.speaker import speaking
 

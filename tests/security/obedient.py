@@ -19,7 +19,7 @@ from agent import research
 from agent.memory import Memory
 from agent.memory.memory_types import Origin
 from agent.models.base import ModelReply
-from agent.tools.skills import learn
+from agent.tools.skill_tools import learn
 from tests.loopback import Handler, serving
 from tests.security.injections import MARK, Injections
 

@@ -6,7 +6,7 @@ import pytest
 
 from agent.memory import Memory
 from agent.memory.memory_types import Origin
-from agent.tools.skills import learn
+from agent.tools.skill_tools import learn
 
 CHANGES = {
     "FORGET_SKILL": '<<TOOL:FORGET_SKILL:{"name":"metres"}>>',

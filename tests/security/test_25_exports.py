@@ -14,8 +14,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from agent.export import export
+from agent.journal.events import Journal
 from agent.journal.runs import Runs
-from agent.journal.writer import Journal
 from agent.types import Report, ReportSource, SearchLine, Sentence, UsageTotals
 from browser.extract.tree import parse_html
 from tests.security.payloads import ADDRESSES, PAYLOADS

@@ -10,7 +10,7 @@ from agent.background.jobs import ConversationJobs, FinishedTurn
 from agent.background.skill_scores import feedback
 from agent.config import options
 from agent.memory import Memory, Turn
-from agent.tools.skills import learn
+from agent.tools.skill_tools import learn
 
 NOW = 1_700_000_000_000
 HISTORY = (

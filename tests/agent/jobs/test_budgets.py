@@ -8,9 +8,9 @@ import pytest
 
 from agent.config import options
 from agent.jobs.shared_limits import SharedSpending
+from agent.journal.events import Journal, utc_now
 from agent.journal.runs import Runs
 from agent.journal.usage import Spending
-from agent.journal.writer import Journal, utc_now
 from agent.run.settings import NOTHING, dollars_of, left_of
 
 

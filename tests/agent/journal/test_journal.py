@@ -10,11 +10,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent.errors import JournalError, UsageError
-from agent.journal.events import GENESIS, read_events
+from agent.journal.events import GENESIS, Journal, read_events
 from agent.journal.runs import Runs
 from agent.journal.seal import check_chain
 from agent.journal.usage import usage
-from agent.journal.writer import Journal
 
 NOW = datetime(2026, 11, 21, 5, 45, 12, tzinfo=UTC)
 

@@ -10,8 +10,7 @@ import pytest
 
 from agent.errors import ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
 from agent.models.failures import ATTEMPTS
-from agent.models.providers import endpoint
-from agent.models.resolve import remote_model
+from agent.models.providers import endpoint, remote_model
 from agent.protocol import parse
 from agent.tools.registry import Registry, tool_specs
 from agent.tools.web_tools import WEB_TOOLS

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from agent.errors import JournalError
+from agent.journal.events import Journal
 from agent.journal.runs import Runs
-from agent.journal.writer import Journal
 from agent.run.record import RunRecord
 from agent.run.recorded import without_reach
 

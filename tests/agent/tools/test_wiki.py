@@ -11,7 +11,7 @@ from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
 from agent.tools.toolset import tools_there
-from agent.tools.wiki import WIKI_TOOLS
+from agent.tools.wiki_tools import WIKI_TOOLS
 from agent.types import ToolCall
 from agent.wiki.wiki_files import Folder
 from agent.wiki.wiki_index import Wiki

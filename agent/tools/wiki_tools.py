@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext
     from agent.wiki.wiki_index import Wiki
 
+
 _LISTED = 50  # findings
 
 
@@ -58,7 +59,7 @@ class Relationship(Params):
 
 async def memory_search(context: ToolContext, asked: Search) -> ToolResult:
     """Find files."""
-    wiki, limits = wiki_of(context), context.wiki_limits
+    wiki, limits = wiki_of(context), context.limits
     most, place = asked.limit or limits.wiki_results, asked.source or wiki.rules.source
     finding = partial(search, wiki.files, asked.query, most, place, limits.wiki_snippet)
     found = await context.in_memory_thread(finding)
@@ -69,7 +70,7 @@ async def memory_search(context: ToolContext, asked: Search) -> ToolResult:
 
 async def memory_get(context: ToolContext, asked: WikiWindow) -> ToolResult:
     """Read a window of lines; what runs wrote into the wiki is the web's words."""
-    files, limits = wiki_of(context).files, context.wiki_limits
+    files, limits = wiki_of(context).files, context.limits
     lines = asked.lines or limits.wiki_lines
     reading = partial(get, files, asked.path, asked.start, lines, limits.wiki_units)
     found = await context.in_memory_thread(reading)
