@@ -16,11 +16,7 @@ from tests.loopback import Handler, serving
 
 ASKING = b"""<title>Asking</title><h1>Questions</h1>
 <button onclick="tries = (window.tries || 0) + 1;
-<<<<<<< HEAD
-  document.title = tries+(confirm('Sell it?') ? ' sold ' + prompt('Why?') : ' kept')">Sell</button>
-=======
   document.title = tries + (confirm('Sell it?') ? ' sold '+ prompt('Why?') : ' kept')">Sell</button>
->>>>>>> main
 <button onclick="opened = (window.opened || 0) + 1; this.nextSibling.click()">Attach</button><input
   type=file multiple hidden onchange="document.title = [...this.files].map(f => f.name) + opened"
 >
