@@ -284,7 +284,13 @@ PATH: Final = "/mcp"
 async def serve_stdio(options: Options, make: Maker) -> None:
     """Serve the one client at the other end of the standard streams, until it closes them."""
     async with open_session(options) as session:
-        await make(session).run_stdio_async()
+        try:
+            await make(session).run_stdio_async()
+        except BaseExceptionGroup:
+            task = asyncio.current_task()
+            if task is None or not task.cancelling():
+                raise
+            raise asyncio.CancelledError from None  # interrupted: calls under way end as they may
 
 
 async def serve_http(
