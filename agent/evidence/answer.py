@@ -85,14 +85,17 @@ class Support:
     about_search: bool = False
 
 
-def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) -> CheckedAnswer:
+def check_answer(
+    answer: str, evidence: Evidence, judge: Judge | None = None, *, drafted: bool = False
+) -> CheckedAnswer:
     """Read an answer's markers, check each sentence against what it cites, and number the sources.
 
     Sources are numbered in the order of their first citation. Markers of passages that were not
     read are dropped, and the sentence's reason says so. A sentence without a marker gets the
-    citation of a read passage that carries it word for word.
+    citation of a read passage that carries it word for word. In a text that somebody `drafted` no
+    sentence is about the search.
     """
-    return _AnswerCheck(evidence, judge).run(answer)
+    return _AnswerCheck(evidence, judge, drafted=drafted).run(answer)
 
 
 def report_source(number: int, source: Source, quotes: list[str]) -> ReportSource:
@@ -115,16 +118,17 @@ def is_about_search(sentence: str) -> bool:
     """
     keys = keys_of(sentence)
     opening, said = frozenset(keys[:_SUBJECT]), frozenset(keys)
-    found = opening & _SEARCHERS and said & _FINDING
+    first = next((n for n, key in enumerate(keys[:_SUBJECT]) if key in _SEARCHERS), len(keys))
+    found = not _FINDING.isdisjoint(keys[first:])
     told = opening & _SOURCES and said & _SAYING
     return bool(found or told) and any(map(denies, keys))
 
 
 class _AnswerCheck:
-    def __init__(self, evidence: Evidence, judge: Judge | None) -> None:
+    def __init__(self, evidence: Evidence, judge: Judge | None, *, drafted: bool) -> None:
         self._evidence = evidence
         self._reader = MarkerReader(evidence)
-        self._finder = SupportFinder(evidence, judge)
+        self._finder = SupportFinder(evidence, judge, drafted)
         self._sentences: list[Sentence] = []
         self._carried: list[str] = []
         self._unread: list[tuple[str, str]] = []
@@ -232,6 +236,10 @@ class SupportFinder:
 
     evidence: Evidence
     judge: Judge | None = None
+    drafted: bool = False
+
+    def _about_search(self, sentence: str) -> bool:
+        return not self.drafted and is_about_search(sentence)
 
     def find(self, sentence: str, markers: Sequence[Marker]) -> Support:
         """Check a sentence against what its markers name, or look for what carries it."""
@@ -243,7 +251,7 @@ class SupportFinder:
             found = on_pages or self._marked(self._support(sentence, references, self.judge))
         else:
             found = self._uncited(sentence)
-        if found.verdict.state is VerdictState.SUPPORTED or not is_about_search(sentence):
+        if found.verdict.state is VerdictState.SUPPORTED or not self._about_search(sentence):
             return found
         verdict = Verdict(VerdictState.UNCITED, reason="it is about the search itself")
         return replace(found, verdict=verdict, about_search=True)
@@ -289,7 +297,7 @@ class SupportFinder:
         wider = check_claim(claim, self._ground(best), texts)
         if is_literal(wider):
             return replace(wider, reason=f"{wider.reason} ({wider.passage})")
-        if judge is None or is_about_search(sentence):
+        if judge is None or self._about_search(sentence):
             return verdict
         sources = map(self.evidence.source, cited)
         beside = [passage for source in sources if source for passage in source.passages]
@@ -302,7 +310,7 @@ class SupportFinder:
             return found
         verdict = Verdict(VerdictState.UNCITED, reason=_NOTHING)
         best = self._best(sentence, None)[:UNCITED_LOOKED_AT]
-        if self.judge is None or not best or is_about_search(sentence):
+        if self.judge is None or not best or self._about_search(sentence):
             return Support(verdict)
         decided = judged(self.judge(self._in_full(sentence), best), best)
         if decided is None:

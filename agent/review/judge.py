@@ -124,10 +124,12 @@ class OpenClaims:
         self.found[claim] = passages
 
 
-def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
+def open_claims(
+    answer: str, evidence: Evidence, *, drafted: bool = False
+) -> dict[str, Sequence[Passage]]:
     """Find the sentences that do not stand there literally, with the passages that they cite."""
     claims = OpenClaims()
-    check_answer(answer, evidence, claims)
+    check_answer(answer, evidence, claims, drafted=drafted)
     return claims.found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from agent.config import host_port, private_folder
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 CLAIMS_AT_ONCE: Final = 10
 """Claims that a judge is asked about in one request: as many as a long answer has."""
 
+drafted = partial(check_answer, drafted=True)
 _FIRST_WORDS: Final = 24
 """Characters of a claim by which its paragraph is found: markers stand further on."""
 
@@ -99,7 +101,7 @@ class Audit(Run):
         model = await self._model.open_judge(stack)
         model = model or await self._model.open(stack, lambda why: note("note", text=why))
         verdicts = await self._judged(model, text)
-        checked = await asyncio.to_thread(check_answer, text, services.evidence, verdicts)
+        checked = await asyncio.to_thread(drafted, text, services.evidence, verdicts)
         numbers = {source.url: source.n for source in checked.sources}
         for reference, found in zip(self._draft.references, references, strict=True):
             found.source = numbers.get(checking.places.get(reference, ""))
@@ -125,10 +127,12 @@ class Audit(Run):
         services, verdicts = self._services, Verdicts()
         if not takes(model, Task.JUDGE):
             return verdicts
-        checked = await asyncio.to_thread(check_answer, text, services.evidence)
+        checked = await asyncio.to_thread(drafted, text, services.evidence)
         unread = {said for said, _ in checked.unread}
         unread -= {one.text for one in checked.sentences if one.citations}
-        claims = await asyncio.to_thread(open_claims, text, services.evidence)
+        claims = await asyncio.to_thread(
+            partial(open_claims, drafted=True), text, services.evidence
+        )
         claims = {claim: cited for claim, cited in claims.items() if claim not in unread}
         for first in range(0, len(claims), CLAIMS_AT_ONCE):
             some = dict(list(claims.items())[first : first + CLAIMS_AT_ONCE])

@@ -210,7 +210,13 @@ def test_what_the_search_did_not_find_is_no_claim(said: str, evidence: Evidence)
 
 
 @pytest.mark.parametrize(
-    "said", ["No keeper ever found the lamp.", "Its source was never found.", "I found the tower."]
+    "said",
+    [
+        "No keeper ever found the lamp.",
+        "Its source was never found.",
+        "I found the tower.",
+        "The institute found nothing to criticise, not even its price.",
+    ],
 )
 def test_a_denial_about_the_world_is_a_claim(said: str, evidence: Evidence) -> None:
     [sentence] = check_answer(said, evidence).sentences

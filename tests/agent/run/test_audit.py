@@ -261,7 +261,8 @@ async def test_services_are_reached_where_the_settings_say(cited, tmp_path):
 async def test_a_judge_is_not_asked_about_what_could_not_be_read(audited, script):
     judge = script({"reply": "1 contradicted", "for": "judge"})
     report = await audited(
-        "It is far away [1]. Trams are loved ([H](SITE/heron)).\n\n[1]: SITE/lost\n", model=judge
+        "It is far away [1]. I found nobody who likes trams ([H](SITE/heron)).\n\n[1]: SITE/lost\n",
+        model=judge,
     )
     assert [s.verdict.value for s in report.sentences] == ["uncited", "contradicted"]
 
