@@ -278,6 +278,8 @@ def _footer(record: FinishedRun) -> str:
 
 _AROUND = 320
 """Characters of the saved text shown before and after a quote."""
+_FIRST_WORD, _LAST_WORD = re.compile(r"\A\S*\s*"), re.compile(r"\s*\S*\Z")
+_HEADED = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
 
 
 def sources(record: FinishedRun) -> str:
@@ -317,12 +319,22 @@ def _windows(text: str, quotes: list[str]) -> list[tuple[int, int]]:
     """Cut the pieces of the saved text that show all quotes, those that overlap joined."""
     windows: list[tuple[int, int]] = []
     for at, quote in sorted((text.find(quote), quote) for quote in quotes if quote in text):
-        start, end = max(0, at - _AROUND), min(len(text), at + len(quote) + _AROUND)
+        start, end = _whole_words(text, at, at + len(quote))
         if windows and start <= windows[-1][1]:
             windows[-1] = (windows[-1][0], max(end, windows[-1][1]))
         else:
             windows.append((start, end))
     return windows
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Widen a quote's place by what is shown around it, to where words begin and end."""
+    first, last = max(0, start - _AROUND), min(len(text), end + _AROUND)
+    if first:
+        first = start - len(_FIRST_WORD.sub("", text[first:start]))
+    if last < len(text):
+        last = end + len(_LAST_WORD.sub("", text[end:last]))
+    return first, last
 
 
 def _excerpt(text: str, source: ReportSource, window: tuple[int, int]) -> str:
@@ -337,8 +349,9 @@ def _excerpt(text: str, source: ReportSource, window: tuple[int, int]) -> str:
 
 
 def _around(text: str) -> str:
-    """What stands beside a quote, without the rules of tables, which are for parsers."""
-    return escape("\n".join(line for line in text.split("\n") if not is_rule(line)))
+    """What stands beside a quote, its headings as such; rules of tables are for parsers."""
+    kept = escape("\n".join(line for line in text.split("\n") if not is_rule(line)))
+    return _HEADED.sub(r"<strong>\1</strong>", kept)
 
 
 def _marked(source: ReportSource, quote: str) -> str:

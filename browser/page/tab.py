@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Download, ElementHandle, Frame, Page
 
     from browser.page.content import Stored
-    from browser.page.downloads import Downloads
+    from browser.page.page_events import Downloads
     from browser.page.user_input import ClickOptions, Point
     from browser.page.view import PageLine, Target
     from browser.types import ActionOutcome, Challenge, Outcome, PageContext, SavedFile, Snapshot
