@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.keyless.candidates import Candidate, Ranking, Scored
+    from agent.types import Passage
 
 LEAST_COVERED, UNNAMED = 0.35, 0.15
 """Share of the question's weight below which nothing is answered, and what is added to it where the
@@ -63,16 +64,22 @@ def quoted(ranking: Ranking) -> str:
 def cited(candidate: Candidate, ranking: Ranking) -> str:
     """Give a sentence as it stands, or a row in words, with the passage that it is from.
 
-    What it leads to, ending with a colon, follows: the items of a list, or the lines of code.
+    What it leads to, ending with a colon, follows: the items of a list, or the lines of code. A
+    line that is no sentence follows its heading in the same way.
     """
-    said = [f"{worded(candidate, ranking)} [{candidate.passage.id}]"]
-    for passage in candidate.then:
-        text = passage.text.removeprefix(FOLDED)
-        lines = [line for line in text.split("\n") if line.strip()][:MOST_ITEMS]
-        code = passage.kind == "text" and not text.rstrip().endswith(".")
-        texts = [f"- `{line}`" if code else f"- {line.lstrip(BULLETS)}" for line in lines]
-        said += [f"{text} [{passage.id}]" for text in texts]
-    return said[0] if len(said) == 1 else f"{said[0]}\n\n" + "\n".join(said[1:])
+    if candidate.under:
+        return "\n".join([f"{candidate.under}:\n", *_lines(candidate.passage, candidate.text)])
+    said = f"{worded(candidate, ranking)} [{candidate.passage.id}]"
+    below = [line for passage in candidate.then for line in _lines(passage, passage.text)]
+    return "\n".join([f"{said}\n", *below]) if below else said
+
+
+def _lines(passage: Passage, text: str) -> list[str]:
+    """Give a passage as a cited item: of a list, or, where it looks like no prose, of code."""
+    lines = [x for x in text.removeprefix(FOLDED).split("\n") if x.strip()][:MOST_ITEMS]
+    code = passage.kind == "text" and not text.rstrip().endswith(".")
+    said = [f"`{x}`" if code else x.lstrip(BULLETS) for x in lines]
+    return ["- " + "  \n  ".join(said) + f" [{passage.id}]"]
 
 
 def worded(candidate: Candidate, ranking: Ranking) -> str:

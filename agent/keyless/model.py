@@ -321,6 +321,6 @@ def final_answer(research: Research) -> str:
 def _fit(research: Research, said: str) -> Fit | None:
     """Tell how well the sentence fits that an answer begins with; None where it gives up."""
     best = research.best
-    if best is None or not said.startswith(answer.worded(best.candidate, research.ranking)):
+    if best is None or not said.startswith(answer.cited(best.candidate, research.ranking)):
         return None
     return Fit(own=round(best.own, 3), margin=round(research.ranking.margin(best), 3))
