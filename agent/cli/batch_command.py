@@ -7,7 +7,6 @@ import math
 import os
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -15,13 +14,15 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from agent.cli.flags import given, run_flags_showing
-from agent.cli.stores import SHOWN, jobs_url_option, open_jobs
+from agent.cli.stores import SHOWN, host_delay_option, jobs_url_option, open_jobs, retry_option
 from agent.cli.terminal import complain, first_of, interruption, note
 from agent.config import default_data_dir
 from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from rich.progress import Progress, TaskID
 
     from agent.jobs.batch import Batch
     from agent.jobs.job import Job
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 PARTIAL, FAILED, INTERRUPTED = 5, 1, 130
 _LOOK_S = 0.5
-_ROWS = 12
 _EACH = 4
 """Questions at a time that keep one processor busy: of a run by rules a third is computing."""
 
@@ -61,20 +61,8 @@ _EACH = 4
     metavar="USD",
     help="Dollars for all together; --budget is that of each.",
 )
-@click.option(
-    "--retry",
-    type=click.IntRange(0, 20),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Try what failed again so often.",
-)
-@click.option(
-    "--host-delay",
-    type=click.FloatRange(min=0),
-    metavar="S",
-    help="Least seconds between two pages of one host, over all questions (0.2).",
-)
+@retry_option(1)
+@host_delay_option
 @click.option("--again", is_flag=True, help="Ask all anew, also what has its answer.")
 @jobs_url_option
 @run_flags_showing(*SHOWN)
@@ -145,7 +133,7 @@ async def _through(made: Batch, worker: Worker, budget: float | None) -> str:
     """Work until all have ended; gives why it ended before, else ""."""
     stopped, interrupted = "", interruption()
     async with worker:
-        with _view() as view:
+        with _BatchProgress() as view:
             while not interrupted.is_set():
                 found = await asyncio.to_thread(made.found)
                 under_way = {name: p.usd for name, p in worker.running.items()}
@@ -160,93 +148,62 @@ async def _through(made: Batch, worker: Worker, budget: float | None) -> str:
     return "interrupted"
 
 
-class _Lines:
-    """Progress for a pipe or a log: a line for each question that ends."""
+class _BatchProgress:
+    """Tells on stderr of each question that ends; a terminal has a bar below.
+
+    The bar shows how many have ended, the time gone and left, the cost, and what is under way.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, str] | None = None
+        self._bar = _bar() if sys.stderr.isatty() else None
+        self._task: TaskID | None = None
 
     def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave nothing behind."""
+        if self._bar:
+            self._bar.stop()
 
     def show(self, found: Sequence[Job], spent: float) -> None:
         """Tell what has ended since the last time."""
-        states: dict[str, str] = {job.id: job.state for job in found}
         ended = [job for job in found if job.state in ("done", "failed", "cancelled", "expired")]
+        cost = f"${spent:.4f}" if spent else ""
         for job in ended:
             if self._known is not None and self._known.get(job.id) != job.state:
-                cost = f", ${spent:.4f}" if spent else ""
+                counted = ", ".join(filter(None, (f"{len(ended)}/{len(found)}", cost)))
                 said = job.error if job.state != "done" else job.status
-                note(clean(f"[{len(ended)}/{len(found)}{cost}] {said}: {job.question}"))
-        self._known = states
+                note(clean(f"[{counted}] {said}: {job.question}"))
+        self._known = {job.id: job.state for job in found}
+        if self._bar is None:
+            return
+        if self._task is None:
+            self._task = self._bar.add_task("", total=len(found), completed=len(ended))
+        asked = [clean(job.question) for job in found if job.state == "running"]
+        told = " · ".join(filter(None, (cost, *asked)))
+        self._bar.update(self._task, completed=len(ended), description=told)
 
 
-class _Table(_Lines):
-    """Progress on a terminal: what is under way, what is done, cost, and time left."""
+def _bar() -> Progress:
+    from rich import progress  # noqa: PLC0415 - rich only on a terminal
+    from rich.console import Console  # noqa: PLC0415 - as above
+    from rich.table import Column  # noqa: PLC0415 - as above
 
-    def __init__(self) -> None:
-        super().__init__()
-        from rich.console import Console  # noqa: PLC0415 - rich only on a terminal
-        from rich.live import Live  # noqa: PLC0415 - as above
-
-        self._live = Live(
-            console=Console(stderr=True),
-            refresh_per_second=4,
-            transient=True,
-            redirect_stdout=False,
-        )
-        self._began = time.monotonic()
-        self._first: int | None = None
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
-
-    def show(self, found: Sequence[Job], spent: float) -> None:
-        """Draw the table anew."""
-        from rich.table import Table  # noqa: PLC0415 - as above
-
-        ended = [job for job in found if job.state in ("done", "failed", "cancelled", "expired")]
-        self._first = len(ended) if self._first is None else self._first
-        elapsed, fresh = time.monotonic() - self._began, len(ended) - self._first
-        left = f"{_span(elapsed / fresh * (len(found) - len(ended)))} left" if fresh else ""
-        failed = sum(job.state == "failed" for job in ended)
-        facts = [
-            f"{len(ended)} of {len(found)} done",
-            f"{failed} failed" if failed else "",
-            f"${spent:.4f}" if spent else "",
-            _span(elapsed),
-            left,
-        ]
-        table = Table(
-            title=" · ".join(fact for fact in facts if fact),
-            title_justify="left",
-            box=None,
-            show_header=False,
-            title_style="bold",
-        )
-        table.add_column(width=9)
-        table.add_column(no_wrap=True, overflow="ellipsis")
-        under_way = [job for job in found if job.state == "running"]
-        for job in [*under_way, *reversed(ended)][:_ROWS]:
-            said = job.status if job.state == "done" else job.state
-            table.add_row(said, clean(job.question), style="" if job.state == "running" else "dim")
-        self._live.update(table)
-
-
-def _view() -> _Lines:
-    return _Table() if sys.stderr.isatty() else _Lines()
-
-
-def _span(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+    under_way = Column(no_wrap=True, overflow="ellipsis", ratio=1)
+    return progress.Progress(
+        progress.BarColumn(20),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        progress.TextColumn("{task.description}", markup=False, table_column=under_way),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+        expand=True,
+    )
 
 
 def _told(found: Sequence[Job], folder: Path, *, stopped: str) -> int:

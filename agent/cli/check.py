@@ -88,7 +88,9 @@ async def _checked(check: Check, suite: Suite, runs: Runs, flags: dict[str, Any]
     started = time.monotonic()
     try:
         if check.run is not None:
-            report = await _replayed(check.run, suite, runs)
+            name = str(suite.folder / check.run) if is_archive(check.run) else check.run
+            with opened(name, runs) as folder:
+                report = await replay(RunRecord.read(folder))
         else:
             settings = {**_ALONE, **_settings(check, suite), **flags}
             report = await research(str(check.question), config=True, **settings)
@@ -97,14 +99,6 @@ async def _checked(check: Check, suite: Suite, runs: Runs, flags: dict[str, Any]
         return Checked(check, (failure,), time.monotonic() - started)
     failures = tuple(check.expect.failures(report))
     return Checked(check, failures, time.monotonic() - started, report)
-
-
-async def _replayed(name: str, suite: Suite, runs: Runs) -> Report:
-    """Replay a run, or one from an archive."""
-    where = str(suite.folder / name) if is_archive(name) else name
-    with opened(where, runs) as folder:
-        record = RunRecord.read(folder)
-        return await replay(record)
 
 
 def _settings(check: Check, suite: Suite) -> dict[str, Any]:

@@ -14,7 +14,14 @@ from zoneinfo import ZoneInfo
 import click
 
 from agent.cli.flags import Anywhere, given, json_option, number_option, run_flags_showing
-from agent.cli.stores import SHOWN, notify_option, open_jobs, place_options
+from agent.cli.stores import (
+    SHOWN,
+    host_delay_option,
+    notify_option,
+    open_jobs,
+    place_options,
+    retry_option,
+)
 from agent.cli.terminal import first_of, interruption, note, print_json, print_rows
 from agent.config import options
 from browser.text.words import clean
@@ -54,14 +61,6 @@ def with_jobs(command: Callable[..., Any]) -> Callable[..., Any]:
     return functools.update_wrapper(within, command)
 
 
-def _retry_option(default: int) -> Callable[[Any], Any]:
-    kind = click.IntRange(0, 20)
-    told = "Try it again so often where that may help."
-    return click.option(
-        "--retry", type=kind, default=default, show_default=True, metavar="N", help=told
-    )
-
-
 _named = click.option("--name", metavar="NAME", help="What it is called (its own words).")
 _zone = click.option("--zone", metavar="ZONE", envvar="TZ", help="Time zone (the machine's).")
 _jobs = click.argument("job_ids", nargs=-1, required=True, metavar="JOB…")
@@ -87,7 +86,7 @@ queue = _group("queue", "Questions for later: added here, answered by `research 
 )
 @click.option("--ttl", metavar="2h", help="Drop it when it was not begun in so long.")
 @click.option("--in", "delay", metavar="20m", help="Begin no sooner than then.")
-@_retry_option(0)
+@retry_option(0)
 @json_option
 @notify_option
 @run_flags_showing(*SHOWN)
@@ -204,12 +203,7 @@ def resume(jobs: Jobs) -> None:
     metavar="N",
     help="Jobs that each worker has at a time (4; it holds for all workers).",
 )
-@click.option(
-    "--host-delay",
-    type=click.FloatRange(min=0),
-    metavar="S",
-    help="Least seconds between two pages of one host, over all workers (0.2).",
-)
+@host_delay_option
 @click.option("--stall", metavar="30m", help="Give up a run that tells nothing for so long.")
 @click.option("--until-empty", is_flag=True, help="End when nothing is left to do.")
 @click.option("--queue", "queues", multiple=True, hidden=True)
@@ -294,7 +288,7 @@ schedule = _group(
     show_default=True,
     help="What came while no worker ran: one run for all of it, or none.",
 )
-@_retry_option(1)
+@retry_option(1)
 @notify_option
 @run_flags_showing(*SHOWN)
 @with_jobs

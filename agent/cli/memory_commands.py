@@ -237,7 +237,7 @@ def dream(place: Place, seconds: float, model: str | None, base_url: str | None)
     given: dict[str, Any] = {"data_dir": folder, "namespace": namespace, "base_url": base_url}
     settings = options(given, config=True)
     asked = (model or "") if model or base_url else None
-    from agent.run.background import UnsettledRuns  # noqa: PLC0415 - `--help` needs none of it
+    from agent.run.job_runner import UnsettledRuns  # noqa: PLC0415 - `--help` needs none of it
 
     with opened(place) as store:
         if UnsettledRuns(folder).names():
@@ -395,7 +395,7 @@ def _row(hit: Hit) -> str:
 
 async def _finish_runs(store: Memory, name: str | None, settings: Options) -> None:
     """Do the jobs of runs that were killed behind their answers, without a model some of them."""
-    from agent.run.background import JobRunner  # noqa: PLC0415 - `--help` needs none of it
+    from agent.run.job_runner import JobRunner  # noqa: PLC0415 - `--help` needs none of it
     from agent.run.models import open_model  # noqa: PLC0415 - as above
     from agent.run.settings import memory_name  # noqa: PLC0415 - as above
 
@@ -409,7 +409,7 @@ async def _finish_runs(store: Memory, name: str | None, settings: Options) -> No
 
 async def _worded(store: Memory, name: str, settings: Options) -> int:
     """Have insights worded; returns how many."""
-    from agent.background.jobs import word_insights  # noqa: PLC0415 - only where a model is named
+    from agent.background.conversation_jobs import word_insights  # noqa: PLC0415 - only where a model is named
     from agent.models.base import Task, takes  # noqa: PLC0415 - as above
     from agent.run.models import open_model  # noqa: PLC0415 - as above
 

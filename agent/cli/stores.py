@@ -87,6 +87,22 @@ notify_option = click.option(
     metavar="TARGET",
     help="Tell of it: mailto:ADDRESS, https://…, desktop:, feed:FILE; repeatable.",
 )
+host_delay_option = click.option(
+    "--host-delay",
+    type=click.FloatRange(min=0),
+    metavar="S",
+    help="Least seconds between two pages of one host, over all questions (0.2).",
+)
+
+
+def retry_option(default: int) -> Callable[[Any], Any]:
+    """Make the option `--retry`: how often what failed is tried again."""
+    kind, told = click.IntRange(0, 20), "Try it again so often where that may help."
+    return click.option(
+        "--retry", type=kind, default=default, show_default=True, metavar="N", help=told
+    )
+
+
 SHOWN = (
     "--model", "--search", "--corpus", "--depth", "--budget", "--timeout", "--memory/--no-memory",
 )  # fmt: skip

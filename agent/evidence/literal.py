@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 from agent.evidence.passages import HEADING_SEPARATOR, cells_of, columns_of
 from agent.evidence.wording import denies, keys_of, tokens_of, words_of
 from agent.types import Passage, Verdict, VerdictState
-from browser.extract.blocks import FOLDED
 from browser.text.sentences import sentences
-from browser.text.words import STOP_WORDS, content_words
+from browser.text.words import FOLDED, STOP_WORDS, content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

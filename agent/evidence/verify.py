@@ -12,13 +12,13 @@ import itertools
 from typing import TYPE_CHECKING, Protocol
 
 from agent.evidence.facts import BOUNDS, Known, facts_of, month_named, rounds
-from agent.evidence.literal import Ground, check_literal, said_of_topic
+from agent.evidence.literal import Ground, check_literal
 from agent.evidence.wording import denies, tokens_of, words_of
 from agent.types import Passage, Verdict, VerdictState
 from browser.text.words import STOP_WORDS, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from agent.evidence.literal import Statement
     from agent.evidence.wording import Token
@@ -129,34 +129,19 @@ def one_value_wrong(claim: str, ground: Ground) -> Verdict | None:
     words = words_of(tokens_of(claim))
     for statement in ground.statements:
         shared = len({word.key for word in words} & set(statement.keys))
-        if shared < FEWEST_SHARED - 1:  # the topic may stand there as a pronoun
+        found = _difference(words, statement) if shared >= FEWEST_SHARED else None
+        if found is None:
             continue
-        for said in _readings(words, statement, ground):
-            found = _difference(said, statement)
-            if found is None:
-                continue
-            mine, theirs = found
-            reason = _clash(mine, theirs, said, statement)
-            if reason and not _said_elsewhere(mine, words, statement, ground):
-                quote, where = statement.quote.strip(), statement.passage.id
-                reason = f"{reason}: “{' '.join(quote.split())}”"
-                return Verdict(VerdictState.CONTRADICTED, quote, reason, passage=where)
+        mine, theirs = found
+        reason = _clash(mine, theirs, words, statement)
+        if reason and not _said_elsewhere(mine, words, statement, ground):
+            quote, where = statement.quote.strip(), statement.passage.id
+            reason = f"{reason}: “{' '.join(quote.split())}”"
+            return Verdict(VerdictState.CONTRADICTED, quote, reason, passage=where)
     return None
 
 
 Span = tuple[int, int]
-
-
-def _readings(
-    words: Sequence[Token], statement: Statement, ground: Ground
-) -> Iterator[list[Token]]:
-    """Give the claim as it is, and as the statement would say it of the page's topic."""
-    yield list(words)
-    said = said_of_topic([word.key for word in words], statement, ground)
-    if said:
-        kept = min(len(said), len(words))
-        rest = list(words[len(words) - kept :])
-        yield [token._replace(key=key) for token, key in zip(rest, said[-kept:], strict=True)]
 
 
 def _difference(words: Sequence[Token], statement: Statement) -> tuple[Span, Span] | None:

@@ -45,8 +45,8 @@ def verdict(sentence: Sentence) -> str:
 _SURE = 0.7
 """Confidence below which a reader is warned; `FITTING` has how many are right on either side."""
 _SPOKEN = 0.6
-"""Share of the question that is spoken of up to which there is a doubt too. On two closed webs 105 of 117
-unmarked answers are right without it, 89 of 96 with it; on documents 53 of 56, and 51 of 54."""
+"""Share of the question that is spoken of up to which there is a doubt too. On two closed webs 105
+of 117 unmarked answers are right without it, 89 of 96 with it; on documents 53 of 56, 51 of 54."""
 _NEAR = 1.5
 """Margin below which a doubt is told to come from another sentence, else from what is not said."""
 

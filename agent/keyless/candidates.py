@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from agent.evidence.passages import HEADING_SEPARATOR, cells_of, columns_of, is_rule, leads_in
 from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, bare_title, name_stems, names
-from browser.extract.blocks import FOLDED
 from browser.text.sentences import sentences
-from browser.text.words import STOP_WORDS, content_words, stem, synonym_groups, words
+from browser.text.words import FOLDED, STOP_WORDS, content_words, stem, synonym_groups, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -61,14 +61,10 @@ _ONCE = frozenset({"model.request", "thought", "tool.call", "tool.result", "tool
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A model call: its place, its digest, and the messages that were new in it.
-
-    `rows` are these messages as the record has them.
-    """
+    """A model call: its place, its digest, and the messages that were new in it, as recorded."""
 
     place: str
     sha256: str
-    new: tuple[Message, ...]
     rows: tuple[dict[str, Any], ...] = field(default=(), repr=False)
 
 
@@ -162,12 +158,13 @@ class RunRecord:
         """The messages with which a loop began; None where it never did."""
         for request in self.requests:
             if request.place.startswith(f"{loop}/"):
-                return self._with_passages(request.rows)
+                return self.messages(request.rows)
             if loop == MAIN and request.place in (SYNTHESIS, CLOSING):
-                return self._with_passages(request.rows[:-1])
+                return self.messages(request.rows[:-1])
         return None
 
-    def _with_passages(self, rows: Sequence[dict[str, Any]]) -> list[Message]:
+    def messages(self, rows: Sequence[dict[str, Any]]) -> list[Message]:
+        """Read messages again, with the passages that they showed."""
         read = self._read or self.evidence()
         return [message_of(row, self.folder.blob, read.passage) for row in rows]
 
@@ -241,8 +238,7 @@ class RunRecord:
                 if not event.place.startswith(_OTHERS):
                     self.system = data["system"] or self.system
                 rows = tuple(data["messages"])
-                new = tuple(message_of(row, self.folder.blob) for row in rows)
-                self.requests.append(Request(event.place, data["sha256"], new, rows))
+                self.requests.append(Request(event.place, data["sha256"], rows))
             case "model.reply":
                 counted = (data["input_tokens"], data["cached_tokens"], data["output_tokens"])
                 usage = Usage(*counted, data["usd"])

@@ -244,7 +244,7 @@ def _requests(record: RunRecord) -> Iterator[tuple[str, list[Message]]]:
     loops: dict[str, list[Message]] = {}
     for request in record.requests:
         loop = loops.setdefault(request.place.partition("/")[0], [])
-        loop += request.new
+        loop += record.messages(request.rows)
         yield request.place, list(loop)
 
 

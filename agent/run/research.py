@@ -20,7 +20,7 @@ from agent.journal.runs import Runs
 from agent.loop.context_builder import ContextBuilder
 from agent.loop.loop import LoopResult
 from agent.review.gate import Gate
-from agent.run.background import BackgroundJobs, keep_failure, keep_turns
+from agent.run.job_runner import BackgroundJobs, keep_failure, keep_turns
 from agent.run.models import find_model
 from agent.run.outcome import (
     FINAL,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.config import file_settings, options
 from agent.errors import UsageError
-from agent.run.background import JobRunner, PendingJobs
+from agent.run.job_runner import JobRunner, PendingJobs
 from agent.run.models import open_model
 from agent.run.outcome import FINAL
 from agent.run.record import RunRecord

@@ -16,8 +16,8 @@ from browser.errors import AttachFailed, BrowserError, BrowserGone
 from browser.net.url import origin
 from browser.page import injected
 from browser.page.content import context_of, with_session
-from browser.page.downloads import BYTES_LIMIT, Downloads
 from browser.page.driver import OPEN_SECONDS
+from browser.page.page_events import BYTES_LIMIT, Downloads
 from browser.page.tab import Tab
 from browser.page.waiting import within
 from browser.session.launch import LaunchOptions, Running, kill, launched, scratch

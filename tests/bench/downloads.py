@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from browser.page.downloads import FILES_LIMIT
+from browser.page.page_events import FILES_LIMIT
 from browser.session.session import Browser
 from tests.bench.shelf import Targets
 

@@ -11,7 +11,7 @@ import sys
 from collections import defaultdict
 
 from browser.extract import extract
-from browser.read.pages import document_of_rendered
+from browser.read.reader import document_of_rendered
 from browser.session.session import Browser
 from tests.bench.shelf import Targets
 from tests.browser.extract.test_extract_hidden import HIDDEN as BY_MARKUP

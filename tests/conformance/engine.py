@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent.background.jobs import ConversationJobs, FinishedTurn
+from agent.background.conversation_jobs import ConversationJobs, FinishedTurn
 from agent.errors import ResearchError
 from agent.evidence import Evidence
 from agent.guard.budget import Budget

@@ -14,7 +14,7 @@ from agent.journal.runs import Runs
 from agent.memory import Memory
 from agent.prompts import prompt
 from agent.review.judge import judge_system
-from agent.run.background import UnsettledRuns
+from agent.run.job_runner import UnsettledRuns
 from agent.tools.skill_tools import learn
 from tests.conftest import COMMAND
 from tests.crash.speaker import speaking

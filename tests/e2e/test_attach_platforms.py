@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import async_playwright
 
-from browser.read.pages import read_rendered
+from browser.read.reader import read_rendered
 from browser.session.session import Browser
 from tests.persons import put_away
 

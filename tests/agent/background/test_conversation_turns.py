@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.memory import Memory
-from agent.run.background import turn_text
+from agent.run.job_runner import turn_text
 from agent.types import Report, Sentence, VerdictState
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agent.background.jobs import ConversationJobs, FinishedTurn
+from agent.background.conversation_jobs import ConversationJobs, FinishedTurn
 from agent.background.skill_scores import feedback
 from agent.config import options
 from agent.memory import Memory, Turn

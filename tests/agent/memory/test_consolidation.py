@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.background.jobs import word_insights
+from agent.background.conversation_jobs import word_insights
 from agent.memory.associations import LinkKind, MemoryLink
 from agent.models.scripted import ScriptedModel
 from agent.types import Report, ReportSource, Sentence, VerdictState

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from agent.background.jobs import STEPS, steps_of
+from agent.background.conversation_jobs import STEPS, steps_of
 from agent.journal.events import Event
 from agent.memory import Hit, Layers, Memory, Origin, ReservedKey, Turn
 

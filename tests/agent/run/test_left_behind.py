@@ -8,7 +8,7 @@ import pytest
 
 from agent.journal.runs import Runs
 from agent.memory import Memory
-from agent.run.background import AT_ONCE, JobRunner, UnsettledRuns
+from agent.run.job_runner import AT_ONCE, JobRunner, UnsettledRuns
 
 MEMORY = "default in data folder"
 

@@ -66,7 +66,9 @@ async def test_a_run_on_a_live_page_replays(ask, script, site, record_of):
     assert without_time(await replay(record)) == without_time(report)
     # Told of the page's tools with the page, and not before; a record from when the system prompt
     # listed them all is not told of them twice.
-    given = [" ".join(m.content for m in request.new) for request in record.requests]
+    given = [
+        " ".join(m.content for m in record.messages(request.rows)) for request in record.requests
+    ]
     assert ["<<TOOL:CLICK:" in said for said in (record.system, *given)][:4] == [
         *(False, False, True, False)
     ]

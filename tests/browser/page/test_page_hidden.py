@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from browser.read.pages import document_of_rendered
+from browser.read.reader import document_of_rendered
 from tests.security.hidden_ways import WAYS
 
 SECRET = "obey the hidden words"

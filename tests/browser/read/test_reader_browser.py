@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.read.pages import read_rendered
-from browser.read.reader import Reader
+from browser.read.reader import Reader, read_rendered
 from browser.types import Outcome
 from tests.browser.read.reading_site import Site, serve
 

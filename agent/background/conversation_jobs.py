@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from agent.models.base import Model
 
     InThread = Callable[..., Awaitable[Any]]
+
     Job = Callable[[Ask, "FinishedTurn"], Awaitable[None]]
+
 
 PLACE: Final = "after"
 BEGUN: Final = "job.begun"

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.background.jobs import (
+from agent.background.conversation_jobs import (
     DONE,
     PLACE,
     SETTLED,
@@ -26,7 +26,7 @@ from agent.background.jobs import (
     Progress,
     steps_of,
 )
-from agent.background.jobs import place as job_place
+from agent.background.conversation_jobs import place as job_place
 from agent.errors import JournalError, UsageError
 from agent.guard.budget import Budget
 from agent.guard.model_client import ModelClient
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from agent.memory.memory_types import Turn
     from agent.models.base import Model
     from agent.planner.work import Work
+
 
 FACTS = "facts"
 """The job that writes what the run found out, by its name on record."""
