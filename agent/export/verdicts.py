@@ -44,6 +44,9 @@ def verdict(sentence: Sentence) -> str:
 
 _SURE = 0.7
 """Confidence below which a reader is warned; `FITTING` has how many are right on either side."""
+_SPOKEN = 0.6
+"""Share of the question that is spoken of up to which there is a doubt too. On two closed webs 105
+of 117 unmarked answers are right without it, 89 of 96 with it; on documents 53 of 56, 51 of 54."""
 _NEAR = 1.5
 """Margin below which a doubt is told to come from another sentence, else from what is not said."""
 
@@ -51,16 +54,14 @@ _NEAR = 1.5
 def doubt(report: Report) -> str:
     """Say that an answer may be none, where that is not far from even; empty otherwise."""
     value = report.confidence
-    if report.status != "answered" or value is None or value >= _SURE:
+    spoken = report.confidence_parts.coverage > _SPOKEN
+    if report.status != "answered" or value is None or (value >= _SURE and spoken):
         return ""
-    fit = report.confidence_parts.fit
-    reason = ""
-    if fit is not None:
-        near, little = (
-            "another sentence fits nearly as well",
-            f"it says {fit.own:.0%} of the question",
-        )
-        reason = f": {near if fit.margin < _NEAR else little}"
+    fit, reason = report.confidence_parts.fit, ""
+    if fit is not None and spoken and fit.margin < _NEAR:
+        reason = ": another sentence fits nearly as well"
+    elif fit is not None:
+        reason = f": it says {fit.own:.0%} of the question"
     return f"This may not be the answer{reason} (confidence {value:.2f})."
 
 
