@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from agent.evidence.passages import cells_of, columns_of
-from agent.keyless.candidates import Ranking, candidates_of, has_kind
+from agent.keyless.candidates import BULLETS, MOST_ITEMS, Ranking, candidates_of, has_kind
 from agent.keyless.live import LIVE_TOOLS, RELEVANT, brought_text, live_call
 from agent.keyless.question import (
     AnswerKind,
@@ -24,7 +24,8 @@ from agent.keyless.question import (
 from agent.limits import STANDARD
 from agent.models.base import ModelReply
 from agent.protocol.replies import NOT_FOUND
-from agent.types import ToolCall
+from agent.types import Fit, ToolCall
+from browser.extract.blocks import FOLDED
 from browser.text.sentences import sentences as cut
 from browser.text.words import content_words, words
 
@@ -289,7 +290,8 @@ class ExtractiveModel:
         research = Research(conversation_of(messages))
         calls = self._researcher.calls_for(research)
         if calls is None:
-            return ModelReply(final_answer(research), model=self.name)
+            said = final_answer(research)
+            return ModelReply(said, model=self.name, fit=_fit(research, said))
         tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
         return ModelReply(tags, model=self.name)
 
@@ -317,6 +319,14 @@ def final_answer(research: Research) -> str:
     if research.thin:
         return refusal(ranking, research.pages_read)
     return quoted(ranking)
+
+
+def _fit(research: Research, said: str) -> Fit | None:
+    """Tell how well the sentence fits that an answer begins with; None where it gives up."""
+    best = research.best
+    if best is None or not said.startswith(worded(best.candidate, research.ranking)):
+        return None
+    return Fit(own=round(best.own, 3), margin=round(research.ranking.margin(best), 3))
 
 
 LEAST_COVERED, UNNAMED = 0.35, 0.15
@@ -364,8 +374,18 @@ def quoted(ranking: Ranking) -> str:
 
 
 def cited(candidate: Candidate, ranking: Ranking) -> str:
-    """Give a sentence as it stands, or a row in words, with the passage that it is from."""
-    return f"{worded(candidate, ranking)} [{candidate.passage.id}]"
+    """Give a sentence as it stands, or a row in words, with the passage that it is from.
+
+    What it leads to, ending with a colon, follows: the items of a list, or the lines of code.
+    """
+    said = [f"{worded(candidate, ranking)} [{candidate.passage.id}]"]
+    for passage in candidate.then:
+        text = passage.text.removeprefix(FOLDED)
+        lines = [line for line in text.split("\n") if line.strip()][:MOST_ITEMS]
+        code = passage.kind == "text" and not text.rstrip().endswith(".")
+        texts = [f"- `{line}`" if code else f"- {line.lstrip(BULLETS)}" for line in lines]
+        said += [f"{text} [{passage.id}]" for text in texts]
+    return said[0] if len(said) == 1 else f"{said[0]}\n\n" + "\n".join(said[1:])
 
 
 def worded(candidate: Candidate, ranking: Ranking) -> str:
