@@ -193,6 +193,17 @@ class Conflict(BaseModel):
     reason: str = ""
 
 
+class Fit(BaseModel):
+    """How well a quoted sentence fits a question: what an answer by rules is rated by.
+
+    `own` is the share (0-1) of the question's words, weighed by how rare they are, that it says
+    itself; `margin` by how much its score is above the next sentence's, 0 to 2.5.
+    """
+
+    own: float
+    margin: float
+
+
 class ConfidenceParts(BaseModel):
     """What the confidence is made of, each 0 to 1 unless said otherwise.
 
@@ -201,7 +212,7 @@ class ConfidenceParts(BaseModel):
     share of the sources speaking of them that say the same; `coverage` the share of the question
     that the cited passages speak of; `freshness` the age in days of the newest dated source, None
     where none has a date; `answers` a judge's word on whether the question is answered, None where
-    none was asked.
+    none was asked; `fit` what an answer by rules is rated by, None for a language model's.
     """
 
     supported: float = 0.0
@@ -210,6 +221,7 @@ class ConfidenceParts(BaseModel):
     coverage: float = 0.0
     freshness: int | None = None
     answers: Answers | None = None
+    fit: Fit | None = None
 
 
 class DataValue(BaseModel):

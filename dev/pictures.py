@@ -105,18 +105,23 @@ async def draw(browser: Browser, terminal: str, report: Path) -> None:
 def page_of(folder: Path) -> Iterator[str]:
     """Serve the page over what was run, until the block ends; gives its address."""
     command = [str(Path(sys.executable).with_name("research")), "serve", "--port", "0"]
-    env = environment() | {"RESEARCH_DATA_DIR": str(folder / "data")}
-    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        yield next(line.strip() for line in server.stdout if "ticket=" in line)
-        server.terminate()
+    with serve() as site:
+        env = environment() | settings(site, folder)
+        with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            yield next(line.strip() for line in server.stdout if "ticket=" in line)
+            server.terminate()
 
 
 async def draw_page(browser: Browser, address: str) -> None:
-    """Take the picture of the page."""
+    """Take pictures of the page: asking, and the passage behind a mark."""
     page = await browser.new_page(viewport={"width": 1280, "height": 760})
     await page.goto(address)
     await page.screenshot(path=PICTURES / "serve-ask.png")
+    await page.get_by_label("What do you want to know?").fill(f"{QUESTION} ")
+    await page.get_by_role("button", name="Ask", exact=True).click()
+    await page.locator("#report a.cite").first.click()
+    await page.screenshot(path=PICTURES / "serve-passage.png")
 
 
 async def main() -> None:
@@ -132,7 +137,7 @@ async def main() -> None:
             with page_of(Path(folder)) as address:
                 await draw_page(browser, address)
             await browser.close()
-    sys.stdout.write(f"{PICTURES}: terminal.png, report.png, serve-ask.png\n")
+    sys.stdout.write(f"{PICTURES}: terminal.png, report.png, serve-ask.png, serve-passage.png\n")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.evidence.answer import CheckedAnswer
     from agent.evidence.literal import Ground
     from agent.evidence.store import Evidence, Source
-    from agent.types import Answers, ReportSource, Sentence
+    from agent.types import Answers, Fit, ReportSource, Sentence
 
 LOOKED_AT = 3
 """Passages of each other source that are held against a sentence: its best ones."""
@@ -59,14 +59,15 @@ def weigh(
     question: str,
     *,
     answers: Answers | None = None,
-    keyless: bool = False,
+    fit: Fit | None = None,
 ) -> Weighed:
     """Hold the supported sentences of an answer against the pages that they do not cite.
 
-    `answers` is a judge's word on whether the question is answered; `keyless` says that no language
-    model wrote it. Sources that say otherwise are numbered after those that the answer cites.
+    `answers` is a judge's word on whether the question is answered; `fit` how well its sentence
+    fits the question, where rules chose it. Sources that say otherwise are numbered after those
+    that the answer cites.
     """
-    return _Weighing(checked, evidence).run(question, answers, keyless=keyless)
+    return _Weighing(checked, evidence).run(question, answers, fit)
 
 
 def site_of(url: str) -> str:
@@ -120,7 +121,7 @@ class _Weighing:
         self._sites = {site_of(source.url) for source in read or checked.sources}
         self._agreement: list[float] = []
 
-    def run(self, question: str, answers: Answers | None, *, keyless: bool) -> Weighed:
+    def run(self, question: str, answers: Answers | None, fit: Fit | None) -> Weighed:
         claims = [s for s in self._checked.sentences if not s.about_search]
         for sentence in claims:
             if sentence.verdict is VerdictState.SUPPORTED:
@@ -133,8 +134,9 @@ class _Weighing:
             coverage=round(_coverage(question, self._cited(), self._checked), 3),
             freshness=_freshness(self._cited()),
             answers=answers,
+            fit=fit,
         )
-        confidence = rate(parts, claims, self._checked.sources, keyless=keyless)
+        confidence = rate(parts, claims, self._checked.sources)
         sources = (*self._checked.sources, *self._added)
         return Weighed(confidence, parts, sources, tuple(self._conflicts))
 
@@ -232,20 +234,20 @@ EACH_FURTHER_SITE = 0.5
 WITH_CONTRADICTION = 0.35
 """Cap on an answer with a sentence of which a source says the contrary."""
 
-KEYLESS: tuple[float, float] | None = (-2.17, 4.28)
-"""Logistic coefficients for answers that no language model wrote: constant, coverage (the share of
-the question's words that is spoken of); None shows words in the place of a number. Fitted by
-`tests/bench/confidence.py` on 354 answers over both closed webs; fitted on one and tried on the
-other, Brier .164 and .184, a constant .205 and .223. That such an answer stands there word for
-word is no evidence: it always does."""
+FITTING = (-0.85, 1.7)
+"""Logistic coefficients for a sentence that rules chose: constant, and the share of the question
+that it says itself times its margin over the next sentence. Fitted on 112 answers over 27 manuals,
+READMEs, licences and articles and 194 over two closed webs. Fitted on the webs alone and tried on
+the documents, 52 of the 55 answers from .7 on are right, and 22 of the 57 below; the other way 106
+of 119 and 33 of 75. Brier .153 and .145, of a constant .224 and .203. By the share of the question
+that is spoken of anywhere, which it was, 56 of 86 were right. Whether a figure, date or name stands
+there where one is asked for, the heading, and a bridge to another page added nothing."""
 
 
 def rate(
     parts: ConfidenceParts,
     sentences: Sequence[Sentence],
     sources: Sequence[ReportSource],
-    *,
-    keyless: bool = False,
 ) -> float | None:
     """Rate an answer from 0 to 1 by its parts; None where nothing calibrated can be said.
 
@@ -254,8 +256,8 @@ def rate(
     """
     if not sentences or not sources:
         return 0.0
-    if keyless:
-        return None if KEYLESS is None else round(keyless_confidence(parts, KEYLESS), 2)
+    if parts.fit is not None:
+        return round(parts.agreement * fitting(features(parts.fit), FITTING), 2)
     if parts.answers is not None:
         value = ANSWERED[parts.answers]
     elif any(sentence.verdict is VerdictState.CONTRADICTED for sentence in sentences):
@@ -270,17 +272,16 @@ def rate(
     return round(value, 2)
 
 
-def features(parts: ConfidenceParts) -> tuple[float, ...]:
-    """Give what the confidence of a keyless answer is reckoned from."""
-    return (parts.coverage,)
+def features(fit: Fit) -> tuple[float, ...]:
+    """Give what the confidence in a sentence that rules chose is reckoned from."""
+    return (fit.own * fit.margin,)
 
 
-def keyless_confidence(parts: ConfidenceParts, coefficients: Sequence[float]) -> float:
-    """Reckon the logistic curve; conflicts lower it by their share."""
+def fitting(values: Sequence[float], coefficients: Sequence[float]) -> float:
+    """Reckon the logistic curve; the first coefficient is the constant."""
     constant, *weights = coefficients
-    pairs = zip(weights, features(parts), strict=True)
-    score = constant + sum(weight * value for weight, value in pairs)
-    return parts.agreement / (1 + math.exp(-score))
+    score = constant + sum(w * value for w, value in zip(weights, values, strict=True))
+    return 1 / (1 + math.exp(-score))
 
 
 def share_supported(sentences: Sequence[Sentence]) -> float:

@@ -67,6 +67,11 @@ def cells_of(row: str) -> list[str]:
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 
+def leads_in(text: str) -> bool:
+    """Tell whether a text ends where what it speaks of follows: code, a list."""
+    return text.rstrip().endswith(":")
+
+
 def columns_of(passage: Passage) -> list[tuple[str, str]]:
     """Pair each cell of a row with its column's name; empty where the columns have no names."""
     if passage.kind != "table":

@@ -8,6 +8,7 @@ import re
 from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from agent.evidence.passages import is_rule
 from agent.export import verdicts
@@ -71,10 +72,21 @@ def report_body(record: FinishedRun) -> str:
         _references(record.report),
         _sentences(record.report),
         sources(record),
-        _searches(record.report),
-        steps(record),
+        _way(record),
     ]
     return with_contents("\n".join(part for part in parts if part))
+
+
+def _way(record: FinishedRun) -> str:
+    """Write how it was found, folded: who wants the answer does not scroll past it."""
+    report = record.report
+    parts = [part for part in (_searches(report), steps(record)) if part]
+    if not parts:
+        return ""
+    counts = ((len(report.searches), "search", "es"), (report.steps, "step", "s"))
+    told = ", ".join(f"{n} {one}{more * (n != 1)}" for n, one, more in counts)
+    inside = "\n".join(parts)
+    return f'<details class="way"><summary>How it was found: {told}</summary>\n{inside}</details>'
 
 
 _HEADING = re.compile(r"<h2>(.*?)</h2>", re.DOTALL)
@@ -114,8 +126,26 @@ def _head(report: Report) -> str:
     return (
         f"<h1>{escape(report.question)}</h1>\n"
         f'<p class="facts">{" · ".join(fact for fact in facts if fact)}</p>\n'
-        f'{doubt}<div class="answer">{answer}</div>{failure}'
+        f'{_strip(report)}{doubt}<div class="answer">{answer}</div>{failure}'
     )
+
+
+_STRIP = 6
+"""Sources shown above an answer; all stand below it."""
+
+
+def _strip(report: Report) -> str:
+    """Write where the answer comes from, at a glance."""
+    if not report.sources:
+        return ""
+    rows = [
+        f'<li><a href="#source-{s.n}"><b>{s.n}</b> {escape(s.title or s.url)}'
+        f" <span>{escape(urlsplit(s.url).netloc or s.via)}</span></a></li>"
+        for s in report.sources[:_STRIP]
+    ]
+    more = len(report.sources) - _STRIP
+    rest = f'<li><a href="#source-{_STRIP + 1}">and {more} more</a></li>' if more > 0 else ""
+    return f'<ul class="strip" aria-label="Sources">{"".join(rows)}{rest}</ul>\n'
 
 
 def _sentences(report: Report) -> str:
@@ -248,6 +278,8 @@ def _footer(record: FinishedRun) -> str:
 
 _AROUND = 320
 """Characters of the saved text shown before and after a quote."""
+_FIRST_WORD, _LAST_WORD = re.compile(r"\A\S*\s*"), re.compile(r"\s*\S*\Z")
+_HEADED = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
 
 
 def sources(record: FinishedRun) -> str:
@@ -287,12 +319,22 @@ def _windows(text: str, quotes: list[str]) -> list[tuple[int, int]]:
     """Cut the pieces of the saved text that show all quotes, those that overlap joined."""
     windows: list[tuple[int, int]] = []
     for at, quote in sorted((text.find(quote), quote) for quote in quotes if quote in text):
-        start, end = max(0, at - _AROUND), min(len(text), at + len(quote) + _AROUND)
+        start, end = _whole_words(text, at, at + len(quote))
         if windows and start <= windows[-1][1]:
             windows[-1] = (windows[-1][0], max(end, windows[-1][1]))
         else:
             windows.append((start, end))
     return windows
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Widen a quote's place by what is shown around it, to where words begin and end."""
+    first, last = max(0, start - _AROUND), min(len(text), end + _AROUND)
+    if first:
+        first = start - len(_FIRST_WORD.sub("", text[first:start]))
+    if last < len(text):
+        last = end + len(_LAST_WORD.sub("", text[end:last]))
+    return first, last
 
 
 def _excerpt(text: str, source: ReportSource, window: tuple[int, int]) -> str:
@@ -307,8 +349,9 @@ def _excerpt(text: str, source: ReportSource, window: tuple[int, int]) -> str:
 
 
 def _around(text: str) -> str:
-    """What stands beside a quote, without the rules of tables, which are for parsers."""
-    return escape("\n".join(line for line in text.split("\n") if not is_rule(line)))
+    """What stands beside a quote, its headings as such; rules of tables are for parsers."""
+    kept = escape("\n".join(line for line in text.split("\n") if not is_rule(line)))
+    return _HEADED.sub(r"<strong>\1</strong>", kept)
 
 
 def _marked(source: ReportSource, quote: str) -> str:

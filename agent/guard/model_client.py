@@ -83,6 +83,7 @@ class ModelClient:
             cached_tokens=reply.usage.cached_tokens,
             output_tokens=reply.usage.output_tokens,
             usd=reply.usage.usd,
+            **({"fit": reply.fit.model_dump()} if reply.fit else {}),
         )
         return reply
 

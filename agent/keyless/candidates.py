@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agent.evidence.passages import HEADING_SEPARATOR, cells_of, columns_of, is_rule
+from agent.evidence.passages import HEADING_SEPARATOR, cells_of, columns_of, is_rule, leads_in
 from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, bare_title, name_stems, names
+from browser.extract.blocks import FOLDED
 from browser.text.sentences import sentences
 from browser.text.words import STOP_WORDS, content_words, stem, synonym_groups, words
 
@@ -31,6 +33,12 @@ HOP_GAIN = 0.08
 """Share of the question that a second sentence must add to be said with the first."""
 BESIDE = 1
 """Foreign words between a figure and the word of the question that it goes with."""
+MOST_ITEMS, ADJOINING = 6, 4
+"""Items said of a list that a sentence leads to; characters between passages that adjoin."""
+CLEAR, SAME = 2.5, 0.8
+"""Margin that is as good as any larger; share of words from which two sentences say the same."""
+WRAPPED = 60
+"""Characters from which a line that ends within a sentence was broken for width."""
 POOL = 40
 """Best sentences among which pairs are looked for."""
 
@@ -49,7 +57,7 @@ INVITING = frozenset(
 """English words that open a sentence about what to do with a page's controls."""
 _ENDS = tuple(".!?。！？")
 _CLOSERS = "\"'”’)]»"
-_BULLETS = "-*•‣◦ "
+BULLETS = "-*•‣◦ "
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +68,8 @@ class Candidate:
     or of the columns' names above it, `title` those of its
     page's title, `near` those of its passage, of the heading above it, of its table's caption and
     first row, and of what changed on a live page with it. `whole` says that it ends as a sentence
-    does and is no instruction to work the page, or is a row.
+    does and is no instruction to work the page, or is a row; `then` are the code or the items that
+    it leads to, ending with a colon.
     """
 
     text: str
@@ -71,6 +80,7 @@ class Candidate:
     near: frozenset[str] = field(repr=False)
     heads: frozenset[str] = field(default=frozenset(), repr=False)
     whole: bool = True
+    then: tuple[Passage, ...] = ()
 
     @property
     def said(self) -> frozenset[str]:
@@ -82,11 +92,13 @@ class Candidate:
 class Scored:
     """A candidate with its score.
 
-    `covered` is the share (0-1) of the question that it and its surroundings say, weighed by how
-    rare each word is; `bridge` a sentence of another page that it takes for that, if one does.
+    `own` is the share (0-1) of the question that it says itself, weighed by how rare each word is,
+    `covered` that which it and its surroundings say; `bridge` a sentence of another page that it
+    takes for that, if one does.
     """
 
     candidate: Candidate
+    own: float
     covered: float
     score: float
     bridge: Candidate | None = None
@@ -135,6 +147,21 @@ class Ranking:
         titles = {c.title for c in self.candidates if c.title}
         return not wanted or any(n <= t or t <= n for n in wanted for t in titles)
 
+    def margin(self, x: Scored) -> float:
+        """By how much an answer's score is above that of the next in other words, `CLEAR` at most.
+
+        Other words: of another passage, and with fewer than four fifths of its words in common.
+        """
+        best = x.candidate
+        others = (
+            y.score
+            for y in self.scored
+            if y.candidate.whole
+            and y.candidate.passage.id != best.passage.id
+            and len(y.candidate.own & best.own) < SAME * len(y.candidate.own | best.own)
+        )
+        return min(CLEAR, x.score - next(others, -math.inf))
+
     def says_role(self, x: Scored) -> bool:
         """An answer to "who" speaks of what that person is or did; true of other questions.
 
@@ -162,12 +189,14 @@ class Ranking:
                 covered += weight * NEAR
         if self.question.carried and not own:
             covered = 0.0
-        kind = has_kind(c.text, self.question)
+        kind = has_kind(" ".join([c.text, *(p.text for p in c.then)]), self.question)
+        if c.then and self.question.kind is AnswerKind.WAY:
+            kind = 1.0
         if kind == 1 and not _beside_its_word(c.text, self.question):
             kind = 0.5
         focus = bool(self.question.focus & c.said)
         score = IN_CONTEXT * covered + IN_SENTENCE * own + KIND * kind + FOCUS * focus
-        return Scored(c, covered, score, bridge)
+        return Scored(c, own, covered, score, bridge)
 
     def _bridged(self, x: Scored, pool: Sequence[Scored]) -> Scored:
         """A candidate with a sentence of another page that leads to it, if that helps.
@@ -193,9 +222,10 @@ class Ranking:
 
 
 def _with_topic(c: Candidate, topics: frozenset[str]) -> Candidate:
-    """A list's item that is no sentence can be said with the heading above, if that is asked of."""
-    heading = c.passage.heading.rpartition(HEADING_SEPARATOR)[2]
-    if c.whole or c.passage.kind != "list" or not topics & set(content_words(heading)):
+    """An item or a line that is no sentence is said with the heading above, if that is asked of."""
+    heading = c.passage.heading.rpartition(HEADING_SEPARATOR)[2].removeprefix(FOLDED)
+    alone = c.passage.kind == "list" or (c.passage.kind == "text" and "\n" not in c.passage.text)
+    if c.whole or not alone or not topics & set(content_words(heading)):
         return c
     return replace(c, text=f"{heading}: {c.text}", whole=True)
 
@@ -219,7 +249,7 @@ def candidates_of(observations: Iterable[Observation]) -> list[Candidate]:
         worked = bool(observation.get("controls"))
         changed = " ".join(x for x in observation.snapshot.split("\n") if x.startswith("~"))
         caption = row_above = ""
-        for passage in observation.passages:
+        for at, passage in enumerate(observation.passages):
             if passage.kind != "table":
                 caption, row_above = ("" if _ends(passage.text) else passage.text), ""
             elif not row_above:
@@ -228,8 +258,23 @@ def candidates_of(observations: Iterable[Observation]) -> list[Candidate]:
             for candidate in _cut(passage, title, observation.url, frozenset(headers), beside):
                 inviting = candidate.text.split(" ", 1)[0].casefold() in INVITING
                 told = replace(candidate, whole=False) if worked and inviting else candidate
+                if leads_in(told.text) and (then := _led_to(observation.passages, at)):
+                    told = replace(told, whole=True, then=then)
                 found.setdefault((told.page, told.text), told)
     return list(found.values())
+
+
+def _led_to(passages: Sequence[Passage], at: int) -> tuple[Passage, ...]:
+    """The text right below a passage that ends with a colon, or the items of the list there."""
+    below: list[Passage] = []
+    for before, passage in itertools.pairwise(passages[at : at + MOST_ITEMS + 1]):
+        adjoining = 0 <= passage.start - before.end <= ADJOINING
+        if not adjoining or passage.kind not in ("text", "list"):
+            break
+        if below and "text" in (passage.kind, before.kind):
+            break
+        below.append(passage)
+    return tuple(below)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -259,10 +304,25 @@ def _cut(
 
 
 def _sentences(text: str) -> Iterator[str]:
-    for line in text.split("\n"):
+    for line in _unwrapped(text):
         mark, space, rest = line.strip().partition(" ")
-        bare = rest.strip() if space and not mark.strip(_BULLETS) else line.strip()
+        bare = rest.strip() if space and not mark.strip(BULLETS) else line.strip()
+        bare = bare.removeprefix(FOLDED)
         yield from (_without_notes(bare[span.start : span.end]) for span in sentences(bare))
+
+
+def _unwrapped(text: str) -> Iterator[str]:
+    """Give the lines of a text, those joined that were broken for width and not for sense."""
+    whole = ""
+    for line in text.split("\n"):
+        broken = len(whole) >= WRAPPED or line.lstrip()[:1].islower()
+        if whole and broken and not _ends(whole) and not leads_in(whole):
+            whole = f"{whole.rstrip()} {line.lstrip()}"
+            continue
+        if whole:
+            yield whole
+        whole = line
+    yield whole
 
 
 def _without_notes(text: str) -> str:
@@ -305,7 +365,7 @@ def has_kind(text: str, question: Question) -> float:
             )
         case AnswerKind.REASON:
             return float(bool(_REASONS & set(words(text))))
-        case AnswerKind.THING:
+        case AnswerKind.THING | AnswerKind.WAY:
             return 0.5
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.evidence.passages import cells_of, columns_of
-from agent.keyless.candidates import has_kind
+from agent.keyless.candidates import BULLETS, MOST_ITEMS, has_kind
 from agent.keyless.question import AnswerKind
 from agent.protocol.replies import NOT_FOUND
+from browser.extract.blocks import FOLDED
 from browser.text.words import content_words, words
 
 if TYPE_CHECKING:
@@ -60,8 +61,18 @@ def quoted(ranking: Ranking) -> str:
 
 
 def cited(candidate: Candidate, ranking: Ranking) -> str:
-    """Give a sentence as it stands, or a row in words, with the passage that it is from."""
-    return f"{worded(candidate, ranking)} [{candidate.passage.id}]"
+    """Give a sentence as it stands, or a row in words, with the passage that it is from.
+
+    What it leads to, ending with a colon, follows: the items of a list, or the lines of code.
+    """
+    said = [f"{worded(candidate, ranking)} [{candidate.passage.id}]"]
+    for passage in candidate.then:
+        text = passage.text.removeprefix(FOLDED)
+        lines = [line for line in text.split("\n") if line.strip()][:MOST_ITEMS]
+        code = passage.kind == "text" and not text.rstrip().endswith(".")
+        texts = [f"- `{line}`" if code else f"- {line.lstrip(BULLETS)}" for line in lines]
+        said += [f"{text} [{passage.id}]" for text in texts]
+    return said[0] if len(said) == 1 else f"{said[0]}\n\n" + "\n".join(said[1:])
 
 
 def worded(candidate: Candidate, ranking: Ranking) -> str:

@@ -22,7 +22,7 @@ from agent.keyless.question import (
 )
 from agent.limits import STANDARD
 from agent.models.base import ModelReply
-from agent.types import ToolCall
+from agent.types import Fit, ToolCall
 from browser.text.sentences import sentences as cut
 from browser.text.words import content_words
 
@@ -287,7 +287,8 @@ class ExtractiveModel:
         research = Research(conversation_of(messages))
         calls = self._researcher.calls_for(research)
         if calls is None:
-            return ModelReply(final_answer(research), model=self.name)
+            said = final_answer(research)
+            return ModelReply(said, model=self.name, fit=_fit(research, said))
         tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
         return ModelReply(tags, model=self.name)
 
@@ -315,3 +316,11 @@ def final_answer(research: Research) -> str:
     if research.thin:
         return answer.refusal(ranking, research.pages_read)
     return answer.quoted(ranking)
+
+
+def _fit(research: Research, said: str) -> Fit | None:
+    """Tell how well the sentence fits that an answer begins with; None where it gives up."""
+    best = research.best
+    if best is None or not said.startswith(answer.worded(best.candidate, research.ranking)):
+        return None
+    return Fit(own=round(best.own, 3), margin=round(research.ranking.margin(best), 3))

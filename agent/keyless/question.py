@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 
 
 class AnswerKind(Enum):
-    """The kind of answer that a question calls for; THING where its words do not tell."""
+    """The kind of answer that a question calls for; THING where its words do not tell.
+
+    WAY is how something is done: what leads to code or to steps says it.
+    """
 
     PERSON = "person"
     DATE = "date"
     NUMBER = "number"
     PLACE = "place"
     REASON = "reason"
+    WAY = "way"
     THING = "thing"
 
 
@@ -285,7 +289,7 @@ def _asked_for(text: str) -> tuple[AnswerKind, tuple[str, ...], tuple[str, ...]]
     asking, following = folded[at], tokens[at + 1 :]
     if asking == "how":
         much = bool(following) and following[0].strip(MARKS).casefold() in _HOW_MUCH
-        return (AnswerKind.NUMBER if much else AnswerKind.THING), _noun(following[1:]), ()
+        return (AnswerKind.NUMBER if much else AnswerKind.WAY), _noun(following[1:]), ()
     if asking in _BY_WORD and asking != "whose":
         kind = _BY_WORD[asking]
         return kind, (), _noun(following) if kind is AnswerKind.PERSON else ()

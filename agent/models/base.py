@@ -13,7 +13,7 @@ from agent.types import Image, Message, Observation, ToolCall
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from agent.types import Passage
+    from agent.types import Fit, Passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What the model said, with what it cost and which model it was in the end."""
+    """What the model said, with what it cost and which model it was in the end.
+
+    `fit` is how well the sentence it quotes fits the question, where a model can tell that itself.
+    """
 
     text: str
     usage: Usage = field(default_factory=Usage)
     model: str = ""
+    fit: Fit | None = None
 
 
 class Model(Protocol):

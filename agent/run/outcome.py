@@ -11,13 +11,13 @@ from agent.evidence.answer import check_answer, report_source
 from agent.journal.events import JUDGE
 from agent.keyless.model import ExtractiveModel
 from agent.loop.loop import without_calls
-from agent.models.providers import EXTRACTIVE
 from agent.prompts import WRAP_UP
 from agent.protocol.replies import NOT_FOUND
 from agent.tools.context import NO_BROWSER
 from agent.types import (
     DataValue,
     ErrorInfo,
+    Fit,
     Message,
     Report,
     SearchLine,
@@ -61,6 +61,7 @@ class Ledger:
         self.usage = UsageTotals()
         self.no_browser = ""
         self.undone: list[str] = []
+        self.fit: Fit | None = None
         self.done: list[str] = []
         self._calls = 0
 
@@ -84,6 +85,7 @@ class Ledger:
         elif event.type == "model.reply":
             if not event.place.startswith(JUDGE):  # which may be another model
                 self.usage.model = data["model"]
+                self.fit = Fit(**data["fit"]) if "fit" in data else None
             self.usage.model_calls += 1
             self.usage.input_tokens += data["input_tokens"]
             self.usage.cached_tokens += data["cached_tokens"]
@@ -135,8 +137,7 @@ def finished(
         report.sentences = list(checked.sentences)  # also those that nothing carries
     if status != "not_found":
         answers = verdicts.answers if verdicts else None
-        keyless = ledger.usage.model == EXTRACTIVE
-        weighed = weigh(checked, evidence, ledger.question, answers=answers, keyless=keyless)
+        weighed = weigh(checked, evidence, ledger.question, answers=answers, fit=ledger.fit)
         report.sources = list(weighed.sources)
         report.conflicts = list(weighed.conflicts)
         report.confidence = weighed.confidence

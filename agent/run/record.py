@@ -39,7 +39,7 @@ from agent.models.base import (
     passages_of,
 )
 from agent.protocol.results import CallResult
-from agent.types import ErrorInfo, Message
+from agent.types import ErrorInfo, Fit, Message
 from browser.types import Document, Outcome, Page, SearchResult
 
 if TYPE_CHECKING:
@@ -246,7 +246,8 @@ class RunRecord:
             case "model.reply":
                 counted = (data["input_tokens"], data["cached_tokens"], data["output_tokens"])
                 usage = Usage(*counted, data["usd"])
-                self.replies[event.place] = ModelReply(data["text"], usage, data["model"])
+                fit = Fit(**data["fit"]) if "fit" in data else None
+                self.replies[event.place] = ModelReply(data["text"], usage, data["model"], fit)
             case "tool.intent":
                 self.intents.add(event.place)
             case "tool.result":

@@ -72,7 +72,8 @@ class RunState(BaseModel):
     sources: int
     tags: list[str]
     found: list[tuple[str, bool]] = Field(
-        default_factory=list, description="Words around what was searched for, and which it is."
+        default_factory=list,
+        description="Words around what was searched for, and which it is; else the answer begins.",
     )
     asked: list[dict[str, Any]] = Field(
         default_factory=list, description="What the run asks now: n, kind (ask, approve), what."

@@ -7,6 +7,7 @@ time; tags are a person's own, so they stand in the folder of their run (`tags.j
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass, fields
@@ -25,21 +26,27 @@ if TYPE_CHECKING:
 
     from agent.journal.runs import RunFolder, Runs
 
-VERSION: Final = 1
+VERSION: Final = 2
 LONGEST_TAG: Final = 40
 MOST_TAGS: Final = 20
 _TABLES: Final = """
 create table run(id text primary key, stamp integer, question text, status text, confidence real,
-  at text, session text, model text, usd real, elapsed_s real, sources integer, tags text);
+  at text, session text, model text, usd real, elapsed_s real, sources integer, tags text,
+  begins text);
 create virtual table said using fts5(id unindexed, question, answer, sources,
   tokenize = 'unicode61 remove_diacritics 2');
 """
+_BEGINS: Final = 220
+"""Characters of an answer in a list: two lines."""
+_MARKS: Final = re.compile(r"\s*\[\d{1,3}\]|[#*`|]+")
 _BEGIN, _END = "\ue001", "\ue002"  # for private use: no text of the web means anything by them
 
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run in a list; `found` are the words around what was searched for, as (text, hit) pieces.
+    """A run in a list; `found` are words of it as (text, hit) pieces.
+
+    They stand around what was searched for, or begin the answer.
 
     `status` is that of the report, or `cut off` where there is none; `at` is ISO 8601, UTC.
     """
@@ -99,7 +106,7 @@ class Library:
                 ).fetchall()
             else:
                 rows = index.execute(
-                    f"select {_FIELDS}, '' from run where {where}"  # noqa: S608 - as above
+                    f"select {_FIELDS}, begins from run where {where}"  # noqa: S608 - as above
                     " order by at desc, id desc limit ? offset ?",
                     [*values, limit, skip],
                 ).fetchall()
@@ -168,6 +175,7 @@ class Library:
         options = began.get("options") or {}
         usage = report.get("usage") or {}
         sources = report.get("sources") or []
+        answer = str(report.get("answer") or "")
         question = str(report.get("question") or began.get("question") or "")
         row = [
             folder.id,
@@ -182,6 +190,7 @@ class Library:
             float(report.get("elapsed_s") or 0),
             len(sources),
             json.dumps(tags_of(folder)),
+            " ".join(_MARKS.sub("", answer[: _BEGINS * 2]).split())[:_BEGINS],
         ]
         index.execute(f"insert or replace into run values ({', '.join('?' * len(row))})", row)  # noqa: S608 - marks alone
         index.execute("delete from said where id = ?", [folder.id])
@@ -189,7 +198,7 @@ class Library:
             " ".join([str(s.get("title", "")), str(s.get("url", "")), *s.get("quotes", [])])
             for s in sources
         )
-        said = [folder.id, question, str(report.get("answer") or ""), told]
+        said = [folder.id, question, answer, told]
         index.execute("insert into said values (?, ?, ?, ?)", said)
 
 

@@ -18,11 +18,11 @@ from agent.errors import NotFound, UsageError
 from agent.export.compare_runs import compare
 from agent.export.report_html import report_body
 from agent.export.run_record import FinishedRun, to_the_minute
-from agent.export.verdicts import VERDICTS
+from agent.export.verdicts import VERDICTS, asked_for
 from agent.journal.runs import RunFolder
 from agent.serve.forms import RunState
 from agent.serve.memory_routes import remembered, row_of
-from agent.serve.office import InOffice, Name, Office
+from agent.serve.office import InOffice, Limit, Name, Office
 from agent.serve.saved_page import POLICY as SAVED_POLICY
 from agent.serve.saved_page import saved_page
 
@@ -114,13 +114,14 @@ async def memory(
     office: InOffice,
     q: Annotated[str, Query(max_length=400)] = "",
     kind: Annotated[str, Query(max_length=40)] = "",
+    limit: Limit = PAGE_SIZE,
 ) -> Response:
     """Show what is remembered."""
     found = []
     if office.options.memory:
-        memory = await office.memory()
-        found = await remembered(memory, q, kind, PAGE_SIZE * 2)
-    told = {"q": q, "kind": kind, "memories": [row_of(hit) for hit in found]}
+        found = await remembered(await office.memory(), q, kind, limit + 1)
+    more = limit * 4 if len(found) > limit else None
+    told = {"q": q, "kind": kind, "memories": map(row_of, found[:limit]), "more": more}
     return _shown(office, "memory.html", "memory", on=office.options.memory, **told)
 
 
@@ -183,8 +184,15 @@ def _templates() -> Environment:
     )
     made.filters["minute"] = lambda at: to_the_minute(at) if at else ""
     made.filters["local"] = _local
+    made.filters["step"] = _step
     made.filters["kind"] = lambda status: str(status).replace(" ", "_")
     return made
+
+
+def _step(step: str) -> str:
+    """Write a tool call of a comparison as people read it."""
+    name, _, param = step.partition(" ")
+    return f"{name} {asked_for(param, ' · ')}"
 
 
 def _local(at: str, zone: str) -> str:

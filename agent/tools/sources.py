@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolError
+from agent.evidence.passages import leads_in
 from agent.guard.provenance import Kind
 
 if TYPE_CHECKING:
@@ -19,7 +21,11 @@ if TYPE_CHECKING:
     from browser.types import Page, SearchResult
 
 BEST_PASSAGES = 8
-"""Passages that a query gives of a long page: an answer of three sentences needs fewer."""
+"""Passages that a query gives of a long page at least: an answer of three sentences needs fewer."""
+BEST_CHARS = 4_000
+"""Characters up to which it gives more: eight paragraphs have as many, eight items of a list or
+lines of code no tenth of them."""
+MOST_PASSAGES = 80
 CHARS_PER_TOKEN = 4
 
 
@@ -121,9 +127,15 @@ def passages_block(
     room = context.limits.read_tokens * CHARS_PER_TOKEN
     chosen: Iterable[Passage] = source.passages[max(0, start - 1) :]
     if query and len(source.text) > room:
-        best = context.evidence.search(query, BEST_PASSAGES, source.n)
-        wanted = {passage.id for passage in best} | {p.id for p in source.passages[:1]}
-        chosen = [passage for passage in source.passages if passage.id in wanted]
+        best = context.evidence.search(query, MOST_PASSAGES, source.n)
+        wanted, chars = {p.id for p in source.passages[:1]}, 0
+        for number, passage in enumerate(best):
+            if number >= BEST_PASSAGES and chars > BEST_CHARS:
+                break
+            wanted.add(passage.id)
+            chars += len(passage.text)
+        led_to = {b.id for a, b in pairwise(source.passages) if a.id in wanted and leads_in(a.text)}
+        chosen = [p for p in source.passages if p.id in wanted | led_to]
     return listed(chosen, room)
 
 

@@ -56,7 +56,7 @@ _EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd":
 # Links beyond these keep their relative address: an index of more is not read as Markdown.
 _MOST_LINKS = 10_000
 _FOLDS = frozenset(("details", "summary"))
-_FOLDED = "(folded) "
+FOLDED = "(folded) "
 _PERMALINKS = frozenset(
     ("headerlink", "anchor", "anchorjs-link", "heading-anchor", "permalink", "hash-link")
 )
@@ -417,7 +417,7 @@ def _belongs(previous: Block, block: Block) -> bool:
 
 
 def _with_prefix(block: Block, text: str) -> str:
-    text = _FOLDED * block.folded + text
+    text = FOLDED * block.folded + text
     if block.kind == "heading":
         return f"{'#' * block.level} {' '.join(text.split())}"
     if block.kind == "item":
@@ -427,7 +427,7 @@ def _with_prefix(block: Block, text: str) -> str:
 
 def _as_markdown(block: Block) -> str:
     if block.kind == "code":
-        return f"{_FOLDED * block.folded}```\n{block.markdown}\n```"
+        return f"{FOLDED * block.folded}```\n{block.markdown}\n```"
     if block.kind == "quote":
         return "\n".join(f"> {line}" for line in block.markdown.split("\n"))
     return _with_prefix(block, block.markdown)

@@ -219,7 +219,8 @@ class Tab(PageDriver):
         """Take a picture of what is in view, of the whole page or of an element, as PNG."""
         self.check_alive()
         await self.check_place()
-        async with within(ACT_SECONDS, "take a screenshot"):
+        # Chrome takes a picture with the next frame, of which a tab behind another draws none.
+        async with within(ACT_SECONDS, "take a screenshot"), drawing(self.page):
             if ref:
                 target = await target_of(self.frames, ref)
                 return await target.element.screenshot(timeout=ACT_SECONDS * 1000)
@@ -293,7 +294,7 @@ class Tab(PageDriver):
         """Show what is in view, refs drawn on it, as JPEG; without too if they hide a thing."""
         self.check_alive()
         await self.check_place()
-        async with within(ACT_SECONDS, "take a picture"):
+        async with within(ACT_SECONDS, "take a picture"), drawing(self.page):
             return await marked_pictures(self.page, ACT_SECONDS)
 
     async def rendered_html(self) -> str:

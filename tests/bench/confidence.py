@@ -20,7 +20,6 @@ import argparse
 import asyncio
 import itertools
 import json
-import math
 import random
 import sys
 import tempfile
@@ -29,8 +28,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import research
-from agent.evidence.agreement import KEYLESS, features
-from agent.types import ConfidenceParts
+from agent.evidence.agreement import FITTING, features, fitting
+from agent.types import Fit
 from fixtures.server import serve
 from tests.bench import bundled, closedweb
 
@@ -165,7 +164,7 @@ def refit(webs: dict[str, list[Row]]) -> None:
     print(
         f"in {FOLDS} folds over both: Brier {brier(order, told):.3f} (a constant: {constant:.3f})"
     )
-    print(f"on all: {tuple(round(c, 2) for c in fitted(every))}; in use: {KEYLESS}")
+    print(f"on all: {tuple(round(c, 2) for c in fitted(every))}; in use: {FITTING}")
 
 
 def _tried(said: str, curve: Sequence[float], rows: Sequence[Row]) -> None:
@@ -176,12 +175,12 @@ def _tried(said: str, curve: Sequence[float], rows: Sequence[Row]) -> None:
 
 def fitted(rows: Sequence[Row], *, rounds: int = 4000, pace: float = 0.5) -> list[float]:
     """Fit a logistic curve by gradient descent, with a little weight decay."""
-    xs = [(1.0, *features(ConfidenceParts(**row["parts"]))) for row in rows]
+    xs = [(1.0, *features(Fit(**row["parts"]["fit"]))) for row in rows]
     curve = [0.0] * len(xs[0])
     for _ in range(rounds):
         slope = [0.002 * c * (i > 0) for i, c in enumerate(curve)]
         for x, row in zip(xs, rows, strict=True):
-            miss = logistic(curve, x) - row["right"]
+            miss = fitting(x[1:], curve) - row["right"]
             slope = [s + miss * v / len(rows) for s, v in zip(slope, x, strict=True)]
         curve = [c - pace * s for c, s in zip(curve, slope, strict=True)]
     return curve
@@ -189,12 +188,7 @@ def fitted(rows: Sequence[Row], *, rounds: int = 4000, pace: float = 0.5) -> lis
 
 def probability(curve: Sequence[float], row: Row) -> float:
     """Give what a curve says of an answer."""
-    return logistic(curve, (1.0, *features(ConfidenceParts(**row["parts"]))))
-
-
-def logistic(curve: Sequence[float], x: Sequence[float]) -> float:
-    """The logistic function of a weighted sum."""
-    return 1 / (1 + math.exp(-sum(c * v for c, v in zip(curve, x, strict=True))))
+    return fitting(features(Fit(**row["parts"]["fit"])), curve)
 
 
 def banded(pairs: Iterable[tuple[Row, float]]) -> list[tuple[int, list[tuple[Row, float]]]]:

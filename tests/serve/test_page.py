@@ -7,11 +7,13 @@ import re
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import expect
+from playwright.async_api import async_playwright, expect
 
 from agent.jobs.job import JobSpec
 from agent.jobs.jobs import Jobs
 from agent.jobs.monitor_looks import look
+from tests.loopback import Handler, serving
+from tests.persons import put_away
 from tests.serve.conftest import QUESTION, TOKEN
 
 PATIENCE = 120_000
@@ -216,6 +218,78 @@ async def test_who_watches_answers_sees_the_page_acts_in_it_and_gives_a_hint(
     assert results[1]["answer"] == "the fog bell"
     assert "The one in the hall." in [one.get("the_person_says") for one in results]
     await expect(page.locator("#late")).to_be_hidden()
+
+
+class Harbour(Handler):
+    """A page behind a captcha that a click takes down, with a button that sends something."""
+
+    def get(self) -> None:
+        if self.path == "/robots.txt":
+            self.send_error(404)
+        else:
+            self.send(200, "text/html", WALL if self.path == "/wall" else b"<p>What was read.</p>")
+
+    def post(self, body: bytes) -> None:
+        self.server.site.sent += 1
+        self.send(200, "text/plain", b"")
+
+
+class HarbourSite:
+    def __init__(self, url: str) -> None:
+        self.url, self.sent = url, 0
+
+
+WALL = b"""<!doctype html><title>Harbour</title><p id="say">Please complete the captcha below</p>
+<button id="send" hidden onclick="fetch('/', {method: 'POST'})">Send the form</button>
+<button id="wall" style="position: fixed; inset: 0" onclick="this.remove(); send.hidden = false;
+say.textContent = 'The lamp room opens at nine.'">I am no robot</button>"""
+
+
+@pytest.fixture
+async def attached(start, home, chrome_in_use):
+    """A server whose source is the tab in front, with a harbour to go to: `(server, site)`."""
+    script = home / "attached.jsonl"
+    with serving(Harbour, HarbourSite) as harbour:
+        click = '<<TOOL:CLICK:{"ref":"{{ref:Send the form}}"}>>'
+        find = "<<TOOL:FIND:Send the form>>"
+        said = [f"<<TOOL:OPEN:{harbour.url}/wall>>", find, click, find, click]
+        said.append("The lamp room opens at nine. [S1]")
+        script.write_text("".join(json.dumps(reply) + "\n" for reply in said))
+        async with async_playwright() as playwright:
+            chrome = chrome_in_use.cdp_url
+            browser = await playwright.chromium.connect_over_cdp(chrome, no_defaults=True)
+            await browser.contexts[0].pages[0].goto(f"{harbour.url}/")
+            flags = ("--model", f"scripted:{script}", "--cdp", chrome)
+            host = harbour.url.removeprefix("http://")
+            yield start(*flags, "--allow-private", host, data="attached")[0], harbour
+            await put_away(browser.contexts[0])
+
+
+async def test_in_an_attached_tab_a_wall_is_taken_down_by_hand_and_acts_get_a_no_or_a_yes(
+    attached, entered
+):
+    served, harbour = attached
+    page = await entered(served)
+    await page.get_by_label("Sources").select_option("my open tab")
+    run = await ask(page, f"When does the lamp room of {harbour.url}/wall open?")
+    asked = page.locator(".question")
+    await expect(asked).to_contain_text("solved its captcha in the browser window")
+    picture = page.locator(".picture img")  # shown without asking: it is needed
+    await expect(picture).to_have_attribute("src", re.compile("^data:image/"))
+    async with page.expect_response("**/act"):
+        await picture.click()
+    await asked.get_by_role("button", name="Yes", exact=True).click()
+    await expect(asked).to_contain_text("Send the form")
+    first = await asked.get_attribute("data-n")
+    await asked.get_by_role("button", name="No", exact=True).click()
+    await expect(page.locator(f".question[data-n='{first}']")).to_have_count(0)
+    await expect(asked).to_contain_text("Send the form")
+    assert harbour.sent == 0
+    await asked.get_by_role("button", name="Yes", exact=True).click()
+    await expect(page.locator("#report .answer")).to_contain_text("opens at nine")
+    results = tool_results(served, run)
+    assert "the person said no" in json.dumps(results)
+    assert harbour.sent == 1
 
 
 async def test_a_run_is_stopped_gone_on_with_and_deleted_by_buttons(scripted, entered):

@@ -243,6 +243,8 @@ function showPassage(mark) {
 
 /** @type {Map<string, string>} */
 const spoken = new Map();
+/** Titles of what was read, by number. @type {Map<number, string>} */
+const titles = new Map();
 let usd = 0;
 let sources = 0;
 let began = 0;
@@ -250,10 +252,20 @@ let began = 0;
 /** @param {string} text */
 const heard = (text) => text.replace(/<<THINK>>[\s\S]*?(<<\/THINK>>|$)/g, '').replace(/<<TOOL:[\s\S]*?(>>|$)/g, '').trim();
 
+/** Give a draft its marks: the model cites passages of sources that it has read. @param {string} text */
+function marked(text) {
+  return text.split(/(\[S\d+(?:¶[\d ,–-]+)?\])/).map((piece) => {
+    const read = /^\[S(\d+)/.exec(piece);
+    const title = read && titles.get(Number(read[1]));
+    return title ? make('span', { class: 'cite', title }, `[${read[1]}]`) : piece;
+  });
+}
+
 /** @param {string} place @param {string} head @param {string} [more] */
 function step(place, head, more = '') {
   const list = find('#steps');
-  const name = place.split('/').slice(0, 2).join('/');
+  const last = /** @type {HTMLElement | null} */ (list?.lastElementChild || null); // what belongs to no step stands with the last
+  const name = place.split('/').slice(0, 2).join('/') || last?.dataset.place || '';
   let item = /** @type {HTMLElement | null} */ (find(`li[data-place="${CSS.escape(name)}"]`, list || document));
   if (!item) {
     item = make('li', { 'data-place': name }, make('h3', {}, /^0\/\d/.test(name) ? `Step ${name.slice(2)}` : name || 'Beginning'));
@@ -274,7 +286,7 @@ const tell = {
   'model.delta': (data, place) => {
     spoken.set(place, (data.anew ? '' : spoken.get(place) || '') + data.text);
     const draft = find('#draft');
-    if (draft && place.startsWith('0/')) draft.textContent = heard(spoken.get(place) || '');
+    if (draft && place.startsWith('0/')) draft.replaceChildren(...marked(heard(spoken.get(place) || '')));
   },
   'model.reply': (data, place) => { usd += data.usd || 0; spoken.delete(place); },
   thought: (data, place) => { step(place, 'thinks', data.text.slice(0, 280)); },
@@ -284,12 +296,12 @@ const tell = {
     for (const [name, digest] of Object.entries(data.blobs || {})) {
       if (/\.(png|jpe?g)$/.test(name)) item.append(make('img', { class: 'steps-picture', loading: 'lazy', alt: `The page at step ${place}`, src: `${api()}/pictures/${digest}` }));
     }
-    if (find('#follow:checked')) void look();
+    follow();
   },
   'search.attempt': (data) => {
     find('#trail')?.append(make('li', {}, make('span', { class: 'tool' }, data.provider), ` ${data.query} — ${data.outcome === 'ok' ? `${data.results} results` : data.outcome}`));
   },
-  'source.added': (data, place) => { sources += 1; step(place, `read [${data.n}]`, data.title || data.url); },
+  'source.added': (data, place) => { sources += 1; titles.set(data.n, data.title || data.url); step(place, `read [${data.n}]`, data.title || data.url); },
   'policy.refused': (data, place) => { step(place, 'refused', `${data.name} ${data.effect}`); },
   'answer.verified': () => { const draft = find('#draft'); if (draft && !draft.textContent) draft.textContent = 'The answer is checked.'; },
   'hint.unread': (data) => {
@@ -340,9 +352,18 @@ function picture(seen) {
   figure.hidden = false;
 }
 
-async function look() {
+let following = 0;
+
+/** Show the page once it has come to rest, where that is wanted and one is open. */
+function follow() {
+  window.clearTimeout(following);
+  if (find('#follow:checked') && !find('#live[hidden]')) following = window.setTimeout(() => { look(true).catch(() => {}); }, 300);
+}
+
+async function look(quietly = false) {
   const refs = /** @type {HTMLInputElement | null} */ (find('#refs'))?.checked ? '?refs=true' : '';
-  picture(await call('GET', `${api()}/look${refs}`));
+  const seen = await call('GET', `${api()}/look${refs}`);
+  if (!(quietly && seen.error)) picture(seen);
 }
 
 /** @param {Record<string, unknown>} what */
@@ -475,7 +496,7 @@ async function graph(place) {
     const group = draw('g', { tabindex: 0, role: 'img', 'aria-label': `${one.kind}: ${one.text.slice(0, 120)}` });
     if (!one.trusted) group.setAttribute('class', 'weak');
     const label = draw('text', { x: x + 8, y: y + 3 });
-    label.textContent = one.text.slice(0, 24);
+    label.textContent = one.text.length > 28 ? `${one.text.slice(0, 28).replace(/\s+\S*$/, '')}…` : one.text;
     group.append(draw('circle', { cx: x, cy: y, r: 5 }), label);
     const tellNode = () => { const said = find('#node'); if (said) said.textContent = `${one.kind}: ${one.text}`; };
     group.addEventListener('click', tellNode);

@@ -140,13 +140,13 @@ def test_control_characters_of_a_page_never_reach_the_terminal(run, web, script)
 def test_an_answer_that_may_be_none_says_so_wherever_it_is_read(run, tmp_path):
     notes = tmp_path / "notes"
     notes.mkdir()
-    rows = "| Ferry | Passengers | Built |\n|---|---|---|\n| Anna Torrand | 310 | 1975 |\n"
-    (notes / "ferries.md").write_text(f"# Ferries\n\n{rows}| Ida Brandt | 90 | 2003 |\n")
+    rows = "| Ferry | Passengers | Season |\n|---|---|---|\n| Anna Torrand | 310 | summer |\n"
+    (notes / "ferries.md").write_text(f"# Ferries\n\n{rows}| Anna Torrand | 90 | winter |\n")
     out = [str(tmp_path / name) for name in ("report.html", "report.md")]
     flags = ("--corpus", str(notes), "--search", "corpus", "--no-memory")
     exports = [word for name in out for word in ("--export", name)]
-    done = run("How many passengers drowned on the Anna Torrand?", *flags, *exports)
-    warning = "This may not be the answer: it speaks of "
+    done = run("How many passengers has the Anna Torrand?", *flags, *exports)
+    warning = "This may not be the answer: another sentence fits nearly as well"
     assert done.stdout.startswith(warning)
     page, text = (Path(name).read_text() for name in out)
     assert warning in page

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.evidence import Evidence, check_answer, weigh
+from agent.types import Fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +32,7 @@ def weighed(make_page: Callable[..., Page]) -> Callable[..., Weighed]:
         question: str = QUESTION,
         where: str = "https://site{}.test/page",
         answers: Answers | None = "fully",
-        keyless: bool = False,
+        fit: Fit | None = None,
     ) -> Weighed:
         evidence = Evidence()
         for number, text in enumerate(texts):
@@ -40,7 +41,7 @@ def weighed(make_page: Callable[..., Page]) -> Callable[..., Weighed]:
             titled = dataclasses.replace(page.document, title="Hesk Light")
             evidence.add(dataclasses.replace(page, document=titled))
         checked = check_answer(answer, evidence)
-        return weigh(checked, evidence, question, answers=answers, keyless=keyless)
+        return weigh(checked, evidence, question, answers=answers, fit=fit)
 
     return give
 
@@ -103,12 +104,17 @@ def test_a_judge_says_whether_the_question_is_answered(weighed: Callable[..., We
     assert by_word == sorted(by_word, reverse=True)
 
 
-def test_words_beside_the_question_are_trusted_less(weighed: Callable[..., Weighed]) -> None:
-    asked = "Who painted the gallery of the town hall at Hesk?"
-    beside = weighed(LIT, question=asked, answers=None, keyless=True)
-    on_it = weighed(LIT, answers=None, keyless=True)
-    assert beside.parts.coverage < 0.5
-    assert beside.confidence < 0.5 < on_it.confidence
+def test_a_quoted_sentence_is_trusted_by_what_it_says_itself_and_by_how_clear_it_leads(
+    weighed: Callable[..., Weighed],
+) -> None:
+    pairs = ((0.9, 2.5), (0.3, 2.5), (0.9, 0.1), (0.3, 0.1))
+    clear, little, close, neither = (
+        weighed(LIT, answers=None, fit=Fit(own=own, margin=margin)).confidence
+        for own, margin in pairs
+    )
+    assert clear > 0.8
+    assert clear > max(little, close) > min(little, close) > neither
+    assert neither < 0.4
 
 
 def test_the_heading_above_the_quoted_words_speaks_of_the_question(

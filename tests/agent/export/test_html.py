@@ -120,6 +120,7 @@ async def test_nothing_is_wider_than_the_screen_and_all_words_stand_out(shown):
 
 async def test_a_reader_finds_the_parts_by_landmark_heading_and_name(shown):
     page = await shown(java_script_enabled=False)
+    await page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     roles = [await page.get_by_role(role).count() for role in ("main", "contentinfo")]
     assert roles == [1, 1]
     levels = [

@@ -159,6 +159,32 @@ async def test_an_item_under_the_heading_asked_about_is_said_with_it(ask, isles)
     assert answer.startswith("Basalt chessboard: 88 crowns [S")
 
 
+async def test_how_something_is_done_is_answered_with_the_code_that_the_sentence_leads_to(
+    ask, isles
+) -> None:
+    isles.add(
+        "Lampkeeper",
+        "Lampkeeper installs the lamp's own version first, which installed keepers need.\n\n"
+        "You can install Lampkeeper with the harbour's tool:\n\n"
+        "quay fetch lampkeeper\nquay install lampkeeper\n\nThen the lamp starts.",
+    )
+    answer = await ask(isles, "How do I install Lampkeeper?")
+    said, _, code = answer.partition("\n\n")
+    assert said.startswith("You can install Lampkeeper with the harbour's tool: [S")
+    lines = [line.partition(" [S")[0] for line in code.splitlines()]
+    assert lines == ["- `quay fetch lampkeeper`", "- `quay install lampkeeper`"]
+
+
+async def test_a_sentence_that_was_broken_for_width_is_quoted_whole(ask, isles) -> None:
+    isles.add(
+        "Winch",
+        "The winch of the harbour at Hesk is started again by default after at most\n"
+        "twenty tries, with the exception of a rope that is torn.",
+    )
+    answer = await ask(isles, "How many tries has the winch by default?")
+    assert "is started again by default after at most twenty tries, with the exception" in answer
+
+
 async def test_footnote_markers_are_not_quoted(ask, isles) -> None:
     isles.add("Ilse Marwitz", "Ilse Marwitz was born on 3 May 1889 in Stettin.[1][2]\n\n1. A book.")
     answer = await ask(isles, "When was Ilse Marwitz born?")
