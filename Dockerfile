@@ -4,7 +4,7 @@ RUN apt-get update \
  && apt-get install --yes --no-install-recommends chromium fonts-noto-core tini \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --create-home --uid 10001 urchin \
- && install -d -o urchin -g urchin /data
+ && install -d -o urchin -g urchin /data /app
 WORKDIR /app
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY LICENSES LICENSES

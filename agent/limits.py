@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 Depth = Literal["quick", "standard", "deep"]
 
@@ -88,6 +88,13 @@ _Count = Annotated[int, Field(ge=1)]
 _OrNone = Annotated[int, Field(ge=0)]
 
 
+def _parted(value: Any) -> Any:
+    return value.split() if isinstance(value, str) else value
+
+
+Category = Literal["incident", "milestone", "decision"]
+
+
 class LimitSettings(BaseModel):
     """How much of what is kept, given and read; texts of memory in UTF-16 units.
 
@@ -95,8 +102,9 @@ class LimitSettings(BaseModel):
     there are more than `condense_past`; of summaries, profile, memories, skills and plans so many
     are kept. The jobs behind an answer are done every so many questions. `recalled` memories of
     what earlier runs left are given, in `recalled_units`. The `wiki_…` are of `memory_search` and
-    `memory_get`; the last five of one tool call: its seconds, those of reading a page, the tokens
-    of an observation, and how many results a search gives.
+    `memory_get`; the next five of one tool call: its seconds, those of reading a page, the tokens
+    of an observation, and how many results a search gives. What runs come to is `sealed` where it
+    is of one of these categories.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -125,6 +133,11 @@ class LimitSettings(BaseModel):
     read_tokens: int = Field(3_000, ge=200)
     snapshot_tokens: int = Field(3_000, ge=200)
     search_results: _Count = 10
+    sealed: Annotated[tuple[Category, ...], BeforeValidator(_parted)] = (
+        "incident",
+        "milestone",
+        "decision",
+    )
 
 
 class WikiRules(BaseModel):

@@ -17,16 +17,12 @@ Answers = Literal["fully", "in part", "no"]
 
 
 class VerdictState(StrEnum):
-    """What checking a sentence came to. People see undecided as not verified.
-
-    Only an audit says unsupported: a judge looked, and what the sentence cites does not say it.
-    """
+    """What checking a sentence came to. People see undecided as not verified."""
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
     UNDECIDED = "undecided"
     UNCITED = "uncited"
-    UNSUPPORTED = "unsupported"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def answer_text(report: Report) -> str:
     why = f"{error.message}. {error.hint}".strip() if error else ""
     if error and report.status == "failed":
         return clean(f"That failed: {why}")
-    doubtful = [f"? {s.text} ({verdicts.verdict(s)})" for s in verdicts.unsupported(report)]
+    doubtful = [f"? {s.text} ({verdicts.verdict(s, report)})" for s in verdicts.unsupported(report)]
     sources = [
         f"[{s.n}] {s.title or s.url}" + (f"\n{s.url}" if s.url.startswith("http") else "")
         for s in report.sources

@@ -17,6 +17,7 @@ from agent.cli.flags import given, run_flags_showing
 from agent.cli.stores import SHOWN, host_delay_option, jobs_url_option, open_jobs, retry_option
 from agent.cli.terminal import complain, first_of, interruption, note
 from agent.config import default_data_dir
+from agent.jobs.job import ENDED
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ class _BatchProgress:
 
     def show(self, found: Sequence[Job], spent: float) -> None:
         """Tell what has ended since the last time."""
-        ended = [job for job in found if job.state in ("done", "failed", "cancelled", "expired")]
+        ended = [job for job in found if job.state in ENDED]
         cost = f"${spent:.4f}" if spent else ""
         for job in ended:
             if self._known is not None and self._known.get(job.id) != job.state:

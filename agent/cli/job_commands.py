@@ -24,6 +24,7 @@ from agent.cli.stores import (
 )
 from agent.cli.terminal import first_of, interruption, note, print_json, print_rows
 from agent.config import options
+from agent.jobs.job import seconds_of
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def add(
     """Add QUESTION to the queue, with the flags of `research ask`."""
     own = {name: flags.pop(name) for name in ("priority", "after", "ttl", "retry", "notify")}
     flags.pop("data_dir", None)
-    wait = _seconds(delay) if delay else 0.0
+    wait = seconds_of(delay) if delay else 0.0
     job = jobs.add(" ".join(question), delay=wait, **own, **given(flags))
     if as_json:
         print_json(job)
@@ -220,7 +221,7 @@ def worker(
 
     Killed, it loses nothing: its runs go on where they stopped, with another worker or the next.
     """
-    settings = given({**flags, "stall": _seconds(flags["stall"]) if flags["stall"] else None})
+    settings = given({**flags, "stall": seconds_of(flags["stall"]) if flags["stall"] else None})
     with open_jobs(jobs_url, data_dir) as jobs:
         try:
             return asyncio.run(
@@ -468,7 +469,7 @@ def _job(job: Job) -> str:
 
 def _schedule(one: Schedule) -> str:
     comes = _local(one.next, one.zone) if one.next else "never"
-    return f"{one.name:<24}  {comes:<20}  {one.when:<24}  {one.question[:60]}".rstrip()
+    return f"{one.name:<24}  {comes:<25}  {one.when:<24}  {one.question[:60]}".rstrip()
 
 
 def _monitor(one: Monitor, told: list[MonitorChange]) -> str:
@@ -480,10 +481,4 @@ def _monitor(one: Monitor, told: list[MonitorChange]) -> str:
 
 
 def _local(time: datetime, zone: str) -> str:
-    return f"{time.astimezone(ZoneInfo(zone)):%a %Y-%m-%d %H:%M}"
-
-
-def _seconds(text: str) -> float:
-    from agent.jobs.job import seconds_of  # noqa: PLC0415 - loads nothing, but stands with jobs
-
-    return seconds_of(text)
+    return f"{time.astimezone(ZoneInfo(zone)):%a %Y-%m-%d %H:%M %Z}"

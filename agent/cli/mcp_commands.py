@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
-from typing import TYPE_CHECKING, Any
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -14,7 +18,6 @@ from agent.cli.terminal import complain, counted, note, print_rows
 from agent.config import options, servers_path
 from agent.errors import CHECK_FAILED, ResearchError, UsageError, from_extra
 from agent.listening import checked_token
-from agent.mcp.client_settings import PLACES, settings_for
 from agent.mcp_client.server_settings import (
     read_servers,
     servers_of,
@@ -24,11 +27,18 @@ from agent.mcp_client.server_settings import (
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from agent.mcp_client.server_settings import NamedServer
 
 NO_SERVERS = ("No MCP servers are set.", "`research mcp add NAME COMMAND…` adds one.")
+NAME: Final = "urchin"
+PLACES: Final = {
+    "claude": "claude_desktop_config.json; Claude Code: .mcp.json in the project's folder",
+    "cursor": "~/.cursor/mcp.json, or .cursor/mcp.json in the project's folder",
+    "vscode": ".vscode/mcp.json in the project's folder",
+}
+"""Where each client reads its settings."""
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--file", "--attach", "--cdp")
 
 
@@ -48,13 +58,13 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
     named = given(flags)
     settings = options(named, config=True)
     with from_extra("mcp"):
-        from agent.mcp import server, serving  # noqa: PLC0415 - an extra, of these commands alone
+        from agent.mcp import server  # noqa: PLC0415 - an extra, of these commands alone
 
     def make(session: Any) -> Any:
         return server.make_server(session, named, lambda event: told(event, 0), browser=browser)
 
     if not http:
-        asyncio.run(serving.serve_stdio(settings, make))
+        asyncio.run(server.serve_stdio(settings, make))
         return
     made = checked_token(token) if token is not None else secrets.token_urlsafe(32)
 
@@ -63,7 +73,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
         if token is None:
             note(f"Authorization: Bearer {made}")
 
-    asyncio.run(serving.serve_http(settings, make, port=port, token=made, ready=ready))
+    asyncio.run(server.serve_http(settings, make, port=port, token=made, ready=ready))
 
 
 @mcp.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -205,3 +215,17 @@ async def _tested(names: Any, data_dir: Path | None, *, allow: bool) -> bool:
         return allow or not differing
 
     return all(await asyncio.gather(*map(reached, chosen)))
+
+
+def settings_for(client: str, flags: Sequence[str]) -> str:
+    """Write the settings of a client as JSON; `flags` are those of `research mcp serve`."""
+    started = {"command": command(), "args": ["mcp", "serve", *flags]}
+    if client == "vscode":
+        return json.dumps({"servers": {NAME: {"type": "stdio", **started}}}, indent=2)
+    return json.dumps({"mcpServers": {NAME: started}}, indent=2)
+
+
+def command() -> str:
+    """Name the command in full: a client that is no shell may have another path to look in."""
+    beside = Path(sys.executable).with_name("research")
+    return str(beside) if beside.is_file() else shutil.which("research") or "research"

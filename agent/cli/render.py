@@ -124,7 +124,7 @@ def _line(line: str, width: int) -> str:
 
 def _unverified(report: Report) -> list[str]:
     return [
-        f"  ? {sentence.text} ({verdicts.verdict(sentence)}{_because(sentence.reason)})"
+        f"  ? {sentence.text} ({verdicts.verdict(sentence, report)}{_because(sentence.reason)})"
         for sentence in verdicts.not_told(report)
     ]
 

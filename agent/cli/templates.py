@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.config import Options, config_path, read_file
+from agent.config import Options, config_path, options, read_file
 from agent.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,6 +39,11 @@ def template_option(function: Any) -> Any:
 def filled(question: str) -> str:
     """Put the question into the template that was named, if one was."""
     template = click.get_current_context().meta.get(_QUESTION, "")
+    if "{input}" in template and not question.strip():
+        raise UsageError(
+            f"the template asks {template!r} and wants words in the place of {{input}}",
+            hint='Give them behind it: `research -t NAME "…"`.',
+        )
     if "{input}" in template:
         return str(template.replace("{input}", question))
     return f"{template} {question}".strip()
@@ -56,6 +61,7 @@ def _take(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
             f"the template {name} has no such option: {unknown[0]}",
             hint="It takes `question` and the options of `research ask --help`.",
         )
+    options({key: value for key, value in values.items() if key != "export"})
     ctx.default_map = {**(ctx.default_map or {}), **values}
 
 

@@ -220,7 +220,6 @@ WORTH = {
     VerdictState.UNDECIDED: 0.5,
     VerdictState.UNCITED: 0.3,
     VerdictState.CONTRADICTED: 0.0,
-    VerdictState.UNSUPPORTED: 0.0,
 }
 """What a sentence is worth by its verdict: of one that is open nothing is known."""
 ONLY_A_RESULT = 0.7

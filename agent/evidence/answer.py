@@ -116,7 +116,8 @@ def is_about_search(sentence: str) -> bool:
     """
     keys = keys_of(sentence)
     opening, said = frozenset(keys[:_SUBJECT]), frozenset(keys)
-    found = opening & _SEARCHERS and said & _FINDING
+    first = next((n for n, key in enumerate(keys[:_SUBJECT]) if key in _SEARCHERS), len(keys))
+    found = not _FINDING.isdisjoint(keys[first:])
     told = opening & _SOURCES and said & _SAYING
     return bool(found or told) and any(map(denies, keys))
 

@@ -19,7 +19,7 @@ from agent.evidence.passages import HEADING_SEPARATOR, cells_of, columns_of
 from agent.evidence.wording import denies, keys_of, tokens_of, words_of
 from agent.types import Passage, Verdict, VerdictState
 from browser.text.sentences import sentences
-from browser.text.words import STOP_WORDS, content_words
+from browser.text.words import FOLDED, STOP_WORDS, content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -210,6 +210,7 @@ def _statements(passage: Passage) -> Iterator[Statement]:
     spans = [(0, len(passage.text))] if whole else sentences(passage.text)
     leads = True
     for start, end in spans:
+        start += len(FOLDED) * passage.text.startswith(FOLDED, start)  # noqa: PLW2901 - it is no word
         tokens = tuple(
             token._replace(start=token.start + start, end=token.end + start)
             for token in tokens_of(passage.text[start:end])

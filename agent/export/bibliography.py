@@ -220,7 +220,7 @@ def _bibtex_entry(found: Reference) -> str:
         "howpublished": rf"\url{{{found.url.translate(_IN_URL)}}}",
         "year": year,
         "month": month,
-        "note": " … ".join((read, *found.notes)).translate(_ESCAPES),
+        "note": f"{read} {' … '.join(found.notes)}".strip().translate(_ESCAPES),
     }
     return _entry("misc", found.key, fields)
 

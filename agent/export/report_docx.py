@@ -88,7 +88,7 @@ def _doubts(document: Any, report: Report) -> None:
         document.add_heading("Not supported", level=1)
     for sentence in doubtful:
         reason = f": {sentence.reason}" if sentence.reason else ""
-        line = _text(f"{sentence.text} — {verdicts.verdict(sentence)}{reason}")
+        line = _text(f"{sentence.text} — {verdicts.verdict(sentence, report)}{reason}")
         document.add_paragraph(line, style="List Bullet")
 
 

@@ -175,7 +175,7 @@ def _sentence(sentence: Sentence, report: Report) -> str:
     links = " ".join(cite(report, n, sentence.text) for n in sentence.citations if n in known)
     reason = f' <span class="meta">{escape(sentence.reason)}</span>' if sentence.reason else ""
     kind = "weak" if sentence.weak else sentence.verdict.value
-    verdict = f'<span class="verdict {kind}">{verdicts.verdict(sentence)}</span>'
+    verdict = f'<span class="verdict {kind}">{verdicts.verdict(sentence, report)}</span>'
     return f"<li>{inline(sentence.text)} {links}<br>{verdict}{reason}</li>"
 
 

@@ -98,7 +98,7 @@ def _verdicts(report: Report) -> str:
         (
             _cell(s.text),
             ", ".join(f"[{n}]" for n in s.citations),
-            verdicts.verdict(s),
+            verdicts.verdict(s, report),
             _cell(s.reason),
         )
         for s in report.sentences

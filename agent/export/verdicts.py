@@ -23,9 +23,10 @@ VERDICTS = {
     VerdictState.CONTRADICTED: "contradicted",
     VerdictState.UNDECIDED: "not verified",
     VerdictState.UNCITED: "uncited",
-    VerdictState.UNSUPPORTED: "not supported",
 }
 """What people read for a verdict."""
+DENIED = "not supported"
+"""What people read of a draft where a judge did not find a sentence in what it cites."""
 WEAK = "search result only"
 """What they read for a sentence that no page which was read carries."""
 ABOUT_SEARCH = "about the search"
@@ -37,15 +38,20 @@ _ANSWERS = {
 }
 
 
-def verdict(sentence: Sentence) -> str:
-    """Say how a sentence stands."""
+def verdict(sentence: Sentence, report: Report) -> str:
+    """Say how a sentence of a report stands."""
     if sentence.about_search:
         return ABOUT_SEARCH
+    if report.references and denied(sentence):
+        return DENIED
     return WEAK if sentence.weak else VERDICTS[sentence.verdict]
 
 
 _SURE = 0.7
 """Confidence below which a reader is warned; `FITTING` has how many are right on either side."""
+_SPOKEN = 0.6
+"""Share of the question that is spoken of up to which there is a doubt too. On two closed webs 105
+of 117 unmarked answers are right without it, 89 of 96 with it; on documents 53 of 56, 51 of 54."""
 _NEAR = 1.5
 """Margin below which a doubt is told to come from another sentence, else from what is not said."""
 
@@ -53,16 +59,14 @@ _NEAR = 1.5
 def doubt(report: Report) -> str:
     """Say that an answer may be none, where that is not far from even; empty otherwise."""
     value = report.confidence
-    if report.status != "answered" or value is None or value >= _SURE:
+    spoken = report.confidence_parts.coverage > _SPOKEN
+    if report.status != "answered" or value is None or (value >= _SURE and spoken):
         return ""
-    fit = report.confidence_parts.fit
-    reason = ""
-    if fit is not None:
-        near, little = (
-            "another sentence fits nearly as well",
-            f"it says {fit.own:.0%} of the question",
-        )
-        reason = f": {near if fit.margin < _NEAR else little}"
+    fit, reason = report.confidence_parts.fit, ""
+    if fit is not None and spoken and fit.margin < _NEAR:
+        reason = ": another sentence fits nearly as well"
+    elif fit is not None:
+        reason = f": it says {fit.own:.0%} of the question"
     return f"This may not be the answer{reason} (confidence {value:.2f})."
 
 
@@ -78,8 +82,16 @@ def faults(report: Report) -> list[tuple[str, str]]:
 
 def at_fault(report: Report) -> list[Sentence]:
     """Give the sentences of an audited draft that do not hold."""
-    wrong = (VerdictState.CONTRADICTED, VerdictState.UNSUPPORTED)
-    return [sentence for sentence in report.sentences if sentence.verdict in wrong]
+    found = (
+        one for one in report.sentences if one.verdict is VerdictState.CONTRADICTED or denied(one)
+    )
+    return list(found)
+
+
+def denied(sentence: Sentence) -> bool:
+    """Whether a judge looked, and what the sentence cites does not say it."""
+    undecided = sentence.verdict is VerdictState.UNDECIDED
+    return undecided and bool(sentence.citations) and sentence.decided_by == "judge"
 
 
 LOOK = "Look at these: a figure, date or name does not stand in what they cite"
@@ -92,8 +104,9 @@ def to_look_at(report: Report) -> list[Sentence]:
     On six drafts by an author who did not know the code these were 16 of 36 faults and 2 of 58
     true sentences.
     """
+    wrong = at_fault(report)
     undecided = (one for one in report.sentences if one.verdict is VerdictState.UNDECIDED)
-    return [sentence for sentence in undecided if sentence.missing]
+    return [one for one in undecided if one.missing and one not in wrong]
 
 
 _STATES = {
@@ -173,7 +186,7 @@ def rated(report: Report) -> list[str]:
 
 def _counted(report: Report) -> list[str]:
     look, many = to_look_at(report), len(report.sentences)
-    words = Counter(verdict(one) for one in report.sentences if one not in look)
+    words = Counter(verdict(one, report) for one in report.sentences if one not in look)
     carried = words.pop(VERDICTS[VerdictState.SUPPORTED], 0)
     told = [f"{carried} of {many} sentences supported"] if many else []
     told += [f"{len(look)} to look at"] if look else []

@@ -4,50 +4,63 @@ While nothing private was read, everything may. Afterwards each word of a text t
 has to be the person's, or public and in nothing private, or shown by that very site. A secret that
 is encoded, split, spelt letter by letter or translated is nobody's public word. What is left is the
 choice among public words: it is counted, and ends.
+
+A private text holds everyday words too. Such a one says little alone; with others of its sentence
+it says what the sentence says, so of each sentence only a small part may leave in a whole run.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-import sys
-from bisect import bisect_left
 from collections import Counter
+from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from importlib import resources
+from functools import cache
 from typing import Final
 from urllib.parse import unquote_plus
 
+from agent.guard.common_words import LANGUAGES, everyday, is_listed
 from agent.guard.provenance import (
     SEARCH,
     SHORT,
     Kind,
     Provenance,
+    is_character,
     literal,
     site_of,
 )
 from browser.net.url import host, public_suffix
 from browser.text.languages import SMALL_WORDS, small_words_in
-from browser.text.words import STOP_WORDS, stem, stem_in, words
+from browser.text.words import STOP_WORDS, stem_in, words
 
 CHOSEN: Final = {True: 100, False: 10}
 """Words a run may choose that are not the person's: in queries to search engines, and to sites. A
-choice among 36,000 stems, their endings and capitals is worth 20 bits at most."""
+choice among the words of nine languages and their capitals is worth 26 bits at most."""
 UNKNOWN: Final = 6
 """Words a run that are nobody's (names that a model knows), before it reads what others wrote."""
-PART: Final = 3
-"""Letters that a part of a word has at least, where both are words of their own."""
-_BEGINNING = 4
-"""Letters that all forms of a word share."""
+SHARE: Final = 4
+"""Of so many words of a private sentence, which are not the person's anyway, one may leave."""
+DIGITS: Final = (6, 12)
+"""Digits of figures that nobody said: in a text, and in a run. A secret's codes are longer."""
 _ABBREVIATED = "a i vs km cm mm kg mg ml kw mb gb uk eu us un tv pc ai"
 _FREE_IN_URLS = frozenset({"http", "https", "www", "q"})
 _LAYERS = 3
 """Times that percent-encoding is undone."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_FIGURED = re.compile(r"([^\W\d_]+)(\d{1,3})|(\d{1,3})([^\W\d_]+)")
+"""A word and a figure in one: EU261, 60Hz."""
+_FIGURE = 3
+"""Digits of a figure that nobody said; a year has four."""
+_CENTURIES = ("19", "20")
+_WHOLE = 5
+"""Letters of a word that is no mere part of one; a number has one less."""
+_WITHOUT_SPACES = ("ja", "zh")
 _SIGNS = 3
 """Characters between two words; more are dots and dashes that say something."""
-_PLAIN_SIGNS = frozenset(" \n\t.,;:!?&=/+-_~#%@()[]{}<>|*\\\"'$^`“”‘’«»–—…§€£°")
+_PLAIN_SIGNS = frozenset(
+    " \n\t.,;:!?&=/+-_~#%@()[]{}<>|*\\\"'$^`“”‘’«»–—…§€£°→←·•×„、。・「」（）？！："
+)
 _WHERE = {
     Kind.FILE: "a file of yours",
     Kind.CORPUS: "your folder",
@@ -60,49 +73,19 @@ _WHERE = {
 
 @cache
 def _function_words(language: str) -> frozenset[str]:
-    usual = {word for word in STOP_WORDS | SMALL_WORDS if len(word) > 1} | small_words_in(language)
-    return frozenset(stem_in(language, word) for word in usual) | {*_ABBREVIATED.split()}
+    usual = words(" ".join(word for word in STOP_WORDS | SMALL_WORDS if len(word) > 1))
+    return frozenset(usual) | small_words_in(language) | {*_ABBREVIATED.split()}
 
 
-@cache
-def common_words() -> frozenset[str]:
-    """Give the stems of the words that everybody uses: what queries are worded with.
+@dataclass(slots=True)
+class _Sent:
+    """What a run has told beside the person's words."""
 
-    They are free while no private text has them: 36,000 stems of the most frequent words of the
-    English Wikipedia and of films, as zxcvbn lists them, and of the whole words among the embedding
-    model's word pieces, since zxcvbn leaves out what is a name or a password too (“long”,
-    “software”).
-    """
-    from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415 - half a megabyte
-
-    pieces = resources.files("agent.memory").joinpath("wordpieces.txt").read_text("utf-8").split()
-    lists = (FREQUENCY_LISTS["english_wikipedia"], FREQUENCY_LISTS["us_tv_and_film"], pieces)
-    listed = {word for each in lists for word in each if word.isalpha() and len(word) > SHORT}
-    return frozenset(map(stem, listed)) | STOP_WORDS
-
-
-@cache
-def dictionary(language: str) -> list[str]:
-    """Give what is a word in a language, as it is spelt: the common words of a run asked in it.
-
-    Lists made of the subtitles of films and of dictionaries, by pyspellchecker; none of English,
-    whose are `common_words`, nor of a language that it has no list for.
-    """
-    from spellchecker import SpellChecker  # noqa: PLC0415 - a megabyte, for questions in those
-
-    if language == "en" or language not in SpellChecker.languages():
-        return []
-    listed = SpellChecker(language=language).word_frequency.words()
-    return sorted(word for word in listed if word.isalpha() and len(word) > SHORT)
-
-
-@lru_cache(maxsize=4096)
-def in_dictionary(language: str, word: str) -> bool:
-    """Whether a word, in lower case, or another form of it stands in the dictionary."""
-    listed = dictionary(language)
-    begins = word[:_BEGINNING]
-    near = listed[bisect_left(listed, begins) : bisect_left(listed, begins + chr(sys.maxunicode))]
-    return word in near or stem_in(language, word) in {stem_in(language, each) for each in near}
+    chosen: Counter[bool] = field(default_factory=Counter)
+    unknown: set[str] = field(default_factory=set)
+    everyday: set[str] = field(default_factory=set)
+    letters: str = ""
+    digits: str = ""
 
 
 @dataclass(slots=True)
@@ -110,8 +93,7 @@ class Outgoing:
     """Decides for one run what may leave it, and counts what was chosen."""
 
     read: Provenance = field(default_factory=Provenance)
-    chosen: Counter[bool] = field(default_factory=Counter)
-    unknown: set[str] = field(default_factory=set)
+    sent: _Sent = field(default_factory=_Sent)
     keys: dict[str, str] = field(default_factory=dict)
 
     def refusal(self, text: str, site: str) -> str:
@@ -128,6 +110,8 @@ class Outgoing:
         if begins >= 0:
             # Of an unknown host all is checked that its owner chose: a name can carry words too.
             named = "" if place in self.read.hosts else place.removesuffix(public_suffix(place))
+            if named.partition(".")[0] in LANGUAGES:  # each has a host of its own there
+                named = named.partition(".")[2]
             rest = f"{rest[:begins]} {named} {rest[begins + len(place) :]}"
         return self._refusal(rest, site, _FREE_IN_URLS)
 
@@ -155,82 +139,121 @@ class Outgoing:
         self.read.add(_decoded(text), Kind.PERSON)
 
     def _refusal(self, text: str, site: str, free: frozenset[str] = frozenset()) -> str:
-        plain = _decoded(text)
+        plain, read = _decoded(text), self.read
         if odd := _odd_signs(plain):
             return f"“{odd}” is no word"
-        spelled = [match[0] for match in _WORD.finditer(self.read.parted(plain))]
-        here, secret = self.read.shown.get(site, ()), self.read.secret
-        for whole in self._joined(spelled):
-            if whole in secret and whole not in here and whole not in self.read.own:
-                return f"“{whole}”, in pieces, stands in {_WHERE[secret[whole]]}"
-        found = [(s, w, stem_in(self.read.language, w)) for s in spelled for w in words(s)]
-        names = [word for _, _, word in found]
-        chosen, unknown = 0, set[str]()
+        whole = (match[0] for match in _WORD.finditer(read.parted(plain)))
+        spelled = [part for word in whole for part in self._cut(word)]
+        if why := self._side_by_side(spelled, site):
+            return why
+        found = [(s, w, stem_in(read.language, w)) for s in spelled for w in words(s)]
+        names, sent = [word for _, _, word in found], deepcopy(self.sent)
         for at, (as_spelt, folded, word) in enumerate(found):
+            if word in free:
+                continue
             # A word of the person's that comes again is as much a choice as another one.
-            chosen += word not in free and (word not in self.read.own or word in names[:at])
-            why = self._why_not(word, names[max(0, at - 1) : at + 2], site, free)
-            if why == _NOBODYS and not self.read.spells_others(word):
-                parts = self._known_parts(as_spelt.lower(), folded)
-                chosen += max(parts - 1, 0)
-                why = why if not parts else ""
-            if why == _NOBODYS and not self.read.untrusted:
-                unknown.add(word)
-            elif why or not self._as_written(as_spelt):
+            choice = word not in read.own or word in names[:at]
+            sent.chosen[site == SEARCH] += choice
+            why_not = self._why_no_sign if is_character(word) else self._why_not
+            why = why_not(folded, word, names[max(0, at - 1) : at + 2], site, sent)
+            if why == _NOBODYS and not read.spells_others(word):
+                why = "" if is_listed(as_spelt.lower()) or is_listed(folded) else why
+            if why == _NOBODYS and not read.untrusted:
+                sent.unknown.add(word)
+            elif why or not self._as_written(as_spelt, chosen=choice):
                 return f"“{as_spelt}” {why or 'is spelt as nobody spells it'}"
-        if len(self.unknown | unknown) > UNKNOWN:
-            return f"“{', '.join(sorted(unknown))}” are more unknown words than a run may send"
-        searched = site == SEARCH
-        if self.chosen[searched] + chosen > CHOSEN[searched]:
+            if choice and len(folded) < _WHOLE and word not in read.secret:
+                sent.letters += "".join(filter(str.isalpha, folded))
+        return self._too_much(sent, site)
+
+    def _too_much(self, sent: _Sent, site: str) -> str:
+        """Tell what would be more than a run may tell; count it where nothing is."""
+        read, before, searched = self.read, self.sent, site == SEARCH
+        digits = sent.digits[len(before.digits) :]
+        if len(sent.unknown) > UNKNOWN:
+            new = ", ".join(sorted(sent.unknown - before.unknown))
+            return f"“{new}” are more unknown words than a run may send"
+        if sent.chosen[searched] > CHOSEN[searched]:
             return f"{CHOSEN[searched]} words that are not the person's were sent already"
-        self.chosen[searched] += chosen
-        self.unknown |= unknown
+        if len(digits) > DIGITS[0] or (digits and len(sent.digits) > DIGITS[1]):
+            return f"“{digits}” are more digits that nobody said than may be sent"
+        for word, kind in read.secret.items() if sent != before else ():
+            pieces = sent.digits if word.isdigit() else sent.letters
+            if len(word) >= _WHOLE - word.isdigit() and word in pieces:
+                return f"“{word}”, in pieces, stands in {_WHERE[kind]}"
+        known = read.own.union(*map(read.stems, _function_words(read.language)))
+        for said in read.sentences if sent.everyday != before.everyday else ():
+            if len(said & sent.everyday) > max(1, len(said - known) // SHARE):
+                together = ", ".join(sorted(said & sent.everyday))
+                return f"“{together}” stand together in what is private"
+        self.sent = sent
         return ""
 
-    def _why_not(self, word: str, around: list[str], site: str, free: frozenset[str]) -> str:
+    def _why_not(self, folded: str, word: str, around: list[str], site: str, sent: _Sent) -> str:
         """Tell why a word may not go to a site; "" where it may."""
-        read = self.read
+        read, pairs = self.read, [pair for pair in itertools.pairwise(around) if word in pair]
         here = word in read.shown.get(site, ())
-        if word in _function_words(read.language) or word in read.own or word in free:
+        paired = not read.pairs.isdisjoint(pairs)
+        if folded in _function_words(read.language) or word in read.own:
             return ""
+        if paired and len(word) <= SHORT:
+            return ""
+        figured = _FIGURED.fullmatch(folded)
+        figure = folded if folded.isdigit() else (figured[2] or figured[3]) if figured else ""
+        usual = folded in everyday(read.language) or (figure == word and len(word) <= SHORT)
         if word in read.secret and not here:
             kind = read.secret[word]
             if kind is Kind.TURNS and not read.untrusted:
                 return ""
-            return f"stands in {_WHERE[kind]}, and neither in the question nor at {site or 'it'}"
+            if not usual:
+                return (
+                    f"stands in {_WHERE[kind]}, and neither in the question nor at {site or 'it'}"
+                )
+            sent.everyday.add(word)
+        shown = here or word in read.public
+        if figure and not paired and not (shown and len(word) > _FIGURE):
+            sent.digits += figure
+            return "" if len(figure) <= _FIGURE or figure[:2] in _CENTURIES else _NOBODYS
         if read.spells_others(word):
-            near = itertools.pairwise(around)
-            return "" if any(pair in read.pairs for pair in near if word in pair) else _NOBODYS
-        return "" if here or word in read.public else _NOBODYS
+            small = len(word) == SHORT and any(folded in everyday(each) for each in LANGUAGES)
+            return "" if paired or small else _NOBODYS
+        return "" if shown or usual else _NOBODYS
 
-    def _known_parts(self, as_spelt: str, folded: str) -> int:
-        """Count the known words that a word is made of, 2 at most (`Reiseziel`); 0 for nobody's."""
-        if stem(folded) in common_words() or in_dictionary(self.read.language, as_spelt):
-            return 1
-        cuts = range(PART, len(as_spelt) - PART + 1)
-        parts = ((as_spelt[:at], as_spelt[at:]) for at in cuts)
-        return 2 if any(all(map(self._is_known, pair)) for pair in parts) else 0
+    def _why_no_sign(self, _folded: str, word: str, around: list[str], site: str, _: _Sent) -> str:
+        """Tell why a sign of a script without spaces may not go: with which it was private."""
+        read, here = self.read, word in self.read.shown.get(site, ())
+        pairs = {pair for pair in itertools.pairwise(around) if word in pair} - read.pairs
+        if not here and not read.secret_pairs.isdisjoint(pairs):
+            return f"stands in {_WHERE[read.secret[word]]}, beside the same sign"
+        free = here or read.language in _WITHOUT_SPACES or word in read.own | read.public
+        return "" if free else _NOBODYS
 
-    def _is_known(self, part: str) -> bool:
-        read, word = self.read, stem_in(self.read.language, part)
-        if word in read.own:
-            return True
-        if word in read.secret or read.spells_others(word):
-            return False
-        known = word in read.public or stem(part) in common_words()
-        return known or in_dictionary(read.language, part)
+    def _cut(self, word: str) -> list[str]:
+        """Part a figure from a word, where the two were not read as one: `EU261` stays."""
+        parts = _FIGURED.fullmatch(word)
+        known = (self.read.own, self.read.public, self.read.secret)
+        short = parts is None or len(parts[1] or parts[4]) <= SHORT
+        if parts is None or short or any(n in k for n in self.read.stems(word) for k in known):
+            return [word]
+        return [part for part in parts.groups() if part]
 
-    def _joined(self, spelled: list[str]) -> list[str]:
-        """Give what two and three words that stand side by side spell together."""
-        whole = len(spelled) + 1
-        spans = (spelled[at : at + size] for size in (2, 3) for at in range(whole - size))
-        return [word for span in spans for word in self.read.stems("".join(span))]
+    def _side_by_side(self, spelled: list[str], site: str) -> str:
+        """Tell what two and three words that stand side by side spell together."""
+        read, ends = self.read, len(spelled) + 1
+        spans = [spelled[at : at + size] for size in (2, 3) for at in range(ends - size)]
+        for span in spans:
+            free = {*read.shown.get(site, ()), *read.stems(" ".join(span))} | read.own
+            for word in read.stems("".join(span)):
+                if word in read.secret and word not in free:
+                    return f"“{word}”, in pieces, stands in {_WHERE[read.secret[word]]}"
+        return ""
 
-    def _as_written(self, word: str) -> bool:
-        """Whether a word's capitals say nothing: aLtErNaTiNg ones would."""
+    def _as_written(self, word: str, *, chosen: bool) -> bool:
+        """Whether a word's capitals say nothing: aLtErNaTiNg ones would, WordPress's do not."""
         cased = word.isalpha() and word.lower() != word.upper()
         usual = not cased or word.islower() or word.isupper() or word[1:].islower()
-        return usual or any(word in known for known in self.read.spelled)
+        one = chosen and sum(map(str.isupper, word[1:])) == 1
+        return usual or one or any(word in known for known in self.read.spelled)
 
 
 _LETTERS = "letter by letter only words of the question can be pressed"
@@ -248,7 +271,7 @@ def _decoded(text: str) -> str:
 def _odd_signs(text: str) -> str:
     """Find what stands between words and is more than punctuation."""
     for gap in _WORD.split(text):
-        kept = gap.strip()
+        kept = "".join(gap.split())
         if len(kept) > _SIGNS or not _PLAIN_SIGNS.issuperset(kept):
             return kept
     return ""

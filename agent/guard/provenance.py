@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from browser.net.url import host, join, netloc, parse, registrable_domain
 from browser.text.languages import question_language
-from browser.text.words import stem_in, words
+from browser.text.words import UNSPACED, stem_in, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -79,12 +79,23 @@ def literal(url: str) -> str:
     return parsed.href if parsed else url
 
 
+_CHARACTER = re.compile(f"[{UNSPACED}]")
 _APOSTROPHE = re.compile("['’]")
+_SENTENCE = re.compile(r"[.!?]\s|[。！？]|\n\s*\n")
+_LONGEST = 16
+"""Words of a sentence at most: lists and tables have no end of one."""
+_THOUSANDS = re.compile(r"(?<=\d)[.,'’\u202f\xa0](?=\d{3}(?!\d))")
+"""What parts the digits of a long figure: 15,000 is 15000 too."""
 
 
 @cache
 def _spelling(language: str) -> frozenset[str]:
     return frozenset(stem_in(language, word) for word in words(_SPELLING))
+
+
+def is_character(word: str) -> bool:
+    """Whether a word is one sign of a script without spaces, most of whose words have several."""
+    return _CHARACTER.fullmatch(word) is not None
 
 
 def words_but(text: str, said: str) -> str:
@@ -117,6 +128,8 @@ class Provenance:
     own: set[str] = field(default_factory=set)
     public: set[str] = field(default_factory=set)
     secret: dict[str, Kind] = field(default_factory=dict)
+    secret_pairs: set[tuple[str, str]] = field(default_factory=set)
+    sentences: set[frozenset[str]] = field(default_factory=set)
     shown: dict[str, set[str]] = field(default_factory=dict)
     spelled: set[str] = field(default_factory=set)
     pairs: set[tuple[str, str]] = field(default_factory=set)
@@ -134,14 +147,17 @@ class Provenance:
 
     def stems(self, text: str) -> list[str]:
         """Split a text into the words that are compared, by the language of the question."""
-        return [stem_in(self.language, word) for word in words(self.parted(text))]
+        found = words(self.parted(text))
+        found += [word for word in words(_THOUSANDS.sub("", text)) if word.isdigit()]
+        return [stem_in(self.language, word) for word in found]
 
     def spells_others(self, word: str) -> bool:
         """Whether a word stands for a letter or a number: one by one, such spell any other.
 
         They are free as they stood somewhere: beside the same word.
         """
-        return len(word) <= SHORT or word in _spelling(self.language)
+        short = len(word) <= SHORT and not is_character(word)
+        return short or word in _spelling(self.language)
 
     @property
     def untrusted(self) -> bool:
@@ -178,7 +194,12 @@ class Provenance:
         if kind is Kind.PERSON or self.is_shared(kind):
             self._add_words(text, self.own)
         elif kind in PRIVATE:
-            self.secret.update(dict.fromkeys(self.stems(text), kind))
+            for sentence in _SENTENCE.split(text):
+                said = self.stems(sentence)
+                self.secret.update(dict.fromkeys(said, kind))
+                self.secret_pairs.update(p for p in pairwise(said) if all(map(is_character, p)))
+                starts = range(0, len(said), _LONGEST)
+                self.sentences.update(frozenset(said[at : at + _LONGEST]) for at in starts)
             if kind is Kind.PAGE or url.startswith(SERVER):
                 self._add_words(text, self.shown.setdefault(site, set()))
         else:
@@ -212,5 +233,8 @@ class Provenance:
     def _add_words(self, text: str, to: set[str]) -> None:
         found = self.stems(text)
         to.update(found)
-        self.pairs.update(p for p in pairwise(found) if any(map(self.spells_others, p)))
+        self.pairs.update(p for p in pairwise(found) if any(map(self._is_small, p)))
         self.spelled.update(w for w in text.split() if not w.islower() and not w.isupper())
+
+    def _is_small(self, word: str) -> bool:
+        return is_character(word) or self.spells_others(word)

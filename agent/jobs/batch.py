@@ -24,7 +24,7 @@ from agent.config import options as checked
 from agent.errors import UsageError
 from agent.export import write_file
 from agent.export.markup import cited, prose, with_uncited
-from agent.jobs.job import ENDED, JobSpec, run_id_of
+from agent.jobs.job import ENDED, JobSpec
 from agent.jobs.jobs import plain
 from agent.types import Report
 
@@ -88,10 +88,7 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[Item]:
 def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     kind = path.suffix.lower()
     if kind == ".csv":
-        for n, row in enumerate(csv.DictReader(io.StringIO(text)), start=2):
-            if None in row:
-                raise UsageError(f"{path}, row {n}: more fields than the head has")
-            yield f"row {n}", dict(row)
+        yield from _csv_rows(path, text)
     elif kind in (".jsonl", ".ndjson"):
         for n, line in enumerate(text.splitlines(), start=1):
             if line.strip():
@@ -102,6 +99,17 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
         for n, line in enumerate(text.splitlines(), start=1):
             if line.strip() and not line.startswith("#"):
                 yield f"line {n}", {"question": line}
+
+
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    head = text.partition("\n")[0]
+    mark = max(",;\t", key=head.count)  # spreadsheets write what their country does
+    for n, row in enumerate(csv.DictReader(io.StringIO(text), delimiter=mark), start=2):
+        if "question" not in row:
+            raise UsageError(f"{path} has no column `question`", hint=f"Its head is: {head}")
+        if None in row:
+            raise UsageError(f"{path}, row {n}: more fields than the head has")
+        yield f"row {n}", dict(row)
 
 
 def _json(path: Path, n: int, line: str) -> Any:
@@ -167,7 +175,6 @@ class Batch:
             id=name,
             question=item.question,
             options=item.options,
-            run=run_id_of(name),
             retry=self._retry,
             base_delay=1.0,
             origin=self.origin,

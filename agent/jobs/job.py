@@ -45,7 +45,7 @@ class JobSpec(BaseModel):
     kind: Kind = "ask"
     question: str
     options: dict[str, Any] = Field(default_factory=dict)
-    run: str
+    run: str = Field(default_factory=lambda given: run_id_of(given["id"]))
     priority: int = Field(0, ge=-HIGHEST, le=HIGHEST)
     lane: Lane = "user"
     after: tuple[str, ...] = ()
@@ -128,31 +128,19 @@ def job_of(row: WorkflowStatus, *, report: bool = False) -> Job:
     ended = row.status == "SUCCESS"
     outcome = JobOutcome.model_validate(row.output or noted["outcome"]) if ended else None
     state = _state(row, outcome, spec)
+    told = outcome.model_dump(include={"status", "usd", "hint", "report"}) if outcome else {}
     return Job(
-        id=spec.id,
-        kind=spec.kind,
-        question=spec.question,
+        **spec.model_dump(exclude={"expires"}),
+        **(told if report else {**told, "report": None}),
         state=state,
-        status=outcome.status if outcome else "",
-        run=spec.run,
-        priority=spec.priority,
-        lane=spec.lane,
-        after=spec.after,
-        attempt=spec.attempt,
-        retry=spec.retry,
-        origin=spec.origin,
         created=_time(row.created_at) or datetime.now(UTC),
         due=_time(row.delay_until_epoch_ms) if state == "waiting" and not spec.after else None,
         started=_time(row.dequeued_at),
         ended=_time(row.completed_at),
         expires=_time(spec.expires * 1000) if spec.expires else None,
         worker=row.executor_id,
-        usd=outcome.usd if outcome else 0.0,
         error=noted.get("reason") or (outcome.error if outcome else _crash(row)),
-        hint=outcome.hint if outcome else "",
         untold=tuple(noted.get("told", ())),
-        options=spec.options,
-        report=outcome.report if outcome and report else None,
     )
 
 

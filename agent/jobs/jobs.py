@@ -144,17 +144,17 @@ class Jobs:
         """
         if not question.strip():
             raise UsageError("a job needs a question")
-        given = {name: value for name, value in flags.items() if value not in (None, ())}
+        given = plain(flags)
         if kind == "ask":
             options(given)  # raises UsageError now, not on a worker
         check_targets(notify)
         waits, continues, context = self._handed(after)
         spec = JobSpec(
-            id=id or (made := fresh_id()),
+            id=(name := id or fresh_id()),
             kind=kind,
             question=question.strip(),
-            options=plain(given),
-            run=run_id_of(id) if id else made,
+            options=given,
+            run=run_id_of(id) if id else name,
             priority=priority,
             lane=lane,
             after=waits,
@@ -167,14 +167,15 @@ class Jobs:
             queue=queue,
             **({"base_delay": base_delay} if base_delay else {}),
         )
-        self.enqueue(spec, delay=_TILL_CALLED_S if waits else delay)
-        if waits:
-            self.call_waiting()
+        self.enqueue(spec, delay=delay, waits=bool(waits))
         return self.show(spec.id)
 
-    def enqueue(self, spec: JobSpec, *, delay: float = 0.0) -> None:
-        """Put an attempt on its queue, unless it is there."""
-        self.client.enqueue(enqueue_options(spec, delay), spec.model_dump(mode="json"))
+    def enqueue(self, spec: JobSpec, *, delay: float = 0.0, waits: bool = False) -> None:
+        """Put an attempt on its queue, unless it is there; one that `waits` till it is called."""
+        options = enqueue_options(spec, _TILL_CALLED_S if waits else delay, waits=waits)
+        self.client.enqueue(options, spec.model_dump(mode="json"))
+        if waits:
+            self.call_waiting()
 
     def _handed(self, after: Sequence[str]) -> tuple[tuple[str, ...], str | None, tuple[str, ...]]:
         """Sort what a job comes after: jobs to wait for, a run to continue, answers of others."""
@@ -256,17 +257,20 @@ class Jobs:
 
     # Changing
 
-    def cancel(self, name: str, *, reason: str = "", state: str = "cancelled") -> Job:
+    def cancel(self, name: str, *, reason: str = "") -> Job:
         """Cancel a job, one under way too; raises `UsageError` where it has ended."""
         job = self.show(name)
         if job.state in ENDED and job.state != "expired":
             raise UsageError(f"{job.id} has ended: {job.state}")
-        workflow = attempt_id(job.id, job.attempt)
-        noted = {"state": state, **({"reason": reason} if reason else {})}
-        self.client.update_workflow_attributes(workflow, noted, merge=True)
-        self.client.cancel_workflow(workflow)
+        self._give_up(attempt_id(job.id, job.attempt), "cancelled", reason)
         self.call_waiting()
         return self.show(job.id)
+
+    def _give_up(self, workflow: str, state: str, reason: str) -> None:
+        """Cancel an attempt, with the state and the reason that its job is told with."""
+        noted = {"state": state, "reason": reason}
+        self.client.update_workflow_attributes(workflow, noted, merge=True)
+        self.client.cancel_workflow(workflow)
 
     def retry(self, name: str) -> Job:
         """Try a job again that has ended without an answer: its run goes on where it stopped.
@@ -280,15 +284,12 @@ class Jobs:
             raise UsageError(f"{job.id} has its answer", hint="Add it anew to ask once more.")
         spec = spec_of(self._attempts(job.id)[-1])
         changed = {"attempt": spec.attempt + 1, "expires": None, "retry": spec.retry + 1}
-        self.enqueue(spec.model_copy(update=changed))
+        self.enqueue(spec.model_copy(update=changed), waits=bool(spec.after))
         return self.show(job.id)
 
     def delete(self, origin: str) -> None:
         """Take all jobs of an origin away, those under way too; their runs stay."""
-        rows = [row.workflow_id for row in self._rows(origin=origin)]
-        if rows:
-            self.client.cancel_workflows(rows)
-            self.client.delete_workflows(rows)
+        self._delete(row.workflow_id for row in self._rows(origin=origin))
 
     def remove(self, name: str) -> Job:
         """Take a job that has ended off the list; its run stays.
@@ -300,7 +301,7 @@ class Jobs:
             raise UsageError(f"{job.id} is {job.state}", hint="`research queue cancel` ends it.")
         if job.id in self._awaited():
             raise UsageError(f"another job waits for {job.id}", hint="Cancel that one first.")
-        self._delete([job.id])
+        self._delete(row.workflow_id for row in self._attempts(job.id))
         return job
 
     def remove_older(self, age: timedelta) -> Sequence[str]:
@@ -308,7 +309,7 @@ class Jobs:
         before, awaited = datetime.now(UTC) - age, self._awaited()
         ended = [job for job in self.list(ENDED) if (job.ended or job.created) < before]
         gone = [job.id for job in ended if job.id not in awaited]
-        self._delete(gone)
+        self._delete(row.workflow_id for name in gone for row in self._attempts(name))
         return gone
 
     def _awaited(self) -> set[str]:
@@ -316,9 +317,8 @@ class Jobs:
         rows = self._rows(status=["DELAYED", "ENQUEUED", "PENDING"])
         return {name for row in rows for name in spec_of(row).after}
 
-    def _delete(self, jobs: Iterable[str]) -> None:
-        rows = [row.workflow_id for job in jobs for row in self._attempts(job)]
-        if rows:
+    def _delete(self, workflows: Iterable[str]) -> None:
+        if rows := [*workflows]:
             self.client.cancel_workflows(rows)  # an expired one may still stand in its queue
             self.client.delete_workflows(rows)
 
@@ -361,9 +361,7 @@ class Jobs:
             lost = [parent for parent in there if parent.state in ENDED - {"done"}]
             if lost:
                 why = f"it came after {lost[0].id}, which is {lost[0].state}"
-                noted = {"state": "failed", "reason": why}
-                self.client.update_workflow_attributes(row.workflow_id, noted, merge=True)
-                self.client.cancel_workflow(row.workflow_id)
+                self._give_up(row.workflow_id, "failed", why)
             elif all(parent.state == "done" for parent in there):
                 self.client.set_workflow_delay(row.workflow_id, delay_seconds=0)
 
@@ -371,9 +369,7 @@ class Jobs:
         """Take those off the queue that waited longer than they may."""
         for row in self._rows(status=["DELAYED", "ENQUEUED"], expires=True):
             if (spec_of(row).expires or 0) < time.time():
-                noted = {"state": "expired", "reason": "it was not begun in time"}
-                self.client.update_workflow_attributes(row.workflow_id, noted, merge=True)
-                self.client.cancel_workflow(row.workflow_id)
+                self._give_up(row.workflow_id, "expired", "it was not begun in time")
 
     def lost(self, living: Mapping[str, str]) -> Sequence[str]:
         """Name the workers that have jobs under way and do not live."""
@@ -395,7 +391,7 @@ def told(question: str, answer: str, run: str) -> str:
     return f"# Answer of an earlier run ({run})\n\nQuestion: {question}\n\n{answer}\n"
 
 
-def enqueue_options(spec: JobSpec, delay: float) -> EnqueueOptions:
+def enqueue_options(spec: JobSpec, delay: float, *, waits: bool = False) -> EnqueueOptions:
     """Say to DBOS how an attempt is queued: its attributes are what jobs are looked for by."""
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
@@ -405,7 +401,7 @@ def enqueue_options(spec: JobSpec, delay: float) -> EnqueueOptions:
         "priority": spec.rank,
         "attributes": {
             "origin": spec.origin,
-            "waits": bool(spec.after) and spec.attempt == 1,
+            "waits": waits,
             "expires": spec.expires is not None,
         },
     }
@@ -419,11 +415,11 @@ def _seconds(value: float | str) -> float:
 
 
 def plain(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Write flags as JSON; a path becomes absolute, as the worker is in another folder."""
+    """Write the flags that were given as JSON; a path becomes absolute: a worker is elsewhere."""
 
     def written(value: Any) -> Any:
         if isinstance(value, Path):
             return str(value.absolute())
         return [written(one) for one in value] if isinstance(value, tuple | list) else value
 
-    return {name: written(value) for name, value in flags.items()}
+    return {name: written(value) for name, value in flags.items() if value not in (None, ())}

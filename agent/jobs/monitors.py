@@ -146,7 +146,7 @@ def add_monitor(
     if not 2 <= learn <= _MOST_LEARN:
         raise UsageError(f"noise is learned from 2 to {_MOST_LEARN} reads, not {learn}")
     page_changes.blocks_of(b"<p>x", "text/html", css)  # raises for what is no selector
-    given = plain({key: value for key, value in flags.items() if value not in (None, ())})
+    given = plain(flags)
     checked(given)
     made = add_schedule(
         jobs, every, target, name=name, zone=zone, kind="monitor", notify=notify, until=until

@@ -19,7 +19,7 @@ from tzlocal import get_localzone_name
 
 from agent.config import options as checked
 from agent.errors import UsageError
-from agent.jobs.job import JobSpec, Kind, run_id_of
+from agent.jobs.job import JobSpec, Kind
 from agent.jobs.jobs import check_targets, plain
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def add_schedule(
         raise UsageError("a schedule needs a question")
     check_targets(notify)
     zone, now = _zone(zone), now or datetime.now(UTC)
-    given = {key: value for key, value in flags.items() if value not in (None, ())}
+    given = plain(flags)
     if kind == "ask":
         checked(given)
     words = re.findall(r"\w+", question.lower())[:4]
@@ -151,7 +151,7 @@ def add_schedule(
         when=when.strip(),
         question=question.strip(),
         kind=kind,
-        options=plain(given),
+        options=given,
         zone=zone,
         until=until,
         since=now,
@@ -208,7 +208,6 @@ def _fire(jobs: Jobs, found: Schedule, time: str, *, lane: Any = "autonomy") -> 
         kind=found.kind,
         question=found.question,
         options=found.options,
-        run=run_id_of(name),
         lane=lane,
         retry=found.retry,
         notify=found.notify,

@@ -9,6 +9,7 @@ from agent.config import options
 from agent.jobs.job import JobOutcome
 from agent.notify.notice import Attachment, Notice
 from agent.notify.targets import notify
+from browser.net.url import is_web_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,13 +36,13 @@ async def tell(job: JobSpec, outcome: Mapping[str, Any], ways: Ways | None = Non
 
 
 def _notice(job: JobSpec, outcome: Mapping[str, Any]) -> Notice:
-    name = f"notice_{job.workflow}"
+    name, report = f"notice_{job.workflow}", outcome["report"] or {}
     if job.kind == "remind":
         return Notice(job.question, "", id=name)
-    report = outcome["report"] or {}
-    return Notice(
-        f"{outcome['status'] or outcome['state']}: {job.question}",
-        report.get("answer") or " ".join(filter(None, (outcome["error"], outcome["hint"]))),
-        files=(Attachment.named("report.json", json.dumps(report).encode()),) if report else (),
-        id=name,
-    )
+    text = report.get("answer") or " ".join(filter(None, (outcome["error"], outcome["hint"])))
+    said = outcome["status"] or outcome["state"]
+    if job.kind == "monitor":
+        title = f"{job.origin.partition(':')[2]} {said}: {job.question}"
+        return Notice(title, text, job.question if is_web_url(job.question) else "", id=name)
+    files = (Attachment.named("report.json", json.dumps(report).encode()),) if report else ()
+    return Notice(f"{said}: {job.question}", text, files=files, id=name)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from agent.evidence.passages import HEADING_SEPARATOR, cells_of, columns_of, is_rule, leads_in
 from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, bare_title, name_stems, names
-from browser.extract.blocks import FOLDED
 from browser.text.sentences import sentences
-from browser.text.words import STOP_WORDS, content_words, stem, synonym_groups, words
+from browser.text.words import FOLDED, STOP_WORDS, content_words, stem, synonym_groups, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -69,7 +68,7 @@ class Candidate:
     page's title, `near` those of its passage, of the heading above it, of its table's caption and
     first row, and of what changed on a live page with it. `whole` says that it ends as a sentence
     does and is no instruction to work the page, or is a row; `then` are the code or the items that
-    it leads to, ending with a colon.
+    it leads to, ending with a colon; `under` the heading that a line which is none is said with.
     """
 
     text: str
@@ -81,6 +80,7 @@ class Candidate:
     heads: frozenset[str] = field(default=frozenset(), repr=False)
     whole: bool = True
     then: tuple[Passage, ...] = ()
+    under: str = ""
 
     @property
     def said(self) -> frozenset[str]:
@@ -227,7 +227,7 @@ def _with_topic(c: Candidate, topics: frozenset[str]) -> Candidate:
     alone = c.passage.kind == "list" or (c.passage.kind == "text" and "\n" not in c.passage.text)
     if c.whole or not alone or not topics & set(content_words(heading)):
         return c
-    return replace(c, text=f"{heading}: {c.text}", whole=True)
+    return replace(c, whole=True, under=heading)
 
 
 def candidates_of(observations: Iterable[Observation]) -> list[Candidate]:

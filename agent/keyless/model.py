@@ -25,9 +25,8 @@ from agent.limits import STANDARD
 from agent.models.base import ModelReply
 from agent.protocol.replies import NOT_FOUND
 from agent.types import Fit, ToolCall
-from browser.extract.blocks import FOLDED
 from browser.text.sentences import sentences as cut
-from browser.text.words import content_words, words
+from browser.text.words import FOLDED, content_words, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -324,7 +323,7 @@ def final_answer(research: Research) -> str:
 def _fit(research: Research, said: str) -> Fit | None:
     """Tell how well the sentence fits that an answer begins with; None where it gives up."""
     best = research.best
-    if best is None or not said.startswith(worded(best.candidate, research.ranking)):
+    if best is None or not said.startswith(cited(best.candidate, research.ranking)):
         return None
     return Fit(own=round(best.own, 3), margin=round(research.ranking.margin(best), 3))
 
@@ -376,16 +375,22 @@ def quoted(ranking: Ranking) -> str:
 def cited(candidate: Candidate, ranking: Ranking) -> str:
     """Give a sentence as it stands, or a row in words, with the passage that it is from.
 
-    What it leads to, ending with a colon, follows: the items of a list, or the lines of code.
+    What it leads to, ending with a colon, follows: the items of a list, or the lines of code. A
+    line that is no sentence follows its heading in the same way.
     """
-    said = [f"{worded(candidate, ranking)} [{candidate.passage.id}]"]
-    for passage in candidate.then:
-        text = passage.text.removeprefix(FOLDED)
-        lines = [line for line in text.split("\n") if line.strip()][:MOST_ITEMS]
-        code = passage.kind == "text" and not text.rstrip().endswith(".")
-        texts = [f"- `{line}`" if code else f"- {line.lstrip(BULLETS)}" for line in lines]
-        said += [f"{text} [{passage.id}]" for text in texts]
-    return said[0] if len(said) == 1 else f"{said[0]}\n\n" + "\n".join(said[1:])
+    if candidate.under:
+        return "\n".join([f"{candidate.under}:\n", *_lines(candidate.passage, candidate.text)])
+    said = f"{worded(candidate, ranking)} [{candidate.passage.id}]"
+    below = [line for passage in candidate.then for line in _lines(passage, passage.text)]
+    return "\n".join([f"{said}\n", *below]) if below else said
+
+
+def _lines(passage: Passage, text: str) -> list[str]:
+    """Give a passage as a cited item: of a list, or, where it looks like no prose, of code."""
+    lines = [x for x in text.removeprefix(FOLDED).split("\n") if x.strip()][:MOST_ITEMS]
+    code = passage.kind == "text" and not text.rstrip().endswith(".")
+    said = [f"`{x}`" if code else x.lstrip(BULLETS) for x in lines]
+    return ["- " + "  \n  ".join(said) + f" [{passage.id}]"]
 
 
 def worded(candidate: Candidate, ranking: Ranking) -> str:

@@ -20,8 +20,15 @@ from mcp.types import CallToolResult, ImageContent, ToolAnnotations
 from playwright.async_api import ElementHandle
 from pydantic import AliasChoices, BaseModel, Field
 
-from agent.mcp.answers import Answer, AskedPerson, error_result, shown, text_result
-from agent.mcp.tool_session import ToolSession, whole
+from agent.mcp.tool_session import (
+    Answer,
+    AskedPerson,
+    ToolSession,
+    error_result,
+    shown,
+    text_result,
+    whole,
+)
 from agent.protocol.replies import inert
 from agent.protocol.results import CallResult, failed
 from browser.errors import BrowserError

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import ResearchError
 from agent.evidence.verify import Judge, verify_claim
 from agent.guard.model_client import ModelClient
-from agent.mcp.answers import Answer, error_result, text_result
-from agent.mcp.tool_session import ToolSession, whole
+from agent.mcp.tool_session import Answer, ToolSession, error_result, text_result, whole
 from agent.models.base import Task, takes
 from agent.protocol.replies import inert
 from agent.protocol.results import failed

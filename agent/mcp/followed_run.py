@@ -14,7 +14,7 @@ from agent.export.report_markdown import render_markdown
 from agent.export.verdicts import faults
 from agent.guard.provenance import PRIVATE, Kind, Provenance
 from agent.journal.events import Event
-from agent.mcp.answers import AskedPerson, error_result, text_result
+from agent.mcp.tool_session import AskedPerson, error_result, text_result
 from agent.protocol.replies import inert
 from agent.run.draft import read_draft
 from agent.types import Report, VerdictState

@@ -1,14 +1,19 @@
-"""The tools of the server: research, read, search, verify, audit, memory_search, memory_get."""
+"""The server: research, read, search, verify, audit, memory_search, memory_get.
+
+It serves over the standard streams, or over HTTP on loopback behind a token.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ResourceLink, ToolAnnotations
 from pydantic import Field
 
@@ -18,7 +23,7 @@ from agent.export.run_record import FinishedRun
 from agent.guard.provenance import Kind
 from agent.journal.runs import Runs
 from agent.limits import Depth
-from agent.mcp.answers import Answer, error_result, shown, text_result
+from agent.listening import HOST, Doorkeeper, listening_socket, local_names
 from agent.mcp.browser_tools import add_browser
 from agent.mcp.claims import verify_claims
 from agent.mcp.followed_run import (
@@ -28,11 +33,24 @@ from agent.mcp.followed_run import (
     report_markdown,
     report_result,
 )
-from agent.mcp.tool_session import ToolSession, whole
+from agent.mcp.tool_session import (
+    Answer,
+    ToolSession,
+    error_result,
+    open_session,
+    shown,
+    text_result,
+    whole,
+)
 from agent.protocol.replies import inert
 from agent.protocol.results import failed
 from agent.run.audit import audit as run_audit
 from agent.run.research import research as run_research
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import Context
+
+    from agent.config import Options
 
 Ctx = Context[Any, Any]
 READS: Final = ToolAnnotations(read_only_hint=True, open_world_hint=True)
@@ -257,3 +275,41 @@ SNIPPET: Final = 300
 def _cut(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= SNIPPET else f"{flat[: SNIPPET - 1]}…"
+
+
+Maker = Callable[[ToolSession], MCPServer[Any]]
+PATH: Final = "/mcp"
+
+
+async def serve_stdio(options: Options, make: Maker) -> None:
+    """Serve the one client at the other end of the standard streams, until it closes them."""
+    async with open_session(options) as session:
+        try:
+            await make(session).run_stdio_async()
+        except BaseExceptionGroup:
+            task = asyncio.current_task()
+            if task is None or not task.cancelling():
+                raise
+            raise asyncio.CancelledError from None  # interrupted: calls under way end as they may
+
+
+async def serve_http(
+    options: Options, make: Maker, *, port: int, token: str, ready: Callable[[str], None]
+) -> None:
+    """Serve on loopback whoever shows the token; `ready` is told the address. Port 0 is any.
+
+    The token is asked for first; Host and Origin are the SDK's to judge, as its clients expect.
+    """
+    with listening_socket(port) as listening:
+        at = listening.getsockname()[1]
+        names = local_names(at)
+        allowed = TransportSecuritySettings(
+            allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
+        )
+        async with open_session(options) as session:
+            app = make(session).streamable_http_app(
+                streamable_http_path=PATH, transport_security=allowed, host=HOST
+            )
+            config = uvicorn.Config(Doorkeeper(app, token), log_level="error", access_log=False)
+            ready(f"http://{HOST}:{at}{PATH}")
+            await uvicorn.Server(config).serve(sockets=[listening])

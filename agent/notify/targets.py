@@ -10,21 +10,28 @@ NAME:WHERE                        a channel of that name, where the caller hands
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
+import hashlib
+import hmac
+import json
 import os
+import shutil
+import sys
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from agent.errors import ResearchError, UsageError
+from agent.errors import NotSent, ResearchError, UsageError
 from agent.notify.atom_feed import add_entry
-from agent.notify.desktop import show
 from agent.notify.mail_sender import MailServer, address, mail_of, send_mail
 from agent.notify.notice import Delivery
 from agent.notify.service_client import BACKOFF_S, ServiceClient
-from agent.notify.webhook import key_of, post_notice
 from browser.errors import BrowserError
 from browser.net.egress import Egress, EgressPolicy
+from browser.net.guard import AddressKind, classify
 from browser.net.url import parse
 
 if TYPE_CHECKING:
@@ -154,3 +161,118 @@ def _file(text: str) -> Path:
     if path.suffix not in {".xml", ".atom"}:
         raise UsageError(f"{text!r} is no file of a feed", hint="Write it as feed:/path/news.xml.")
     return path
+
+
+# The desktop of this machine
+
+_LONGEST_SHOWN = 400
+"""Characters: what desktops show before they cut."""
+_SHOW_S = 10.0
+_MAC = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
+
+
+async def show(notice: Notice, environ: Mapping[str, str]) -> None:
+    """Show a notice. Raises `NotSent` where there is no desktop, or it takes none."""
+    text = (
+        notice.text
+        if len(notice.text) <= _LONGEST_SHOWN
+        else f"{notice.text[: _LONGEST_SHOWN - 1]}…"
+    )
+    command = _command(notice.subject, text, environ)
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        env=dict(environ),
+    )
+    try:
+        async with asyncio.timeout(_SHOW_S):
+            _, said = await process.communicate()
+    except TimeoutError as error:
+        process.kill()
+        await process.wait()
+        raise NotSent(f"{command[0]} did not come to an end") from error
+    if process.returncode:
+        raise NotSent(f"{command[0]}: {said.decode('utf-8', 'replace').strip()[:200]}")
+
+
+def _command(title: str, text: str, environ: Mapping[str, str]) -> list[str]:
+    if sys.platform == "darwin":
+        return ["osascript", "-e", _MAC, "--", title, text]
+    found = shutil.which("notify-send", path=environ.get("PATH"))
+    if found is None:
+        raise NotSent("there is no desktop here", hint="notify-send shows notices on Linux.")
+    # Servers of notifications read the text as markup.
+    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return [found, "--app-name=Urchin", "--", title, plain]
+
+
+# Webhooks, signed as standardwebhooks.com says, which libraries of most languages check
+
+SECRET = "WEBHOOK_SECRET"  # noqa: S105 - the variable's name
+_BASE64 = "whsec_"
+
+
+def key_of(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
+    """Give the address without its fragment, which may name the variable of the key, and the key.
+
+    Raises `UsageError` where there is none, or the report would go over the net in the clear.
+    """
+    parsed = parse(url)
+    if parsed is None or not parsed.host:
+        raise UsageError(f"{url!r} is no web address", hint="Write it as https://example.org/hook.")
+    if parsed.scheme != "https" and not _is_near(parsed.host):
+        raise UsageError(f"{parsed.host} would get the text in the clear", hint="Use https.")
+    variable = parsed.fragment.removeprefix("#") or SECRET
+    value = environ.get(variable, "")
+    if not value:
+        said = f"{variable} is not set, with which notices to {parsed.host} are signed"
+        raise UsageError(said, hint=f"`research keys set {variable}` keeps it.")
+    return parsed.href.removesuffix(parsed.fragment), _key(value)
+
+
+def _key(value: str) -> bytes:
+    if not value.startswith(_BASE64):
+        return value.encode()
+    try:
+        return base64.b64decode(value.removeprefix(_BASE64), validate=True)
+    except binascii.Error as error:
+        raise UsageError(f"a key that begins with {_BASE64} goes on in base64") from error
+
+
+def _is_near(host: str) -> bool:
+    try:
+        return classify(host) in {AddressKind.LOOPBACK, AddressKind.PRIVATE}
+    except ValueError:
+        return host == "localhost"
+
+
+async def post_notice(notice: Notice, url: str, key: bytes, service: ServiceClient) -> None:
+    """Post a notice; a receiver that gets it twice tells by `webhook-id`. Raises `NotSent`."""
+    body = json.dumps(_payload(notice)).encode()
+    answer = await service.call(
+        "POST", url, repeatable=True, content=body, headers=signed(notice.id, body, key)
+    )
+    if not answer.is_success:
+        raise NotSent(f"{answer.url.host} answered {answer.status_code} {answer.reason_phrase}")
+
+
+def signed(name: str, body: bytes, key: bytes, *, at: int | None = None) -> dict[str, str]:
+    """Give the headers that sign a body; `at` is the time in seconds since 1970, now by default."""
+    stamp = str(int(time.time()) if at is None else at)
+    mac = hmac.new(key, b".".join((name.encode(), stamp.encode(), body)), hashlib.sha256)
+    return {
+        "Content-Type": "application/json",
+        "webhook-id": name,
+        "webhook-timestamp": stamp,
+        "webhook-signature": f"v1,{base64.b64encode(mac.digest()).decode()}",
+    }
+
+
+def _payload(notice: Notice) -> dict[str, Any]:
+    files = [
+        {"name": f.name, "media_type": f.media_type, "base64": base64.b64encode(f.body).decode()}
+        for f in notice.files
+    ]
+    data = {"title": notice.subject, "text": notice.text, "url": notice.url, "files": files}
+    return {"type": "research.notice", "timestamp": notice.at.isoformat(), "data": data}

@@ -219,9 +219,9 @@ def _told(
     unread, sentences = _unread(checked), []
     for sentence in checked.sentences:
         state, reason = sentence.verdict, sentence.reason
-        if state is VerdictState.UNDECIDED and sentence.decided_by == "judge":
-            state = VerdictState.UNSUPPORTED if sentence.citations else VerdictState.UNCITED
-        elif state is VerdictState.UNCITED and sentence.text in unread:
+        if state is VerdictState.UNDECIDED and not sentence.citations:
+            state = VerdictState.UNCITED
+        if state is VerdictState.UNCITED and sentence.text in unread:
             state = VerdictState.UNDECIDED  # it cites something
         verdict = elsewhere.get(sentence.text)
         passage = evidence.passage((verdict and verdict.passage) or "")

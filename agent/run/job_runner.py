@@ -240,7 +240,7 @@ class JobRunner:
         report, progress = pending.report, pending.progress
         if FACTS not in progress.done:
             used = pending.notes.used
-            await self.in_thread(self.memory.record_run, report, pending.steps, used)
+            await self.in_thread(_keep, self.memory, report, pending.steps, used)
             note(DONE, job_place(FACTS))
         if pending.notes.wiki and DAY_LOG not in progress.done:
             if failure := await self.in_thread(_log_run, pending):
@@ -263,6 +263,16 @@ class JobRunner:
         await jobs.run(turn)
         note(SETTLED)
         return True
+
+
+def _keep(
+    memory: Memory, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
+) -> None:
+    """Keep what a run found out, and seal that it did."""
+    from agent.sealing.sealed_log import seal_run  # noqa: PLC0415 - loads a database
+
+    memory.record_run(report, steps, used)
+    seal_run(memory, report)
 
 
 def _log_run(pending: PendingJobs) -> str:
@@ -402,4 +412,4 @@ async def keep_failure(opening: ContextBuilder, report: Report) -> None:
     """Leave an `error` memory of a run that failed before it had an answer."""
     context = opening.context
     if context.memory is not None:
-        await context.in_memory_thread(context.memory.record_run, report)
+        await context.in_memory_thread(_keep, context.memory, report)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,20 @@ if TYPE_CHECKING:
 
     from agent.memory.memory_api import Memory
     from agent.sealing import Stamp
+    from agent.types import Report
 
 CATEGORIES = ("milestone", "decision", "incident")
+_WORDS = {
+    "milestone": """contract created deploy deployed first initialized launch launched live mainnet
+        migration production release released shipped token""",
+    "decision": "chose configured decided disabled enabled migrated replaced switched upgraded",
+}
+_INCIDENT = frozenset(
+    "crash critical down emergency failed outage panic revert rollback timeout".split()
+)
+"""The reference engine's words, looked for as words, and in its order: incidents, which only a run
+that failed can be, then milestones, then decisions. Of 110 research questions with their answers
+seven in a hundred have one."""
 GENESIS = "0" * 64
 """What the first entry has before it."""
 
@@ -172,6 +185,32 @@ class SealedLog:
         if not log:
             raise UsageError("nothing is sealed yet", hint="`research memory seal` adds an entry.")
         return log[-1]
+
+
+def category_of(report: Report) -> str | None:
+    """Name what a run came to: an incident, a milestone, a decision, or nothing to seal."""
+    failed = report.status in ("failed", "not_found")
+    said = report.error.message if failed and report.error else report.answer
+    words = set(re.findall(r"\w+", f"{report.question} {said}".casefold()))
+    if failed:
+        return "incident" if words & _INCIDENT else None
+    return next((name for name, known in _WORDS.items() if words & set(known.split())), None)
+
+
+def seal_run(memory: Memory, report: Report) -> Seal | None:
+    """Seal what a run came to, once, where it is of a category that the memory's settings name.
+
+    Sealed are the run's name and a SHA-256 of question and answer (a line each), not their words:
+    what is sealed can never be forgotten.
+    """
+    category = category_of(report)
+    if category is None or category not in memory.limits.sealed:
+        return None
+    digest = hashlib.sha256(f"{report.question}\n{report.answer}".encode()).hexdigest()
+    log, said = SealedLog(memory), f"run {report.run} {report.status}: sha256 {digest}"
+    if any(seal.content == said for seal in log.entries()):
+        return None
+    return log.append(category, said)
 
 
 def _hash(number: int, at: str, category: str, content: str, previous: str) -> str:

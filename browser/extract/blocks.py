@@ -12,7 +12,7 @@ from browser.extract.formulas import formula_of
 from browser.extract.regions import Regions
 from browser.extract.tree import raw_text
 from browser.net.url import join
-from browser.text.words import clean, count_words
+from browser.text.words import FOLDED, clean, count_words
 from browser.types import Table
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ _EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd":
 # Links beyond these keep their relative address: an index of more is not read as Markdown.
 _MOST_LINKS = 10_000
 _FOLDS = frozenset(("details", "summary"))
-FOLDED = "(folded) "
 _PERMALINKS = frozenset(
     ("headerlink", "anchor", "anchorjs-link", "heading-anchor", "permalink", "hash-link")
 )

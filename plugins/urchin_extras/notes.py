@@ -50,7 +50,7 @@ def _properties(report: Report, asked: str) -> str:
 
 
 def _doubts(report: Report) -> str:
-    rows = [f"> - {s.text} ({verdict(s)})" for s in unsupported(report)]
+    rows = [f"> - {s.text} ({verdict(s, report)})" for s in unsupported(report)]
     return "\n".join(["> [!warning] Not supported", *rows]) if rows else ""
 
 

@@ -52,6 +52,11 @@ def test_a_template_gives_question_and_options_that_flags_outweigh(run, web, ans
     assert (options["max_steps"], options["model"]) == (9, answering)
     missing = run("-t", "frist", "Hesk Light")
     assert (missing.returncode, "There are: first" in missing.stderr) == (2, True)
+    empty = run("-t", "first")
+    assert (empty.returncode, "wants words in the place of {input}" in empty.stderr) == (2, True)
+    (folder / "wrong.toml").write_text('question = "x"\ncorpus = ["notes"]\n')
+    wrong = run("-t", "wrong")
+    assert (wrong.returncode, "corpus" in wrong.stderr) == (2, True)
 
 
 def test_an_added_instruction_reaches_the_model(run, script, tmp_path):

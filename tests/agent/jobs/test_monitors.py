@@ -7,6 +7,7 @@ import re
 from contextlib import contextmanager
 
 import pytest
+from lxml import etree
 
 from agent.config import options
 from agent.errors import UsageError
@@ -108,11 +109,12 @@ def fidgeting():
         yield site
 
 
-async def test_a_change_is_told_as_a_diff_and_kept_with_the_hashes_of_both_pages(desk):
+async def test_a_change_is_told_as_a_diff_and_kept_with_the_hashes_of_both_pages(desk, tmp_path):
+    feed = f"feed:{tmp_path}/news.xml"
     with fidgeting() as site:
         host = site.url.removeprefix("http://")
         flags = {"allow_private": (host,), "ignore_robots": True, "gap": 0.1}
-        whole = add_monitor(desk.jobs, f"{site.url}/", name="ferry", **flags)
+        whole = add_monitor(desk.jobs, f"{site.url}/", name="ferry", notify=(feed,), **flags)
         cheap = add_monitor(desk.jobs, f"{site.url}/", css=".price", when="<45", **flags)
         async with desk.working(handlers={"monitor": look}, host_delay=0.0):
             seen = []
@@ -131,6 +133,9 @@ async def test_a_change_is_told_as_a_diff_and_kept_with_the_hashes_of_both_pages
     for digest in (change.before_sha256, change.after_sha256):
         kept = (evidence_folder(desk.jobs, "ferry") / digest).read_bytes()
         assert hashlib.sha256(kept).hexdigest() == digest
+    [entry] = etree.parse(f"{tmp_path}/news.xml").iterfind("{*}entry")
+    assert entry.findtext("{*}title") == f"ferry changed: {site.url}/"
+    assert entry.find("{*}link").get("href") == f"{site.url}/"
     remove_monitor(desk.jobs, "ferry")
     assert [m.name for m in monitors(desk.jobs)] == [s.name for s in schedules(desk.jobs)]
 

@@ -54,6 +54,8 @@ async def test_what_comes_after_a_failed_job_fails_and_says_why(desk):
     assert ended[0].error
     assert first.id in ended[1].error
     assert second.id in ended[2].error
+    desk.jobs.retry(first.id)
+    assert desk.jobs.retry(second.id).state == "waiting"  # for the first, anew
 
 
 async def test_an_earlier_run_is_handed_on_and_one_that_is_not_there_refused(desk):

@@ -156,7 +156,7 @@ async def test_a_column_that_the_question_names_in_another_form_finds_the_row(as
 async def test_an_item_under_the_heading_asked_about_is_said_with_it(ask, isles) -> None:
     isles.add("Slipway stall", "# Slipway stall\n\n## Basalt chessboard\n\n- 88 crowns")
     answer = await ask(isles, "What does the basalt chessboard cost at the Slipway stall?")
-    assert answer.startswith("Basalt chessboard: 88 crowns [S")
+    assert answer.startswith("Basalt chessboard:\n\n- 88 crowns [S")
 
 
 async def test_how_something_is_done_is_answered_with_the_code_that_the_sentence_leads_to(
@@ -171,8 +171,7 @@ async def test_how_something_is_done_is_answered_with_the_code_that_the_sentence
     answer = await ask(isles, "How do I install Lampkeeper?")
     said, _, code = answer.partition("\n\n")
     assert said.startswith("You can install Lampkeeper with the harbour's tool: [S")
-    lines = [line.partition(" [S")[0] for line in code.splitlines()]
-    assert lines == ["- `quay fetch lampkeeper`", "- `quay install lampkeeper`"]
+    assert code.partition(" [S")[0] == "- `quay fetch lampkeeper`  \n  `quay install lampkeeper`"
 
 
 async def test_a_sentence_that_was_broken_for_width_is_quoted_whole(ask, isles) -> None:

@@ -18,8 +18,7 @@ from lxml import etree
 
 from agent.config import Options
 from agent.notify.notice import Attachment, Notice
-from agent.notify.targets import notify
-from agent.notify.webhook import signed
+from agent.notify.targets import notify, signed
 from browser.net.transport import certificates
 from tests.loopback import Handler, serving
 from tests.mail_servers import MailBox

@@ -10,7 +10,7 @@ import pytest
 from docx import Document
 
 from agent.errors import UsageError, WebOutOfReach
-from agent.export.verdicts import faults, to_look_at
+from agent.export.verdicts import faults, to_look_at, verdict
 from agent.journal.runs import Runs
 from agent.run.audit import audit
 from agent.run.draft import read_draft
@@ -130,7 +130,8 @@ async def test_a_page_that_carries_what_another_was_cited_for_is_named(audited, 
         model=judge,
     )
     told = report.sentences[1]
-    assert told.verdict == "unsupported"
+    assert (told.verdict, told.decided_by) == ("undecided", "judge")
+    assert verdict(told, report) == "not supported"
     assert "it stands in [2]: “She was born in Lindmark in 1861”" in told.reason
     assert [(one.key, one.source) for one in report.references] == [("1, 2", 1), ("3", 2)]
 
@@ -283,7 +284,8 @@ async def test_services_are_reached_where_the_settings_say(cited, tmp_path):
 async def test_a_judge_is_not_asked_about_what_could_not_be_read(audited, script):
     judge = script({"reply": "1 contradicted", "for": "judge"})
     report = await audited(
-        "It is far away [1]. Trams are loved ([H](SITE/heron)).\n\n[1]: SITE/lost\n", model=judge
+        "It is far away [1]. I found nobody who likes trams ([H](SITE/heron)).\n\n[1]: SITE/lost\n",
+        model=judge,
     )
     assert [s.verdict.value for s in report.sentences] == ["undecided", "contradicted"]
 

@@ -1,0 +1,41 @@
+"""What runs come to is sealed on its own, by category."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from agent.memory import Memory
+from agent.sealing.sealed_log import SealedLog, category_of, seal_run
+from agent.types import Report
+
+LIT = "It was first lit on 1 November 1829. [S1]"
+
+
+@pytest.mark.parametrize(
+    ("limits", "sealed"), [({}, ["milestone"]), ({"sealed": "incident decision"}, [])]
+)
+async def test_a_run_is_sealed_by_its_words_where_the_settings_name_them(
+    ask, script, site, tmp_path, limits, sealed
+):
+    model = script(f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>', LIT)
+    report = await ask(model=model, memory=True, limits=limits)
+    with Memory.open(next(tmp_path.rglob("memory.db"))) as memory:
+        entries = SealedLog(memory).entries()
+        assert [entry.category for entry in entries] == sealed
+        digest = hashlib.sha256(f"{report.question}\n{report.answer}".encode()).hexdigest()
+        assert all(e.content == f"run {report.run} answered: sha256 {digest}" for e in entries)
+        assert seal_run(memory, report) is None or not sealed
+        assert not any("1829" in entry.content for entry in entries)
+
+
+def test_a_word_within_another_is_none_and_only_a_failure_is_an_incident():
+    def category(answer, status="answered"):
+        return category_of(
+            Report(run="r1", question="Is the lamp down?", status=status, answer=answer)
+        )
+
+    assert category("They deliver tokens.") is None
+    assert category("The keeper switched it off.") == "decision"
+    assert category("", "failed") == "incident"
