@@ -90,7 +90,12 @@ def _leaving(context: ToolContext, tool: Tool, arguments: Any) -> Iterator[tuple
         yield url, None
     tab = context.web.tab if context.web else None
     here = site_of(tab.url) if tab is not None else ""
-    if tool.name == "WEB_SEARCH" and not (context.web and context.web.only_local):
+    if tool.source is ToolSource.MCP:
+        yield " ".join(_said(arguments, tool.schema or {})), tool.server
+    elif tool.params is None:  # a caller's own function, whatever it is called
+        if tool.risk is Risk.EXTERNAL:
+            yield arguments, ""
+    elif tool.name == "WEB_SEARCH" and not (context.web and context.web.only_local):
         yield " ".join(filter(None, (arguments.query, arguments.since, arguments.lang))), SEARCH
         if arguments.site:
             yield arguments.site, SEARCH
@@ -99,10 +104,6 @@ def _leaving(context: ToolContext, tool: Tool, arguments: Any) -> Iterator[tuple
         pixels = [f"{said[name]:g}" for name in ("x", "y", "dx", "dy", "seconds") if name in said]
         dialog = said.get("dialog", "")
         yield " ".join([*pixels, dialog if dialog not in ("accept", "dismiss") else ""]), here
-    elif tool.source is ToolSource.MCP:
-        yield " ".join(_said(arguments, tool.schema or {})), tool.server
-    elif tool.params is None and tool.risk is Risk.EXTERNAL:  # a caller's own function
-        yield arguments, ""
     elif tool.name in _ASKED_LATER:
         asked: str = _ASKED_LATER[tool.name](arguments)
         yield asked, None if is_web_url(asked) else SEARCH
@@ -166,7 +167,7 @@ async def acts_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> N
             effect = f"opens {arguments.url} with the logins of this browser"
             await needs_yes(context, tool.name, effect, site_of(arguments.url))
         return
-    if tool.name not in ACTS or web.tab is None:
+    if tool.name not in ACTS or tool.params is None or web.tab is None:
         return
     site = site_of(web.tab.url)
     asked = context.question.casefold()

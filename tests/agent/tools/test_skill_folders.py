@@ -71,7 +71,7 @@ async def test_a_run_is_told_of_them_and_reads_one(ask, script, site, write, tmp
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
         "It was first lit on 1 November 1829. [S1]",
     )
-    report = await ask(model=model)
+    report = await ask(f"When was Hesk Light first lit, by {site.url}/hesk-light ?", model=model)
     assert report.status == "answered"
     record = Runs(tmp_path / "data").find(report.run)
     events = RunRecord.read(record).events
