@@ -49,7 +49,7 @@ async def test_no_secret_leaves_by_any_argument_in_any_spelling(channel):
     left = [
         (secret, spelling)
         for secrets in SECRETS.values()
-        for secret in secrets[:2]
+        for secret in secrets[:1]  # all of them in tests.bench.leaks
         for spelling, spell in SPELLINGS.items()
         if await passes(
             context_of(QUESTION, None, PRIVATE.format(secret)),
