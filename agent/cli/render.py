@@ -52,8 +52,9 @@ def print_report(report: Report, limit: str | None = None) -> None:
     """
     stopped = report.status == "partial" and limit in _LIMITS
     audited = bool(report.references)
+    near = report.status == "not_found" and report.sources  # the answer says what they are
     blocks = [
-        _LIMITS[limit or ""] if stopped else _WORDS[report.status],
+        _LIMITS[limit or ""] if stopped else "" if near else _WORDS[report.status],
         verdicts.doubt(report),
         _audited(report) if audited else report.answer,
         _data(report),

@@ -68,8 +68,8 @@ def cells_of(row: str) -> list[str]:
 
 
 def leads_in(text: str) -> bool:
-    """Tell whether a text ends where what it speaks of follows: code, a list."""
-    return text.rstrip().endswith(":")
+    """Tell whether a text ends where what it speaks of follows: code, a list, an answer."""
+    return text.rstrip().endswith((":", "?"))
 
 
 def columns_of(passage: Passage) -> list[tuple[str, str]]:

@@ -11,12 +11,14 @@ from agent.evidence.passages import cells_of, columns_of
 from agent.keyless.candidates import BULLETS, MOST_ITEMS, Ranking, candidates_of, has_kind
 from agent.keyless.live import LIVE_TOOLS, RELEVANT, brought_text, live_call
 from agent.keyless.question import (
+    MARKS,
     AnswerKind,
     beyond_quoting,
     conversation_of,
     keywords,
     name_stems,
     names,
+    parts_of,
     points_at_page,
     resolved,
     without_urls,
@@ -59,10 +61,18 @@ class Research:
         """The sentences read, ranked."""
         return Ranking(self.question, candidates_of(self.conversation.observations))
 
+    @cached_property
+    def rankings(self) -> list[Ranking]:
+        """The same for each part of a question that asks several things."""
+        parts = parts_of(self.question)
+        if len(parts) == 1:
+            return [self.ranking]
+        return [Ranking(part, self.ranking.candidates) for part in parts]
+
     @property
     def best(self) -> Scored | None:
         """The sentence that answers best, a whole one."""
-        return next((x for x in self.ranking.scored if x.candidate.whole), None)
+        return best_of(self.ranking)
 
     @property
     def thin(self) -> bool:
@@ -85,11 +95,6 @@ class Research:
     def about_the_page(self) -> bool:
         """The question points at the page that the person has before them."""
         return self.conversation.page is not None and points_at_page(self.conversation.question)
-
-    @property
-    def pages_read(self) -> int:
-        """How many pages were read."""
-        return len({o.url for o in self.conversation.results("READ")})
 
 
 class Researcher:
@@ -313,19 +318,31 @@ def final_answer(research: Research) -> str:
     task = beyond_quoting(research.question)
     if conversation.wants_report:
         task = "write a report"
-    if task:
-        return beyond(task, ranking)
-    if research.thin:
-        return refusal(ranking, research.pages_read)
-    return quoted(ranking)
+    told = [r for r in research.rankings if not task and not is_thin(r, best_of(r))]
+    if not told:
+        return refusal(task, research.rankings)
+    lines = [quoted(ranking) for ranking in told]
+    left = [r.question.text for r in research.rankings if r not in told]
+    lines += [f"No passage that was read says “{text.strip(MARKS + ' ')}”." for text in left]
+    return "\n\n".join(dict.fromkeys(lines))
+
+
+def best_of(ranking: Ranking) -> Scored | None:
+    """Give the sentence that answers best, a whole one."""
+    return next((x for x in ranking.scored if x.candidate.whole), None)
 
 
 def _fit(research: Research, said: str) -> Fit | None:
-    """Tell how well the sentence fits that an answer begins with; None where it gives up."""
-    best = research.best
-    if best is None or not said.startswith(cited(best.candidate, research.ranking)):
+    """Tell how well the sentences fit that an answer has, by the worst; None where it gives up."""
+    told = [
+        (r, x) for r in research.rankings if (x := best_of(r)) and cited(x.candidate, r) in said
+    ]
+    if said.startswith(NOT_FOUND) or not told:
         return None
-    return Fit(own=round(best.own, 3), margin=round(research.ranking.margin(best), 3))
+    own, margin = (
+        min(values) for values in zip(*((x.own, r.margin(x)) for r, x in told), strict=True)
+    )
+    return Fit(own=round(own, 3), margin=round(margin, 3))
 
 
 LEAST_COVERED, UNNAMED = 0.35, 0.15
@@ -339,8 +356,10 @@ right answer of 340 says less; the most that loses none is .30 on one and .33 on
 NEARLY = 2.5
 """Score by which a runner-up in the same passage may be worse, of about 14, to be said too. One in
 another passage helped 2 of 40 answers."""
-CLOSEST, LONGEST_QUOTE = 3, 240
-"""Passages shown with a refusal, and characters of each."""
+CLOSEST, SHOWN, LONGEST_QUOTE = 3, 3, 500
+"""Passages shown where none answers clearly, sentences and characters of each."""
+ANSWER = 2
+"""Sentences that are given of what follows a question in a text."""
 OPENING = 2
 """Sentences that are given of a page that is asked about as a whole."""
 
@@ -381,6 +400,9 @@ def cited(candidate: Candidate, ranking: Ranking) -> str:
     if candidate.under:
         return "\n".join([f"{candidate.under}:\n", *_lines(candidate.passage, candidate.text)])
     said = f"{worded(candidate, ranking)} [{candidate.passage.id}]"
+    if candidate.then and candidate.text.endswith("?"):
+        answer = _around(candidate.then[0], "", ANSWER)
+        return f"{said} {' '.join(answer.text.removeprefix(FOLDED).split())} [{answer.id}]"
     below = [line for passage in candidate.then for line in _lines(passage, passage.text)]
     return "\n".join([f"{said}\n", *below]) if below else said
 
@@ -429,31 +451,28 @@ def of_the_page(candidates: Sequence[Candidate], selection: str) -> str:
     return " ".join(f"{c.text} [{c.passage.id}]" for c in (marked or whole)[:OPENING])
 
 
-def refusal(ranking: Ranking, pages: int) -> str:
-    """Say what the pages lack: words of the question that none of them says."""
-    if not pages:
-        return f"{NOT_FOUND} No page could be read that bears on the question."
-    read = f"{NOT_FOUND} Of {pages} page{'s' if pages != 1 else ''} read"
-    best = ranking.scored[0] if ranking.scored else None
-    left = ranking.unmet(best.candidate) if best else []
-    missing = f" says what is asked: {', '.join(left)}" if left else " says enough"
-    return f"{read} none{missing}.{closest(ranking)}"
+def refusal(task: str, rankings: Sequence[Ranking]) -> str:
+    """Show the passages that come closest, as that; where none comes near, say only so."""
+    near = [x for ranking in rankings for x in _near(ranking)[: max(1, CLOSEST // len(rankings))]]
+    pieces = {
+        p.id: p for p in (_around(x.candidate.passage, x.candidate.text, SHOWN) for x in near)
+    }
+    lines = [f"- “{_short(_plain(' '.join(p.text.split())))}” [{p.id}]" for p in pieces.values()]
+    said = f"{NOT_FOUND} {f'To {task} takes a language model. ' if task else ''}"
+    if not lines:
+        return f"{said}No page that was read bears on the question."
+    missing = [n for n in rankings[0].unmet(near[0].candidate) if n in rankings[0].question.names]
+    without = f", none says {' or '.join(missing)}" if missing and not task else ""
+    return f"{said}Closest passages found; they may not answer{without}:\n\n" + "\n".join(lines)
 
 
-def beyond(task: str, ranking: Ranking) -> str:
-    """Say that a request takes a language model, and show the passages that come closest."""
-    said = (
-        f"{NOT_FOUND} Without a language model only single facts are quoted: to {task} takes one."
-    )
-    return f"{said}{closest(ranking)}"
-
-
-def closest(ranking: Ranking) -> str:
-    """The closest sentences as such, each cited; nothing where none comes near."""
-    near = [x for x in ranking.scored if x.candidate.whole and x.covered >= LEAST_COVERED / 2]
-    closest = [x.candidate for x in near[:CLOSEST]]
-    lines = [f"- “{_short(_plain(c.text))}” [{c.passage.id}]" for c in closest]
-    return "\n\nClosest passages:\n\n" + "\n".join(lines) if lines else ""
+def _near(ranking: Ranking) -> list[Scored]:
+    """The best sentence of each passage that speaks of the question, best first."""
+    found: dict[str, Scored] = {}
+    for x in ranking.scored:
+        if x.candidate.whole and x.covered >= LEAST_COVERED / 2:
+            found.setdefault(x.candidate.passage.id, x)
+    return list(found.values())
 
 
 def _plain(text: str) -> str:

@@ -7,10 +7,11 @@ other languages a question is its words and names. Beside it the observations so
 from __future__ import annotations
 
 import functools
-import itertools
 import json
+import re
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from browser.text.words import STOP_WORDS, content_words, stem, words
@@ -185,7 +186,7 @@ def _leans(text: str) -> bool:
 def points_at_page(text: str) -> bool:
     """The question is about the page in view: "this page", "here", "the selection"."""
     said = words(text)
-    pointing = any(a in ("this", "the") and b in _PAGES for a, b in itertools.pairwise(said))
+    pointing = any(a in ("this", "the") and b in _PAGES for a, b in pairwise(said))
     return pointing or bool({"this", "here", "selected", "selection"} & set(said))
 
 
@@ -202,10 +203,41 @@ def beyond_quoting(question: Question) -> str:
     auxiliary = said[0] in ("are", "were", "is", "was", "do", "did")
     if sides or (auxiliary and {"both", "same"} & set(said)):
         return "compare"
-    asks = [s for s in question.text.split("?") if s.strip()]
-    several = len(asks) > 1 and "?" in question.text[:-1]
-    joined = any(a == "and" and b in _ASKING for a, b in itertools.pairwise(said[2:]))
-    return "answer two questions at once" if several or joined else ""
+    return ""
+
+
+_AUXILIARY = frozenset("do does did is are was were can could will would may must should".split())
+
+
+def parts_of(question: Question) -> tuple[Question, ...]:
+    """Take a question apart that asks several things; one that asks one is its only part.
+
+    Each part looks where the question's names and the words before it are.
+    """
+    pieces = [p for piece in re.split(r"(?<=[?.!])\s+", question.text) for p in _joined(piece)]
+    asking = [p for p in pieces if "?" in p or _ASKING & set(words(p)[:4])]
+    if len(asking) < 2:
+        return (question,)
+    parts, before = [], question.name_terms
+    for piece in pieces:
+        part = analyse(piece)
+        carried = before - set(part.terms)
+        if piece in asking:
+            terms = (*part.terms, *(t for t in question.terms if t in carried))
+            parts.append(replace(part, terms=terms, names=question.names, carried=carried))
+        before |= set(part.terms)
+    return tuple(parts)
+
+
+def _joined(text: str) -> list[str]:
+    """Cut where a second question is joined on: `, and how …`, `, and do they …`."""
+    tokens, cuts = text.split(), [0]
+    for n in range(2, len(tokens) - 2):
+        following = tokens[n + 1].casefold()
+        comma = tokens[n - 1].endswith(",") and following in _AUXILIARY
+        if tokens[n].casefold() == "and" and (following in _ASKING or comma):
+            cuts.append(n)
+    return [" ".join(tokens[a:b]).removeprefix("and ") for a, b in pairwise([*cuts, len(tokens)])]
 
 
 def names(text: str) -> list[str]:
