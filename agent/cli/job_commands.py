@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from agent.cli.flags import Anywhere, given, json_option, number_option, run_flags_showing
+from agent.cli.flags import DAYS, Anywhere, given, json_option, number_option, run_flags_showing
 from agent.cli.stores import (
     SHOWN,
     host_delay_option,
@@ -167,7 +167,7 @@ def retry(jobs: Jobs, job_ids: tuple[str, ...]) -> None:
 
 @queue.command()
 @click.argument("job_ids", nargs=-1, metavar="JOB…")
-@click.option("--keep", type=click.IntRange(0), metavar="DAYS", help="All that ended before that.")
+@click.option("--keep", type=DAYS, metavar="DAYS", help="All that ended before that.")
 @with_jobs
 def rm(jobs: Jobs, job_ids: tuple[str, ...], keep: int | None) -> None:
     """Take jobs that have ended off the list, by name or by age; their runs stay."""

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from agent.cli.flags import data_dir_option, given, json_option, run_flags_showing, token_option
+from agent.cli.flags import (
+    Amount,
+    data_dir_option,
+    given,
+    json_option,
+    port_option,
+    run_flags_showing,
+    token_option,
+)
 from agent.cli.progress import told
 from agent.cli.terminal import complain, counted, note, print_rows
 from agent.config import options, servers_path
@@ -49,7 +57,7 @@ def mcp() -> None:
 
 @mcp.command()
 @click.option("--http", is_flag=True, help="Over HTTP on loopback, instead of standard streams.")
-@click.option("--port", default=0, help="The port; 0: any that is free.")
+@port_option(0)
 @token_option("RESEARCH_MCP_TOKEN")
 @click.option("--browser", is_flag=True, help="Also our browser, as playwright-mcp has it.")
 @run_flags_showing(*SHOWN, "--allow-private", "--share", "--data-dir", "--no-memory")
@@ -127,7 +135,9 @@ def _reached(server: NamedServer) -> str:
 )
 @click.option("--header", multiple=True, metavar="NAME=VALUE", help="For an address.")
 @click.option("--sse", is_flag=True, help="The address speaks the older transport.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Of a call (60).")
+@click.option(
+    "--timeout", type=Amount(min=0, min_open=True), metavar="SECONDS", help="Of a call (60)."
+)
 @click.option("--always-allow", multiple=True, metavar="PATTERN", help="Tools that need no yes.")
 @data_dir_option
 def add(name: str, reached: tuple[str, ...], data_dir: Path | None, **told: Any) -> None:

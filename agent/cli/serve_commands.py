@@ -15,7 +15,14 @@ import click
 
 from agent.channels.dialogue import Dialogue
 from agent.channels.running import check_channel, checked, run_channels, settings_of
-from agent.cli.flags import data_dir_option, given, run_flags_showing, token_option
+from agent.cli.flags import (
+    MANY,
+    data_dir_option,
+    given,
+    port_option,
+    run_flags_showing,
+    token_option,
+)
 from agent.cli.progress import told
 from agent.cli.settings_commands import write_settings
 from agent.cli.stores import jobs_url_option, open_jobs
@@ -36,7 +43,7 @@ NO_CHANNELS = ("No channels are set.", "`research channels add telegram --allow 
 
 
 @click.command()
-@click.option("--port", default=PORT, show_default=True, help="The port; 0: any that is free.")
+@port_option(PORT)
 @click.option("--host", default=HOST, show_default=True, help="The address to listen on.")
 @click.option(
     "--allow-host",
@@ -52,7 +59,7 @@ NO_CHANNELS = ("No channels are set.", "`research channels add telegram --allow 
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="A folder that questions may be asked of.",
 )
-@click.option("--at-once", default=20, show_default=True, help="Runs at work at most.")
+@click.option("--at-once", default=20, type=MANY, show_default=True, help="Runs at work at most.")
 @jobs_url_option
 @run_flags_showing(*SHOWN, "--allow-private", "--share", "--data-dir", "--no-memory")
 def serve(
