@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import NotSent, ResearchError, UsageError
 from agent.notify.atom_feed import add_entry
-from agent.notify.mail_sender import MailServer, address, mail_of, send_mail
+from agent.notify.mail_sender import MailServer, address, is_near, mail_of, send_mail
 from agent.notify.notice import Delivery
 from agent.notify.service_client import BACKOFF_S, ServiceClient
 from browser.errors import BrowserError
 from browser.net.egress import Egress, EgressPolicy
-from browser.net.guard import AddressKind, classify
+from browser.net.guard import AddressKind
 from browser.net.url import parse
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def key_of(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
     parsed = parse(url)
     if parsed is None or not parsed.host:
         raise UsageError(f"{url!r} is no web address", hint="Write it as https://example.org/hook.")
-    if parsed.scheme != "https" and not _is_near(parsed.host):
+    if parsed.scheme != "https" and not is_near(parsed.host, AddressKind.PRIVATE):
         raise UsageError(f"{parsed.host} would get the text in the clear", hint="Use https.")
     variable = parsed.fragment.removeprefix("#") or SECRET
     value = environ.get(variable, "")
@@ -238,13 +238,6 @@ def _key(value: str) -> bytes:
         return base64.b64decode(value.removeprefix(_BASE64), validate=True)
     except binascii.Error as error:
         raise UsageError(f"a key that begins with {_BASE64} goes on in base64") from error
-
-
-def _is_near(host: str) -> bool:
-    try:
-        return classify(host) in {AddressKind.LOOPBACK, AddressKind.PRIVATE}
-    except ValueError:
-        return host == "localhost"
 
 
 async def post_notice(notice: Notice, url: str, key: bytes, service: ServiceClient) -> None:
