@@ -35,7 +35,6 @@ async def test_fields_show_name_value_and_states(show):
 async def test_a_password_is_never_shown(show):
     tab = await show("<label>Key <input type=password value=hunter2secret></label>")
     assert "hunter2secret" not in (await tab.snapshot(budget=None)).text
-    assert "hunter2secret" not in await tab.html()
     assert "hunter2secret" not in (await tab.find("key")).text
 
 
