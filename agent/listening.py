@@ -11,11 +11,11 @@ import hashlib
 import hmac
 import socket
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from agent.errors import UsageError
@@ -109,9 +109,12 @@ class Doorkeeper:
         ours = not origin or origin.partition("://")[2] == host
         if self._names is not None and (host not in self._names or not ours):
             return 403
-        if request.url.path in self._open or _same(headers.get("authorization"), self._bearer):
+        # Not `request.url`, which is put together with the Host that the client sent.
+        shown = headers.get("authorization", "").encode("latin-1")
+        if request.scope["path"] in self._open or _same(shown, self._bearer):
             return 0
-        if not (self._cookie and _same(request.cookies.get(self._cookie), self._session)):
+        shown = request.cookies.get(self._cookie, "").encode()
+        if not (self._cookie and _same(shown, self._session)):
             return 401
         reads = request.method in ("GET", "HEAD")
         site = headers.get("sec-fetch-site", "none")
@@ -119,17 +122,18 @@ class Doorkeeper:
 
     async def _comes_in(self, request: Request) -> bool:
         """Whether a browser shows the token in the form of the door, or the ticket for once."""
-        if not self._cookie or request.url.path != "/":
+        if not self._cookie or request.scope["path"] != "/":
             return False
         if request.method == "POST":
             body = b""
-            async for piece in request.stream():
-                body += piece
-                if len(body) > _LONGEST_FORM:
-                    break
+            with suppress(ClientDisconnect):
+                async for piece in request.stream():
+                    body += piece
+                    if len(body) > _LONGEST_FORM:
+                        break
             shown = dict(parse_qsl(body.decode("latin-1"))).get("token", "")
-            return _same(f"Bearer {shown}", self._bearer)
-        ticket = request.url.query.removeprefix("ticket=")
+            return _same(f"Bearer {shown}".encode(), self._bearer)
+        ticket = request.scope.get("query_string", b"").removeprefix(b"ticket=")
         comes = bool(self._ticket) and _same(ticket, self._ticket)
         self._ticket = "" if comes else self._ticket
         return comes
@@ -152,9 +156,9 @@ class Doorkeeper:
         return JSONResponse(said, status, headers)
 
 
-def _same(shown: str | None, known: str) -> bool:
+def _same(shown: bytes, known: str) -> bool:
     """Compare what is shown with a secret, in a time that tells nothing of it."""
-    return hmac.compare_digest((shown or "").encode(), known.encode())
+    return hmac.compare_digest(shown, known.encode())
 
 
 _KEPT_NOWHERE: Final = {"cache-control": "no-store"}
