@@ -154,10 +154,20 @@ data_dir_option = click.option(
 )
 
 
+SHORTEST_TOKEN = 16
+"""Characters of a token: who can reach the port can try as many as they like."""
+
+
 def token_option(variable: str) -> Callable[[F], F]:
     """Make the option `--token` of what listens; `variable` is that of the environment."""
+
+    def checked(_: click.Context, __: click.Parameter, token: str | None) -> str | None:
+        if token is not None and len(token) < SHORTEST_TOKEN:
+            raise UsageError(f"a token has {SHORTEST_TOKEN} characters at least")
+        return token
+
     told = "What clients have to show; made up where there is none."
-    return click.option("--token", envvar=variable, metavar="TEXT", help=told)
+    return click.option("--token", envvar=variable, metavar="TEXT", callback=checked, help=told)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")

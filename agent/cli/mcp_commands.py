@@ -25,7 +25,6 @@ from agent.cli.progress import told
 from agent.cli.terminal import complain, counted, note, print_rows
 from agent.config import options, servers_path
 from agent.errors import CHECK_FAILED, ResearchError, UsageError, from_extra
-from agent.listening import checked_token
 from agent.mcp_client.server_settings import (
     read_servers,
     servers_of,
@@ -74,7 +73,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
     if not http:
         asyncio.run(server.serve_stdio(settings, make))
         return
-    made = checked_token(token) if token is not None else secrets.token_urlsafe(32)
+    made = token or secrets.token_urlsafe(32)
 
     def ready(address: str) -> None:
         print(address, flush=True)
