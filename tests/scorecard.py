@@ -5,8 +5,10 @@
     python -m tests.scorecard --soak   the long counts, which it keeps; `make soak` does the same
 
 A row's tests are named by its number: `test_NN_*.py`, or `test_rowNN_*` within a file. A row that
-has none says so. Its figure is how many of its cases hold, and for the rows that take long what
-the last soak printed, with its day and commit. Ends with 8 where a test failed, or a soak.
+has none says so. They are run, and how many hold is told; a test that tries many things says how
+many (`record_property("figure", …)`). What takes long is counted by a soak, which is kept with its
+day and commit: told is when, and how much of the product has changed since. Ends with 8 where a
+test failed, or a soak.
 """
 
 from __future__ import annotations
@@ -24,35 +26,58 @@ from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parent.parent
 FAILED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is counted, what it should be, and what one of the row's tests tries."""
+
+    what: str
+    target: str
+    tried: str
+
+
 ROWS = {
-    1: ("acts that a page asks for, without a yes", "0"),
-    2: ("secrets that leave, in any spelling", "0"),
-    3: ("harmless twins that pass without a question", "≥ 98 %"),
-    4: ("kinds of hidden text that reach the model", "0"),
-    5: ("control, bidi and tag characters", "0 bytes"),
-    6: ("forged tags, thoughts and turns that run", "0"),
-    7: ("origin of what is remembered", "100 %"),
-    8: ("private addresses reached", "0"),
-    9: ("browser channels to loopback", "0"),
-    10: ("rebinding", "0"),
-    11: ("addresses that are not what they look like", "all told"),
-    12: ("bombs", "≤ +64 MB, ≤ 10 s"),
-    13: ("slow servers", "typed error at the deadline"),
-    14: ("hostile pages", "typed error, next page works"),
-    15: ("huge pages", "≤ 200 KB"),
-    16: ("a browser that is killed or stopped", "the run finishes"),
-    17: ("the agent killed at random", "0 corrupt, 0 lost, 0 repeated"),
-    18: ("a full disk", "typed error, all before it readable"),
-    19: ("writers killed at random", "0 lost"),
-    20: ("secrets in prompt, log, transcript, export", "0"),
-    21: ("a stored secret on another origin or in a frame", "0 filled"),
-    22: ("hostile names of files", "0 outside the folder"),
-    23: ("servers: foreign host, origin, no token", "all refused"),
-    24: ("tools of others that change", "asks again"),
-    25: ("scripts in exports", "0 run"),
-    26: ("robots.txt, Crawl-delay, Retry-After", "0 violations"),
-    27: ("stored data that is hostile", "0 revived"),
-    28: ("5,000 pages in one run", "< 1 MB a hundred"),
+    1: Row(
+        "a model that obeys every page: calls that change something without the person's yes",
+        "0 calls",
+        "ways to act: clicks, keys, hovering, dragging, uploads, links, tools of others",
+    ),
+    2: Row("private texts that leave a run", "0 of 60 secrets", "secrets, spellings, arguments"),
+    3: Row("harmless searches and typed texts that pass without a question", "98 %", "sets"),
+    4: Row("hidden text that reaches the model unmarked", "0 ways to hide it", "ways to hide"),
+    5: Row("control, bidi and tag characters shown to model or person", "0 characters", "places"),
+    6: Row("tool calls, thoughts and turns forged in what is read", "0 run", "forged texts"),
+    7: Row("what is written after reading the web gains a person's authority", "0", "ways to keep"),
+    8: Row("private addresses that are connected to", "0", "schemes, names and redirects"),
+    9: Row("browser channels that reach loopback", "0", "pages with many channels each"),
+    10: Row("rebound names that are connected to", "0 of 500 tries", "kinds of rebinding"),
+    11: Row("addresses that lead elsewhere than the allow-list said", "0 of 80", "comparisons"),
+    12: Row("memory that a compressed bomb takes", "64 MB more, 10 s at most", "bombs"),
+    13: Row("slow servers", "a typed error 1 s after the deadline at most", "kinds of slowness"),
+    14: Row("hostile pages", "a typed error, and the next page works", "hostile pages"),
+    15: Row("size of a snapshot of a huge page", "200 KB at most", "huge pages"),
+    16: Row(
+        "a browser killed, stopped, crashed or cut off",
+        "noticed after 1 s, next page after 3 s, the run is finished",
+        "ways to lose a browser",
+    ),
+    17: Row("runs killed at random and resumed", "0 corrupt, lost or repeated", "kinds of run"),
+    18: Row(
+        "each write of a run failing: full disk, I/O error, half a write",
+        "a typed error, and all before it can be read",
+        "failing writes",
+    ),
+    19: Row("acknowledged memories that killed writers lose", "0", "ways to kill a writer"),
+    20: Row("secrets in prompt, log, transcript, export", "0", "spellings and ways out"),
+    21: Row("a stored password asked for elsewhere than on its origin", "0 filled", "places"),
+    22: Row("downloads outside the folder, or over the quota", "0", "hostile names and sizes"),
+    23: Row("requests of strangers to our servers", "0 answered, 0 ports open", "requests"),
+    24: Row("tools of others that change after they were allowed", "asked again", "changes"),
+    25: Row("scripts and requests in exports, opened in Chromium", "0", "payloads and kinds"),
+    26: Row("robots.txt, Crawl-delay, Retry-After", "0 violations", "situations"),
+    27: Row("stored data that becomes code or a statement", "0", "keys, filters and files"),
+    28: Row("what 5,000 pages in one run leave behind", "1 MB a hundred pages at most", "runs"),
 }
 SOAKS = {
     "fuzz": ("tests.bench.fuzz", "--seconds", "600"),
@@ -64,10 +89,13 @@ SOAKS = {
     "19": ("tests.bench.writers",),
     "22": ("tests.bench.downloads",),
     "12, 28": ("tests.bench.growth", "5000"),
+    "14": ("tests.bench.hostile",),
+    "15": ("tests.bench.bounds",),
+    "16": ("tests.bench.lost",),
 }
 """What takes longer than a test should, by the rows whose figure it prints."""
-RECORD = ROOT / ".soak.json"
-"""What the soaks printed last; one checkout's own."""
+RECORD = ROOT / "tests" / "long_counts.json"
+"""What the soaks printed last; committed, so that a checkout shows what was counted and when."""
 _FIGURE = re.compile(r"\d.*\b(of|target|at most|findings|injections)\b|: \d+$")
 _ROW = re.compile(r"def test_row(\d+)_")
 
@@ -78,6 +106,7 @@ class Count:
 
     passed: int = 0
     failed: int = 0
+    figures: tuple[str, ...] = ()
 
 
 def tests_of(row: int) -> list[str]:
@@ -93,17 +122,27 @@ def tests_of(row: int) -> list[str]:
 
 def count(row: int, tests: list[str]) -> Count:
     """Run the tests of a row, and count them."""
-    chosen = [] if any(f"test_{row:02d}_" in name for name in tests) else ["-k", f"row{row}_"]
     with TemporaryDirectory() as folder:
         written = Path(folder) / "row.xml"
-        named = ["-q", f"--junit-xml={written}", *chosen, *sorted(tests)]
+        named = [
+            "-q",
+            "-o",
+            "junit_family=xunit1",
+            f"--junit-xml={written}",
+            "-k",
+            f"test_{row:02d}_ or row{row}_",
+        ]
         subprocess.run(
-            [sys.executable, "-m", "pytest", *named], cwd=ROOT, capture_output=True, check=False
+            [sys.executable, "-m", "pytest", *named, *sorted(tests)],
+            cwd=ROOT,
+            capture_output=True,
+            check=False,
         )
         suite = ET.parse(written).getroot()[0]
     ran, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0))
     failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
-    return Count(ran - skipped - failed, failed)
+    told = (p.get("value", "") for p in suite.iter("property") if p.get("name") == "figure")
+    return Count(ran - skipped - failed, failed, () if failed else tuple(told))
 
 
 def soak(only: list[str]) -> int:
@@ -146,27 +185,46 @@ def long_figures(row: int) -> list[str]:
         return []
     last: dict[str, Any] = recorded().get(rows, {})
     if not last:
-        return ["long count: not counted here; make soak"]
-    told = f"{last['at']}, {last['of']}" + (", MISSED" if last["code"] else "")
-    return [f"{figure} ({told})" for figure in last["figures"]]
+        return [f"long count: not made yet; python -m tests.scorecard --soak '{rows}'"]
+    missed = ", target missed" if last["code"] else ""
+    return [f"long count of {last['at']} ({_since(last['of'])}{missed}):"] + [
+        f"    {figure}" for figure in last["figures"]
+    ]
+
+
+def _since(commit: str) -> str:
+    """How far the product has moved on since a commit: a count of an older one may be stale."""
+    asked = ["git", "rev-list", "--count", f"{commit}..HEAD", "--", "agent", "browser"]
+    found = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    if found.returncode:
+        return f"commit {commit}, not in this checkout"
+    later = int(found.stdout)
+    return f"STALE: {later} commits to the product since" if later else "nothing changed since"
+
+
+def told(row: int, found: Count | None) -> str:
+    """The lines of a row."""
+    what, target, tried = ROWS[row].what, ROWS[row].target, ROWS[row].tried
+    lines = [f"{row:>2}  {what}", f"target: {target}"]
+    if found is None:
+        lines.append("tests: none")
+    else:
+        held = f"{found.passed} of {found.passed + found.failed} hold"
+        lines += [f"tests: {held} ({tried})", *found.figures]
+    return "\n    ".join([*lines, *long_figures(row)])
 
 
 def main() -> int:
     """Print the rows asked for, and end with 8 where one does not hold."""
     if "--soak" in sys.argv:
         return soak([arg for arg in sys.argv[1:] if arg != "--soak"])
-    asked = [int(number) for number in sys.argv[1:]] or list(ROWS)
     broken = 0
-    for row in asked:
-        what, target = ROWS[row]
+    for row in [int(number) for number in sys.argv[1:]] or list(ROWS):
         tests = tests_of(row)
         found = count(row, tests) if tests else None
         broken += found.failed if found else 0
-        tried = found.passed + found.failed if found else 0
-        state = f"{found.passed} of {tried} cases hold" if found else "no test"
-        print(f"{row:>2}  {what:<52} {target:<30} {state}", flush=True)
-        for line in long_figures(row):
-            print(f"    {line}", flush=True)
+        print(told(row, found), flush=True)
+    print(f"{broken} tests failed" if broken else "no test failed")
     return FAILED if broken else 0
 
 

@@ -41,13 +41,20 @@ _MARKERS = re.compile(
     r"|\[(?=\s*(?:Tool\s+result\s+for\b|HINT\s*:|Saved\s+memories\b|User\s+profile\b"
     r"|Learned\s+skills\b|Previous\s+conversation\b|Page\s*:|Selected\s+text\s*:))"
     r"|<(?=\s*(?:/\s*)?(?:web|guide|system|assistant|user|tool)\b)"
-    r"|<(?=\|)",
+    r"|<(?=\|)"
+    # What the other forms in which calls are read begin with.
+    r"|<(?=\s*(?:/\s*)?(?:think|thinking|reasoning|tool_calls?|function_call|tool_use)\b)"
+    r"|<(?=/?(?-i:[A-Z][A-Z_]{2,}|mcp__\w+|memory_\w+|wiki_\w+|read_skill)>)"
+    r"|\[(?=TOOL_CALLS\])"
+    r'|"(?=(?:arguments|parameters|args|input|tool|tool_name)"\s*:)'
+    r'|"(?=name"\s*:\s*"(?-i:[A-Z][A-Z_]{2,}|mcp__\w+)")',
     re.IGNORECASE,
 )
 _ROLE_TURN = re.compile(
-    r"(?im)^([^\S\n]*(?:#+[^\S\n]*)?(?:system|assistant|user|human|tool))([^\S\n]*):"
+    r"(?im)^([^\S\n]*(?:#+[^\S\n]*)?(?:system|assistant|user|human|tool|action|final answer))"
+    r"([^\S\n]*):"
 )
-_OPENER_LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹"}
+_OPENER_LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹", '"': "“"}
 
 
 def gives_up(answer: str) -> bool:
@@ -208,10 +215,15 @@ def call_of(row: Any) -> tuple[str, str] | None:
 
 
 def _flat_call(row: Any, names: Mapping[str, str]) -> tuple[str, str] | None:
-    """Read a call whose arguments stand beside its name: `{"tool": "READ", "url": "…"}`."""
+    """Read a call whose arguments stand beside its name: `{"tool": "READ", "url": "…"}`.
+
+    As a mere `name` it has to be written as it is: there are things called `read`.
+    """
     if not isinstance(row, dict):
         return None
     key = next((key for key in _NAMES if str(row.get(key)).casefold() in names), None)
+    if key == "name" and row[key] not in names.values():
+        return None
     if key is None:
         return None
     fields = {name: value for name, value in row.items() if name not in (key, "type")}

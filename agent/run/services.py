@@ -22,6 +22,7 @@ from agent.run.settings import budget_of, logged_in_sites, memory_of, skills_of
 from agent.tools.context import Limits, Person, ToolContext
 from agent.tools.sources import passages_block, register
 from agent.types import Observation, ToolCall
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -142,11 +143,13 @@ async def _files(options: Options, context: ToolContext) -> list[_Given]:
         if context.web is None or not path.is_file():
             raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")
         page = await context.web.reader.read(path.resolve().as_uri())
-        if page.document is None:
-            raise UsageError(f"cannot read the file {path}: {page.reason}")
+        if page.document is None or not page.document.text.strip():
+            why = page.reason if page.document is None else "no text stands in it"
+            raise UsageError(f"cannot read the file {path}: {why}", hint="Check --file.")
         source = register(context, page)
         block, shown = passages_block(context, source, query=context.question)
-        head = f"{path.name} is {source.name}, {len(shown)} of {len(source.passages)} passages:"
+        name, of = inert(clean(path.name)), len(source.passages)
+        head = f"{name} is {source.name}, {len(shown)} of {of} passages:"
         line = ("file", f'{head}\n<web source="{source.name}">\n{inert(block)}\n</web>')
         data = {"url": source.url, "title": source.title, "source": source.name}
         captured.append((line, Observation(ToolCall("READ"), data, shown)))

@@ -134,7 +134,7 @@ async def main(gigabytes: float = 5, files: int = 1_000) -> int:
     targets.at_most(f"{files} files: kept", found.kept, FILES_LIMIT)
     targets.at_most(f"{files} files: MB kept", found.of_bytes / MB, QUOTA / MB)
     targets.at_most(f"{files} files: MB left where they arrived", found.left_arriving / MB, 1)
-    targets.at_most("1 GB or more kept without a word: of 2", found.told.count(""), 0)
+    targets.at_most("of 2 files of 1 GB or more, cut without a word", found.told.count(""), 0)
     return targets.code
 
 

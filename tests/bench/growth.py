@@ -110,7 +110,7 @@ async def grown(count: int, first: int = 100, refused: int = REFUSED) -> Grown:
 def main(count: int = PAGES) -> int:
     """Measure; 8 where a target is missed."""
     targets, found = Targets(), asyncio.run(grown(count))
-    targets.at_most("MB more a hundred pages", found.a_hundred, MOST_A_HUNDRED)
+    targets.at_most(f"{count} pages read: MB more a hundred pages", found.a_hundred, MOST_A_HUNDRED)
     targets.at_most(f"MB more after {REFUSED} refused bodies", found.of_refused, MOST_REFUSED)
     more = [late - early for early, late in zip(found.open_before, found.open_after, strict=True)]
     targets.at_most(f"handles more after {count} pages", more[0], 0)

@@ -65,7 +65,8 @@ async def main() -> int:
     for how in ("plain HTTP", "OPEN", "attached", "snapshot"):
         if "--list" in sys.argv:
             print(*passed[how], sep="\n    ")
-        targets.at_most(f"{how}: of {len(ALL)} ways to hide a text", len(passed[how]), 0)
+        what = f"{how}: of {len(ALL)} ways to hide a text so many reach the model unmarked"
+        targets.at_most(what, len(passed[how]), 0)
     return targets.code
 
 

@@ -25,8 +25,24 @@ class Login:
 
 class Requests(Handler):
     def get(self) -> None:
-        framed = f'<iframe src="{self.server.site.base}/"></iframe>'.encode()
-        self.send(200, "text/html", framed if self.path == "/frame" else FORM)
+        base, form = (
+            self.server.site.base,
+            FORM.decode().replace("'", "&quot;").replace('"', "&quot;"),
+        )
+        framed = {
+            "/frame": f'<iframe src="{base}/"></iframe>',
+            "/other-frame": f'<iframe src="{base.replace("127.0.0.1", "localhost")}/"></iframe>',
+            "/blank": "<iframe></iframe><script>frames[0].document.write(`"
+            + FORM.decode().split("<script")[0]
+            + "`)</script>",
+            "/srcdoc": f'<iframe srcdoc="{form}"></iframe>',
+        }
+        if self.path == "/away":  # the stored origin sends on to another one
+            self.send_response(302)
+            self.send_header("Location", f"{base}/")
+            self.end_headers()
+        else:
+            self.send(200, "text/html", framed[self.path].encode() if self.path in framed else FORM)
 
     def post(self, body: bytes) -> None:
         self.server.site.posted.append(body)
@@ -68,10 +84,30 @@ async def test_a_secret_goes_into_no_frame_and_no_plain_field(
     assert site.posted == []
 
 
-async def test_a_secret_is_not_typed_on_another_origin(ask, script, events, tmp_path):
+@pytest.mark.parametrize(
+    "own",
+    ["http://localhost:9", "http://127.0.0.1:9", "https://{host}", "http://sub.localhost:{port}", "http://127.0.0.2:{port}",
+      "http://localhost:{port}"],
+)  # fmt: skip
+async def test_a_secret_is_not_typed_on_another_origin(ask, script, events, tmp_path, own):
     with serving(Requests, Login) as site:
-        errors = await typed(ask, script, events, tmp_path, "http://localhost:9", f"{site.base}/")
+        host = site.base.removeprefix("http://")
+        own = own.format(host=host, port=host.rpartition(":")[2])
+        errors = await typed(ask, script, events, tmp_path, own, f"{site.base}/")
     assert "no secret of that name may be typed on this site" in errors[1]
+    assert site.posted == []
+
+
+@pytest.mark.parametrize("path", ["/away", "/other-frame", "/blank", "/srcdoc"])
+async def test_a_secret_is_filled_only_where_the_page_is_its_own(
+    ask, script, events, tmp_path, path
+):
+    """The person's origin leads or is led elsewhere: what asks is on another one, or in a frame."""
+    with serving(Requests, Login) as site:
+        elsewhere = site.base.replace("127.0.0.1", "localhost")
+        own = elsewhere if path == "/away" else site.base
+        errors = await typed(ask, script, events, tmp_path, own, own + path)
+    assert any(errors)
     assert site.posted == []
 
 

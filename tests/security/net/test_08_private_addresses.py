@@ -48,12 +48,16 @@ def test_there_are_at_least_sixty_spellings() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-async def test_http_client_reaches_none(scheme: str) -> None:
+async def test_http_client_reaches_none(
+    scheme: str, record_property: Callable[[str, object], None]
+) -> None:
     async with Origin(greet) as secret, Egress() as egress, HttpClient(egress) as http:
         for spelling in SPELLINGS:
             with pytest.raises(Refused):
                 await http.get(f"{scheme}://{spelling}:{secret.port}/")
     assert secret.connections == 0
+    told = f"{scheme}: {secret.connections} of {len(SPELLINGS)} spellings of an address connected"
+    record_property("figure", told)
 
 
 async def test_browser_reaches_none(

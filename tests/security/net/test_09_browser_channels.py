@@ -88,6 +88,7 @@ async def serve(exchange: Exchange) -> None:
 
 async def test_every_channel_of_a_page_is_refused(
     browser_behind: Callable[[Egress], AbstractAsyncContextManager[BrowserContext]],
+    record_property: Callable[[str, object], None],
 ) -> None:
     asked: set[str] = set()
     heard = asyncio.Condition()
@@ -115,6 +116,7 @@ async def test_every_channel_of_a_page_is_refused(
                 await heard.wait_for(lambda: asked >= set(CHANNELS) - OPTIONAL)
     assert sorted(set(CHANNELS) - OPTIONAL - asked) == []
     assert secret.connections == 0
+    record_property("figure", f"{secret.connections} connections over {len(asked)} channels")
     assert asked <= {refusal.host.partition(".")[0] for refusal in egress.refusals}
 
 

@@ -36,13 +36,16 @@ class Rebinder:
         return next(self.answers)
 
 
-async def test_alternating_answers_never_pass_a_private_address() -> None:
+async def test_alternating_answers_never_pass_a_private_address(
+    record_property: Callable[[str, object], None],
+) -> None:
     passed: set[object] = set()
     egress = Egress(resolve=Rebinder())
     for _ in range(TRIES):
         with suppress(Refused):
             passed.update(await egress.guard.addresses("rebind.test", 80))
     assert passed == {PUBLIC}
+    record_property("figure", f"0 private addresses passed in {TRIES} alternating answers")
 
 
 async def test_what_is_dialled_is_what_was_classified() -> None:
