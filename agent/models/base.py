@@ -69,8 +69,6 @@ class Task(StrEnum):
     AFTER = "after"
     CONDENSE = "condense"
     """Summing up the old steps of a conversation whose window is full."""
-    MEND = "mend"
-    """Writing down again a call that could not be read."""
     REPHRASE = "rephrase"
     """Other queries where a search found little."""
     NUDGE = "nudge"
