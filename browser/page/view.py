@@ -209,7 +209,9 @@ def _flatten(raw: dict[str, Any], inner: dict[str, Any], url: str, prefix: str) 
 def _frame_lines(entry: dict[str, Any], inner: dict[str, Any]) -> list[PageLine]:
     ref, depth = entry["f"], entry["d"]
     name = str(entry["p"][0] or "")[:60]
-    head = PageLine(f"[{ref} frame: {name}]" if name else f"[{ref} frame]", "frame", depth)
+    head = PageLine(
+        f"[{ref} frame: {name}, label only]" if name else f"[{ref} frame]", "frame", depth
+    )
     head.refs[ref] = f"frame {name}".strip()
     child = inner.get(ref)
     if child is None:

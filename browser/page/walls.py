@@ -1,13 +1,12 @@
 """How walls look: checks, logins, consent pages, paywalls, plain errors.
 
-`find_wall` judges an answer over HTTP, `live_wall` the facts of a page in the browser. A wall says
-little: a page that is longer is no wall, whatever it mentions.
+A wall says little: a page that is longer is no wall, whatever it mentions.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from browser.net.url import host, parse
 from browser.types import Outcome
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
 _LONGEST_WALL = 1_500
 _LONGEST_PAYWALL = 4_000
 _FEW = 500  # what fits on a bare notice
-# Characters that a browser shows, menus and footers among them.
-_LONGEST_SHOWN_WALL = 1_800
-_LONGEST_SHOWN_TEASER = 6_000
 
 _STATUS = {
     401: Outcome.UNAUTHORIZED, 402: Outcome.PAYWALL, 403: Outcome.BLOCKED, 404: Outcome.NOT_FOUND,
@@ -65,6 +61,7 @@ _CONSENT_DIALOG = re.compile(
     r"[^>]{0,300}>.{0,1500}?(?:cookie|consent|einwilligung|consentement|consentimiento)",
     re.IGNORECASE | re.DOTALL,
 )
+_FIELD = re.compile(r"<(?:input|select|textarea)\b")
 _PASSWORD = re.compile(r"<input[^>]{1,300}type\s*=\s*[\"']?password", re.IGNORECASE)
 # The other kinds are told by what they say or hold literally, in lower case.
 _BLOCKED = (
@@ -76,16 +73,10 @@ _LOGIN = (
     "login", "log in", "signin", "sign in", "anmelden", "einloggen", "se connecter",
     "iniciar sesión", "wachtwoord",
 )  # fmt: skip
-_LIMIT = ("too many requests", "rate limit", "slow down", "try again later", "try again in ")
 _NOT_FREE = ('"isaccessibleforfree":false', '"isaccessibleforfree":"false')
 _CAPTCHA_MARKS = (
     "g-recaptcha", "hcaptcha.com", "h-captcha", "captcha-delivery.com", "px-captcha",
     "geo.captcha", "/captcha/", "captcha-form", "arkoselabs", "funcaptcha",
-)  # fmt: skip
-_CAPTCHA_FRAMES = (
-    "recaptcha/api2/anchor", "recaptcha/api2/bframe", "recaptcha/enterprise/anchor",
-    "recaptcha/enterprise/bframe", "hcaptcha.com", "challenges.cloudflare.com", "arkoselabs",
-    "funcaptcha", "captcha-delivery.com", "geo.captcha",
 )  # fmt: skip
 _BOT_MARKS = (
     "_incapsula_resource",
@@ -121,37 +112,9 @@ def find_wall(
     return Wall(_STATUS.get(status, Outcome.ERROR), f"HTTP {status}")
 
 
-def live_wall(facts: dict[str, Any], status: int | None) -> Outcome:
-    """Judge a live page by the facts of `js/wall.js` and its HTTP status, the surest sign first."""
-    words = f"{facts['title']}\n{facts['text']}"
-    short = facts["length"] < _LONGEST_SHOWN_WALL
-    by_status = _STATUS.get(status or 200) if short else None
-    if by_status is Outcome.NOT_FOUND:
-        return by_status
-    if short and (check := _live_check(facts, words)):
-        return check
-    if by_status in {Outcome.RATE_LIMITED, Outcome.UNAUTHORIZED, Outcome.PAYWALL}:
-        return by_status
-    if short and _says(words, _LIMIT) and status is not None and status >= 400:
-        return Outcome.RATE_LIMITED
-    if short and facts["password"] and _says(words, _LOGIN):
-        return Outcome.LOGIN
-    teaser = facts["length"] < _LONGEST_SHOWN_TEASER and _PAYWALL.search(words)
-    if teaser and (facts["paywall"] or facts["marked"] or short):
-        return Outcome.PAYWALL
-    if short and (status == 403 or _says(words, _BLOCKED)):
-        return Outcome.BLOCKED
-    return Outcome.OK
-
-
-def _live_check(facts: dict[str, Any], words: str) -> Outcome | None:
-    if _BOT_CHECK.search(words):
-        return Outcome.BOT_CHECK
-    framed = any(_says(source, _CAPTCHA_FRAMES) for source in facts["frames"])
-    # Beside fields to fill in, a captcha is part of a form and nothing stands behind it.
-    if (framed or facts["challenge"]) and not facts["fields"]:
-        return Outcome.CAPTCHA
-    return Outcome.CAPTCHA if _CAPTCHA.search(words) else None
+def stands_alone(html: str, document: Document) -> bool:
+    """Whether the captcha of a live page is all there is: beside fields it is part of a form."""
+    return len(document.text) <= _LONGEST_WALL and _FIELD.search(html) is None
 
 
 def _by_content(requested: str, url: str, html: str, document: Document | None) -> Wall | None:

@@ -25,8 +25,9 @@ ALL = {w: w for w in (*BY_MARKUP.values(), *LIVE.values()) if w not in SEEN} | {
     v: k for k, v in WAYS.items()
 }
 MARKED = re.compile(
-    r"\((?:invisible|off-screen|covered|turned away|labelled): [^()]*\)"
+    r"\((?:invisible|off-screen|covered|turned away|labelled|image): [^()]*\)"
     rf"|\(folded\) {SECRET}|{SECRET}, (?:invisible|off-screen|covered)\]"
+    rf"|{SECRET}[^\]\n]*, label only\]|{SECRET} \(label only\)"
 )
 PAGE = """<!doctype html><title>Tides</title><h1>Tides</h1><p>High water stands at noon.</p>
 {}<p>Low water follows.</p>"""
@@ -47,6 +48,9 @@ async def main() -> int:
                 html = PAGE.format(way.format(SECRET))
                 document = extract(html, "https://example.org/")
                 await tab.goto(pages.base + pages.put(html))
+                await tab.page.evaluate(
+                    "Promise.all(document.getAnimations().map(a => a.finished))"
+                )
                 read = document_of_rendered(await tab.rendered_html(), tab.url)
                 texts = {
                     "plain HTTP": f"{document.text}\n{document.markdown}\n{document.controls}",

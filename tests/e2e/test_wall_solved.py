@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from browser.session.chrome import StartedChrome
 
-WALL = """<!doctype html><title>Check</title><p>Please complete the captcha below</p><script>
+WALL = """<!doctype html><title>Check</title><p>Please complete the captcha below</p>
+  <div class=g-recaptcha></div><script>
   const look = async () => { const answer = await fetch('/solved');
     if (answer.ok) document.body.textContent = await answer.text(); else setTimeout(look, 30) };
   look();</script>"""

@@ -31,7 +31,7 @@ const context = ({ limit }) => {
     url: location.href, title: document.title, selection: selectedText().slice(0, limit),
     visible_text: seenText(limit).slice(0, limit),
     canonical_url: /** @type {HTMLLinkElement} */ (document.querySelector('link[rel~="canonical"]'))?.href ?? null,
-    focused: focused ? line(active) : null,
+    focused: focused ? line(active) + (isLabelOnly(active) ? ` (${LABEL_ONLY})` : '') : null,
     language: document.documentElement.lang || meta('og:locale', 'content-language'),
     published: meta('article:published_time', 'datePublished', 'date', 'pubdate', 'dc.date') ?? linkedData()
       ?? document.querySelector('time[datetime]')?.getAttribute('datetime') ?? null,

@@ -21,9 +21,8 @@ const library = {
   walk: (options) => asJSON(walk(options)),
   walkParts: (options) => asJSON(walkParts(options)),
   stateOf, fieldIn, drawnFor, paste, focusOf, toTheEnd, optionOf, kept, missed,
-  take, arm, aim, quietIn, context, html, rendered, consent, wall, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, seek, suspects, adopt, drawMarks, unmark, register, identify,
+  take, arm, aim, quietIn, context, rendered, consent, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, seek, suspects, adopt, drawMarks, unmark, register, identify,
   note: () => lastNote,
   identified: (known) => identified(known)?.outerHTML ?? null,
 };
-library.frameNumber = frameNumber;
 library.known = (element) => refOf.get(element) ?? null;

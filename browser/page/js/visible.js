@@ -1,8 +1,22 @@
 // What a person sees of this document, as HTML or as text. Changes nothing in it.
+const VOID = new Set(['AREA', 'BASE', 'BR', 'COL', 'EMBED', 'HR', 'IMG', 'INPUT', 'LINK', 'META', 'SOURCE', 'TRACK', 'WBR']);
 const UNSEEN_TAGS = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'HEAD', 'OBJECT', 'EMBED', 'CANVAS', 'AUDIO', 'VIDEO', 'SVG', 'svg']);
 const KEPT_ATTRIBUTES = ['href', 'id', 'class', 'rel', 'role', 'datetime', 'colspan', 'rowspan', 'itemprop', 'aria-label', 'title', 'type',
   'property', 'content', 'lang', 'alt', 'src', 'data-testid', 'open'];
 const SEEN_NODES = 200_000, SEEN_CHARS = 12_000_000;
+
+const escapeText = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+const escapeValue = (text) => text.replace(/&/g, '&amp;').replace(/"/g, '&quot;');
+
+const childrenOf = (element) => {
+  const shadow = shadowOf(element);
+  if (shadow) return [...shadow.childNodes];
+  if (element.tagName === 'SLOT') {
+    const assigned = element.assignedNodes({ flatten: true });
+    if (assigned.length) return assigned;
+  }
+  return [...element.childNodes];
+};
 
 // A dialog that is open: it is what the person is looking at, not a frame of the content.
 const isFront = (element) => element.tagName === 'DIALOG' || element.getAttribute('aria-modal') === 'true'

@@ -3,6 +3,7 @@ const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'MET
   'title', 'desc', 'defs', 'symbol', 'clipPath', 'metadata', 'style', 'script']);
 const TEXT_NODE_LIMIT = 150000; // characters; the rest of a longer one is left out and marked with …
 const BLANK = /^[\u200b-\u200f\u2060\ufeff\s]+$/; // keeps a line open, and says nothing
+const SPEAKING = new Set(['', 'button', 'link', 'menuitem', 'tab']); // their words are their own, not what they hold
 const CONTROLS_WITHOUT_CONTENT = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'CANVAS', 'VIDEO', 'AUDIO', 'IFRAME', 'FRAME', 'METER', 'PROGRESS', 'OBJECT', 'EMBED']);
 
 class Walk {
@@ -156,7 +157,7 @@ class Walk {
   }
 
   region(element, role, leave) {
-    const name = attributeName(element);
+    const name = regionName(element);
     if (!name && !ALWAYS_SHOWN.has(role)) return;
     const lines = this.lines;
     lines.flush();
@@ -214,6 +215,7 @@ class Walk {
     this.named = (name || text).slice(0, NAME_COMPARED);
     if (!text || box || takesText(element, role)) {
       piece.n = (box && text) || name || spare(element) || this.imageName(element);
+      this.label(piece, (box && text) || (name ? !isLabelOnly(name === attributeName(element) ? element : box) : piece.n === styledWords(element)));
       if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
       const rowTells = this.inRow && (BOX_ROLES.has(role) || role === 'columnheader');
       if (!piece.n && !rowTells) piece.a = this.told(element, role, style);
@@ -221,8 +223,16 @@ class Walk {
       return piece;
     }
     if (name && !text.includes(name) && name.length <= 80) piece.l = name;
+    if (piece.l) this.label(piece, (SPEAKING.has(role) && /\p{L}/u.test(text)) || !isLabelOnly(element));
     piece.open = true;
     return piece;
+  }
+
+  label(piece, seen) {
+    if (seen || !(piece.n ?? piece.l)) return;
+    const key = piece.n ? 'n' : 'l';
+    piece[key] = cutLabel(piece[key]);
+    piece.s = [...(piece.s ?? []), LABEL_ONLY];
   }
 
   // An item of a tree is named by its own words, wherever they stand in it.
@@ -303,7 +313,7 @@ class Walk {
     const ref = register(element);
     this.shown.push({ element, ref });
     this.lines.flush();
-    this.lines.all.push({ d: this.lines.depth, k: 'frame', p: [attributeName(element) || squash(element.title) || element.name], f: ref });
+    this.lines.all.push({ d: this.lines.depth, k: 'frame', p: [cutLabel(attributeName(element) || squash(element.title) || element.name)], f: ref });
     this.frames.push(ref);
     return true;
   }

@@ -24,6 +24,15 @@ def test_fields_are_named_by_their_labels() -> None:
     assert controls(form) == ("textbox Length in metres", "spinbutton Nights")
 
 
+def test_a_name_that_nobody_sees_is_told_as_one() -> None:
+    fields = "<input aria-label=Depth><input title=Draught><input aria-label=Flag placeholder=Land>"
+    assert controls(fields) == (
+        "textbox Depth (label only)",
+        "textbox Draught (label only)",
+        "textbox Land",
+    )
+
+
 def test_a_select_is_named_with_its_options() -> None:
     choice = "<label>Season <select><option>Summer</option><option>Winter</option></select></label>"
     assert controls(choice) == ("select Season: Summer; Winter",)

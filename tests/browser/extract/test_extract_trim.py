@@ -107,9 +107,3 @@ def test_a_box_is_named_by_its_test_id_where_a_build_made_its_class() -> None:
     text = text_of(page)
     assert "Each harbour" in text
     assert "Our letter" not in text
-
-
-def test_the_notes_below_a_text_are_of_it() -> None:
-    notes = "<div class=footnotes role=doc-endnotes><hr><ol><li id=fn1><p>Three so far. <a href='#r1'>back</a></p></li></ol></div>"
-    page = f"{ARTICLE}<article><h1>Letters</h1><div>{BODY}{notes}</div></article>"
-    assert "Three so far." in text_of(page)

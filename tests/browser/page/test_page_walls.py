@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from browser.page.walls import live_wall
+from browser.read.reader import read_rendered
 from browser.types import Outcome
 
 ARTICLE = (
@@ -15,7 +15,7 @@ ARTICLE = (
 WALLS = [
     (Outcome.OK, f"<h1>How captchas work</h1>{ARTICLE}<form><input type=password></form> Sign in"),
     (Outcome.OK, "<h1>Opening hours</h1><p>Nine to five.</p>"),
-    (Outcome.CAPTCHA, "<p>Please complete the captcha below</p>"),
+    (Outcome.CAPTCHA, "<p>Please complete the captcha below</p><div class=g-recaptcha>box</div>"),
     (Outcome.CAPTCHA, "<div class=h-captcha data-sitekey=x style='height:80px'>box</div>"),
     (Outcome.OK, "<form>Name <input><div class=h-captcha data-sitekey=x style='height:80px'></div></form>"),
     (Outcome.BOT_CHECK, "<h1>Just a moment...</h1><p>Verifying you are human.</p>"),
@@ -28,24 +28,4 @@ WALLS = [
 @pytest.mark.parametrize(("outcome", "body"), WALLS)
 async def test_a_wall_is_told_from_a_page(show, outcome, body):
     tab = await show(body)
-    assert await tab.wall() is outcome
-
-
-@pytest.mark.parametrize(
-    ("status", "outcome"),
-    [(429, Outcome.RATE_LIMITED), (404, Outcome.NOT_FOUND), (401, Outcome.UNAUTHORIZED), (403, Outcome.BLOCKED)],
-)  # fmt: skip
-def test_a_status_counts_where_the_page_says_little(status, outcome):
-    facts = {
-        "title": "",
-        "text": "",
-        "length": 0,
-        "frames": [],
-        "password": False,
-        "fields": 0,
-        "challenge": False,
-        "paywall": False,
-        "marked": False,
-    }
-    assert live_wall(facts, status) is outcome
-    assert live_wall({**facts, "length": 50_000}, status) is Outcome.OK
+    assert (await read_rendered(tab)).outcome is outcome

@@ -31,7 +31,7 @@ async def test_a_tick_drawn_over_its_box_is_one_checkbox(show):
         <input type=checkbox aria-label="Row 1" style="position:absolute;inset:0;opacity:0;width:100%;height:100%;margin:0">
         <span style="display:block;width:16px;height:16px;border:1px solid"></span></span><td>Ann</table>""")
     shown = await tab.snapshot()
-    assert shown.text == "| [e1 checkbox: Row 1] | Ann |"
+    assert shown.text == "| [e1 checkbox: Row 1, label only] | Ann |"
     assert "checkbox: Row 1, checked" in (await tab.check("e1")).changes
 
 
@@ -39,7 +39,7 @@ async def test_what_wraps_a_field_alone_is_no_further_thing(show):
     tab = await show("""<div onclick="q.focus()" style="cursor:pointer;padding:9px"><div onclick=1 style="position:relative">
         <span style="position:absolute;inset:0">Pick</span><input id=q aria-label=City placeholder="Any city"></div></div>""")
     shown = await tab.snapshot()
-    assert "[e1 textbox: City, placeholder: Any city]" in shown.text
+    assert "[e1 textbox: City, placeholder: Any city, label only]" in shown.text
     assert list(shown.refs) == ["e1"]
     assert "focused" in (await tab.click("e1")).changes  # through what lies on it
 
@@ -56,7 +56,7 @@ async def test_wrappers_that_say_the_same_are_one_thing(show):
 
 async def test_a_date_field_shows_its_form(show):
     tab = await show("<input type=date aria-label=Arrival>")
-    assert (await tab.snapshot()).text == "[e1 date: Arrival, as YYYY-MM-DD]"
+    assert (await tab.snapshot()).text == "[e1 date: Arrival, as YYYY-MM-DD, label only]"
 
 
 # Options that are drawn are divs; those with roles are hidden ones for screen readers.
@@ -204,7 +204,7 @@ async def test_a_box_in_a_row_is_told_by_its_row(show):
 async def test_what_only_fills_a_control_is_no_further_thing(show):
     tab = await show("""<div role=slider tabindex=0 aria-label=Low aria-valuenow=2 onclick=1
         style="width:30px;height:30px;background:teal"><div onclick=1 style="width:30px;height:30px"></div></div>""")
-    assert (await tab.snapshot()).text == "[e1 slider: Low = 2]"
+    assert (await tab.snapshot()).text == "[e1 slider: Low = 2, label only]"
 
 
 async def test_a_select_that_nobody_sees_is_chosen_in_the_list_drawn_for_it(show):
