@@ -114,7 +114,7 @@ class Options(BaseModel):
     memory: bool = True
     memory_url: str | None = Field(None, exclude=True, repr=False)  # may hold a password
     data_dir: Path | None = None
-    keep_days: int | None = Field(None, ge=1)
+    keep_days: int | None = Field(None, ge=1, le=1_000_000)  # years that a calendar has
     namespace: str = "default"
     embeddings: str | None = None
     wiki: Path | None = None

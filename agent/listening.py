@@ -9,13 +9,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import json
 import socket
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from contextlib import contextmanager
-from http.cookies import CookieError, SimpleCookie
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from agent.errors import UsageError
 
@@ -26,8 +27,6 @@ Send = Callable[[Any], Awaitable[None]]
 Receive = Callable[[], Awaitable[Any]]
 App = Callable[[Any, Receive, Send], Awaitable[None]]
 HOST: Final = "127.0.0.1"
-SHORTEST_TOKEN: Final = 16
-"""Characters of a token: who can reach the port can try as many as they like."""
 _LONGEST_FORM: Final = 8_192
 
 
@@ -49,13 +48,6 @@ def listening_socket(port: int, host: str = HOST) -> Iterator[socket.socket]:
 def local_names(port: int) -> list[str]:
     """Give the names by which a browser of this machine calls a port on loopback."""
     return [f"{HOST}:{port}", f"localhost:{port}", f"[::1]:{port}"]
-
-
-def checked_token(token: str) -> str:
-    """Give a token back that is long enough; raises `UsageError`."""
-    if len(token) < SHORTEST_TOKEN:
-        raise UsageError(f"a token has {SHORTEST_TOKEN} characters at least")
-    return token
 
 
 def cookie_name(port: int) -> str:
@@ -89,111 +81,92 @@ class Doorkeeper:
         open_paths: frozenset[str] = frozenset(),
     ) -> None:
         self._app = app
-        self._bearer = f"Bearer {token}".encode()
+        self._bearer = f"Bearer {token}"
         self._names = None if names is None else frozenset(names)
         self._cookie = cookie
         self._session = cookie_value(token)
-        self._ticket = ticket.encode()
+        self._ticket = ticket
         self._open = open_paths
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         if scope["type"] == "http":
-            status = self._refusal(scope, dict(scope["headers"]))
-            if status != 403 and await self._comes_in(scope, receive):
-                await self._let_in(send)
+            request = Request(scope, receive)
+            status = self._refusal(request)
+            if status != 403 and await self._comes_in(request):
+                await self._let_in()(scope, receive, send)
                 return
             if status:
-                await _refuse(scope, send, status, asks=bool(self._cookie))
+                await self._refused(request, status)(scope, receive, send)
                 return
         elif scope["type"] != "lifespan":
             return  # nothing here speaks WebSocket
         await self._app(scope, receive, send)
 
-    def _refusal(self, scope: MutableMapping[str, Any], headers: dict[bytes, bytes]) -> int:
-        host = _host(headers)
-        origin = headers.get(b"origin", b"").decode("latin-1").lower()
+    def _refusal(self, request: Request) -> int:
+        headers = request.headers
+        host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()
         ours = not origin or origin.partition("://")[2] == host
         if self._names is not None and (host not in self._names or not ours):
             return 403
-        if scope["path"] in self._open:
+        # Not `request.url`, which is put together with the Host that the client sent.
+        shown = headers.get("authorization", "").encode("latin-1")
+        if request.scope["path"] in self._open or _same(shown, self._bearer):
             return 0
-        if hmac.compare_digest(headers.get(b"authorization", b""), self._bearer):
-            return 0
-        if not (self._cookie and self._shows_cookie(headers)):
+        shown = request.cookies.get(self._cookie, "").encode()
+        if not (self._cookie and _same(shown, self._session)):
             return 401
-        reads = scope["method"] in ("GET", "HEAD")
-        site = headers.get(b"sec-fetch-site", b"none")
-        return 0 if site in (b"same-origin", b"none") and (reads or origin) else 403
+        reads = request.method in ("GET", "HEAD")
+        site = headers.get("sec-fetch-site", "none")
+        return 0 if site in ("same-origin", "none") and (reads or origin) else 403
 
-    async def _comes_in(self, scope: MutableMapping[str, Any], receive: Receive) -> bool:
+    async def _comes_in(self, request: Request) -> bool:
         """Whether a browser shows the token in the form of the door, or the ticket for once."""
-        if not self._cookie or scope["path"] != "/":
+        if not self._cookie or request.scope["path"] != "/":
             return False
-        if scope["method"] == "POST":
-            shown = dict(parse_qsl(await _body(receive))).get(b"token", b"")
-            return hmac.compare_digest(b"Bearer " + shown, self._bearer)
-        ticket = scope.get("query_string", b"").removeprefix(b"ticket=")
-        comes = bool(self._ticket) and hmac.compare_digest(ticket, self._ticket)
-        self._ticket = b"" if comes else self._ticket
+        if request.method == "POST":
+            body = b""
+            with suppress(ClientDisconnect):
+                async for piece in request.stream():
+                    body += piece
+                    if len(body) > _LONGEST_FORM:
+                        break
+            shown = dict(parse_qsl(body.decode("latin-1"))).get("token", "")
+            return _same(f"Bearer {shown}".encode(), self._bearer)
+        ticket = request.scope.get("query_string", b"").removeprefix(b"ticket=")
+        comes = bool(self._ticket) and _same(ticket, self._ticket)
+        self._ticket = "" if comes else self._ticket
         return comes
 
-    async def _let_in(self, send: Send) -> None:
+    def _let_in(self) -> Response:
         """Give the browser its cookie, and the address of the page."""
-        cookie = f"{self._cookie}={self._session}; Path=/; HttpOnly; SameSite=Strict"
-        headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
-        headers += [(b"cache-control", b"no-store"), (b"referrer-policy", b"no-referrer")]
-        await send({"type": "http.response.start", "status": 303, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
+        answer = RedirectResponse("/", 303, {"referrer-policy": "no-referrer", **_KEPT_NOWHERE})
+        answer.set_cookie(self._cookie, self._session, httponly=True, samesite="strict")
+        return answer
 
-    def _shows_cookie(self, headers: dict[bytes, bytes]) -> bool:
-        try:
-            cookies = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1"))
-        except CookieError:
-            return False
-        shown = cookies.get(self._cookie)
-        return shown is not None and hmac.compare_digest(shown.value, self._session)
-
-
-async def _body(receive: Receive) -> bytes:
-    """Read the form of the door; what is longer than any is cut off."""
-    body, more = b"", True
-    while more and len(body) < _LONGEST_FORM:
-        message = await receive()
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-    return body
+    def _refused(self, request: Request, status: int) -> Response:
+        """Say that a request may not be made; to a browser with a field for the token."""
+        headers = {"x-content-type-options": "nosniff", "content-security-policy": _DOOR_POLICY}
+        headers |= _KEPT_NOWHERE | ({"www-authenticate": "Bearer"} if status == 401 else {})
+        if "text/html" in request.headers.get("accept", ""):
+            field = _FIELD if self._cookie and status == 401 else ""
+            return HTMLResponse(_DOOR.format(_SAID[status], field), status, headers)
+        kind = "unauthorized" if status == 401 else "forbidden"
+        said = {"error": {"message": _SAID[status], "type": kind}}
+        return JSONResponse(said, status, headers)
 
 
-def _host(headers: dict[bytes, bytes]) -> str:
-    return headers.get(b"host", b"").decode("latin-1").lower()
+def _same(shown: bytes, known: str) -> bool:
+    """Compare what is shown with a secret, in a time that tells nothing of it."""
+    return hmac.compare_digest(shown, known.encode())
 
 
+_KEPT_NOWHERE: Final = {"cache-control": "no-store"}
 _SAID: Final = {
     401: "no token, or a wrong one: send `Authorization: Bearer TOKEN`, or open the address that"
     " `research serve` printed",
     403: "this Host or Origin may not ask here",
 }
-
-
-async def _refuse(scope: MutableMapping[str, Any], send: Send, status: int, *, asks: bool) -> None:
-    kind = b"application/json"
-    said = {"message": _SAID[status], "type": "unauthorized" if status == 401 else "forbidden"}
-    body = json.dumps({"error": said}).encode()
-    if b"text/html" in dict(scope["headers"]).get(b"accept", b""):
-        kind, body = b"text/html; charset=utf-8", _door(_SAID[status], asks=asks and status == 401)
-    headers = [
-        (b"content-type", kind),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-        (b"x-content-type-options", b"nosniff"),
-        (b"content-security-policy", _DOOR_POLICY),
-        *([(b"www-authenticate", b"Bearer")] if status == 401 else []),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
 _STYLE: Final = (
     ":root{color-scheme:light dark}body{margin:0;background:light-dark(#fdfbf7,#171512);"
     "color:light-dark(#1c1a17,#ece7de);font:16px/1.6 system-ui,sans-serif}main{max-width:28rem;"
@@ -206,18 +179,16 @@ _STYLE: Final = (
 _HASH: Final = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _DOOR_POLICY: Final = (
     f"default-src 'none'; style-src 'sha256-{_HASH}'; form-action 'self'; frame-ancestors 'none'"
-).encode()
+)
 _FIELD: Final = (
     '<form action="/" method="post" autocomplete="off"><label for="token">Token</label>'
     '<input id="token" name="token" type="password" required autofocus>'
     "<button>Come in</button></form>"
 )
-
-
-def _door(said: str, *, asks: bool) -> bytes:
-    """Write what a browser sees that is not let in; a field for the token where that helps."""
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><title>Urchin</title>'
-        f"<style>{_STYLE}</style><main><h1>Not let in</h1><p>{said}</p>{_FIELD * asks}</main>"
-    ).encode()
+_DOOR: Final = (
+    '<!doctype html><html lang="en"><meta charset="utf-8">'
+    '<meta name="viewport" content="width=device-width"><title>Urchin</title>'
+    f"<style>{_STYLE.replace('{', '{{').replace('}', '}}')}</style>"
+    "<main><h1>Not let in</h1><p>{}</p>{}</main>"
+)
+"""What a browser sees that is not let in: why, and a field for the token where that helps."""

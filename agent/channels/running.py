@@ -75,15 +75,14 @@ def class_of(kind: str) -> type[Channel]:
 @asynccontextmanager
 async def opened(
     name: str,
-    made: type[Channel],
-    settings: ChannelSettings,
     options: Options,
     *,
     environ: Mapping[str, str],
     say: Callable[[str], None],
     backoff: float = BACKOFF_S,
 ) -> AsyncIterator[tuple[Channel, Inbox]]:
-    """Open a channel, which reaches its own service and nothing else."""
+    """Open a channel, which reaches its own service and nothing else; raises `UsageError`."""
+    made, settings = checked(name, _row(name, options))
     private = tuple(map(place_of, made.places(settings)))
     policy = EgressPolicy(
         allow_hosts=(*made.hosts, *private, *([place_of(made.url)] if made.url else ())),
@@ -113,18 +112,17 @@ async def run_channels(
     `answer` makes of a channel's messages what is answered. Raises `UsageError` where none can go
     on, or another process runs one on the same data folder.
     """
-    known = settings_of(options)
+    for name in names:
+        checked(name, _row(name, options))
     secrets = os.environ if environ is None else environ
     folder = private_folder(options.data / "channels")
 
     async def one(name: str) -> UsageError | None:
-        made, settings = known[name]
         lock = FileLock(folder / f"{name}.lock", timeout=0)
         try:
             with lock:
-                async with opened(
-                    name, made, settings, options, environ=secrets, say=say, backoff=backoff
-                ) as (channel, inbox):
+                opening = opened(name, options, environ=secrets, say=say, backoff=backoff)
+                async with opening as (channel, inbox):
                     dialogue = answer(name, channel, inbox, options, say, backoff)
                     await _listen(name, channel, dialogue, say, backoff)
         except Timeout:
@@ -134,11 +132,6 @@ async def run_channels(
             return error
         raise AssertionError("a channel is listened to until it is cancelled")
 
-    for name in names:
-        if name not in known:
-            raise UsageError(
-                f"no channel is called {name!r}", hint="`research channels list` names them."
-            )
     failed = [error for error in await asyncio.gather(*map(one, names)) if error is not None]
     if failed:
         raise failed[0]
@@ -171,8 +164,7 @@ async def check_channel(
     name: str, options: Options, *, environ: Mapping[str, str], say: Callable[[str], None]
 ) -> str:
     """Ask a service as whom it knows us. Raises `UsageError`, `NotSent`."""
-    made, settings = checked(name, _row(name, options))
-    async with opened(name, made, settings, options, environ=environ, say=say) as (channel, _):
+    async with opened(name, options, environ=environ, say=say) as (channel, _):
         try:
             return await channel.check()
         except BrowserError as error:
@@ -186,11 +178,7 @@ def channel_ways(
 
     def way(name: str) -> Way:
         async def tell(where: str, notice: Notice) -> None:
-            made, settings = checked(name, _row(name, options))
-            async with opened(name, made, settings, options, environ=environ, say=say) as (
-                channel,
-                _,
-            ):
+            async with opened(name, options, environ=environ, say=say) as (channel, _):
                 await _tell(channel, where, notice)
 
         return tell
@@ -212,5 +200,7 @@ async def _tell(channel: Channel, where: str, notice: Notice) -> None:
 
 def _row(name: str, options: Options) -> Any:
     if name not in options.channels:
-        raise UsageError(f"no channel is called {name!r}", hint="`research channels add` adds one.")
+        raise UsageError(
+            f"no channel is called {name!r}", hint="`research channels list` names them."
+        )
     return options.channels[name]

@@ -8,6 +8,7 @@ import os
 import sys
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+_NO_PLACE = (FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 
 def main() -> None:
@@ -29,7 +30,7 @@ def run(command: object) -> int:
     """Run a click command; errors become one or two lines with a hint, never a traceback."""
     import click  # noqa: PLC0415 - as above
 
-    from agent.errors import InternalError, ResearchError  # noqa: PLC0415 - as above
+    from agent.errors import InternalError, ResearchError, UsageError  # noqa: PLC0415 - as above
 
     assert isinstance(command, click.Command)
     try:
@@ -49,6 +50,9 @@ def run(command: object) -> int:
     except (BrokenPipeError, SystemExit):  # the reader has gone (`| head`); click exits then
         _write_nowhere()
         return 0
+    except _NO_PLACE as error:  # a folder where a file is, a place of somebody else's
+        _complain(f"cannot use {error.filename}: {error.strerror}", "Check the path and its owner.")
+        return UsageError.exit_code
     except Exception as error:  # noqa: BLE001 - a person gets a line, never a traceback
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
             _write_nowhere()

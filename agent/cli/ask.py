@@ -22,9 +22,9 @@ from agent.cli.help_screen import EXAMPLES, SectionedCommand
 from agent.cli.progress import progress_view
 from agent.cli.render import export_paths, print_report, write_exports
 from agent.cli.stores import all_runs, check_tasks, tasks_of
-from agent.cli.templates import filled, template_option
 from agent.cli.terminal import approver, asker, complain, note, print_preview, say_what_rules_cannot
-from agent.config import Options, options
+from agent.config import Options, config_path, options, read_file
+from agent.errors import UsageError
 from agent.run.outcome import exit_code
 from agent.run.preview import preview
 from agent.run.research import research
@@ -35,6 +35,62 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent.journal.events import Event
+
+
+_QUESTION = "urchin.template"
+"""The question of a template: `templates/NAME.toml`, in the folder of the settings file, holds one
+(`{input}` takes what is typed, which else comes after it) and options."""
+
+
+def template_option(function: Any) -> Any:
+    """Add `-t`: it is read before the other options, and stands below them and the environment."""
+    add = click.option(
+        "-t",
+        "--template",
+        metavar="NAME",
+        is_eager=True,
+        expose_value=False,
+        callback=_take,
+        help="A saved question with options: templates/NAME.toml beside the settings file.",
+    )
+    return add(function)
+
+
+def filled(question: str) -> str:
+    """Put the question into the template that was named, if one was."""
+    template = click.get_current_context().meta.get(_QUESTION, "")
+    if "{input}" in template and not question.strip():
+        raise UsageError(
+            f"the template asks {template!r} and wants words in the place of {{input}}",
+            hint='Give them behind it: `research -t NAME "…"`.',
+        )
+    if "{input}" in template:
+        return str(template.replace("{input}", question))
+    return f"{template} {question}".strip()
+
+
+def _take(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
+    if not name or ctx.resilient_parsing:
+        return
+    folder = config_path().parent / "templates"
+    values = read_file(_file(folder, name))
+    ctx.meta[_QUESTION] = str(values.pop("question", ""))
+    known = {field.alias or key for key, field in Options.model_fields.items()} | {"export"}
+    if unknown := sorted(values.keys() - known):
+        raise UsageError(
+            f"the template {name} has no such option: {unknown[0]}",
+            hint="It takes `question` and the options of `research ask --help`.",
+        )
+    options({key: value for key, value in values.items() if key != "export"})
+    ctx.default_map = {**(ctx.default_map or {}), **values}
+
+
+def _file(folder: Path, name: str) -> Path:
+    found = {path.stem: path for path in sorted(folder.glob("*.toml"))}
+    if name not in found:
+        there = ", ".join(found) or "none yet"
+        raise UsageError(f"no template {name!r} in {folder}", hint=f"There are: {there}.")
+    return found[name]
 
 
 _RUN = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from agent.cli.flags import given, run_flags_showing
+from agent.cli.flags import Amount, given, run_flags_showing
 from agent.cli.stores import SHOWN, host_delay_option, jobs_url_option, open_jobs, retry_option
 from agent.cli.terminal import complain, first_of, interruption, note
 from agent.config import default_data_dir
@@ -58,7 +58,7 @@ _EACH = 4
 )
 @click.option(
     "--batch-budget",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Amount(min=0, min_open=True),
     metavar="USD",
     help="Dollars for all together; --budget is that of each.",
 )
@@ -88,6 +88,7 @@ def batch(
 
         folder = out or questions.with_name(f"{questions.name}.results")
         items = read_batch(questions, {"memory": False, **given(flags)})
+        folder.mkdir(parents=True, exist_ok=True)  # what is asked can be kept
         made = Batch(jobs, items, folder, retry=own["retry"])
         if again:
             made.forget()

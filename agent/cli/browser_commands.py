@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from agent.cli.flags import Anywhere, data_dir_option, json_option
+from agent.cli.flags import Anywhere, data_dir_option, json_option, port_option
 from agent.cli.terminal import complain, note, print_json, print_rows
 from agent.config import default_data_dir, private_folder
 from agent.errors import UsageError
@@ -21,7 +21,7 @@ PORT = 9222
 
 
 @click.group(cls=Anywhere, invoke_without_command=True)
-@click.option("--port", default=PORT, show_default=True, help="Debugging port on loopback; 0: any.")
+@port_option(PORT, "Debugging port on loopback; 0: any.")
 @click.option("--profile", type=click.Path(path_type=Path), metavar="DIR", help="Its own profile.")
 @click.option("--headless", is_flag=True, help="Without a window.")
 @data_dir_option

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PATH = click.Path(path_type=Path)
+_FOLDER = click.Path(path_type=Path, file_okay=False)
 _EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
 Row = tuple[tuple[str, ...], dict[str, Any]]
 """The names of an option, and what click is told of it."""
@@ -101,7 +103,9 @@ _RUN: tuple[Row, ...] = (
     _option("--tool-deny", "PATTERN", "Never these tools.", multiple=True),
     _option("--mcp-tool-allow", "PATTERN", "Of MCP servers only these.", multiple=True),
     _option("--mcp-tool-deny", "PATTERN", "Of MCP servers never these.", multiple=True),
-    _option("--mcp-config", "FILE", "MCP servers as others list them.", type=_PATH, multiple=True),
+    _option(
+        "--mcp-config", "FILE", "MCP servers as others list them.", type=_EXISTING, multiple=True
+    ),
     _option("--max-steps", "N", "Steps at most (as the depth says).", type=int),
     _option("--budget", "USD", "Dollars at most.", type=float),
     _option("--budget-day", "USD", "Dollars of all runs of a day (UTC).", type=float),
@@ -123,7 +127,7 @@ _RUN: tuple[Row, ...] = (
     _option("--keep-days", "N", "Delete runs older than this.", type=int),
     _option("--namespace", "NAME", "Whose memories."),
     _option("--embeddings", "local|NAME", "A model that helps memory to search."),
-    _option("--wiki", "DIR", "A wiki that a run may read (`wiki` in DATA).", type=_PATH),
+    _option("--wiki", "DIR", "A wiki that a run may read (`wiki` in DATA).", type=_FOLDER),
     _switch("--fresh", "Go round the caches."),
 )
 _OUTPUT: tuple[Row, ...] = (
@@ -150,10 +154,20 @@ data_dir_option = click.option(
 )
 
 
+SHORTEST_TOKEN = 16
+"""Characters of a token: who can reach the port can try as many as they like."""
+
+
 def token_option(variable: str) -> Callable[[F], F]:
     """Make the option `--token` of what listens; `variable` is that of the environment."""
+
+    def checked(_: click.Context, __: click.Parameter, token: str | None) -> str | None:
+        if token is not None and len(token) < SHORTEST_TOKEN:
+            raise UsageError(f"a token has {SHORTEST_TOKEN} characters at least")
+        return token
+
     told = "What clients have to show; made up where there is none."
-    return click.option("--token", envvar=variable, metavar="TEXT", help=told)
+    return click.option("--token", envvar=variable, metavar="TEXT", callback=checked, help=told)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
@@ -205,9 +219,33 @@ def _with_variable(names: tuple[str, ...], settings: dict[str, Any]) -> dict[str
     return {"envvar": variable, "show_envvar": True, **settings}
 
 
+def port_option(default: int, told: str = "The port; 0: any that is free.") -> Callable[[F], F]:
+    """Make the option `--port` of what listens."""
+    kind = click.IntRange(0, 65535)
+    return click.option("--port", default=default, type=kind, show_default=True, help=told)
+
+
+class Amount(click.FloatRange):
+    """A number that is one: `nan` and `inf` are in no range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse what cannot be counted, spent or waited for."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
+
+
+MANY = click.IntRange(1, 1_000_000)
+"""How many of anything: one at least, and no more than databases and calendars can count."""
+
+DAYS = click.IntRange(0, 1_000_000)
+"""An age in days, within the years that a calendar has."""
+
+
 def number_option(default: int, told: str) -> Callable[[Any], Any]:
     """Make the option `-n`: how many, one at least."""
-    kind = click.IntRange(min=1)
+    kind = MANY
     return click.option("-n", "--number", default=default, type=kind, show_default=True, help=told)
 
 

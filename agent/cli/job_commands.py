@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from agent.cli.flags import Anywhere, given, json_option, number_option, run_flags_showing
+from agent.cli.flags import DAYS, Anywhere, given, json_option, number_option, run_flags_showing
 from agent.cli.stores import (
     SHOWN,
     host_delay_option,
@@ -52,10 +52,14 @@ def _group(name: str, told: str) -> click.Group:
 
 
 def with_jobs(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Hand the jobs to a command, open as long as it lasts; their engine is loaded by then."""
+    """Hand the jobs to a command, open as long as it lasts; their engine is loaded by then.
+
+    Where they stand is the group's to say: of a command's own flags it is left out.
+    """
 
     @click.pass_obj
     def within(place: tuple[str | None, Path | None], /, **flags: Any) -> Any:
+        flags.pop("data_dir", None)
         with open_jobs(*place) as jobs:
             return command(jobs, **flags)
 
@@ -97,16 +101,13 @@ def add(
 ) -> None:
     """Add QUESTION to the queue, with the flags of `research ask`."""
     own = {name: flags.pop(name) for name in ("priority", "after", "ttl", "retry", "notify")}
-    flags.pop("data_dir", None)
     wait = seconds_of(delay) if delay else 0.0
     job = jobs.add(" ".join(question), delay=wait, **own, **given(flags))
     if as_json:
         print_json(job)
         return
     print(job.id)
-    if jobs.paused:
-        _say_paused(jobs)
-    else:
+    if not _say_paused(jobs):
         _say_who_works(jobs, "answers what is queued")
 
 
@@ -125,7 +126,7 @@ def list_jobs(jobs: Jobs, number: int, states: tuple[str, ...], *, as_json: bool
     """List jobs, newest first."""
     empty = "There are no such jobs." if states else "The queue is empty."
     print_rows(jobs.list(states or None, limit=number), _job, as_json=as_json, empty=[empty])
-    if jobs.paused and not as_json:
+    if not as_json:
         _say_paused(jobs)
 
 
@@ -167,7 +168,7 @@ def retry(jobs: Jobs, job_ids: tuple[str, ...]) -> None:
 
 @queue.command()
 @click.argument("job_ids", nargs=-1, metavar="JOB…")
-@click.option("--keep", type=click.IntRange(0), metavar="DAYS", help="All that ended before that.")
+@click.option("--keep", type=DAYS, metavar="DAYS", help="All that ended before that.")
 @with_jobs
 def rm(jobs: Jobs, job_ids: tuple[str, ...], keep: int | None) -> None:
     """Take jobs that have ended off the list, by name or by age; their runs stay."""
@@ -272,8 +273,40 @@ async def _parent_ended() -> None:
         await asyncio.sleep(1.0)
 
 
-schedule = _group(
-    "schedule", "Questions that come back, or are asked later: `research worker` fires them."
+def _recurring(kind: str, told: str, rm_told: str, run_told: str) -> click.Group:
+    """Make the group of schedules or of monitors, with what is the same of both."""
+    group = _group(kind, told)
+
+    @group.command(name="rm", help=rm_told)
+    @_names
+    @with_jobs
+    def rm(jobs: Jobs, names: tuple[str, ...]) -> None:
+        for name in names:
+            _kept(jobs, kind).remove(name)
+            print(f"removed {name}")
+
+    @group.command(name="run", help=run_told)
+    @click.argument("name")
+    @with_jobs
+    def run(jobs: Jobs, name: str) -> None:
+        print(_kept(jobs, kind).run(name).id)
+
+    return group
+
+
+def _kept(jobs: Jobs, kind: str) -> Any:
+    """Give the schedules or the monitors."""
+    from agent.jobs.monitors import Monitors  # noqa: PLC0415 - loads DBOS, an extra
+    from agent.jobs.schedules import Schedules  # noqa: PLC0415 - as above
+
+    return Monitors(jobs) if kind == "monitor" else Schedules(jobs)
+
+
+schedule = _recurring(
+    "schedule",
+    "Questions that come back, or are asked later: `research worker` fires them.",
+    "Take schedules away; jobs that they made stay.",
+    "Ask the question of a schedule now, whatever it says.",
 )
 
 
@@ -295,10 +328,7 @@ schedule = _group(
 @with_jobs
 def add_schedule(jobs: Jobs, when: str, question: tuple[str, ...], **flags: Any) -> None:
     """Ask QUESTION at WHEN: cron's five fields, or "every weekday at 8", "in 20 minutes"."""
-    from agent.jobs import schedules  # noqa: PLC0415 - loads DBOS, an extra
-
-    flags.pop("data_dir", None)
-    made = schedules.add_schedule(jobs, when, " ".join(question), **given(flags))
+    made = _kept(jobs, "schedule").add(when, " ".join(question), **given(flags))
     coming = list(islice(made.times(made.seen), 3))
     print(made.name)
     note(f"Next: {', '.join(_local(time, made.zone) for time in coming)} ({made.zone}).")
@@ -310,35 +340,15 @@ def add_schedule(jobs: Jobs, when: str, question: tuple[str, ...], **flags: Any)
 @with_jobs
 def list_schedules(jobs: Jobs, *, as_json: bool) -> None:
     """List schedules, with when they come next."""
-    from agent.jobs.schedules import schedules  # noqa: PLC0415 - as above
-
-    print_rows(schedules(jobs), _schedule, as_json=as_json, empty=["There are no schedules."])
-
-
-@schedule.command(name="rm")
-@_names
-@with_jobs
-def rm_schedule(jobs: Jobs, names: tuple[str, ...]) -> None:
-    """Take schedules away; jobs that they made stay."""
-    from agent.jobs.schedules import remove_schedule  # noqa: PLC0415 - as above
-
-    for name in names:
-        remove_schedule(jobs, name)
-        print(f"removed {name}")
+    found = _kept(jobs, "schedule").all()
+    print_rows(found, _schedule, as_json=as_json, empty=["There are no schedules."])
 
 
-@schedule.command(name="run")
-@click.argument("name")
-@with_jobs
-def run_schedule(jobs: Jobs, name: str) -> None:
-    """Ask the question of a schedule now, whatever it says."""
-    from agent.jobs import schedules  # noqa: PLC0415 - as above
-
-    print(schedules.run_schedule(jobs, name).id)
-
-
-monitor = _group(
-    "monitor", "Watch pages and answers: `research worker` looks, and tells what changed as a diff."
+monitor = _recurring(
+    "monitor",
+    "Watch pages and answers: `research worker` looks, and tells what changed as a diff.",
+    "Watch no longer; what was kept stays.",
+    "Have a worker look now.",
 )
 
 
@@ -375,14 +385,10 @@ monitor = _group(
 @with_jobs
 def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> None:
     """Watch the page at URL, a part of it or its figure, or the answer to QUESTION."""
-    from agent.jobs import monitors  # noqa: PLC0415 - as above
-
-    flags.pop("data_dir", None)
     own = {name: flags.pop(name) for name in _OWN}
     element = _page(target[0], jobs, flags, ref)[1] if ref else {}
-    made = monitors.add_monitor(
-        jobs, " ".join(target), element=element, **given(own), **given(flags)
-    )
+    watched = _kept(jobs, "monitor")
+    made = watched.add(" ".join(target), element=element, **given(own), **given(flags))
     print(made.name)
     if ref:
         note(f"Watched: {clean(made.part)}.")
@@ -398,7 +404,6 @@ _OWN = ("name", "every", "zone", "words", "css", "when", "learn", "notify")
 @with_jobs
 def refs(jobs: Jobs, url: str, **flags: Any) -> None:
     """Show the page at URL with the refs that `monitor add --ref` takes."""
-    flags.pop("data_dir", None)
     print(clean(_page(url, jobs, flags)[0]))
 
 
@@ -414,35 +419,12 @@ def _page(url: str, jobs: Jobs, flags: dict[str, Any], ref: str = "") -> tuple[s
 @with_jobs
 def list_monitors(jobs: Jobs, *, as_json: bool) -> None:
     """List monitors, each with what it told last."""
-    from agent.jobs.monitors import monitor_changes, monitors  # noqa: PLC0415 - as above
-
-    found = [(one, monitor_changes(jobs, one.name)) for one in monitors(jobs)]
+    watched = _kept(jobs, "monitor")
+    found = [(one, watched.changes(one.name)) for one in watched.all()]
     if as_json:
         print_json([{**one.model_dump(mode="json"), "changes": told} for one, told in found])
         return
     print_rows(found, lambda pair: _monitor(*pair), empty=["There are no monitors."])
-
-
-@monitor.command(name="rm")
-@_names
-@with_jobs
-def rm_monitor(jobs: Jobs, names: tuple[str, ...]) -> None:
-    """Watch no longer; what was kept stays."""
-    from agent.jobs.monitors import remove_monitor  # noqa: PLC0415 - as above
-
-    for name in names:
-        remove_monitor(jobs, name)
-        print(f"removed {name}")
-
-
-@monitor.command(name="run")
-@click.argument("name")
-@with_jobs
-def run_monitor(jobs: Jobs, name: str) -> None:
-    """Have a worker look now."""
-    from agent.jobs import monitors  # noqa: PLC0415 - as above
-
-    print(monitors.run_monitor(jobs, name).id)
 
 
 def _where(jobs: Jobs) -> str:
@@ -452,8 +434,10 @@ def _where(jobs: Jobs) -> str:
     return make_url(jobs.database.url).render_as_string(hide_password=True)
 
 
-def _say_paused(jobs: Jobs) -> None:
-    note(f"The queue is paused: {jobs.paused}.", "`research queue resume` goes on.")
+def _say_paused(jobs: Jobs) -> bool:
+    if paused := jobs.paused:
+        note(f"The queue is paused: {paused}.", "`research queue resume` goes on.")
+    return bool(paused)
 
 
 def _say_who_works(jobs: Jobs, does: str) -> None:

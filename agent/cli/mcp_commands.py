@@ -12,12 +12,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from agent.cli.flags import data_dir_option, given, json_option, run_flags_showing, token_option
+from agent.cli.flags import (
+    Amount,
+    data_dir_option,
+    given,
+    json_option,
+    port_option,
+    run_flags_showing,
+    token_option,
+)
 from agent.cli.progress import told
 from agent.cli.terminal import complain, counted, note, print_rows
 from agent.config import options, servers_path
 from agent.errors import CHECK_FAILED, ResearchError, UsageError, from_extra
-from agent.listening import checked_token
 from agent.mcp_client.server_settings import (
     read_servers,
     servers_of,
@@ -49,7 +56,7 @@ def mcp() -> None:
 
 @mcp.command()
 @click.option("--http", is_flag=True, help="Over HTTP on loopback, instead of standard streams.")
-@click.option("--port", default=0, help="The port; 0: any that is free.")
+@port_option(0)
 @token_option("RESEARCH_MCP_TOKEN")
 @click.option("--browser", is_flag=True, help="Also our browser, as playwright-mcp has it.")
 @run_flags_showing(*SHOWN, "--allow-private", "--share", "--data-dir", "--no-memory")
@@ -66,7 +73,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
     if not http:
         asyncio.run(server.serve_stdio(settings, make))
         return
-    made = checked_token(token) if token is not None else secrets.token_urlsafe(32)
+    made = token or secrets.token_urlsafe(32)
 
     def ready(address: str) -> None:
         print(address, flush=True)
@@ -127,7 +134,9 @@ def _reached(server: NamedServer) -> str:
 )
 @click.option("--header", multiple=True, metavar="NAME=VALUE", help="For an address.")
 @click.option("--sse", is_flag=True, help="The address speaks the older transport.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Of a call (60).")
+@click.option(
+    "--timeout", type=Amount(min=0, min_open=True), metavar="SECONDS", help="Of a call (60)."
+)
 @click.option("--always-allow", multiple=True, metavar="PATTERN", help="Tools that need no yes.")
 @data_dir_option
 def add(name: str, reached: tuple[str, ...], data_dir: Path | None, **told: Any) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.flags import (
+    Amount,
     Anywhere,
     blocks_option,
     calendars_option,
@@ -224,7 +225,7 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
 @click.option(
     "--seconds",
     default=30.0,
-    type=click.FloatRange(min=0, min_open=True),
+    type=Amount(min=0, min_open=True),
     show_default=True,
     help="How long at most.",
 )

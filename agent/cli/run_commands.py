@@ -14,6 +14,7 @@ import click
 
 from agent.background.skill_scores import feedback as weigh
 from agent.cli.flags import (
+    DAYS,
     Anywhere,
     calendars_option,
     complete_option,
@@ -54,7 +55,7 @@ def runs(ctx: click.Context, number: int, data_dir: Path | None, *, as_json: boo
 
 @runs.command()
 @click.argument("names", nargs=-1)
-@click.option("--keep", type=int, metavar="DAYS", help="Delete all runs older than this.")
+@click.option("--keep", type=DAYS, metavar="DAYS", help="Delete all runs older than this.")
 @click.pass_obj
 def rm(data_dir: Path | None, names: tuple[str, ...], keep: int | None) -> None:
     """Delete runs by name, or all that are older than --keep DAYS."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import secrets
 import signal
@@ -15,14 +14,21 @@ import click
 
 from agent.channels.dialogue import Dialogue
 from agent.channels.running import check_channel, checked, run_channels, settings_of
-from agent.cli.flags import data_dir_option, given, run_flags_showing, token_option
+from agent.cli.flags import (
+    MANY,
+    data_dir_option,
+    given,
+    port_option,
+    run_flags_showing,
+    token_option,
+)
 from agent.cli.progress import told
-from agent.cli.settings_commands import write_settings
+from agent.cli.settings_commands import parsed, write_settings
 from agent.cli.stores import jobs_url_option, open_jobs
 from agent.cli.terminal import complain, note, print_rows
 from agent.config import config_path, options, read_file
 from agent.errors import ResearchError, UsageError, from_extra
-from agent.listening import HOST, checked_token
+from agent.jobs.job import plain
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -31,13 +37,13 @@ if TYPE_CHECKING:
 
 
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--attach", "--cdp", "--budget")
-PORT = 8321
+PORT, LOOPBACK = 8321, "127.0.0.1"
 NO_CHANNELS = ("No channels are set.", "`research channels add telegram --allow ID` adds one.")
 
 
 @click.command()
-@click.option("--port", default=PORT, show_default=True, help="The port; 0: any that is free.")
-@click.option("--host", default=HOST, show_default=True, help="The address to listen on.")
+@port_option(PORT)
+@click.option("--host", default=LOOPBACK, show_default=True, help="The address to listen on.")
 @click.option(
     "--allow-host",
     "names",
@@ -52,7 +58,7 @@ NO_CHANNELS = ("No channels are set.", "`research channels add telegram --allow 
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="A folder that questions may be asked of.",
 )
-@click.option("--at-once", default=20, show_default=True, help="Runs at work at most.")
+@click.option("--at-once", default=20, type=MANY, show_default=True, help="Runs at work at most.")
 @jobs_url_option
 @run_flags_showing(*SHOWN, "--allow-private", "--share", "--data-dir", "--no-memory")
 def serve(
@@ -67,11 +73,12 @@ def serve(
     **flags: Any,
 ) -> None:
     """Serve the page and the API on loopback; takes the flags of a question for its runs."""
-    named = {name: _plain(value) for name, value in given(flags).items()}
+    named = plain(flags)
     settings = options(named, config=True)
     with from_extra("serve"):
-        from agent.serve import app  # noqa: PLC0415 - an extra, of this command alone
-    made = checked_token(token) if token is not None else secrets.token_urlsafe(32)
+        from agent.serve.app import serve_office  # noqa: PLC0415 - an extra, of this command alone
+        from agent.serve.office import Office  # noqa: PLC0415 - as above
+    made = token or secrets.token_urlsafe(32)
 
     async def checkup() -> list[dict[str, Any]]:
         from agent.cli.doctor import machine, network  # noqa: PLC0415 - only where it is asked for
@@ -93,29 +100,18 @@ def serve(
             note(said, "Programs send it as `Authorization: Bearer TOKEN`.")
 
     flags = {**named, "folder": [str(path) for path in folder]}
-    asyncio.run(
-        app.serve(
-            settings,
-            flags,
-            port=port,
-            host=host,
-            names=names,
-            token=made,
-            ticket=ticket,
-            told=lambda event: told(event, 0),
-            checkup=checkup,
-            ready=ready,
-            at_once=at_once,
-            opened=book,
-        )
+    office = Office(
+        settings,
+        flags,
+        at_once=at_once,
+        told=lambda event: told(event, 0),
+        checkup=checkup,
+        opened=book,
     )
-
-
-def _plain(value: Any) -> Any:
-    """Write paths as text: what is handed to a run's process is JSON."""
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    return str(value.resolve()) if isinstance(value, Path) else value
+    serving = serve_office(
+        office, port=port, host=host, names=names, token=made, ticket=ticket, ready=ready
+    )
+    asyncio.run(serving)
 
 
 @click.group()
@@ -161,7 +157,7 @@ def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str
         key, equals, value = setting.partition("=")
         if not equals:
             raise UsageError(f"{setting!r} is no setting", hint="Write it as name=value.")
-        row[key] = _value(value)
+        row[key] = parsed(value, dict)
     row.setdefault("kind", name)
     made, _ = checked(name, row)
     file["channels"] = {**rows, name: row}
@@ -235,12 +231,3 @@ async def _until_stopped(names: list[str], settings: Options) -> None:
     except asyncio.CancelledError:
         if not stopped:
             raise
-
-
-def _value(text: str) -> Any:
-    """Read numbers, lists and tables as JSON has them, all else as text; ids stay text."""
-    try:
-        parsed = json.loads(text)
-    except ValueError:
-        return text
-    return text if isinstance(parsed, str) else parsed

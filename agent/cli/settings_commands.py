@@ -65,7 +65,7 @@ def get(name: str) -> None:
 def set_setting(name: str, value: str) -> None:
     """Write one setting to the file; a value that is not valid changes nothing."""
     field = _field(name)
-    settings = {**read_file(), field: _parsed(value)}
+    settings = {**read_file(), field: parsed(value)}
     checked = options(settings)
     if field == "model" and checked.model:
         endpoint_of(checked.model, settings.get("base_url"), os.environ)
@@ -106,13 +106,13 @@ def _field(name: str) -> str:
     return field
 
 
-def _parsed(value: str) -> object:
-    """Read numbers, booleans and lists as such, all else as text."""
+def parsed(value: str, *kinds: type) -> object:
+    """Read numbers, booleans, lists and `kinds` as JSON has them, all else as text."""
     try:
-        parsed = json.loads(value)
+        found = json.loads(value)
     except ValueError:
         return value
-    return parsed if isinstance(parsed, int | float | list | bool) else value
+    return found if isinstance(found, (int, float, list, bool, *kinds)) else value
 
 
 def _toml(value: object) -> str:
@@ -147,23 +147,6 @@ def variable_of(name: str) -> str:
     return variable
 
 
-def kept() -> dict[str, str]:
-    """Give the variables that are kept, and where their values are: `keyring` or `file`."""
-    return {name: "file" if "value" in row else _HELD for name, row in _keys().rows().items()}
-
-
-def keep(variable: str, value: str) -> str:
-    """Keep a value; gives where: `keyring` or the path of the file."""
-    keys = _keys()
-    return _HELD if keys.put(variable, value) else str(keys.file)
-
-
-def drop(variable: str) -> None:
-    """Forget a value; raises `UsageError` where none is kept."""
-    if not _keys().remove(variable):
-        raise UsageError(f"no key is kept as {variable}", hint="`research keys list` names them.")
-
-
 def fill_environment() -> None:
     """Lay the kept values into the environment; what is set there goes before."""
     keys = _keys()
@@ -188,13 +171,15 @@ def set_key(name: str) -> None:
     variable = variable_of(name)
     value = _typed(variable)
     require_words(value, "a key")
-    print(f"{variable} is kept in {keep(variable, value.strip())}")
+    kept = _keys()
+    print(f"{variable} is kept in {_HELD if kept.put(variable, value.strip()) else kept.file}")
 
 
 @keys.command(name="list")
 def list_keys() -> None:
     """Name the keys that are kept, and where; never their values."""
-    print_rows([*kept().items()], "  ".join, empty=NO_KEYS)
+    rows = [(n, "file" if "value" in row else _HELD) for n, row in _keys().rows().items()]
+    print_rows(rows, "  ".join, empty=NO_KEYS)
 
 
 @keys.command(name="rm")
@@ -202,7 +187,8 @@ def list_keys() -> None:
 def rm_key(name: str) -> None:
     """Forget the key of NAME."""
     variable = variable_of(name)
-    drop(variable)
+    if not _keys().remove(variable):
+        raise UsageError(f"no key is kept as {variable}", hint="`research keys list` names them.")
     print(f"forgot {variable}")
 
 

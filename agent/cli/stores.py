@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import data_dir_option
+from agent.cli.flags import Amount, data_dir_option
 from agent.config import Options, default_data_dir, options, private_folder
 from agent.errors import from_extra
 from agent.journal.runs import Runs
@@ -89,7 +89,7 @@ notify_option = click.option(
 )
 host_delay_option = click.option(
     "--host-delay",
-    type=click.FloatRange(min=0),
+    type=Amount(min=0),
     metavar="S",
     help="Least seconds between two pages of one host, over all questions (0.2).",
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from agent.cli.flags import Anywhere, data_dir_option, number_option, require_words
+from agent.cli.flags import MANY, Anywhere, data_dir_option, number_option, require_words
 from agent.cli.stores import namespace_option, opened
 from agent.cli.terminal import counted, note
 from agent.config import default_data_dir, options
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Place = tuple[Path, Path, str]
 """The data folder, the wiki's own folder, the namespace."""
-_FROM_ONE = click.IntRange(min=1)
 
 
 @click.group(cls=Anywhere, invoke_without_command=True)
@@ -77,8 +76,8 @@ def lint(place: Place) -> int:
 
 @wiki.command()
 @click.argument("path", default="index.md")
-@click.option("--start", default=1, type=_FROM_ONE, show_default=True, help="The first line.")
-@click.option("--lines", default=120, type=_FROM_ONE, show_default=True, help="How many lines.")
+@click.option("--start", default=1, type=MANY, show_default=True, help="The first line.")
+@click.option("--lines", default=120, type=MANY, show_default=True, help="How many lines.")
 @click.pass_obj
 def show(place: Place, path: str, start: int, lines: int) -> None:
     """Show a page, the index unless told."""

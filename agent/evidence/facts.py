@@ -1,7 +1,7 @@
 """The figures, dates and names of a text, and whether a source has them.
 
-Units convert, rounding that says so is allowed for, and so is the sum or difference of two figures
-of one sentence. Months and number words are read in English and German alone.
+Rounding that says so is allowed for, and so is the sum or difference of two figures of one
+passage. Months and number words are read in English and German alone.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from agent.evidence.wording import Token
 
-CONVERSION = 0.02
-"""Rounding that a converted figure may carry: 17 miles are given as 27 km."""
 ABOUT = 0.08
 """How far, relatively, `about 500` may be from the figure that it stands for."""
 FEW = 12
@@ -43,58 +41,23 @@ _MONTHS = {
 } | {"sep": 9}
 
 
-class Unit(NamedTuple):
-    """What a unit measures, and its size in that dimension's base unit."""
-
-    dimension: str
-    factor: float
-
-
-# Conversion factors by the international definitions (BIPM SI Brochure; the 1959 yard and pound
-# agreement). Years and months are mean Gregorian ones, in days.
-_UNITS = {
-    name: Unit(dimension, factor)
-    for dimension, factor, names in (
-        ("length", 1.0, "m metre metres meter meters metern"),
-        ("length", 1000.0, "km kilometre kilometres kilometer kilometers"),
-        ("length", 0.01, "cm centimetre centimetres centimeter centimeters"),
-        ("length", 0.001, "mm millimetre millimetres millimeter millimeters"),
-        ("length", 1609.344, "mi mile miles"),
-        ("length", 0.3048, "ft foot feet"),
-        ("length", 0.0254, "inch inches"),
-        ("area", 1e6, "km2"),
-        ("area", 1e4, "ha hectare hectares hektar"),
-        ("area", 4046.856, "acre acres"),
-        ("volume", 0.001, "l litre litres liter liters"),
-        ("mass", 1.0, "kg kilogram kilograms kilogramme kilo kilos"),
-        ("mass", 0.001, "g gram grams"),
-        ("mass", 1000.0, "t tonne tonnes tonnen"),
-        ("mass", 0.45359237, "lb lbs"),
-        ("power", 1e3, "kw kilowatt kilowatts"),
-        ("power", 1e6, "mw megawatt megawatts"),
-        ("time", 1 / 86400, "s second seconds sekunde sekunden"),
-        ("time", 1 / 1440, "min minute minutes minuten"),
-        ("time", 1 / 24, "h hour hours stunde stunden"),
-        ("time", 1.0, "day days tag tage tagen"),
-        ("time", 7.0, "week weeks woche wochen"),
-        ("time", 30.436875, "month months monat monate monaten"),
-        ("time", 365.2425, "year years jahr jahre jahren"),
-        ("speed", 1.609344, "mph"),
-        ("speed", 1.0, "kmh kph"),
-        ("share", 1.0, "%"),
-        ("pound", 1.0, "£ pound pounds gbp"),
-        ("dollar", 1.0, "$ dollar dollars usd"),
-        ("euro", 1.0, "€ euro euros eur"),
-    )
-    for name in names.split()
-}
+_MEASURES = frozenset(
+    """m metre metres meter meters metern km kilometre kilometres kilometer kilometers cm mm mi
+    mile miles ft foot feet inch inches square sq km2 ha hectare hectares hektar acre acres l
+    litre litres liter liters kg kilogram kilograms kilogramme kilo kilos g gram grams t tonne
+    tonnes tonnen lb lbs kw kilowatt kilowatts mw megawatt megawatts s second seconds sekunde
+    sekunden min minute minutes minuten h hour hours stunde stunden day days tag tage tagen week
+    weeks woche wochen month months monat monate monaten year years jahr jahre jahren mph kmh
+    kph % £ pound pounds gbp $ dollar dollars usd € euro euros eur""".split()
+)
+"""Words and signs beside which four digits are a figure and no year."""
 
 
 class Figure(NamedTuple):
-    """A number of a text with its unit; `text` is how it is printed."""
+    """A number of a text, with the measure beside it; `text` is how the number is printed."""
 
     value: float
-    unit: Unit | None
+    measure: str
     text: str
     about: bool = False
 
@@ -111,11 +74,6 @@ class Date(NamedTuple):
         """Tell whether every part that this date has is the other's."""
         mine, theirs = self[:3], other[:3]
         return all(a is None or a == b for a, b in zip(mine, theirs, strict=True))
-
-
-def unit_named(name: str) -> Unit | None:
-    """Find a unit by its name or sign, in lower case."""
-    return _UNITS.get(name)
 
 
 def month_named(name: str) -> int | None:
@@ -210,7 +168,7 @@ def _stands_as_year(tokens: Sequence[Token], i: int) -> bool:
     plain = tokens[i].end - tokens[i].start == 4
     after = tokens[i + 1].key if i + 1 < len(tokens) else ""
     before = tokens[i - 1].key if i else ""
-    return plain and after not in _UNITS and before not in _UNITS
+    return plain and after not in _MEASURES and before not in _MEASURES
 
 
 def _figure_at(tokens: Sequence[Token], i: int, text: str) -> Figure | None:
@@ -218,18 +176,10 @@ def _figure_at(tokens: Sequence[Token], i: int, text: str) -> Figure | None:
     value = token.value
     if value is None or text[token.start : token.end].casefold() == "one":
         return None
-    after = [t for t in tokens[i + 1 : i + 4] if t.key not in "-‑"]
-    square = after[0].key in {"square", "sq"} if after else False
-    unit = _UNITS.get(after[square].key) if len(after) > square else None
-    end = after[square].end if unit else token.end
-    if unit and square and unit.dimension == "length":
-        unit = Unit("area", unit.factor**2)
-    start = token.start
-    if unit is None and i and tokens[i - 1].key in _UNITS:
-        unit = _UNITS[tokens[i - 1].key]
-        start = tokens[i - 1].start
+    beside = [t.key for t in (*tokens[i + 1 : i + 4], *tokens[max(0, i - 1) : i])]
+    measure = next((key for key in beside if key not in "-‑"), "")
     about = any(t.key in BOUNDS for t in tokens[max(0, i - 2) : i])
-    return Figure(value, unit, text[start:end], about)
+    return Figure(value, measure, text[token.start : token.end], about)
 
 
 def _names(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
@@ -275,12 +225,13 @@ class Known:
         )
 
     def has_figure(self, figure: Figure) -> bool:
-        """Tell whether a figure stands there, in its unit or another, rounded or reckoned."""
+        """Tell whether a figure stands there, as it is, roughly where it says so, or reckoned."""
         thousands = figure.text.partition(".")[2][:3].isdigit() and 1000 * figure.value
         if figure.value in self._values or thousands in self._values:  # 1.250 is 1250 in German
             return True
         return any(
-            any(_says(figure, other) for other in figures) or _reckoned(figure, figures)
+            (figure.about and any(_near(figure, other) for other in figures))
+            or _reckoned(figure, figures)
             for figures in self._figures
         )
 
@@ -305,19 +256,11 @@ def _plain_words(text: str) -> Iterator[str]:
 
 def _is_few(figure: Figure) -> bool:
     """Tell whether a figure is a small one in words, which may count what a page only lists."""
-    return figure.unit is None and figure.text.isalpha() and figure.value <= FEW
+    return figure.text.isalpha() and figure.value <= FEW
 
 
-def _says(mine: Figure, theirs: Figure) -> bool:
-    """Tell whether a claim's figure holds of a page's: converted, or rounded and saying so."""
-    if bool(mine.unit) != bool(theirs.unit):
-        return False
-    if mine.unit and theirs.unit:
-        if mine.unit.dimension != theirs.unit.dimension:
-            return False
-        a, b = mine.value * mine.unit.factor, theirs.value * theirs.unit.factor
-        return math.isclose(a, b, rel_tol=ABOUT if mine.about else CONVERSION)
-    return math.isclose(mine.value, theirs.value, rel_tol=ABOUT) if mine.about else False
+def _near(mine: Figure, theirs: Figure) -> bool:
+    return math.isclose(mine.value, theirs.value, rel_tol=ABOUT)
 
 
 def rounds(mine: float, theirs: float) -> bool:

@@ -1,7 +1,7 @@
-"""The first layer of checking: a sentence, or its quoted words, that stand in the cited text.
+"""The first layer of checking: a sentence that stands in the cited text.
 
-Typography, ellipses, rows of tables (`Header: value`), a title or heading in the place of the
-pronoun, and a question with its answer are allowed for; other words for the same are not.
+Typography, ellipses, rows of tables (`Header: value`) and a question with its answer are allowed
+for; other words for the same are not.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.evidence.passages import HEADING_SEPARATOR, cells_of, columns_of
 from agent.evidence.wording import denies, keys_of, tokens_of, words_of
 from agent.types import Passage, Verdict, VerdictState
 from browser.text.sentences import sentences
-from browser.text.words import FOLDED, STOP_WORDS, content_words
+from browser.text.words import FOLDED, content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,8 +34,6 @@ SHORTEST_PART = 2
 """Words of each part of an elliptic quotation: one word stands anywhere."""
 SHORTEST = 3
 """Words of a sentence that is looked up as it is; fewer stand on a page by chance."""
-MOSTLY = 0.6
-"""Share of a sentence that is quoted where the quoted words decide it."""
 NEAREST = 0.8
 """Share of the best sentence's score from which one is what a question is about."""
 BEFORE = 0.25
@@ -45,9 +43,7 @@ LONGEST_FRAGMENT = 8
 """Words of an answer such as `Ada Holm.`; a longer row of names is a list."""
 
 _ELLIPSIS = re.compile(r"\s*[\[(]?(?:…|\.\.\.+|\. \. \.)[\])]?\s*")
-_QUOTED = re.compile(r"“([^“”]+)”|\"([^\"]+)\"|«([^«»]+)»")
 # English and German; a sentence in another language is looked up as it is.
-_PRONOUNS = frozenset("it he she they er sie es".split())
 _ARTICLES = frozenset("the a an der die das".split())
 _ASKING = frozenset("who whom whose what when where which why how wer was wann wo wie".split())
 _JOINING = _ARTICLES | frozenset("and or of in on at by from to und oder von".split())
@@ -64,11 +60,7 @@ _TITLE_ENDS = (" - ", " – ", " — ", " | ", " (", ": ", " · ")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of a passage, or a row of a table, with its words and their keys.
-
-    `leads` says that no sentence stands before it in its passage but such as begin with a pronoun:
-    what `it` is was said above.
-    """
+    """A sentence of a passage, or a row of a table, with its words and their keys."""
 
     passage: Passage
     start: int
@@ -76,7 +68,6 @@ class Statement:
     tokens: tuple[Token, ...]
     words: tuple[Token, ...]
     keys: tuple[str, ...]
-    leads: bool
 
     @property
     def quote(self) -> str:
@@ -178,8 +169,7 @@ def check_literal(claim: str, ground: Ground) -> Verdict | None:
     whole = parts[0] if parts else []
     if len(whole) < SHORTEST:
         return None
-    found = _check_run(whole, ground, "it stands there word for word")
-    return found or _check_topic(whole, ground) or _quoted(claim, ground)
+    return _check_run(whole, ground, "it stands there word for word")
 
 
 def is_fragment(text: str) -> bool:
@@ -208,7 +198,6 @@ def _goes_on(before: Passage, passage: Passage) -> bool:
 def _statements(passage: Passage) -> Iterator[Statement]:
     whole = passage.kind == "table"
     spans = [(0, len(passage.text))] if whole else sentences(passage.text)
-    leads = True
     for start, end in spans:
         start += len(FOLDED) * passage.text.startswith(FOLDED, start)  # noqa: PLW2901 - it is no word
         tokens = tuple(
@@ -217,8 +206,7 @@ def _statements(passage: Passage) -> Iterator[Statement]:
         )
         words = tuple(words_of(tokens))
         keys = tuple(word.key for word in words)
-        yield Statement(passage, start, end, tokens, words, keys, leads)
-        leads = leads and bool(keys) and keys[0] in _PRONOUNS
+        yield Statement(passage, start, end, tokens, words, keys)
 
 
 def _check_run(keys: Sequence[str], ground: Ground, said: str) -> Verdict | None:
@@ -262,37 +250,6 @@ def _check_parts(parts: Sequence[Sequence[str]], ground: Ground) -> Verdict | No
                 return _supported(quote, passage, "its parts stand there in this order")
             reason = f"the ellipsis leaves out “{hidden[0]}”"
             return Verdict(VerdictState.UNDECIDED, quote, reason, passage=passage.id)
-    return None
-
-
-def said_of_topic(keys: Sequence[str], statement: Statement, ground: Ground) -> list[str] | None:
-    """Write a claim on the page's topic as a statement with a pronoun, or a part of the name, does.
-
-    `Hesk Light was lit in 1811` becomes `it was lit in 1811` for a statement that begins with `it`
-    where the title or a heading is `Hesk Light`; None where the claim or the statement has no such
-    beginning.
-    """
-    own = list(statement.keys)
-    opening = list(itertools.takewhile(lambda word: word.capital, statement.words))
-    by_pronoun = bool(own) and statement.leads and own[0] in _PRONOUNS
-    claim = _without_article(keys)
-    for topic in ground.topics(statement.passage):
-        if claim[: len(topic)] != topic:
-            continue
-        if by_pronoun:
-            return [own[0], *claim[len(topic) :]]
-        named = [word.key for word in opening]
-        if 0 < len(named) < len(topic) and named == topic[-len(named) :]:
-            return [*named, *claim[len(topic) :]]
-    return None
-
-
-def _check_topic(keys: Sequence[str], ground: Ground) -> Verdict | None:
-    for statement in ground.statements:
-        wanted = said_of_topic(keys, statement, ground)
-        if wanted and len(wanted) > SHORTEST and list(statement.keys[: len(wanted)]) == wanted:
-            said = "it stands there of what the page or its section is about"
-            return _supported(statement.quote, statement.passage, said)
     return None
 
 
@@ -340,25 +297,6 @@ def _reads_row(parts: Sequence[Sequence[str]], row: Statement, ground: Ground) -
         elif part not in topics:
             return False
     return met > 1 or (met == 1 and bool(heads))
-
-
-def _quoted(claim: str, ground: Ground) -> Verdict | None:
-    """Let the quoted words of a sentence decide it where it has few others and no denial."""
-    quotes = [next(filter(None, match.groups())) for match in _QUOTED.finditer(claim)]
-    keys = [keys_of(quote) for quote in quotes]
-    around = words_of(tokens_of(_QUOTED.sub(" ", claim)))
-    words = sum(map(len, keys))
-    if not quotes or words < MOSTLY * (words + len(around)):
-        return None
-    if any(denies(word.key) for word in around):
-        return None
-    values = {w for w in around if w.kind != "word" or (w.capital and w.key not in STOP_WORDS)}
-    found = [check_literal(quote, ground) for quote in quotes]
-    carried = [one for one in found if one is not None and one.state is VerdictState.SUPPORTED]
-    known = {key for one in carried for key in keys_of(one.quote)}
-    if len(carried) < len(quotes) or not {value.key for value in values} <= known:
-        return None
-    return replace(carried[0], reason="its quoted words stand there")
 
 
 def _question_and_answer(claim: str) -> tuple[str, str] | None:

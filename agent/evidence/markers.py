@@ -61,7 +61,7 @@ _MARKER = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _DEFINITION = re.compile(r"^ {0,3}\[\^?([\w-]+)\]:[ \t]*(\S.*)$\n?", re.MULTILINE)
-_PART = re.compile(r"(?:S(\d+))?\s?(?:¶\s?(\d+)(?:\s?[-–—]\s?(?:S\d+)?¶?(\d+))?)?")
+_PART = re.compile(r"(?:S(\d+))?(?:\s?¶\s?(\d+)(?:\s?[-–—]\s?(?:S\d+)?¶?(\d+))?)?")
 _BARE_LABEL = re.compile(rf"\^?\d{{1,3}}|{_ITEM}|source|link", re.IGNORECASE)
 
 
@@ -140,15 +140,14 @@ class MarkerReader:
         references: list[CitedId] = []
         unknown: list[str] = []
         source = 0
-        for part in re.split(r"\s?(?:[,;&]|and)\s?", text):
-            match = _PART.fullmatch(part.strip())
-            if match is None:
+        for match in _PART.finditer(text):
+            if not match[0]:
                 continue
             source = int(match[1]) if match[1] else source
             found = self._existing(source, match[2], match[3])
             references.extend(found)
             if not found:
-                unknown.append(part.strip())
+                unknown.append(match[0].strip())
         return Marker(0, tuple(references), tuple(unknown))
 
     def _existing(self, source: int, first: str | None, last: str | None) -> list[CitedId]:

@@ -58,9 +58,13 @@ _PAGE = """<!doctype html>
 def render_html(folder: Path) -> bytes:
     """Write the run as one HTML file."""
     record = FinishedRun.read(folder)
+    return whole_page(record.report.question, report_body(record), _footer(record))
+
+
+def whole_page(title: str, body: str, footer: str = "") -> bytes:
+    """Write a page of its own around a body of HTML, in the style of reports."""
     style = resources.files("agent.export").joinpath("report.css").read_text(encoding="utf-8")
-    body, title, footer = report_body(record), escape(record.report.question), _footer(record)
-    page = _PAGE.format(title=title, style=style, body=body, footer=footer)
+    page = _PAGE.format(title=escape(title), style=style, body=body, footer=footer)
     return clean(page).encode("utf-8", "replace")
 
 

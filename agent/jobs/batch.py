@@ -14,7 +14,6 @@ import json
 import re
 from dataclasses import dataclass
 from html import escape
-from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from ruamel.yaml import YAML
@@ -24,8 +23,8 @@ from agent.config import options as checked
 from agent.errors import UsageError
 from agent.export import write_file
 from agent.export.markup import cited, prose, with_uncited
-from agent.jobs.job import ENDED, JobSpec
-from agent.jobs.jobs import plain
+from agent.export.report_html import whole_page
+from agent.jobs.job import ENDED, JobSpec, plain
 from agent.types import Report
 
 if TYPE_CHECKING:
@@ -260,7 +259,7 @@ class _Result:
     def html(self) -> bytes:
         head = f'<h1>{escape(self.item.question)}</h1>\n<p class="facts">{escape(self.status)}</p>'
         if self.report is None:
-            return _page(self.item.question, f"{head}\n<p>{escape(self.error)}</p>")
+            return whole_page(self.item.question, f"{head}\n<p>{escape(self.error)}</p>")
         report = self.report
         answer = cited(prose(with_uncited(report.answer, report)), report)
         sources = "\n".join(
@@ -274,7 +273,7 @@ class _Result:
         failed = f'<p class="failed">{escape(self.error)}</p>' if self.error else ""
         back = '<p class="meta"><a href="../index.html">all questions</a></p>'
         body = f'{head}\n{failed}<div class="answer">{answer}</div>\n{sources}\n{back}'
-        return _page(self.item.question, body)
+        return whole_page(self.item.question, body)
 
 
 def _index(rows: Sequence[_Result]) -> bytes:
@@ -286,24 +285,7 @@ def _index(rows: Sequence[_Result]) -> bytes:
     done = sum(row.status == "answered" for row in rows)
     head = f'<h1>{len(rows)} questions</h1>\n<p class="facts">{done} answered</p>'
     table = f"<table>\n<tr><th>n</th><th>question</th><th>status</th></tr>\n{lines}\n</table>"
-    return _page(f"{len(rows)} questions", f"{head}\n{table}")
-
-
-_POLICY: Final = (
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-)
-
-
-def _page(title: str, body: str) -> bytes:
-    style = resources.files("agent.export").joinpath("report.css").read_text(encoding="utf-8")
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="referrer" content="no-referrer">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
-    ).encode("utf-8", "replace")
+    return whole_page(f"{len(rows)} questions", f"{head}\n{table}")
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:

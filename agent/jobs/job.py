@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,6 +13,8 @@ from agent.errors import UsageError
 from agent.journal.runs import new_id
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dbos import WorkflowStatus
 
 Kind = Literal["ask", "monitor", "remind"]
@@ -29,14 +32,16 @@ _LANE: Final = 4 * HIGHEST
 _ATTEMPT: Final = "~"
 
 
-class JobSpec(BaseModel):
-    """What was asked for; it travels to the worker as JSON.
+class NoSuchJob(UsageError):
+    """No job, schedule or monitor is called so."""
+
+
+class AskedJob(BaseModel):
+    """What was asked for, and how it is treated.
 
     `question` is the text of an `ask` and a `remind`, the name of a `monitor`. `options` are the
     flags of the run that were given, `run` is the id that its record gets, the same at every
-    attempt. `after` names jobs whose answers are handed on, `context` holds answers (Markdown)
-    that stood already. `ttl` and `expires`: seconds, and the time (epoch s) after which it is not
-    begun any more.
+    attempt. `after` names jobs whose answers are handed on.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -44,20 +49,29 @@ class JobSpec(BaseModel):
     id: str
     kind: Kind = "ask"
     question: str
-    options: dict[str, Any] = Field(default_factory=dict)
     run: str = Field(default_factory=lambda given: run_id_of(given["id"]))
     priority: int = Field(0, ge=-HIGHEST, le=HIGHEST)
     lane: Lane = "user"
     after: tuple[str, ...] = ()
+    attempt: int = 1
+    retry: int = Field(0, ge=0, le=20)
+    origin: str = "person"
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+class JobSpec(AskedJob):
+    """A job as it travels to the worker, as JSON.
+
+    `context` holds answers (Markdown) that stood already. `expires` is the time (epoch s) after
+    which it is not begun any more.
+    """
+
     context: tuple[str, ...] = ()
     continues: str | None = None
-    retry: int = Field(0, ge=0, le=20)
     base_delay: float = Field(BASE_DELAY_S, gt=0)
     expires: float | None = None
     notify: tuple[str, ...] = ()
-    origin: str = "person"
     queue: str = QUEUE
-    attempt: int = 1
 
     @property
     def workflow(self) -> str:
@@ -85,7 +99,7 @@ class JobOutcome(BaseModel):
     again: bool = False
 
 
-class Job(BaseModel):
+class Job(AskedJob):
     """A job as people and programs see it; times are UTC.
 
     `status` is that of the report, `error` why there is none or it failed. `worker` is who has it,
@@ -93,20 +107,8 @@ class Job(BaseModel):
     it was asked for.
     """
 
-    model_config = ConfigDict(frozen=True)
-
-    id: str
-    kind: Kind
-    question: str
     state: State
     status: str = ""
-    run: str
-    priority: int
-    lane: Lane
-    after: tuple[str, ...] = ()
-    attempt: int = 1
-    retry: int = 0
-    origin: str = "person"
     created: datetime
     due: datetime | None = None
     started: datetime | None = None
@@ -117,7 +119,6 @@ class Job(BaseModel):
     error: str = ""
     hint: str = ""
     untold: tuple[str, ...] = ()
-    options: dict[str, Any] = Field(default_factory=dict)
     report: dict[str, Any] | None = None
 
 
@@ -213,3 +214,14 @@ def seconds_of(text: str) -> float:
     if total <= 0:
         raise UsageError(f"{text!r} is no length of time", hint="Such as 90s, 20m, 2h or 1d.")
     return total
+
+
+def plain(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the flags that were given as JSON; a path becomes absolute: a worker is elsewhere."""
+
+    def written(value: Any) -> Any:
+        if isinstance(value, Path):
+            return str(value.absolute())
+        return [written(one) for one in value] if isinstance(value, tuple | list) else value
+
+    return {name: written(value) for name, value in flags.items() if value not in (None, ())}

@@ -6,7 +6,6 @@ import logging
 import os
 import time
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import sqlalchemy as sa
@@ -21,10 +20,12 @@ from agent.jobs.job import (
     QUEUE,
     Job,
     JobSpec,
+    NoSuchJob,
     attempt_id,
     fresh_id,
     job_id_of,
     job_of,
+    plain,
     run_id_of,
     seconds_of,
     spec_of,
@@ -36,6 +37,7 @@ from agent.run.record import RunRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from dbos import EnqueueOptions, WorkflowStatus
 
@@ -122,50 +124,35 @@ class Jobs:
         self,
         question: str,
         *,
-        kind: Any = "ask",
-        priority: int = 0,
-        lane: Any = "user",
         after: Sequence[str] = (),
         ttl: float | str | None = None,
         delay: float = 0.0,
-        retry: int = 0,
-        base_delay: float | None = None,
         notify: Sequence[str] = (),
-        origin: str = "person",
         id: str | None = None,  # noqa: A002 - the field's name
-        queue: str = QUEUE,
-        **flags: Any,
+        **given: Any,
     ) -> Job:
         """Add a job; one whose `id` is known is left as it is, and given back.
 
         `after` names jobs or runs whose answers are handed on, `ttl` (seconds, or `2h`) says how
-        long it may wait to begin, `delay` (s) when it may at the earliest, `retry` how often it is
-        tried again. `flags` are those of `research`. Raises `UsageError` for what cannot be done.
+        long it may wait to begin, `delay` (s) when it may at the earliest. `given` are fields of
+        `JobSpec` (`priority`, `retry`, …) and flags of `research`. Raises `UsageError` for what
+        cannot be done.
         """
         if not question.strip():
             raise UsageError("a job needs a question")
-        given = plain(flags)
-        if kind == "ask":
-            options(given)  # raises UsageError now, not on a worker
+        own = {name: given.pop(name) for name in JobSpec.model_fields.keys() & given.keys()}
+        flags = plain(given)
+        if own.get("kind", "ask") == "ask":
+            options(flags)  # raises UsageError now, not on a worker
         check_targets(notify)
-        waits, continues, context = self._handed(after)
+        waits, own["continues"], own["context"] = self._handed(after)
+        if ttl is not None:
+            wait = seconds_of(ttl) if isinstance(ttl, str) else ttl
+            own["expires"] = time.time() + delay + wait
+        name = id or fresh_id()
+        own["run"] = run_id_of(id) if id else name
         spec = JobSpec(
-            id=(name := id or fresh_id()),
-            kind=kind,
-            question=question.strip(),
-            options=given,
-            run=run_id_of(id) if id else name,
-            priority=priority,
-            lane=lane,
-            after=waits,
-            continues=continues,
-            context=context,
-            retry=retry,
-            expires=time.time() + delay + _seconds(ttl) if ttl is not None else None,
-            notify=tuple(notify),
-            origin=origin,
-            queue=queue,
-            **({"base_delay": base_delay} if base_delay else {}),
+            id=name, question=question.strip(), options=flags, after=waits, notify=notify, **own
         )
         self.enqueue(spec, delay=delay, waits=bool(waits))
         return self.show(spec.id)
@@ -223,7 +210,7 @@ class Jobs:
     def show(self, name: str) -> Job:
         """Give a job by its id or the unambiguous beginning of it, with its report.
 
-        Raises `UsageError`.
+        Raises `NoSuchJob`.
         """
         if (job := self.find(name)) is not None:
             return job
@@ -232,7 +219,7 @@ class Jobs:
         if len(ids) == 1 and (job := self.find(ids.pop())) is not None:
             return job
         hint = "Say more of it." if ids else "`research queue list` lists them."
-        raise UsageError(f"{'several jobs begin with' if ids else 'no job'} {name}", hint=hint)
+        raise NoSuchJob(f"{'several jobs begin with' if ids else 'no job'} {name}", hint=hint)
 
     def _rows(self, **wanted: Any) -> Sequence[WorkflowStatus]:
         """List attempts without reports; what is no field of a row is one of its attributes."""
@@ -408,18 +395,3 @@ def enqueue_options(spec: JobSpec, delay: float, *, waits: bool = False) -> Enqu
     if delay > 0:
         options["delay_seconds"] = delay
     return options
-
-
-def _seconds(value: float | str) -> float:
-    return seconds_of(value) if isinstance(value, str) else value
-
-
-def plain(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the flags that were given as JSON; a path becomes absolute: a worker is elsewhere."""
-
-    def written(value: Any) -> Any:
-        if isinstance(value, Path):
-            return str(value.absolute())
-        return [written(one) for one in value] if isinstance(value, tuple | list) else value
-
-    return {name: written(value) for name, value in flags.items() if value not in (None, ())}

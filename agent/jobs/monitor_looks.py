@@ -61,7 +61,9 @@ async def look(
         outcome = await ask(spec.model_copy(update={"options": monitor.options}))
         if outcome.state != "done" or outcome.report is None or outcome.status == "partial":
             return outcome
-        now = _compare_answers(before, outcome.report["answer"])
+        now = (before or MonitorState(at=datetime.now(UTC))).model_copy(
+            update={"at": datetime.now(UTC), "answer": outcome.report["answer"]}
+        )
         diff = _diff_of_answers(before.answer, now.answer) if before else ""
         run: str | None = spec.run
         usd = outcome.usd
@@ -82,11 +84,6 @@ async def look(
     await asyncio.to_thread(jobs.database.keep, STATES, name, now.model_dump(mode="json"))
     status = "first" if before is None else ("changed" if diff else "same")
     return JobOutcome(state="done", status=status, usd=usd, report={"answer": diff})
-
-
-def _compare_answers(before: MonitorState | None, answer: str) -> MonitorState:
-    state = before or MonitorState(at=datetime.now(UTC))
-    return state.model_copy(update={"at": datetime.now(UTC), "answer": answer})
 
 
 def _diff_of_answers(before: str, after: str) -> str:
@@ -110,7 +107,7 @@ async def _look_at_page(
         for n in range(monitor.learn if before is None else 1):
             if n:
                 await asyncio.sleep(monitor.gap)
-            page, html = await (_in_browser if monitor.element else _over_http)(web, monitor)
+            page, html = await _read(web, monitor)
             found = await asyncio.to_thread(_blocks, monitor, page, html)
             if not found and before is None:
                 raise WebOutOfReach(
@@ -119,21 +116,17 @@ async def _look_at_page(
                 )
             reads.append((page, found))
     page, blocks = reads[-1]
-    noise = (
-        page_changes.learn([read for _, read in reads])
-        if before is None
-        else frozenset((path, form) for path, form in before.noise)
-    )
+    noise = page_changes.learn([read for _, read in reads]) if before is None else before.noise
     now = MonitorState(
         at=page.fetched_at,
         sha256=await asyncio.to_thread(folder.keep, page.body),
-        blocks=page_changes.to_rows(blocks),
-        noise=sorted([path, form] for path, form in noise),
+        blocks=tuple(blocks),
+        noise=noise,
         figure=before.figure if before else page_changes.figure_in(blocks),
     )
     if before is None:
         return now, ""
-    differ = page_changes.changes(page_changes.from_rows(before.blocks), blocks, noise)
+    differ = page_changes.changes(before.blocks, blocks, noise)
     diff = "\n".join(change.told() for change in differ)
     if not blocks and before.blocks:
         return now, f"@ {monitor.part or 'all text'} is no longer on the page\n{diff}"
@@ -145,13 +138,11 @@ async def _look_at_page(
     return now.model_copy(update={"figure": figure}), diff
 
 
-async def _over_http(web: Web, monitor: Monitor) -> tuple[Page, bytes]:
-    page = await web.reader.read(monitor.target)
-    return page, page.body
-
-
-async def _in_browser(web: Web, monitor: Monitor) -> tuple[Page, bytes]:
-    """Read the page where its elements are told again; gives the HTML of the one chosen."""
+async def _read(web: Web, monitor: Monitor) -> tuple[Page, bytes]:
+    """Read the page; where an element was chosen in the browser, which gives its HTML."""
+    if not monitor.element:
+        page = await web.reader.read(monitor.target)
+        return page, page.body
     async with opened_tab(web, monitor.target) as tab:
         html = await tab.identified(monitor.element)
         return await web.reader.read_tab(tab), html.encode("utf-8", "replace")

@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.config import options as checked
 from agent.errors import UsageError
 from agent.jobs import page_changes
-from agent.jobs.jobs import plain
-from agent.jobs.schedules import add_schedule, remove_schedule, run_schedule
+from agent.jobs.job import NoSuchJob, plain
+from agent.jobs.schedules import Schedules
 from browser.net.url import is_web_url
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ class MonitorState(BaseModel):
 
     at: datetime
     sha256: str = ""
-    blocks: list[list[str]] = Field(default_factory=list)
-    noise: list[list[str]] = Field(default_factory=list)
+    blocks: tuple[page_changes.PageBlock, ...] = ()
+    noise: frozenset[tuple[str, str]] = frozenset()
     answer: str = ""
     figure: float | None = None
 
@@ -98,82 +98,87 @@ class MonitorChange(BaseModel):
     run: str | None = None
 
 
-def monitors(jobs: Jobs) -> list[Monitor]:
-    """Give all monitors, by name."""
-    return [Monitor.model_validate(row) for row in jobs.database.notes(MONITORS).values()]
+class Monitors:
+    """What is watched, by name; what is not there raises `NoSuchJob`."""
 
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+        self.looks = Schedules(jobs, watched=True)
 
-def find_monitor(jobs: Jobs, name: str) -> Monitor:
-    """Find a monitor by its name; raises `UsageError`."""
-    row = jobs.database.note(MONITORS, name)
-    if row is None:
-        raise UsageError(f"no monitor {name}", hint="`research monitor list` lists them.")
-    return Monitor.model_validate(row)
+    def all(self) -> list[Monitor]:
+        """Give them by name."""
+        rows = self._jobs.database.notes(MONITORS).values()
+        return [Monitor.model_validate(row) for row in rows]
 
+    def find(self, name: str) -> Monitor:
+        """Find one by its name."""
+        row = self._jobs.database.note(MONITORS, name)
+        if row is None:
+            raise NoSuchJob(f"no monitor {name}", hint="`research monitor list` lists them.")
+        return Monitor.model_validate(row)
 
-def monitor_changes(jobs: Jobs, name: str) -> list[MonitorChange]:
-    """Give the changes that a monitor told, the oldest first."""
-    rows = jobs.database.notes(f"{CHANGES}:{name}").values()
-    return [MonitorChange.model_validate(row) for row in rows]
+    def changes(self, name: str) -> list[MonitorChange]:
+        """Give the changes that one told, the oldest first."""
+        rows = self._jobs.database.notes(f"{CHANGES}:{name}").values()
+        return [MonitorChange.model_validate(row) for row in rows]
 
+    def add(
+        self,
+        target: str,
+        *,
+        name: str | None = None,
+        every: str = EVERY,
+        zone: str | None = None,
+        words: str = "",
+        css: str = "",
+        element: Mapping[str, str] | None = None,
+        when: str = "",
+        learn: int = LEARN,
+        gap: float = LEARN_GAP_S,
+        notify: tuple[str, ...] = (),
+        until: datetime | None = None,
+        **flags: Any,
+    ) -> Monitor:
+        """Watch a page (an address) or an answer (a question), up to `until`.
 
-def add_monitor(
-    jobs: Jobs,
-    target: str,
-    *,
-    name: str | None = None,
-    every: str = EVERY,
-    zone: str | None = None,
-    words: str = "",
-    css: str = "",
-    element: Mapping[str, str] | None = None,
-    when: str = "",
-    learn: int = LEARN,
-    gap: float = LEARN_GAP_S,
-    notify: tuple[str, ...] = (),
-    until: datetime | None = None,
-    **flags: Any,
-) -> Monitor:
-    """Watch a page (an address) or an answer (a question), up to `until`; raises `UsageError`."""
-    kind: Literal["page", "answer"] = "page" if is_web_url(target.strip()) else "answer"
-    if kind == "answer" and target.isascii() and len(target.split()) < 2:
-        hint = "An address begins with https://; a question has more than one word."
-        raise UsageError(f"{target!r} is neither an address nor a question", hint=hint)
-    if kind == "answer" and (words or css or element or when):
-        raise UsageError("parts and figures are of pages; of a question the answer is watched")
-    if when and not CONDITION.fullmatch(when):
-        raise UsageError(f"{when!r} is no condition", hint="Such as '<100', '>=5' or '10%'.")
-    if not 2 <= learn <= _MOST_LEARN:
-        raise UsageError(f"noise is learned from 2 to {_MOST_LEARN} reads, not {learn}")
-    page_changes.blocks_of(b"<p>x", "text/html", css)  # raises for what is no selector
-    given = plain(flags)
-    checked(given)
-    made = add_schedule(
-        jobs, every, target, name=name, zone=zone, kind="monitor", notify=notify, until=until
-    )
-    found = Monitor(
-        name=made.name, target=made.question, kind=kind, every=every, words=words, css=css,
-        element=dict(element or {}), when=when, learn=learn, gap=gap, options=given,
-        created=datetime.now(UTC), until=until,
-    )  # fmt: skip
-    jobs.database.drop(STATES, found.name)
-    jobs.database.keep(MONITORS, found.name, found.model_dump(mode="json"))
-    run_schedule(jobs, found.name)  # the first look
-    return found
+        One of the same name is replaced. Raises `UsageError`.
+        """
+        kind: Literal["page", "answer"] = "page" if is_web_url(target.strip()) else "answer"
+        if kind == "answer" and target.isascii() and len(target.split()) < 2:
+            hint = "An address begins with https://; a question has more than one word."
+            raise UsageError(f"{target!r} is neither an address nor a question", hint=hint)
+        if kind == "answer" and (words or css or element or when):
+            raise UsageError("parts and figures are of pages; of a question the answer is watched")
+        if when and not CONDITION.fullmatch(when):
+            raise UsageError(f"{when!r} is no condition", hint="Such as '<100', '>=5' or '10%'.")
+        if not 2 <= learn <= _MOST_LEARN:
+            raise UsageError(f"noise is learned from 2 to {_MOST_LEARN} reads, not {learn}")
+        page_changes.blocks_of(b"<p>x", "text/html", css)  # raises for what is no selector
+        given = plain(flags)
+        checked(given)
+        made = self.looks.add(
+            every, target, name=name, zone=zone, kind="monitor", notify=notify, until=until
+        )
+        found = Monitor(
+            name=made.name, target=made.question, kind=kind, every=every, words=words, css=css,
+            element=dict(element or {}), when=when, learn=learn, gap=gap, options=given,
+            created=datetime.now(UTC), until=until,
+        )  # fmt: skip
+        self._jobs.database.drop(STATES, found.name)
+        self._jobs.database.keep(MONITORS, found.name, found.model_dump(mode="json"))
+        self.run(found.name)  # the first look
+        return found
 
+    def remove(self, name: str) -> None:
+        """Watch no longer; what was kept stays."""
+        self._jobs.database.drop(MONITORS, self.find(name).name)
+        self._jobs.database.drop(STATES, name)
+        with suppress(NoSuchJob):  # one that was watched up to a time has none left
+            self.looks.remove(name)
 
-def remove_monitor(jobs: Jobs, name: str) -> None:
-    """Watch no longer; raises `UsageError`."""
-    if not jobs.database.drop(MONITORS, name):
-        raise UsageError(f"no monitor {name}", hint="`research monitor list` lists them.")
-    jobs.database.drop(STATES, name)
-    with suppress(UsageError):  # one that was watched up to a time has none left
-        remove_schedule(jobs, name)
-
-
-def run_monitor(jobs: Jobs, name: str) -> Job:
-    """Look now; gives the job."""
-    return run_schedule(jobs, find_monitor(jobs, name).name)
+    def run(self, name: str) -> Job:
+        """Look now; gives the job."""
+        return self.looks.run(name)
 
 
 def evidence_folder(jobs: Jobs, name: str) -> Path:

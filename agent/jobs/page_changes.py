@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lxml.cssselect import CSSSelector, SelectorError
 from lxml.etree import XPathError
@@ -23,7 +23,7 @@ from browser.extract.tree import parse_html
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from lxml import etree
 
@@ -41,8 +41,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _CELLS: Final = frozenset({"td", "th"})
 
 
-@dataclass(frozen=True, slots=True)
-class PageBlock:
+class PageBlock(NamedTuple):
     """A text of a page: `path` is the tags and classes above it, `heading` what it stands under."""
 
     path: str
@@ -93,7 +92,7 @@ def blocks_of(body: bytes, content_type: str, css: str = "", words: str = "") ->
             parts = list(CSSSelector(css)(root))  # type: ignore[arg-type] # elements, for CSS
         except (SelectorError, XPathError) as error:
             raise UsageError(f"{css!r} is no CSS selector: {error}") from error
-    found = [block for part in parts for block in _walk(part)]
+    found = [block for part in parts for block in _BlockWalk(part).found]
     wanted = words.casefold()
     if wanted:
         found = [b for b in found if wanted in b.text.casefold() or wanted in b.heading.casefold()]
@@ -103,29 +102,30 @@ def blocks_of(body: bytes, content_type: str, css: str = "", words: str = "") ->
 class _BlockWalk:
     """Goes through a part in the order of the page, and gathers texts into blocks."""
 
-    def __init__(self) -> None:
+    def __init__(self, part: etree._Element) -> None:
         self.found: list[PageBlock] = []
         self._pieces: list[str] = []
         self._heading = ""
+        self._visit(part, part)
 
-    def visit(self, element: etree._Element, at: etree._Element) -> None:
+    def _visit(self, element: etree._Element, at: etree._Element) -> None:
         """Take in an element; `at` is the one whose block its text would belong to."""
         tag = element.tag
         if not isinstance(tag, str) or tag in _UNREAD:
             return
         inline = tag in _INLINE and element is not at
         if not inline:
-            self.end(at)
+            self._end(at)
             at = element
         self._pieces += [" | "] if tag in _CELLS else [" "] if tag == "br" else []
         self._pieces.append(element.text or "")
         for child in element:
-            self.visit(child, at)
+            self._visit(child, at)
             self._pieces.append(child.tail or "")
         if not inline:
-            self.end(at)
+            self._end(at)
 
-    def end(self, at: etree._Element) -> None:
+    def _end(self, at: etree._Element) -> None:
         """End the block of an element."""
         text = clean(" ".join("".join(self._pieces).split())).strip(" |")
         self._pieces.clear()
@@ -135,12 +135,6 @@ class _BlockWalk:
         self.found.append(PageBlock(_path(at), text, "" if is_heading else self._heading))
         if is_heading:
             self._heading = text
-
-
-def _walk(part: etree._Element) -> list[PageBlock]:
-    walk = _BlockWalk()
-    walk.visit(part, part)
-    return walk.found
 
 
 def _path(element: etree._Element) -> str:
@@ -296,13 +290,3 @@ def _number(said: str) -> float:
         return float(said.replace(last, ""))
     whole = said.replace("," if last == "." else ".", "")
     return float(whole.replace(last, "."))
-
-
-def to_rows(blocks: Sequence[PageBlock]) -> list[list[Any]]:
-    """Write blocks as JSON."""
-    return [[block.path, block.text, block.heading] for block in blocks]
-
-
-def from_rows(rows: Iterable[Sequence[Any]]) -> list[PageBlock]:
-    """Read blocks from JSON."""
-    return [PageBlock(*map(str, row)) for row in rows]

@@ -19,8 +19,8 @@ from tzlocal import get_localzone_name
 
 from agent.config import options as checked
 from agent.errors import UsageError
-from agent.jobs.job import JobSpec, Kind
-from agent.jobs.jobs import check_targets, plain
+from agent.jobs.job import JobSpec, Kind, NoSuchJob, plain
+from agent.jobs.jobs import check_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,84 +104,89 @@ class Schedule(BaseModel):
         return self.model_copy(update={"seen": now, "next": next(self.times(now), None)})
 
 
-def schedules(jobs: Jobs) -> list[Schedule]:
-    """Give all schedules, by name."""
-    return [Schedule.model_validate(row) for row in jobs.database.notes(_KIND).values()]
+class Schedules:
+    """What comes back, by name: questions and reminders, or, if `watched`, the looks of monitors.
 
-
-def find_schedule(jobs: Jobs, name: str) -> Schedule:
-    """Find a schedule by its name; raises `UsageError`."""
-    row = jobs.database.note(_KIND, name)
-    if row is None:
-        raise UsageError(f"no schedule {name}", hint="`research schedule list` lists them.")
-    return Schedule.model_validate(row)
-
-
-def add_schedule(
-    jobs: Jobs,
-    when: str,
-    question: str,
-    *,
-    name: str | None = None,
-    zone: str | None = None,
-    now: datetime | None = None,
-    kind: Any = "ask",
-    missed: Any = "once",
-    retry: int = 1,
-    notify: tuple[str, ...] = (),
-    until: datetime | None = None,
-    **flags: Any,
-) -> Schedule:
-    """Have a question asked again and again, or once later; raises `UsageError`.
-
-    `when` is cron's five fields or plain words, `zone` a name of the tz database (the machine's);
-    after `until` it does not come any more.
-    One of the same name is replaced.
+    What is not there raises `NoSuchJob`.
     """
-    if not question.strip():
-        raise UsageError("a schedule needs a question")
-    check_targets(notify)
-    zone, now = _zone(zone), now or datetime.now(UTC)
-    given = plain(flags)
-    if kind == "ask":
-        checked(given)
-    words = re.findall(r"\w+", question.lower())[:4]
-    made = Schedule(
-        name=name or _unused(jobs, "-".join(words)[:60] or "question"),
-        when=when.strip(),
-        question=question.strip(),
-        kind=kind,
-        options=given,
-        zone=zone,
-        until=until,
-        since=now,
-        seen=now,
-        missed=missed,
-        retry=retry,
-        notify=notify,
-        **read_when(when, zone, now),
-    )
-    try:
-        made = made.after(now)
-    except (CronSimError, StopIteration, OverflowError) as error:
-        raise UsageError(f"{when!r} never comes", hint=_HINT) from error
-    if made.next is None:
-        raise UsageError(f"{when!r} is past")
-    jobs.database.keep(_KIND, made.name, made.model_dump(mode="json"))
-    return made
 
+    def __init__(self, jobs: Jobs, *, watched: bool = False) -> None:
+        self._jobs = jobs
+        self._watched = watched
 
-def remove_schedule(jobs: Jobs, name: str) -> None:
-    """Take a schedule away; jobs that it made stay. Raises `UsageError`."""
-    if not jobs.database.drop(_KIND, name):
-        raise UsageError(f"no schedule {name}", hint="`research schedule list` lists them.")
+    def all(self) -> list[Schedule]:
+        """Give them by name."""
+        rows = self._jobs.database.notes(_KIND).values()
+        found = (Schedule.model_validate(row) for row in rows)
+        return [one for one in found if (one.kind == "monitor") is self._watched]
 
+    def find(self, name: str) -> Schedule:
+        """Find one by its name."""
+        for one in self.all():
+            if one.name == name:
+                return one
+        kind = "monitor" if self._watched else "schedule"
+        raise NoSuchJob(f"no {kind} {name}", hint=f"`research {kind} list` lists them.")
 
-def run_schedule(jobs: Jobs, name: str) -> Job:
-    """Fire a schedule now, whatever it says; gives its job."""
-    found = find_schedule(jobs, name)
-    now = datetime.now(UTC)
-    return _fire(jobs, found, f"{now:%Y%m%dT%H%M%S.%fZ}", lane="user")
+    def add(
+        self,
+        when: str,
+        question: str,
+        *,
+        name: str | None = None,
+        zone: str | None = None,
+        now: datetime | None = None,
+        notify: tuple[str, ...] = (),
+        kind: Any = "ask",
+        missed: Any = "once",
+        retry: int = 1,
+        until: datetime | None = None,
+        **flags: Any,
+    ) -> Schedule:
+        """Have a question asked again and again, or once later; raises `UsageError`.
+
+        `when` is cron's five fields or plain words, `zone` a name of the tz database (the
+        machine's); after `until` it does not come any more. One of the same name is replaced.
+        """
+        if not question.strip():
+            raise UsageError("a schedule needs a question")
+        check_targets(notify)
+        zone, now, given = _zone(zone), now or datetime.now(UTC), plain(flags)
+        if kind == "ask":
+            checked(given)
+        made = Schedule(
+            name=self._free(name, question), when=when.strip(), question=question.strip(),
+            kind=kind, options=given, zone=zone, until=until, since=now, seen=now, missed=missed,
+            retry=retry, notify=notify, **read_when(when, zone, now),
+        )  # fmt: skip
+        try:
+            made = made.after(now)
+        except (CronSimError, StopIteration, OverflowError) as error:
+            raise UsageError(f"{when!r} never comes", hint=_HINT) from error
+        if made.next is None:
+            raise UsageError(f"{when!r} is past")
+        self._jobs.database.keep(_KIND, made.name, made.model_dump(mode="json"))
+        return made
+
+    def _free(self, name: str | None, question: str) -> str:
+        """Give the name asked for, unless it is one of the other kind; else one of the words."""
+        known = self._jobs.database.notes(_KIND)
+        if name is not None:
+            if name in known and (known[name]["kind"] == "monitor") is not self._watched:
+                raise UsageError(f"{name} is a {'schedule' if self._watched else 'monitor'}")
+            return name
+        plainly = "-".join(re.findall(r"\w+", question.lower())[:4])[:60] or "question"
+        numbered = (plainly, *(f"{plainly}-{n}" for n in range(2, len(known) + 3)))
+        return next(one for one in numbered if one not in known)
+
+    def remove(self, name: str) -> None:
+        """Take one away; jobs that it made stay."""
+        self._jobs.database.drop(_KIND, self.find(name).name)
+
+    def run(self, name: str) -> Job:
+        """Fire one now, whatever it says; gives its job."""
+        now = datetime.now(UTC)
+        return _fire(self._jobs, self.find(name), f"{now:%Y%m%dT%H%M%S.%fZ}", lane="user")
 
 
 def fire_due(jobs: Jobs, now: datetime | None = None) -> list[str]:
@@ -202,25 +207,10 @@ def fire_due(jobs: Jobs, now: datetime | None = None) -> list[str]:
 
 
 def _fire(jobs: Jobs, found: Schedule, time: str, *, lane: Any = "autonomy") -> Job:
-    name = f"{found.name}-{time}"
-    spec = JobSpec(
-        id=name,
-        kind=found.kind,
-        question=found.question,
-        options=found.options,
-        lane=lane,
-        retry=found.retry,
-        notify=found.notify,
-        origin=f"schedule:{found.name}",
-    )
-    jobs.enqueue(spec)
+    name, origin = f"{found.name}-{time}", f"schedule:{found.name}"
+    asked = found.model_dump(include={"kind", "question", "options", "retry", "notify"})
+    jobs.enqueue(JobSpec(id=name, lane=lane, origin=origin, **asked))
     return jobs.show(name)
-
-
-def _unused(jobs: Jobs, name: str) -> str:
-    known = jobs.database.notes(_KIND)
-    numbered = (name, *(f"{name}-{n}" for n in range(2, len(known) + 3)))
-    return next(one for one in numbered if one not in known)
 
 
 def _zone(name: str | None) -> str:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import AliasChoices, Field
 
 from agent.errors import ToolError, UsageError
-from agent.jobs.monitors import add_monitor, monitors, remove_monitor
-from agent.jobs.schedules import add_schedule, remove_schedule, schedules
+from agent.jobs.monitors import Monitors
+from agent.jobs.schedules import Schedules
 from agent.tools.context import web_of
 from agent.tools.page_tools import open_tab
-from agent.tools.registry import Handler, NoParams, Params, Risk, Tool, ToolResult, ToolSource
+from agent.tools.registry import Risk, Tool, ToolResult, ToolSource, tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,97 +42,47 @@ _NOT_HANDED_ON: Final = {
 _NO_WORKER: Final = "nothing is done before somebody starts `research worker`: tell the person"
 
 
-class TaskParams(Params):
-    """A question, and when it is asked."""
-
-    task: str = Field(min_length=1, validation_alias=AliasChoices("task", "prompt", "question"))
-    when: str = Field(min_length=1, validation_alias=AliasChoices("when", "schedule", "cron"))
-    name: str | None = None
-
-
-class ReminderParams(Params):
-    """What the person is told, and when."""
-
-    text: str = Field(min_length=1, validation_alias=AliasChoices("text", "message"))
-    when: str = Field(min_length=1, validation_alias=AliasChoices("when", "time"))
-
-
-class TimerParams(Params):
-    """How long, and what the person is told then."""
-
-    minutes: float = Field(gt=0, le=_MOST_MINUTES)
-    text: str = Field("The timer is up.", validation_alias=AliasChoices("text", "label"))
-
-
-class MonitorParams(Params):
-    """What is watched: an address, a question, or a `ref` of the open page; how often, how long."""
-
-    target: str = Field("", validation_alias=AliasChoices("target", "url", "question"))
-    minutes: int = Field(EVERY_MINUTES, ge=LEAST_MINUTES, le=_MOST_MINUTES)
-    for_minutes: int = Field(LAST_MINUTES, ge=LEAST_MINUTES, le=_MOST_MINUTES)
-    words: str = ""
-    condition: str = ""
-    ref: str = ""
-
-
-class StopParams(Params):
-    """Which one, by the name that LIST gives."""
-
-    name: str = Field(min_length=1)
+Task = Annotated[
+    str, Field(min_length=1, validation_alias=AliasChoices("task", "prompt", "question"))
+]
+TaskTime = Annotated[
+    str, Field(min_length=1, validation_alias=AliasChoices("when", "schedule", "cron"))
+]
+Reminder = Annotated[str, Field(min_length=1, validation_alias=AliasChoices("text", "message"))]
+ReminderTime = Annotated[str, Field(min_length=1, validation_alias=AliasChoices("when", "time"))]
+Label = Annotated[str, Field(validation_alias=AliasChoices("text", "label"))]
+Watched = Annotated[str, Field(validation_alias=AliasChoices("target", "url", "question"))]
+Minutes = Annotated[int, Field(ge=LEAST_MINUTES, le=_MOST_MINUTES)]
 
 
 def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
     """Make the tools of a run: its tasks are asked with its settings, and tell whom it names."""
     given = options.model_dump(mode="json", exclude_defaults=True, exclude=_NOT_HANDED_ON)
     desk = _TaskDesk(open_jobs, given, options.allow_tasks)
+    lasting = partial(tool, risk=Risk.EXTERNAL, lasting=True, source=ToolSource.SYSTEM)
     return [
-        _tool(
+        lasting(
             "SCHEDULE_TASK",
             "has a question asked later, once or again and again: when is “in 20 minutes”, "
             "“tomorrow at 9:30”, “every weekday at 8”, or cron's five fields.",
-            TaskParams,
-            partial(desk.do, desk.schedule),
-        ),
-        _tool(
-            "REMIND_ME",
-            "tells the person something then.",
-            ReminderParams,
-            partial(desk.do, desk.remind),
-        ),
-        _tool(
-            "SET_TIMER",
-            "tells the person when so long has passed.",
-            TimerParams,
-            partial(desk.do, desk.time),
-        ),
-        _tool(
+        )(desk.schedule),
+        lasting("REMIND_ME", "tells the person something then.")(desk.remind),
+        lasting("SET_TIMER", "tells the person when so long has passed.")(desk.time),
+        lasting(
             "MONITOR",
             "watches a page, or the answer to a question, and tells the person what changed; "
             "words, or a ref of the open page, chooses a part, condition is of its first figure "
             "(<100, >=5, 10%).",
-            MonitorParams,
-            desk.choose,
+        )(desk.watch),
+        tool("LIST", "lists tasks, reminders, timers and monitors.", source=ToolSource.SYSTEM)(
+            desk.list
         ),
-        _tool(
-            "LIST",
-            "lists tasks, reminders, timers and monitors.",
-            NoParams,
-            partial(desk.do, desk.list),
-            lasting=False,
-        ),
-        _tool("STOP", "ends one of them.", StopParams, partial(desk.do, desk.stop)),
+        lasting("STOP", "ends one of them.")(desk.stop),
     ]
 
 
-def _tool(
-    name: str, told: str, params: type[Params], work: Handler, *, lasting: bool = True
-) -> Tool:
-    risk = Risk.EXTERNAL if lasting else Risk.READ
-    return Tool(name, told, params, work, risk, lasting=lasting, source=ToolSource.SYSTEM)
-
-
 class _TaskDesk:
-    """What the tools do with the jobs, which are opened for each call."""
+    """What the tools do with the jobs, which are opened for each call; raises `ToolError`."""
 
     def __init__(
         self, open_jobs: Callable[[], Jobs], given: Mapping[str, Any], tells: tuple[str, ...]
@@ -141,14 +91,12 @@ class _TaskDesk:
         self._given = dict(given)
         self._tells = tells
 
-    async def do(
-        self, work: Callable[[Jobs, Any], Any], _context: ToolContext, params: Any
-    ) -> ToolResult:
-        """Do what a tool is for, in a thread: a database is asked. Raises `ToolError`."""
+    async def _do(self, work: Callable[[Jobs], dict[str, Any]]) -> ToolResult:
+        """Do what a tool is for, in a thread: a database is asked."""
 
-        def opened() -> Any:
+        def opened() -> dict[str, Any]:
             with self._open() as jobs:
-                made = work(jobs, params)
+                made = work(jobs)
                 idle = "next" in made and not jobs.workers()
                 return {**made, "note": _NO_WORKER} if idle else made
 
@@ -157,65 +105,78 @@ class _TaskDesk:
         except UsageError as error:
             raise ToolError(str(error), hint=error.hint) from error
 
-    async def choose(self, context: ToolContext, params: MonitorParams) -> ToolResult:
-        """Watch; of a ref, what tells its element again is kept. Raises `ToolError`."""
+    async def schedule(
+        self, _: ToolContext, task: Task, when: TaskTime, name: str | None = None
+    ) -> ToolResult:
+        """Have a question asked; one of a name that is taken is refused, not replaced."""
+
+        def work(jobs: Jobs) -> dict[str, Any]:
+            if name and any(one.name == name for one in _all(jobs)):
+                raise UsageError(f"{name} is there", hint="Take another name, or STOP it.")
+            given = {"name": name, "notify": self._tells, **self._given}
+            return _set(Schedules(jobs).add(when, task, **given))
+
+        return await self._do(work)
+
+    async def remind(self, _: ToolContext, text: Reminder, when: ReminderTime) -> ToolResult:
+        """Have the person told."""
+        given: dict[str, Any] = {"kind": "remind", "notify": self._tells}
+        return await self._do(lambda jobs: _set(Schedules(jobs).add(when, text, **given)))
+
+    async def time(
+        self,
+        context: ToolContext,
+        minutes: Annotated[float, Field(gt=0, le=_MOST_MINUTES)],
+        text: Label = "The timer is up.",
+    ) -> ToolResult:
+        """Have the person told when the time is up."""
+        return await self.remind(context, text, f"in {max(1, round(minutes * 60))} seconds")
+
+    async def watch(
+        self,
+        context: ToolContext,
+        target: Watched = "",
+        minutes: Minutes = EVERY_MINUTES,
+        for_minutes: Minutes = LAST_MINUTES,
+        words: str = "",
+        condition: str = "",
+        ref: str = "",
+    ) -> ToolResult:
+        """Watch for as long as told; of a ref, what tells its element again is kept."""
         element: dict[str, str] = {}
-        if params.ref:
+        if ref:
             tab = open_tab(context)
             async with web_of(context).lock:
-                element = await tab.identify(params.ref)
-            params = params.model_copy(update={"target": tab.url})
-        return await self.do(partial(self.watch, element=element), context, params)
+                element = await tab.identify(ref)
+            target = tab.url
+        ends = datetime.now(UTC) + timedelta(minutes=for_minutes, seconds=_LAST_LOOK_S)
+        given: dict[str, Any] = {"words": words, "element": element, "when": condition}
+        given |= {"every": f"every {minutes} minutes", "until": ends, "notify": self._tells}
 
-    def schedule(self, jobs: Jobs, params: TaskParams) -> dict[str, Any]:
-        """Have a question asked; one of a name that is taken is refused, not replaced."""
-        if params.name and any(one.name == params.name for one in schedules(jobs)):
-            raise UsageError(f"{params.name} is there", hint="Take another name, or STOP it.")
-        made = add_schedule(
-            jobs, params.when, params.task, name=params.name, notify=self._tells, **self._given
-        )
-        return _set(made)
+        def work(jobs: Jobs) -> dict[str, Any]:
+            watched = Monitors(jobs)
+            return _set(watched.looks.find(watched.add(target, **given, **self._given).name))
 
-    def remind(self, jobs: Jobs, params: ReminderParams) -> dict[str, Any]:
-        """Have the person told."""
-        made = add_schedule(jobs, params.when, params.text, kind="remind", notify=self._tells)
-        return _set(made)
+        return await self._do(work)
 
-    def time(self, jobs: Jobs, params: TimerParams) -> dict[str, Any]:
-        """Have the person told when the time is up."""
-        when = f"in {max(1, round(params.minutes * 60))} seconds"
-        made = add_schedule(jobs, when, params.text, kind="remind", notify=self._tells)
-        return _set(made)
-
-    def watch(
-        self, jobs: Jobs, params: MonitorParams, *, element: Mapping[str, str]
-    ) -> dict[str, Any]:
-        """Watch, for as long as told; the first look is at once."""
-        ends = datetime.now(UTC) + timedelta(minutes=params.for_minutes, seconds=_LAST_LOOK_S)
-        made = add_monitor(
-            jobs,
-            params.target,
-            every=f"every {params.minutes} minutes",
-            words=params.words,
-            element=element,
-            when=params.condition,
-            notify=self._tells,
-            until=ends,
-            **self._given,
-        )
-        return _set(next(one for one in schedules(jobs) if one.name == made.name))
-
-    def list(self, jobs: Jobs, _params: NoParams) -> dict[str, Any]:
+    async def list(self, _: ToolContext) -> ToolResult:
         """Give all that is to come."""
-        return {"tasks": [_told(one) for one in schedules(jobs)]}
+        return await self._do(lambda jobs: {"tasks": [_told(one) for one in _all(jobs)]})
 
-    def stop(self, jobs: Jobs, params: StopParams) -> dict[str, Any]:
-        """End one by its name."""
-        if any(one.name == params.name for one in monitors(jobs)):
-            remove_monitor(jobs, params.name)
-        else:
-            remove_schedule(jobs, params.name)
-        return {"success": True, "message": f"{params.name} is stopped.", "stopped": params.name}
+    async def stop(self, _: ToolContext, name: Annotated[str, Field(min_length=1)]) -> ToolResult:
+        """End one by the name that LIST gives."""
+
+        def work(jobs: Jobs) -> dict[str, Any]:
+            watched = Monitors(jobs)
+            is_watched = any(one.name == name for one in watched.all())
+            (watched if is_watched else Schedules(jobs)).remove(name)
+            return {"success": True, "message": f"{name} is stopped.", "stopped": name}
+
+        return await self._do(work)
+
+
+def _all(jobs: Jobs) -> list[Schedule]:
+    return [*Schedules(jobs).all(), *Monitors(jobs).looks.all()]
 
 
 _KINDS: Final = {"ask": "task", "remind": "reminder", "monitor": "monitor"}

@@ -331,20 +331,14 @@ async def _read(
 ) -> None:
     assert process.stdout
     async with heard:
-        while line := await _line(process.stdout, said):
-            with suppress(ValueError):  # else it is a line of its log
-                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                await heard.send(SessionMessage(message))
+        try:
+            while line := await process.stdout.readline():
+                with suppress(ValidationError):  # else it is a line of its log
+                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+                    await heard.send(SessionMessage(message))
+        except ValueError:  # one that is too long is the last one that is read
+            said.write(TOO_LONG.encode())
     ended()
-
-
-async def _line(stdout: asyncio.StreamReader, said: IO[bytes]) -> bytes:
-    """Read a line; one that is too long is the last one that is read."""
-    try:
-        return await stdout.readline()
-    except ValueError:
-        said.write(TOO_LONG.encode())
-        return b""
 
 
 async def _write(process: asyncio.subprocess.Process, sent: Any) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import private_folder
+from agent.files import write_whole
 from agent.protocol.replies import inert
 from browser.text.words import clean
 
@@ -166,9 +167,7 @@ class AllowedTools:
         """Keep what is allowed from now on."""
         private_folder(self._path.parent)
         rows = {"server": self._reached, "tools": [dict(one.raw) for one in definitions]}
-        temporary = self._path.with_suffix(".tmp")
-        temporary.write_text(json.dumps(rows), encoding="utf-8")
-        temporary.replace(self._path)
+        write_whole(self._path, json.dumps(rows).encode())
 
 
 def changes(allowed: Mapping[str, Definition], live: Sequence[Definition]) -> dict[str, list[str]]:

@@ -17,6 +17,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from agent.config import config_path, private_folder, servers_path
 from agent.errors import UsageError
+from agent.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -125,10 +126,7 @@ def write_servers(rows: Mapping[str, Any]) -> Path:
     """Write our own file whole, readable by its owner alone: it may hold secrets."""
     path = servers_path()
     private_folder(path.parent)
-    temporary = path.with_suffix(".tmp")
-    temporary.touch(0o600)
-    temporary.write_text(json.dumps({KEYS[0]: rows}, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    write_whole(path, (json.dumps({KEYS[0]: rows}, indent=2) + "\n").encode(), private=True)
     return path
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -72,7 +71,11 @@ class AnthropicModel(RemoteModel):
             raise self._failed(_failure(error)) from error
         except (anthropic.APIError, httpx2.HTTPError) as error:  # no connection, or half a stream
             raise self._failed(Failure(UNREACHED, str(error) or type(error).__name__)) from error
-        except GARBAGE as error:
+        except (
+            *GARBAGE,
+            AssertionError,
+            RuntimeError,
+        ) as error:  # the library's, of a stream cut off
             raise self._failed(Failure(UNREACHED, f"no reply in its answer: {error}")) from error
         if said.refused and not said.text:
             raise ModelError(f"{self.name} declined to answer", hint="Ask it in other words.")
@@ -81,14 +84,15 @@ class AnthropicModel(RemoteModel):
     async def _answer(self, form: dict[str, Any], heard: Hearing | None) -> Completion:
         if heard is None:
             return whole(await self._client.messages.create(**form))
-        stream = await self._client.messages.create(**form, stream=True)
-        if came_at_once(stream):
-            return whole(Reply.model_validate_json(await stream.response.aread()))
-        gathered = AnthropicStream()
-        async with stream:
-            async for event in stream:
-                heard(gathered.add(event))
-        return gathered.said()
+        async with self._client.messages.stream(**form) as stream:
+            if came_at_once(stream):
+                return whole(Reply.model_validate_json(await stream.response.aread()))
+            async for piece in stream.text_stream:
+                heard(piece)
+            said = await stream.get_final_message()
+        if said.stop_reason is None:
+            raise ValueError("the stream broke off")
+        return whole(said)
 
 
 def _failure(error: anthropic.APIStatusError) -> Failure:
@@ -128,55 +132,6 @@ def whole(message: Any) -> Completion:
     usage, written = _counted(message.usage)
     refused = message.stop_reason == "refusal"
     return Completion("".join(texts), tuple(calls), usage, message.model, written, refused)
-
-
-@dataclass(slots=True)
-class AnthropicStream:
-    """A message that comes as events: text and arguments in pieces, the usage at both ends."""
-
-    _text: list[str] = field(default_factory=list)
-    _calls: dict[int, list[str]] = field(default_factory=dict)
-    _usage: Usage = field(default_factory=Usage)
-    _written: int = 0
-    _model: str = ""
-    _stop: str = ""
-    _ended: bool = False
-
-    def add(self, event: Any) -> str:
-        """Take up an event; gives the text that is new in it."""
-        match event.type:
-            case "message_start":
-                self._model = event.message.model
-                self._usage, self._written = _counted(event.message.usage)
-            case "content_block_start" if event.content_block.type == "tool_use":
-                self._calls[event.index] = [event.content_block.name, ""]
-            case "content_block_delta":
-                return self._add_piece(event.index, event.delta)
-            case "message_delta":
-                self._stop = event.delta.stop_reason or self._stop
-                read = self._usage
-                self._usage = Usage(
-                    read.input_tokens, read.cached_tokens, event.usage.output_tokens
-                )
-            case "message_stop":
-                self._ended = True
-        return ""
-
-    def said(self) -> Completion:
-        """Give the whole; raises `ValueError` where the stream broke off before its end."""
-        if not self._ended:
-            raise ValueError("the stream broke off")
-        calls = tuple((name, arguments or "{}") for name, arguments in self._calls.values())
-        text, refused = "".join(self._text), self._stop == "refusal"
-        return Completion(text, calls, self._usage, self._model, self._written, refused)
-
-    def _add_piece(self, index: int, delta: Any) -> str:
-        if delta.type == "input_json_delta" and index in self._calls:
-            self._calls[index][1] += delta.partial_json
-        if delta.type != "text_delta":
-            return ""
-        self._text.append(delta.text)
-        return str(delta.text)
 
 
 def _messages(asked: ModelRequest, *, sees: bool) -> list[dict[str, Any]]:

@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import email.utils
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -44,11 +43,8 @@ GARBAGE = (ValueError, TypeError, AttributeError, LookupError)
 """What reading an answer raises that has not the form it should have: the clients check none."""
 _PASSING = frozenset({408, 409, 425, 429})
 _QUOTA = ("quota", "billing", "credit", "spend_limit", "payment")
-_NO_CREDIT = re.compile(r"credit balance|billing (?:hard )?limit", re.IGNORECASE)
-_TOO_LONG = re.compile(r"context.{0,10}(?:length|window)|prompt is too long", re.IGNORECASE)
-_NO_TOOLS = re.compile(
-    r"(?:support|enabl)\w*\W.{0,40}\btools?\b|\btools?\b.{0,40}support", re.IGNORECASE
-)
+_NO_CREDIT = ("credit balance", "billing limit", "billing hard limit")
+_TOO_LONG = ("context length", "context_length", "context window", "prompt is too long")
 _SAID = 200
 """Characters of a provider's own words that are passed on."""
 # What errors inside a stream, whose status was 200 when it began, call what other calls get as one.
@@ -115,7 +111,9 @@ class Failure:
     @property
     def _no_quota(self) -> bool:
         named = self.status in (400, 403, 429) and any(word in self.code.lower() for word in _QUOTA)
-        return self.status == 402 or named or bool(_NO_CREDIT.search(self.said))
+        return (
+            self.status == 402 or named or any(words in self.said.lower() for words in _NO_CREDIT)
+        )
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
@@ -133,9 +131,10 @@ def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def _hint(said: str) -> str | None:
-    if _TOO_LONG.search(said):
+    said = said.lower()
+    if any(words in said for words in _TOO_LONG):
         return "The conversation is longer than this model takes: name one with a larger window."
-    if _NO_TOOLS.search(said):
+    if "tool" in said and ("support" in said or "enabl" in said):
         return "It may know no function calling: --text-tools calls tools by text."
     return None
 

@@ -170,13 +170,16 @@ _SEES = re.compile(
     """,
     re.VERBOSE,
 )
-_DOES_NOT = re.compile(r"audio|realtime|transcribe|tts|embed|^o1-mini|^o1-preview|^o3-mini|3n?-1b")
+_DOES_NOT = (
+    *("audio", "realtime", "transcribe", "tts", "embed"),
+    *("o1-mini", "o1-preview", "o3-mini", "3-1b", "3n-1b"),
+)
 
 
 def sees_by_name(model: str) -> bool:
     """Tell whether the model of this name takes pictures; the maker before a `/` is left aside."""
     name = model.lower().rpartition("/")[2]
-    return bool(_SEES.search(name)) and not _DOES_NOT.search(name)
+    return bool(_SEES.search(name)) and not any(part in name for part in _DOES_NOT)
 
 
 def load_prices(provider: str | None) -> None:

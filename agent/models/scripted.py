@@ -105,7 +105,7 @@ def _read(text: str, name: str) -> list[ScriptedReply]:
     lines = [line for line in text.splitlines() if line.strip()]
     if lines and lines[0].lstrip()[:1] in ('"', "{"):
         return [_line(line, number, name) for number, line in enumerate(lines, 1)]
-    return [ScriptedReply(part.strip()) for part in re.split(r"(?m)^---\s*$", text)]
+    return [ScriptedReply(part.strip()) for part in f"\n{text}\n".split("\n---\n")]
 
 
 def _line(line: str, number: int, name: str) -> ScriptedReply:

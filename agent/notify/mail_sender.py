@@ -185,7 +185,7 @@ class _Connection(smtplib.SMTP):
         """Make the connection secure and say who we are."""
         self.ehlo_or_helo_if_needed()
         if not self._server.secure and (
-            self.has_extn("starttls") or not _is_here(self._server.host)
+            self.has_extn("starttls") or not is_near(self._server.host)
         ):
             self.starttls(context=certificates())
             self.ehlo()
@@ -193,9 +193,9 @@ class _Connection(smtplib.SMTP):
             self.login(self._server.user, self._server.password)
 
 
-def _is_here(host: str) -> bool:
-    """Say whether a server is on this machine, where nobody listens in."""
+def is_near(host: str, *kinds: AddressKind) -> bool:
+    """Say whether a host is on this machine, where nobody listens in, or an address of `kinds`."""
     try:
-        return classify(host) is AddressKind.LOOPBACK
+        return classify(host) in {AddressKind.LOOPBACK, *kinds}
     except ValueError:
         return host == "localhost"

@@ -32,14 +32,6 @@ class Attachment:
         return cls(name, body, guessed if guessed and not encoding else "application/octet-stream")
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-def _new_id() -> str:
-    return f"notice_{uuid.uuid4().hex}"
-
-
 @dataclass(frozen=True, slots=True)
 class Notice:
     """Something to be told: a line, a text in Markdown, where more is to be read, files.
@@ -51,8 +43,8 @@ class Notice:
     text: str = ""
     url: str = ""
     files: tuple[Attachment, ...] = ()
-    at: datetime = field(default_factory=_now)
-    id: str = field(default_factory=_new_id)
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    id: str = field(default_factory=lambda: f"notice_{uuid.uuid4().hex}")
 
     @property
     def subject(self) -> str:

@@ -20,18 +20,17 @@ import shutil
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import NotSent, ResearchError, UsageError
 from agent.notify.atom_feed import add_entry
-from agent.notify.mail_sender import MailServer, address, mail_of, send_mail
+from agent.notify.mail_sender import MailServer, address, is_near, mail_of, send_mail
 from agent.notify.notice import Delivery
 from agent.notify.service_client import BACKOFF_S, ServiceClient
 from browser.errors import BrowserError
 from browser.net.egress import Egress, EgressPolicy
-from browser.net.guard import AddressKind, classify
+from browser.net.guard import AddressKind
 from browser.net.url import parse
 
 if TYPE_CHECKING:
@@ -62,10 +61,28 @@ async def notify(
     `ways` are further schemes, those of channels among them; `backoff` is the first wait (s) before
     another try. Outcomes stand in the targets' order.
     """
-    teller = _Teller(
-        notice, options, os.environ if environ is None else environ, ways or {}, backoff
-    )
-    return tuple(await asyncio.gather(*map(teller.told, targets)))
+    secrets, further = os.environ if environ is None else environ, ways or {}
+
+    async def told(target: str) -> Delivery:
+        scheme, _, rest = target.partition(":")
+        shown = target.partition("#")[0]
+        try:
+            check_target(target, options, secrets, further)
+            if scheme in further:
+                await further[scheme](rest, notice)
+            elif scheme == "desktop":
+                await show(notice, secrets)
+            elif scheme == "feed":
+                await asyncio.to_thread(add_entry, _file(rest), notice)
+            elif scheme == "mailto":
+                await _mail(notice, _addresses(rest), options, secrets, backoff)
+            else:
+                await _post(notice, *key_of(target, secrets), options, backoff)
+        except (ResearchError, BrowserError) as error:
+            return Delivery(shown, sent=False, detail=f"{error}. {error.hint}".strip())
+        return Delivery(shown, sent=True)
+
+    return tuple(await asyncio.gather(*map(told, targets)))
 
 
 def check_target(
@@ -84,52 +101,29 @@ def check_target(
         raise UsageError(f"{target!r} is nowhere that can be told", hint=f"There are {_FORMS}.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Teller:
-    notice: Notice
-    options: Options
-    environ: Mapping[str, str]
-    ways: Mapping[str, Way]
-    backoff: float
+async def _mail(
+    notice: Notice,
+    to: Sequence[str],
+    options: Options,
+    environ: Mapping[str, str],
+    backoff: float,
+) -> None:
+    server = MailServer.of(options.smtp_url, environ)
+    async with Egress(only(options, server.place)) as egress:
+        await send_mail(mail_of(notice, server.sender, to), server, egress.proxy_url, backoff)
 
-    async def told(self, target: str) -> Delivery:
-        """Tell one target; gives what became of it."""
-        shown = target.partition("#")[0]
-        try:
-            check_target(target, self.options, self.environ, self.ways)
-            await self._tell(target)
-        except (ResearchError, BrowserError) as error:
-            return Delivery(shown, sent=False, detail=f"{error}. {error.hint}".strip())
-        return Delivery(shown, sent=True)
 
-    async def _tell(self, target: str) -> None:
-        scheme, _, rest = target.partition(":")
-        if scheme in self.ways:
-            await self.ways[scheme](rest, self.notice)
-        elif scheme == "desktop":
-            await show(self.notice, self.environ)
-        elif scheme == "feed":
-            await asyncio.to_thread(add_entry, _file(rest), self.notice)
-        elif scheme == "mailto":
-            await self._mail(_addresses(rest))
-        else:
-            await self._post(target)
-
-    async def _mail(self, to: Sequence[str]) -> None:
-        server = MailServer.of(self.options.smtp_url, self.environ)
-        async with Egress(only(self.options, server.place)) as egress:
-            await send_mail(
-                mail_of(self.notice, server.sender, to), server, egress.proxy_url, self.backoff
-            )
-
-    async def _post(self, target: str) -> None:
-        url, key = key_of(target, self.environ)
-        policy = only(self.options, place_of(url))
-        async with (
-            Egress(policy) as egress,
-            ServiceClient(egress, timeout=_HOOK_S, backoff=self.backoff) as service,
-        ):
-            await post_notice(self.notice, url, key, service)
+async def _post(notice: Notice, url: str, key: bytes, options: Options, backoff: float) -> None:
+    """Post a notice; a receiver that gets it twice tells by `webhook-id`. Raises `NotSent`."""
+    body = json.dumps(_payload(notice)).encode()
+    headers = signed(notice.id, body, key)
+    async with (
+        Egress(only(options, place_of(url))) as egress,
+        ServiceClient(egress, timeout=_HOOK_S, backoff=backoff) as service,
+    ):
+        answer = await service.call("POST", url, repeatable=True, content=body, headers=headers)
+    if not answer.is_success:
+        raise NotSent(f"{answer.url.host} answered {answer.status_code} {answer.reason_phrase}")
 
 
 def only(options: Options, *places: str) -> EgressPolicy:
@@ -221,7 +215,7 @@ def key_of(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
     parsed = parse(url)
     if parsed is None or not parsed.host:
         raise UsageError(f"{url!r} is no web address", hint="Write it as https://example.org/hook.")
-    if parsed.scheme != "https" and not _is_near(parsed.host):
+    if parsed.scheme != "https" and not is_near(parsed.host, AddressKind.PRIVATE):
         raise UsageError(f"{parsed.host} would get the text in the clear", hint="Use https.")
     variable = parsed.fragment.removeprefix("#") or SECRET
     value = environ.get(variable, "")
@@ -238,23 +232,6 @@ def _key(value: str) -> bytes:
         return base64.b64decode(value.removeprefix(_BASE64), validate=True)
     except binascii.Error as error:
         raise UsageError(f"a key that begins with {_BASE64} goes on in base64") from error
-
-
-def _is_near(host: str) -> bool:
-    try:
-        return classify(host) in {AddressKind.LOOPBACK, AddressKind.PRIVATE}
-    except ValueError:
-        return host == "localhost"
-
-
-async def post_notice(notice: Notice, url: str, key: bytes, service: ServiceClient) -> None:
-    """Post a notice; a receiver that gets it twice tells by `webhook-id`. Raises `NotSent`."""
-    body = json.dumps(_payload(notice)).encode()
-    answer = await service.call(
-        "POST", url, repeatable=True, content=body, headers=signed(notice.id, body, key)
-    )
-    if not answer.is_success:
-        raise NotSent(f"{answer.url.host} answered {answer.status_code} {answer.reason_phrase}")
 
 
 def signed(name: str, body: bytes, key: bytes, *, at: int | None = None) -> dict[str, str]:

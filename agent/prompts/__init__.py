@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from importlib import resources
 from typing import TYPE_CHECKING, Protocol
 
@@ -97,8 +96,6 @@ _LIVE = frozenset(
 _REMEMBERING = frozenset("REMEMBER RECALL SEARCH_MEMORY memory_search memory_get".split())
 _TOOLS = "## Tools"
 _PAGE_TOOLS = "## Tools on a page"
-_PASSAGE = re.compile(r"(?m)^S\d+¶\d+ ")
-_ROWS = re.compile(r"(?m)(?:\|[^|\n]*){2}\|")
 
 
 class Guides:
@@ -127,8 +124,13 @@ class Guides:
 
 _ABOUT: dict[str, Callable[[CallResult], bool]] = {
     BROWSING: lambda result: result.name in _LIVE,
-    CITING: lambda result: bool(_PASSAGE.search(result.web)) or result.name == "OPEN",
-    EXTRACTION: lambda result: bool(_ROWS.search(result.web)),
+    CITING: lambda result: _names_passages(result.web) or result.name == "OPEN",
+    EXTRACTION: lambda result: any(line.count("|") > 2 for line in result.web.splitlines()),
     MEMORY: lambda result: result.name in _REMEMBERING,
     RESEARCH: lambda result: result.name == "WEB_SEARCH",
 }
+
+
+def _names_passages(web: str) -> bool:
+    """Tell whether a line begins with the id of a passage: `S3¶12`."""
+    return any(line[:1] == "S" and "¶" in line.partition(" ")[0] for line in web.splitlines())

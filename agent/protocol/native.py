@@ -6,7 +6,6 @@ model that calls natively is shown the conversation in its own form, which is ma
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from agent.types import Image, Message
 
-_RESULT = re.compile(r"(?m)^(?=\[Tool result for )")
+_RESULT = "\n[Tool result for "
 _ABOVE = "(given with the first result)"
 _BARE = "input"
 """The field that a bare parameter fills where the tool is not known."""
@@ -95,7 +94,8 @@ def _answered(message: Message, calls: tuple[NativeCall, ...]) -> NativeTurn:
     """Give each call its result; where a message was shortened, the first one has what is left."""
     if not calls:
         return NativeTurn("user", message.content, message.images)
-    sections = [part for part in _RESULT.split(message.content) if part.strip()]
+    before, *results = f"\n{message.content}".split(_RESULT)
+    sections = [*([before] if before.strip() else []), *(f"{_RESULT}{part}" for part in results)]
     if len(sections) != len(calls):
         sections = [message.content, *[_ABOVE] * (len(calls) - 1)]
     said = [(call.id, part.strip()) for call, part in zip(calls, sections, strict=True)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ReplayDiverged, ResearchError
-from agent.evidence.facts import facts_of, unit_named
+from agent.evidence.facts import facts_of
 from agent.evidence.store import placed
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE, VALUES
@@ -203,8 +203,9 @@ def _value(field: Field, sentence: str, question: str) -> Any:
 def _number(field: Field, sentence: str, question: str) -> float | int | None:
     facts = facts_of(sentence)
     years = [float(date.year) for date in facts.dates if date.year]
-    units = {unit for word in words(_wording(field)) if (unit := unit_named(word))}
-    figures = [f.value for f in facts.figures if not units or f.unit in units]
+    said = {*words(_wording(field))}
+    named = [figure.value for figure in facts.figures if figure.measure in said]
+    figures = named or [figure.value for figure in facts.figures]
     wants_year = "year" in _spelt_out(field).lower()
     found = [
         value for value in (years if wants_year else figures) if not stands_in(value, question)

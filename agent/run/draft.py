@@ -24,7 +24,7 @@ from browser.extract.blocks import render_markdown, walk
 from browser.extract.hidden import strip_hidden
 from browser.extract.tree import parse_html, sniff
 from browser.net.url import normalize
-from browser.text.words import content_words
+from browser.text.words import content_words, words
 from browser.types import Outcome
 
 if TYPE_CHECKING:
@@ -440,15 +440,15 @@ def _strangers(one: DraftReference, names: Sequence[str]) -> str:
     if one.authors:
         told = [name for name in one.authors if fold(name) not in (*known, "others")]
         return f"not its authors: {', '.join(told)} ({', '.join(names)})" if told else ""
-    text, title = fold(one.text), len(content_words(one.text))
-    named = any(re.search(rf"\b{re.escape(name)}\b", text) for name in known)
+    text, title = f" {' '.join(words(fold(one.text)))} ", len(content_words(one.text))
+    named = any(f" {' '.join(words(name))} " in text for name in known)
     began = re.match(r"[^\d\W][\w'’-]+, (?:[A-Z]\.|[A-Z]\w+)", one.text)  # `Brask, H.`
     return f"its authors are {', '.join(names)}" if title and began and not named else ""
 
 
 def _same_title(cited: str, title: str) -> bool:
     """Whether a title stands in what is cited; true where one of them says too little to tell."""
-    told = {fold(w) for w in content_words(re.sub(r"https?://\S+", " ", cited))}
+    told = {fold(w) for w in content_words(_URL.sub(" ", cited))}
     theirs = {fold(w) for w in content_words(title)}
     fewest = min(len(told), len(theirs))
     return fewest < 2 or len(told & theirs) >= SAME_TITLE * fewest

@@ -183,7 +183,7 @@ class _Pages:
         page, part = self._pages[normalize(arguments.url)]
         context = replace(self._context, evidence=self._evidence.part(part))
         if call.name == "READ":
-            made = read_result(context, page, arguments)
+            made = read_result(context, page, arguments.query, arguments.start)
         else:
             made = fetch_result(context, page)
         capped = _TOOLS[call.name].capped

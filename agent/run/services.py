@@ -142,8 +142,9 @@ async def _files(options: Options, context: ToolContext) -> list[_Given]:
         if context.web is None or not path.is_file():
             raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")
         page = await context.web.reader.read(path.resolve().as_uri())
-        if page.document is None:
-            raise UsageError(f"cannot read the file {path}: {page.reason}")
+        if page.document is None or not page.document.text.strip():
+            why = page.reason if page.document is None else "no text stands in it"
+            raise UsageError(f"cannot read the file {path}: {why}", hint="Check --file.")
         source = register(context, page)
         block, shown = passages_block(context, source, query=context.question)
         head = f"{path.name} is {source.name}, {len(shown)} of {len(source.passages)} passages:"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI, Request
@@ -13,8 +13,8 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from agent import __version__
-from agent.config import Options
 from agent.errors import NotFound, ResearchError, UsageError
+from agent.jobs.job import NoSuchJob
 from agent.listening import (
     HOST,
     App,
@@ -30,12 +30,9 @@ from agent.serve.desk import Busy
 from agent.serve.forms import Failed
 from agent.serve.job_routes import monitor_routes, queue_routes, schedule_routes
 from agent.serve.memory_routes import memory_routes
-from agent.serve.office import Findings, Office, Told
+from agent.serve.office import Office
 from agent.serve.page_routes import page_routes
 from agent.serve.run_routes import run_routes
-
-if TYPE_CHECKING:
-    from agent.serve.job_book import JobBook
 
 HEALTH: Final = "/healthz"
 _STATUS: Final = {2: 422, 3: 404, 5: 429, 6: 503, 7: 502, 8: 409}
@@ -89,20 +86,22 @@ def make_app(office: Office) -> FastAPI:
     )
 
     @app.exception_handler(ResearchError)
-    async def refused(request: Request, error: ResearchError) -> Response:
+    async def refused(_: Request, error: ResearchError) -> Response:
+        if isinstance(error, NoSuchJob):
+            return _failed(404, NotFound.__name__, str(error), error.hint)
         code = 429 if isinstance(error, Busy) else _STATUS.get(error.exit_code, 500)
-        return _failed(request, code, type(error).__name__, str(error), error.hint)
+        return _failed(code, type(error).__name__, str(error), error.hint)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-        return _failed(request, 422, UsageError.__name__, f"{place}: {first['msg']}")
+        return _failed(422, UsageError.__name__, f"{place}: {first['msg']}")
 
     @app.exception_handler(HTTPException)
-    async def not_there(request: Request, error: HTTPException) -> Response:
+    async def not_there(_: Request, error: HTTPException) -> Response:
         kind = NotFound.__name__ if error.status_code == 404 else UsageError.__name__
-        return _failed(request, error.status_code, kind, str(error.detail), "", error.headers)
+        return _failed(error.status_code, kind, str(error.detail), "", error.headers)
 
     @app.get(HEALTH, include_in_schema=False)
     async def healthy() -> dict[str, str]:
@@ -114,10 +113,7 @@ def make_app(office: Office) -> FastAPI:
     return app
 
 
-def _failed(
-    request: Request, code: int, kind: str, said: str, hint: str = "", headers: Any = None
-) -> Response:
-    del request
+def _failed(code: int, kind: str, said: str, hint: str = "", headers: Any = None) -> Response:
     body = {"error": {"type": kind, "message": said, "hint": hint}}
     return JSONResponse(body, status_code=code, headers=headers)
 
@@ -151,20 +147,15 @@ class _Server(uvicorn.Server):
         self._captured_signals.clear()  # it would raise them again: told to stop, it ends well
 
 
-async def serve(
-    options: Options,
-    flags: dict[str, Any],
+async def serve_office(
+    office: Office,
     *,
     port: int,
+    host: str,
+    names: tuple[str, ...],
     token: str,
-    ticket: str = "",
-    told: Told,
-    checkup: Findings,
-    opened: Callable[[], JobBook],
+    ticket: str,
     ready: Callable[[str], None],
-    host: str = HOST,
-    names: tuple[str, ...] = (),
-    at_once: int = 20,
 ) -> None:
     """Serve whoever shows the token until SIGTERM or Ctrl-C; `ready` is told the address.
 
@@ -172,7 +163,6 @@ async def serve(
     `names` are hosts under which it is called beside those of loopback (`research.example.org`,
     with a port where there is one). Runs under way are stopped then, and can be resumed.
     """
-    office = Office(options, flags, at_once=at_once, told=told, checkup=checkup, opened=opened)
     with listening_socket(port, host) as listening:
         at = listening.getsockname()[1]
         app = Doorkeeper(

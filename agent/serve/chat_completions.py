@@ -36,6 +36,8 @@ MODELS: Final[dict[str, dict[str, Any]]] = {
     "urchin-report": {"depth": "deep", "report": True},
 }
 """What a client can name, and the settings that it stands for."""
+KEPT_SECONDS: Final = 0.02
+"""Between two looks whether a report that was told is on disk, too."""
 _MARKER: Final = re.compile(r"\[(\d{1,3})\]")
 _PIECE: Final = re.compile(r"\S*\s*")
 
@@ -159,10 +161,20 @@ async def _events(office: Office, live: LiveRun) -> AsyncIterator[Event]:
     async for frame in office.desk.tail(office.find(live.id)).watch():
         if frame.startswith(b"id: "):  # what has no number says nothing to who only waits
             event = read_event(frame.partition(b"data: ")[2].rstrip(b"\n"), live.id)
-            yield event
             if event.type == "run.finished":
+                await _kept(office, live)
+                yield event
                 return
+            yield event
     raise InternalError(f"the run {live.id} ended without a report")
+
+
+async def _kept(office: Office, live: LiveRun) -> None:
+    """Wait until the report is on disk, too: the next question looks for its answer there."""
+    report, ended = office.find(live.id).report, asyncio.ensure_future(live.ended.wait())
+    while not (report.is_file() or ended.done()):
+        await asyncio.wait([ended], timeout=KEPT_SECONDS)
+    ended.cancel()
 
 
 async def _report(office: Office, live: LiveRun) -> Report:

@@ -97,13 +97,8 @@ def _work(line: socket.socket) -> None:
     import_module(_WORKER).main(line)
 
 
-@dataclass(frozen=True, slots=True)
-class _Process:
-    """A process for one run, and the two ends of the line to it."""
-
-    process: Any
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
+_Process = tuple[Any, asyncio.StreamReader, asyncio.StreamWriter]
+"""A process for one run, and the two ends of the line to it."""
 
 
 class Desk:
@@ -139,13 +134,13 @@ class Desk:
         with theirs:
             process = self._context.Process(target=_work, args=(theirs,))
             await asyncio.to_thread(process.start)
-        return _Process(process, *await asyncio.open_connection(sock=ours, limit=LONGEST_LINE))
+        return process, *await asyncio.open_connection(sock=ours, limit=LONGEST_LINE)
 
     async def close(self) -> None:
         """Stop what is at work: each run leaves its record behind, and can be resumed."""
         self._closed = True
-        for spare in self._spare:
-            spare.writer.close()
+        for _, _, writer in self._spare:
+            writer.close()
         for tail in self._tails.values():
             tail.close()
         for live in list(self.live.values()):
@@ -161,7 +156,8 @@ class Desk:
         """Begin a run; gives it once it has its id. Raises what `research` refuses it with."""
         if not question.strip():
             raise UsageError("the question is empty")
-        return await self._begin({"question": question, "resume": None}, flags, attended=attended)
+        given = {**self._flags, **flags}
+        return await self._begin(question, None, given, attended=attended)
 
     async def resume(
         self, folder: RunFolder, flags: Mapping[str, Any], *, attended: bool = False
@@ -169,28 +165,20 @@ class Desk:
         """Go on with a run that was cut off; raises `UsageError` where it came to its end."""
         if folder.id in self.live:
             raise UsageError(f"{folder.id} is at work")
-        job = {"question": "", "resume": folder.id}
-        keep = {"data_dir": self._flags["data_dir"]}
-        return await self._begin(job, flags, attended=attended, below=keep, run=folder.id)
+        given = {"data_dir": self._flags["data_dir"], **flags}
+        return await self._begin("", folder.id, given, attended=attended)
 
     async def _begin(
-        self,
-        job: Mapping[str, Any],
-        flags: Mapping[str, Any],
-        *,
-        attended: bool,
-        below: Mapping[str, Any] | None = None,
-        run: str = "",
+        self, question: str, resume: str | None, flags: Mapping[str, Any], *, attended: bool
     ) -> LiveRun:
         if len(self._hearing) >= self._at_once:
             raise Busy(f"{self._at_once} runs are at work, which is all that may be")
-        made = self._spare.pop() if self._spare else await self._forked()
-        live = LiveRun(made.writer, made.process)
-        given = {**(self._flags if below is None else below), **flags}
-        live.tell(**job, attended=attended, flags=given)
-        if run:
-            self._known(live, run)
-        hearing = asyncio.create_task(self._hear(live, made.reader))
+        process, reader, writer = self._spare.pop() if self._spare else await self._forked()
+        live = LiveRun(writer, process)
+        live.tell(question=question, resume=resume, attended=attended, flags=flags)
+        if resume:
+            self._known(live, resume)
+        hearing = asyncio.create_task(self._hear(live, reader))
         self._hearing.add(hearing)
         hearing.add_done_callback(self._hearing.discard)
         await live.begun.wait()
@@ -227,31 +215,28 @@ class Desk:
         if "run" in told and not live.id:
             self._known(live, told["run"])
         elif "wrote" in told:
-            self._nudge(live.id)
+            self._pass(live)
             live.begun.set()
         elif "delta" in told:
-            self._pass(live, told["delta"])
+            self._pass(live, **told["delta"])
         elif "asked" in told:
             live.asked[told["asked"]["n"]] = told["asked"]
-            self._pass(live, {"type": "asked", "data": told["asked"]})
+            self._pass(live, type="asked", data=told["asked"])
         elif "answered" in told:
             live.asked.pop(told["answered"], None)
-            self._pass(live, {"type": "answered", "data": {"n": told["answered"]}})
+            self._pass(live, type="answered", data={"n": told["answered"]})
         elif "unread" in told:
-            self._pass(live, {"type": "hint.unread", "data": {"hints": told["unread"]}})
+            self._pass(live, type="hint.unread", data={"hints": told["unread"]})
         elif "seen" in told:
             live.note_seen(told["seen"])
         elif "refused" in told:
             said = told["refused"]
             live.refusal = error_kind(said["type"])(said["message"], hint=said["hint"])
 
-    def _nudge(self, run: str) -> None:
-        if tail := self._tails.get(run):
-            tail.read()
-
-    def _pass(self, live: LiveRun, told: dict[str, Any]) -> None:
+    def _pass(self, live: LiveRun, **told: Any) -> None:
+        """Have who watches a run told what is new: its journal has grown, or `told`, passing."""
         if tail := self._tails.get(live.id):
-            tail.passing(told)
+            tail.passing(told) if told else tail.read()
 
     async def stop(self, live: LiveRun) -> None:
         """Stop a run; it ends with what it knows so far, and can be resumed."""

@@ -8,35 +8,11 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from agent.config import MAX_STEPS
 from agent.limits import Depth
+from agent.memory.associations import MemoryLink
+from agent.types import ErrorInfo
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8_000)]
 Hex = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
-
-
-class AskForm(BaseModel):
-    """A question, and what of the server's settings is another for it.
-
-    `source` is `web`, `tab` (the tab of the Chrome that the server is attached to), or a folder by
-    the name under which the server offers it. `attended` says that somebody watches, who answers
-    what the run asks and says yes or no. `continues` goes on with the conversation of that run.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    question: Words
-    depth: Depth | None = None
-    report: bool | None = None
-    source: str = "web"
-    site: str | None = Field(None, max_length=200)
-    since: str | None = Field(None, max_length=40)
-    lang: str | None = Field(None, max_length=20)
-    budget: float | None = Field(None, gt=0, le=10_000)
-    timeout: float | None = Field(None, gt=0, le=1e6)
-    max_steps: int | None = Field(None, ge=1, le=MAX_STEPS)
-    max_sources: int | None = Field(None, ge=1, le=1_000)
-    schema_: dict[str, Any] | None = Field(None, alias="schema")
-    continues: str | None = Field(None, max_length=80)
-    attended: bool = False
 
 
 class ResumeForm(BaseModel):
@@ -48,6 +24,26 @@ class ResumeForm(BaseModel):
     timeout: float | None = Field(None, gt=0, le=1e6)
     max_steps: int | None = Field(None, ge=1, le=MAX_STEPS)
     attended: bool = False
+
+
+class AskForm(ResumeForm):
+    """A question, and what of the server's settings is another for it.
+
+    `source` is `web`, `tab` (the tab of the Chrome that the server is attached to), or a folder by
+    the name under which the server offers it. `attended` says that somebody watches, who answers
+    what the run asks and says yes or no. `continues` goes on with the conversation of that run.
+    """
+
+    question: Words
+    depth: Depth | None = None
+    report: bool | None = None
+    source: str = "web"
+    site: str | None = Field(None, max_length=200)
+    since: str | None = Field(None, max_length=40)
+    lang: str | None = Field(None, max_length=20)
+    max_sources: int | None = Field(None, ge=1, le=1_000)
+    schema_: dict[str, Any] | None = Field(None, alias="schema")
+    continues: str | None = Field(None, max_length=80)
 
 
 class Begun(BaseModel):
@@ -130,20 +126,11 @@ class MemoryRow(BaseModel):
     score: float = 0.0
 
 
-class GraphLink(BaseModel):
-    """A link between two memories: their ids, its kind, and its strength from 0 to 1."""
-
-    one: int
-    other: int
-    kind: str
-    strength: float
-
-
 class MemoryGraph(BaseModel):
     """The memories that have the most links, and the links among them."""
 
     memories: list[MemoryRow]
-    links: list[GraphLink]
+    links: list[MemoryLink]
 
 
 class Done(BaseModel):
@@ -152,15 +139,7 @@ class Done(BaseModel):
     done: bool = True
 
 
-class Problem(BaseModel):
-    """What went wrong, and what to do."""
-
-    type: str
-    message: str
-    hint: str = ""
-
-
 class Failed(BaseModel):
     """The body of every answer that is no success."""
 
-    error: Problem
+    error: ErrorInfo

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
@@ -9,7 +10,7 @@ from fastapi import Path as InPath
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from agent.serve.forms import Done, Words
-from agent.serve.office import InOffice
+from agent.serve.office import InOffice, Office
 
 JobName = Annotated[str, InPath(pattern=r"^[^\x00-\x1f/]{1,200}$", description="Its id.")]
 Known = Annotated[str, InPath(pattern=r"^[^\x00-\x1f/]{1,200}$", description="Its name.")]
@@ -70,103 +71,100 @@ class QueueState(BaseModel):
 queue_routes = APIRouter(prefix="/api/queue", tags=["queue"])
 
 
+async def _row(office: Office, work: Callable[[Any], Any]) -> dict[str, Any]:
+    """Have something done with the jobs; gives what it came to as JSON, without a report."""
+    made = await office.jobs(work)
+    row: dict[str, Any] = made.model_dump(mode="json", exclude={"report"})
+    return row
+
+
+async def _done(office: Office, work: Callable[[Any], object]) -> Done:
+    await office.jobs(work)
+    return Done()
+
+
 @queue_routes.get("")
 async def list_jobs(office: InOffice) -> QueueState:
     """List the jobs, newest first."""
-    return QueueState(**await office.jobs.call(lambda book: book.queue()))
+    return QueueState(**await office.jobs(lambda book: book.queue()))
 
 
 @queue_routes.post("", status_code=201)
 async def add_job(office: InOffice, form: JobForm) -> dict[str, Any]:
     """Add a question; `research worker` answers it."""
-    return await office.jobs.call(lambda book: book.add(**form.model_dump()))
+    return await _row(office, lambda book: book.jobs.add(**form.model_dump(), **book.flags))
 
 
 @queue_routes.post("/pause")
 async def pause_queue(office: InOffice) -> Done:
     """Begin no more jobs."""
-    await office.jobs.call(lambda book: book.jobs.pause())
-    return Done()
+    return await _done(office, lambda book: book.jobs.pause())
 
 
 @queue_routes.post("/resume")
 async def resume_queue(office: InOffice) -> Done:
     """Begin jobs again."""
-    await office.jobs.call(lambda book: book.jobs.resume())
-    return Done()
+    return await _done(office, lambda book: book.jobs.resume())
 
 
 @queue_routes.post("/{job}/cancel")
 async def cancel_job(office: InOffice, job: JobName) -> Done:
     """Cancel a job, one that runs too."""
-    await office.jobs.call(lambda book: book.cancel(job))
-    return Done()
+    return await _done(office, lambda book: book.jobs.cancel(job))
 
 
 @queue_routes.post("/{job}/retry")
 async def retry_job(office: InOffice, job: JobName) -> Done:
     """Try a job again that has ended without an answer."""
-    await office.jobs.call(lambda book: book.retry(job))
-    return Done()
+    return await _done(office, lambda book: book.jobs.retry(job))
 
 
 schedule_routes = APIRouter(prefix="/api/schedules", tags=["schedules"])
+monitor_routes = APIRouter(prefix="/api/monitors", tags=["monitors"])
 
 
 @schedule_routes.get("")
 async def list_schedules(office: InOffice) -> list[dict[str, Any]]:
     """List the questions that come back, with when they come next."""
-    return await office.jobs.call(lambda book: book.schedules())
+    return await office.jobs(lambda book: book.scheduled())
 
 
 @schedule_routes.post("", status_code=201)
 async def add_schedule(office: InOffice, form: ScheduleForm) -> dict[str, Any]:
     """Have a question asked again and again, or once later; `research worker` fires it."""
-    return await office.jobs.call(lambda book: book.add_schedule(**form.model_dump()))
-
-
-@schedule_routes.post("/{name}/run", status_code=201)
-async def run_schedule(office: InOffice, name: Known) -> dict[str, Any]:
-    """Put the question on the queue now; gives the job."""
-    return await office.jobs.call(lambda book: book.run_schedule(name))
-
-
-@schedule_routes.delete("/{name}")
-async def remove_schedule(office: InOffice, name: Known) -> Done:
-    """Take a schedule away; jobs that it made stay."""
-    await office.jobs.call(lambda book: book.remove_schedule(name))
-    return Done()
-
-
-monitor_routes = APIRouter(prefix="/api/monitors", tags=["monitors"])
+    return await _row(office, lambda book: book.schedules.add(**form.model_dump(), **book.flags))
 
 
 @monitor_routes.get("")
 async def list_monitors(office: InOffice) -> list[dict[str, Any]]:
     """List what is watched, each with its last changes as diffs."""
-    return await office.jobs.call(lambda book: book.monitors())
+    return await office.jobs(lambda book: book.watched())
 
 
 @monitor_routes.post("", status_code=201)
 async def add_monitor(office: InOffice, form: MonitorForm) -> dict[str, Any]:
     """Watch a page or an answer; `research worker` looks."""
-    return await office.jobs.call(lambda book: book.add_monitor(**form.model_dump()))
+    return await office.jobs(lambda book: book.watch(**form.model_dump()))
 
 
 @monitor_routes.get("/{name}")
 async def show_monitor(office: InOffice, name: Known) -> dict[str, Any]:
     """Give a monitor with all its changes, the newest first."""
-    return await office.jobs.call(lambda book: book.monitor(name))
+    return await office.jobs(lambda book: book.told(book.monitors.find(name)))
 
 
-@monitor_routes.post("/{name}/run", status_code=201)
-async def run_monitor(office: InOffice, name: Known) -> dict[str, Any]:
-    """Have a worker look now; gives the job."""
-    return await office.jobs.call(lambda book: book.run_monitor(name))
+def _run_and_remove(routes: APIRouter, kind: str, removed: str) -> None:
+    """Add what is the same of schedules and monitors; `kind` is their name in the book."""
+
+    @routes.post("/{name}/run", status_code=201)
+    async def run_now(office: InOffice, name: Known) -> dict[str, Any]:
+        """Put it on the queue now, whatever its times say; gives the job."""
+        return await _row(office, lambda book: getattr(book, kind).run(name))
+
+    @routes.delete("/{name}", description=removed)
+    async def remove(office: InOffice, name: Known) -> Done:
+        return await _done(office, lambda book: getattr(book, kind).remove(name))
 
 
-@monitor_routes.delete("/{name}")
-async def remove_monitor(office: InOffice, name: Known) -> Done:
-    """Watch no longer; what was kept stays."""
-    await office.jobs.call(lambda book: book.remove_monitor(name))
-    return Done()
+_run_and_remove(schedule_routes, "schedules", "Take a schedule away; jobs that it made stay.")
+_run_and_remove(monitor_routes, "monitors", "Watch no longer; what was kept stays.")

@@ -10,14 +10,13 @@ import json
 import re
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass, fields
-from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ResearchError, UsageError
 from agent.files import write_whole
 from agent.journal.events import read_event
+from agent.serve.forms import RunState
 from browser.text.words import words
 
 if TYPE_CHECKING:
@@ -42,29 +41,6 @@ _MARKS: Final = re.compile(r"\s*\[\d{1,3}\]|[#*`|]+")
 _BEGIN, _END = "\ue001", "\ue002"  # for private use: no text of the web means anything by them
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """A run in a list; `found` are words of it as (text, hit) pieces.
-
-    They stand around what was searched for, or begin the answer.
-
-    `status` is that of the report, or `cut off` where there is none; `at` is ISO 8601, UTC.
-    """
-
-    run: str
-    question: str
-    status: str
-    confidence: float | None
-    at: str
-    session: str
-    model: str
-    usd: float
-    elapsed_s: float
-    sources: int
-    tags: tuple[str, ...]
-    found: tuple[tuple[str, bool], ...]
-
-
 _FIELDS: Final = (
     "id, question, status, confidence, at, session, model, usd, elapsed_s, sources, tags"
 )
@@ -80,7 +56,7 @@ class Library:
 
     def search(
         self, query: str = "", tag: str = "", session: str = "", *, limit: int = 50, skip: int = 0
-    ) -> list[RunRow]:
+    ) -> list[RunState]:
         """Find runs, best first where words are searched for, else newest first."""
         wanted = " ".join(f'"{word}"*' for word in words(query))
         if query.strip() and not wanted:
@@ -112,7 +88,7 @@ class Library:
                 ).fetchall()
         return [_row(*row) for row in rows]
 
-    def one(self, folder: RunFolder) -> RunRow:
+    def one(self, folder: RunFolder) -> RunState:
         """Describe one run."""
         with self._lock, closing(self._opened()) as index, index:
             self._put(index, folder, _stamp(folder))
@@ -171,7 +147,7 @@ class Library:
             index.execute("delete from said where id = ?", [gone])
 
     def _put(self, index: sqlite3.Connection, folder: RunFolder, stamp: int) -> None:
-        began, report = _began(folder), _report(folder)
+        began, report = began_with(folder), _report(folder)
         options = began.get("options") or {}
         usage = report.get("usage") or {}
         sources = report.get("sources") or []
@@ -202,19 +178,20 @@ class Library:
         index.execute("insert into said values (?, ?, ?, ?)", said)
 
 
-def _row(*values: Any) -> RunRow:
-    told = dict(zip((field.name for field in fields(RunRow)), values, strict=True))
-    tags, snippet = told.pop("tags"), told.pop("found")
-    return RunRow(**told, tags=tuple(json.loads(tags)), found=_pieces(snippet))
+def _row(*values: Any) -> RunState:
+    named = _FIELDS.replace("id", "run", 1).split(", ")
+    told = dict(zip((*named, "found"), values, strict=True))
+    told |= {"tags": json.loads(told["tags"]), "found": _pieces(told["found"])}
+    return RunState.model_validate(told)
 
 
-def _pieces(snippet: str) -> tuple[tuple[str, bool], ...]:
+def _pieces(snippet: str) -> list[tuple[str, bool]]:
     """Split a snippet into what was searched for and what stands around it."""
     found: list[tuple[str, bool]] = []
     for piece in snippet.split(_BEGIN):
         hit, ended, rest = piece.partition(_END)
         found += [(hit, True), (rest, False)] if ended else [(hit, False)]
-    return tuple((text, hit) for text, hit in found if text)
+    return [(text, hit) for text, hit in found if text]
 
 
 def _tags_file(folder: RunFolder) -> Path:
@@ -241,12 +218,11 @@ def _stamp(folder: RunFolder) -> int:
     return stamp % 2**62
 
 
-def _began(folder: RunFolder) -> dict[str, Any]:
-    """Read what a run began with, from its first line alone."""
+def began_with(folder: RunFolder) -> dict[str, Any]:
+    """Read what a run began with and when (`at`), from its first line alone; empty without one."""
     try:
         with folder.journal.open("rb") as file:
-            first = next(islice(file, 1), b"")
-        event = read_event(first.rstrip(b"\n"), folder.id)
+            event = read_event(file.readline().rstrip(b"\n"), folder.id)
     except (OSError, ResearchError):
         return {}
     return {**event.data, "at": event.at}

@@ -12,7 +12,7 @@ from agent.errors import NotFound, UsageError
 from agent.memory.kinds import INTERNAL
 from agent.memory.memory_api import Memory
 from agent.memory.memory_types import Hit
-from agent.serve.forms import Done, GraphLink, MemoryGraph, MemoryRow, RememberForm
+from agent.serve.forms import Done, MemoryGraph, MemoryRow, RememberForm
 from agent.serve.office import InOffice, Limit
 
 Id = Annotated[int, InPath(ge=1, le=2**62)]
@@ -35,10 +35,7 @@ async def listed(
 async def graph(office: InOffice) -> MemoryGraph:
     """Give the memories that have the most links, and the links among them."""
     found = await asyncio.to_thread((await office.memory()).graph)
-    links = [
-        GraphLink(one=k.one, other=k.other, kind=k.kind, strength=k.strength) for k in found.links
-    ]
-    return MemoryGraph(memories=[row_of(hit) for hit in found.memories], links=links)
+    return MemoryGraph(memories=[row_of(hit) for hit in found.memories], links=list(found.links))
 
 
 @memory_routes.post("", status_code=201)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
@@ -19,7 +17,7 @@ from agent.journal.runs import RunFolder
 from agent.run.settings import memory_of
 from agent.serve.desk import Desk
 from agent.serve.forms import RunState
-from agent.serve.library import Library
+from agent.serve.library import Library, began_with
 
 if TYPE_CHECKING:
     from agent.config import Options
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from agent.serve.desk import LiveRun
     from agent.serve.forms import AskForm
     from agent.serve.job_book import JobBook
-    from agent.serve.library import RunRow
 
 T = TypeVar("T")
 Told = Callable[["Event"], list[str]]
@@ -40,25 +37,6 @@ Limit = Annotated[int, Query(ge=1, le=500)]
 _AGAIN: Final = (
     "depth report site since lang budget timeout max_steps max_sources schema corpus".split()
 )  # fmt: skip
-
-
-class JobsDesk:
-    """Opens the jobs when they are first wanted: their engine is large, and an extra.
-
-    `opened` raises `UsageError` where it is not installed.
-    """
-
-    def __init__(self, opened: Callable[[], JobBook]) -> None:
-        self._opened = opened
-        self._book: JobBook | None = None
-        self._lock = asyncio.Lock()
-
-    async def call(self, function: Callable[[JobBook], T]) -> T:
-        """Call something with the jobs, in a thread."""
-        async with self._lock:
-            if self._book is None:
-                self._book = await asyncio.to_thread(self._opened)
-        return await asyncio.to_thread(function, self._book)
 
 
 class Office:
@@ -80,7 +58,8 @@ class Office:
     ) -> None:
         self.options = options
         self.told, self.checkup = told, checkup
-        self.jobs = JobsDesk(opened)
+        self._open_jobs = opened
+        self._book: JobBook | None = None
         data = private_folder(options.data)
         named = [Path(p) for p in flags.get("folder", ())]
         named += [options.corpus] if options.corpus else []
@@ -100,6 +79,16 @@ class Office:
             if self._memory is None:
                 self._memory = await asyncio.to_thread(memory_of, self.options, os.environ)
             return self._memory
+
+    async def jobs(self, work: Callable[[JobBook], T]) -> T:
+        """Do something with the jobs, in a thread; opened when first wanted: their engine is large.
+
+        Raises `UsageError` where it is not installed.
+        """
+        async with self._opening:
+            if self._book is None:
+                self._book = await asyncio.to_thread(self._open_jobs)
+        return await asyncio.to_thread(work, self._book)
 
     async def close(self) -> None:
         """Stop what is at work, and let the memory go."""
@@ -159,22 +148,11 @@ class Office:
             flags["schema"] = began["schema"]
         return await self.desk.ask(str(began.get("question", "")), flags, attended=attended)
 
-    def state(self, row: RunRow) -> RunState:
+    def state(self, row: RunState) -> RunState:
         """Say how a run stands now."""
         live = self.desk.live.get(row.run)
-        told = asdict(row) | ({"status": "at work"} if live else {})
-        return RunState(**told, asked=list(live.asked.values()) if live else [])
-
-
-def began_with(folder: RunFolder) -> dict[str, Any]:
-    """Read the first event of a run; empty where there is none."""
-    with folder.journal.open("rb") as file:
-        try:
-            first = json.loads(file.readline())
-        except ValueError:
-            return {}
-    data = first.get("data")
-    return data if isinstance(data, dict) else {}
+        now = {"status": "at work", "asked": list(live.asked.values())} if live else {}
+        return row.model_copy(update=now)
 
 
 async def office_of(request: Request) -> Office:

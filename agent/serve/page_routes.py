@@ -129,7 +129,9 @@ async def memory(
 async def jobs(office: InOffice) -> Response:
     """Show the queue, what comes back, and what is watched."""
     try:
-        told: Any = {"jobs": await office.jobs.call(lambda book: book.view()), "missing": ""}
+        found = await office.jobs(lambda b: (b.queue(), b.scheduled(), b.watched()))
+        named = zip(("queue", "schedules", "monitors"), found, strict=True)
+        told: Any = {"jobs": dict(named), "missing": ""}
     except UsageError as error:
         told = {"jobs": None, "missing": f"{error}. {error.hint}"}
     return _shown(office, "jobs.html", "jobs", **told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
@@ -16,6 +16,7 @@ from agent.export.compare_runs import compare
 from agent.export.run_record import report_of
 from agent.journal.runs import RunFolder, Runs
 from agent.journal.usage import usage as add_up
+from agent.notify.notice import Attachment
 from agent.serve.desk import LiveRun
 from agent.serve.forms import (
     ActForm,
@@ -32,14 +33,6 @@ from agent.serve.forms import (
 from agent.serve.office import InOffice, Limit, Name
 
 Declared = dict[int | str, dict[str, Any]]
-_KINDS: Final = {
-    ".md": "text/markdown; charset=utf-8",
-    ".html": "text/html; charset=utf-8",
-    ".pdf": "application/pdf",
-    ".json": "application/json",
-    ".xml": "application/xml",
-    ".zip": "application/zip",
-}
 _JSON: Declared = {200: {"content": {"application/json": {}}}}
 _EVENTS: Declared = {
     200: {"content": {"text/event-stream": {}}},
@@ -172,9 +165,9 @@ async def export(
     if write is None:
         raise UsageError(f"{form!r} is no form", hint=f"There are {' '.join(FORMATS)}.")
     body = await asyncio.to_thread(write, folder.path)
-    kind = _KINDS.get(form, "application/octet-stream")
-    named = f'attachment; filename="{folder.id}{form}"'
-    return Response(body, media_type=kind, headers={"content-disposition": named})
+    file = Attachment.named(f"{folder.id}{form}", body)
+    headers = {"content-disposition": f'attachment; filename="{file.name}"'}
+    return Response(body, media_type=file.media_type, headers=headers)
 
 
 @run_routes.get("/runs/{run}/diff/{other}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
@@ -13,20 +13,20 @@ from agent.errors import ToolError
 from agent.guard.secret_store import named_in
 from agent.tools.context import web_of
 from agent.tools.page_tools import look, open_tab, pictures_of, taken_down, with_pictures
-from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
+from agent.tools.registry import Needed, Risk, ToolResult, tool
 from agent.tools.sources import listed, register
 from browser.net.url import host, registrable_domain
-from browser.types import ActionOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext
+    from agent.tools.registry import Finish
     from agent.types import Passage
     from browser.page.tab import Tab
-    from browser.types import Page
+    from browser.types import ActionOutcome, Page
 
 
 NEW_TEXT_CHARS = 2_000
@@ -48,176 +48,24 @@ _WORD = re.compile(r"[^\W\d_]{3}")
 
 AsWritten = Annotated[str, StringConstraints(strip_whitespace=False)]
 """Blanks at its ends belong to a text that is entered."""
-Act = Callable[["Tab", Any], Awaitable[ActionOutcome]]
-Finish = Callable[[], ToolResult]
+Held = Annotated[float, Field(ge=0, le=MOST_SECONDS)]
+"""Seconds."""
+Points = Annotated[list[tuple[float, float]], Field(default_factory=list, max_length=MOST_POINTS)]
 
 
-class ClickParams(Params):
-    """`count` 2 is a double click; `dialog` answers a question that the page asks.
-
-    `x` and `y` are pixels from the element's corner, for pictures and canvases. `hold` keeps a key
-    down, as where several are chosen; `seconds` keeps the button down, as for a long press.
-    """
-
-    ref: str
-    button: Literal["left", "right", "middle"] = "left"
-    count: int = Field(1, ge=1, le=3)
-    hold: str | None = Field(None, pattern=HELD)
-    seconds: float = Field(0, ge=0, le=MOST_SECONDS)
-    dialog: str | None = None
-    x: float | None = None
-    y: float | None = None
-
-
-class TypeParams(Params):
-    """`append` keeps what is in the field, and `instead` all of it but the part it names.
-
-    `submit` presses Enter afterwards.
-    """
-
-    ref: str
-    text: AsWritten
-    submit: bool = False
-    append: bool = False
-    instead: AsWritten | None = None
-
-
-class SelectParams(Params):
-    """`value` is the option's text or value."""
-
-    ref: str
-    value: str
-
-
-class CheckParams(Params):
-    """Whether a box is to be ticked, or not."""
-
-    ref: str
-    on: bool = True
-
-
-class PressParams(Params):
-    """Keys such as `Enter`, `Control+a`, pressed one after the other: blanks stand between them."""
-
-    keys: str
-    ref: str | None = None
-
-
-class RefParams(Params):
-    """An element."""
-
-    ref: str
-
-
-class HoverParams(Params):
-    """`x` and `y` are pixels from the element's corner."""
-
-    ref: str
-    x: float | None = None
-    y: float | None = None
-
-
-class DragParams(Params):
-    """From one element to another, or by an offset in pixels.
-
-    `x` and `y` say where it is taken hold of; negative ones count from the right and the bottom,
-    where windows and fields are resized. `seconds` is how long it is held first, where a page
-    waits for a long press. `path` are points from the element's corner, drawn one after the other.
-    """
-
-    ref: str
-    to: str | None = None
-    dx: float = 0
-    dy: float = 0
-    path: list[tuple[float, float]] = Field(default_factory=list, max_length=MOST_POINTS)
-    x: float | None = None
-    y: float | None = None
-    seconds: float = Field(0, ge=0, le=MOST_SECONDS)
-
-
-class HighlightParams(Params):
-    """A text as it stands on the page; `ref` says in which element."""
-
-    text: str = Field(min_length=1)
-    ref: str | None = None
-
-
-class ScrollParams(Params):
-    """By screens (negative is up), or to `top`, `bottom` or a text; `ref` scrolls that element."""
-
-    pages: float = 1.0
-    to: str | None = None
-    ref: str | None = None
-
-
-class WaitParams(Params):
-    """Waits until the text, or the pattern between two slashes, stands on the page.
-
-    Without a text it waits all of the `seconds`.
-    """
-
-    text: str = ""
-    seconds: float = Field(10, gt=0, le=LONGEST_WAIT)
-
-
-class UploadParams(Params):
-    """`path` is a file that was given with --file; of several each has a line."""
-
-    ref: str
-    path: str
-
-
-class EvaluateParams(Params):
-    """A JavaScript function, `() => …`, or `element => …` of a ref."""
-
-    function: str = Field(min_length=1, max_length=LONGEST_SCRIPT)
-    ref: str | None = None
-
-
-class DropParams(Params):
-    """Files that were given with --file, a line each, or data by MIME type."""
-
-    ref: str
-    path: str = ""
-    data: dict[str, str] = Field(default_factory=dict)
-
-
-class DialogParams(Params):
-    """Whether to accept a dialog, and the text for one that asks for one."""
-
-    accept: bool
-    text: AsWritten | None = None
-
-
-def acting(act: Act) -> Callable[[ToolContext, Any], Awaitable[Finish]]:
-    """Make a tool of an action: do it on the open page, say what changed, register new text."""
-
-    async def run(context: ToolContext, params: Any) -> Finish:
-        tab = open_tab(context)
-        web = web_of(context)
-        async with web.lock:
-            before = tab.url
-            outcome = await act(tab, params)
-            if tab.events.closed:
-                return lambda: ToolResult({"did": outcome.did, "events": list(outcome.events)})
-            if outcome.url != before and await taken_down(context, tab):
-                outcome = replace(outcome, changes=(await look(context, tab)).text)
-            page, pictures = await web.read_tab(), await pictures_of(context, tab)
-        return lambda: with_pictures(_acted(context, page, outcome), pictures)
-
-    return run
-
-
-async def upload(context: ToolContext, params: UploadParams) -> Finish:
-    """Hand a file over: only one that the person gave to the run."""
-    files = _given(context, params.path)
-    return await acting(lambda tab, p: tab.upload(p.ref, files))(context, params)
-
-
-async def drop(context: ToolContext, params: DropParams) -> Finish:
-    """Drop files that the person gave to the run, or data, onto an element."""
-    files = _given(context, params.path)
-    return await acting(lambda tab, p: tab.drop(p.ref, files, p.data))(context, params)
+async def done(context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]) -> Finish:
+    """Do something on the open page, say what changed, and register the text that is new."""
+    tab = open_tab(context)
+    web = web_of(context)
+    async with web.lock:
+        before = tab.url
+        outcome = await act(tab)
+        if tab.events.closed:
+            return lambda: ToolResult({"did": outcome.did, "events": list(outcome.events)})
+        if outcome.url != before and await taken_down(context, tab):
+            outcome = replace(outcome, changes=(await look(context, tab)).text)
+        page, pictures = await web.read_tab(), await pictures_of(context, tab)
+    return lambda: with_pictures(_acted(context, page, outcome), pictures)
 
 
 def _given(context: ToolContext, paths: str) -> list[Path]:
@@ -228,28 +76,6 @@ def _given(context: ToolContext, paths: str) -> list[Path]:
             names = ", ".join(path.name for path in context.files) or "none"
             raise ToolError(f"{path} was not given to this run", hint=f"Files given: {names}.")
     return [given[path] for path in paths.splitlines()]
-
-
-async def type_text(context: ToolContext, params: TypeParams) -> Finish:
-    """Type a text, or a stored secret by its name, after which the run is logged in there."""
-    name = named_in(params.text)
-    if not name or context.secrets is None:
-        act: Act = lambda tab, p: tab.type(  # noqa: E731 - one of two ways
-            p.ref, p.text, submit=p.submit, append=p.append, instead=p.instead
-        )
-        return await acting(act)(context, params)
-    store = context.secrets
-
-    def value_for(url: str) -> str | None:
-        value = store.value(name, url)
-        if value is not None:
-            context.redactor.add(value)
-            context.read.sites.add(registrable_domain(host(url)))
-        return value
-
-    return await acting(lambda tab, p: tab.type_secret(p.ref, value_for, submit=p.submit))(
-        context, params
-    )
 
 
 def _acted(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResult:
@@ -292,110 +118,201 @@ def _once(changes: str, new: Sequence[Passage]) -> str:
     return "\n".join(map(line, changes.split("\n")))
 
 
-def _offset(params: ClickParams | HoverParams | DragParams) -> tuple[float, float] | None:
+def _offset(x: float | None, y: float | None) -> tuple[float, float] | None:
     """The point of the element, where one was named."""
-    if params.x is None or params.y is None:
-        return None
-    return params.x, params.y
+    return None if x is None or y is None else (x, y)
 
 
-def _tool(name: str, told: str, params: type[Params], act: Act, risk: Risk = Risk.EXTERNAL) -> Tool:
-    return Tool(name, told, params, acting(act), risk, capped=False)
+acting = partial(tool, risk=Risk.EXTERNAL, capped=False)
+seeing = partial(tool, capped=False)
 
 
-ACTING_TOOLS = (
-    _tool(
-        "CLICK",
-        "clicks; seconds 2 is a long press.",
-        ClickParams,
-        lambda tab, p: tab.click(
-            p.ref,
-            button=p.button,
-            count=p.count,
-            at=_offset(p),
-            hold=p.hold.split("+") if p.hold else (),
-            seconds=p.seconds,
-            dialog=p.dialog,
-        ),
-    ),
-    Tool(
-        "TYPE",
-        "types into a field, replacing what is in it, or the part named by instead; "
-        "<secret>NAME</secret> types a password that the person stored.",
-        TypeParams,
-        type_text,
-        Risk.EXTERNAL,
-        capped=False,
-    ),
-    _tool(
-        "SELECT",
-        "chooses an option; several, with `;` between them, where the list takes several.",
-        SelectParams,
-        lambda tab, p: tab.select(p.ref, p.value),
-    ),
-    _tool(
-        "PRESS",
-        "presses keys, one after the other: `ArrowDown ArrowDown Enter`, `Control+a`.",
-        PressParams,
-        lambda tab, p: tab.press(p.keys, p.ref),
-    ),
-    _tool("HOVER", "hovers.", HoverParams, lambda tab, p: tab.hover(p.ref, _offset(p)), Risk.READ),
-    _tool(
-        "DRAG",
-        "drags an element to another, or by pixels; x -4, y -4 takes it at its lower right corner. "
-        "path [[9,9],[40,60],…] draws through points of the element.",
-        DragParams,
-        lambda tab, p: tab.drag(
-            p.ref, p.to, (p.dx, p.dy), at=_offset(p), path=p.path, seconds=p.seconds
-        ),
-    ),
-    _tool(
-        "HIGHLIGHT",
-        "selects text with the mouse.",
-        HighlightParams,
-        lambda tab, p: tab.highlight(p.text, p.ref),
-        Risk.READ,
-    ),
-    _tool(
-        "SCROLL",
-        "scrolls by screens, or to top, bottom or a text.",
-        ScrollParams,
-        lambda tab, p: tab.scroll(p.pages, p.ref, to=p.to),
-        Risk.READ,
-    ),
-    _tool("BACK", "goes back.", NoParams, lambda tab, _: tab.back(), Risk.READ),
-    _tool(
-        "WAIT",
-        "waits for a text, or a /pattern/, as a snapshot shows it; without text, the seconds.",
-        WaitParams,
-        lambda tab, p: tab.wait_for(p.text, p.seconds),
-        Risk.READ,
-    ),
-    Tool("UPLOAD", "hands over a file.", UploadParams, upload, Risk.EXTERNAL, capped=False),
-    replace(  # for who fills forms by values; a model clicks what it sees
-        _tool("CHECK", "ticks a box.", CheckParams, lambda tab, p: tab.check(p.ref, on=p.on)),
-        listed=False,
-    ),
+@acting("CLICK", "clicks; seconds 2 is a long press.")
+async def click(
+    context: ToolContext,
+    *,
+    ref: str,
+    button: Literal["left", "right", "middle"] = "left",
+    count: Annotated[int, Field(ge=1, le=3)] = 1,
+    hold: Annotated[str | None, Field(pattern=HELD)] = None,
+    seconds: Held = 0,
+    dialog: str | None = None,
+    x: float | None = None,
+    y: float | None = None,
+) -> Finish:
+    """`count` 2 is a double click; `dialog` answers a question that the page asks.
+
+    `x` and `y` are pixels from the element's corner, for pictures and canvases. `hold` keeps a key
+    down, as where several are chosen; `seconds` keeps the button down, as for a long press.
+    """
+    how: dict[str, Any] = {"button": button, "count": count, "seconds": seconds, "dialog": dialog}
+    how |= {"at": _offset(x, y), "hold": hold.split("+") if hold else ()}
+    return await done(context, lambda tab: tab.click(ref, **how))
+
+
+@acting(
+    "TYPE",
+    "types into a field, replacing what is in it, or the part named by instead; "
+    "<secret>NAME</secret> types a password that the person stored.",
 )
-SCRIPTING_TOOLS = (
-    _tool(
-        "EVALUATE",
-        "runs a function in the page.",
-        EvaluateParams,
-        lambda tab, p: tab.evaluate(p.function, p.ref),
-    ),
-    Tool("DROP", "drops files or data.", DropParams, drop, Risk.EXTERNAL, capped=False),
-    _tool(
-        "DIALOG",
-        "answers the dialog that is open.",
-        DialogParams,
-        lambda tab, p: tab.answer_dialog(accept=p.accept, text=p.text),
-    ),
+async def type_text(
+    context: ToolContext,
+    *,
+    ref: str,
+    text: AsWritten,
+    submit: bool = False,
+    append: bool = False,
+    instead: AsWritten | None = None,
+) -> Finish:
+    """Type a text, or a stored secret by its name, after which the run is logged in there.
+
+    `append` keeps what is in the field, and `instead` all of it but the part it names. `submit`
+    presses Enter afterwards.
+    """
+    name, store = named_in(text), context.secrets
+    if not name or store is None:
+        how: dict[str, Any] = {"submit": submit, "append": append, "instead": instead}
+        return await done(context, lambda tab: tab.type(ref, text, **how))
+
+    def value_for(url: str) -> str | None:
+        value = store.value(name, url)
+        if value is not None:
+            context.redactor.add(value)
+            context.read.sites.add(registrable_domain(host(url)))
+        return value
+
+    return await done(context, lambda tab: tab.type_secret(ref, value_for, submit=submit))
+
+
+@acting(
+    "SELECT",
+    "chooses an option; several, with `;` between them, where the list takes several.",
 )
-"""For clients that steer the browser themselves; a run's model acts as a person does."""
+async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
+    """`value` is the option's text or value."""
+    return await done(context, lambda tab: tab.select(ref, value))
 
 
-async def download(context: ToolContext, params: RefParams) -> ToolResult:
+@acting("PRESS", "presses keys, one after the other: `ArrowDown ArrowDown Enter`, `Control+a`.")
+async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> Finish:
+    """Keys such as `Enter`, `Control+a`: blanks stand between them."""
+    return await done(context, lambda tab: tab.press(keys, ref))
+
+
+@seeing("HOVER", "hovers.")
+async def hover(
+    context: ToolContext, *, ref: str, x: float | None = None, y: float | None = None
+) -> Finish:
+    """`x` and `y` are pixels from the element's corner."""
+    return await done(context, lambda tab: tab.hover(ref, _offset(x, y)))
+
+
+@acting(
+    "DRAG",
+    "drags an element to another, or by pixels; x -4, y -4 takes it at its lower right corner. "
+    "path [[9,9],[40,60],…] draws through points of the element.",
+)
+async def drag(
+    context: ToolContext,
+    *,
+    ref: str,
+    to: str | None = None,
+    dx: float = 0,
+    dy: float = 0,
+    path: Points,
+    x: float | None = None,
+    y: float | None = None,
+    seconds: Held = 0,
+) -> Finish:
+    """From one element to another, or by an offset in pixels.
+
+    `x` and `y` say where it is taken hold of; negative ones count from the right and the bottom,
+    where windows and fields are resized. `seconds` is how long it is held first, where a page
+    waits for a long press. `path` are points from the element's corner, drawn one after the other.
+    """
+    how: dict[str, Any] = {"at": _offset(x, y), "path": path, "seconds": seconds}
+    return await done(context, lambda tab: tab.drag(ref, to, (dx, dy), **how))
+
+
+@seeing("HIGHLIGHT", "selects text with the mouse.")
+async def highlight(context: ToolContext, *, text: Needed, ref: str | None = None) -> Finish:
+    """A text as it stands on the page; `ref` says in which element."""
+    return await done(context, lambda tab: tab.highlight(text, ref))
+
+
+@seeing("SCROLL", "scrolls by screens, or to top, bottom or a text.")
+async def scroll(
+    context: ToolContext, *, pages: float = 1.0, to: str | None = None, ref: str | None = None
+) -> Finish:
+    """By screens (negative is up), or to a place; `ref` scrolls that element."""
+    return await done(context, lambda tab: tab.scroll(pages, ref, to=to))
+
+
+@seeing("BACK", "goes back.")
+async def back(context: ToolContext) -> Finish:
+    """Go back."""
+    return await done(context, lambda tab: tab.back())
+
+
+@seeing(
+    "WAIT",
+    "waits for a text, or a /pattern/, as a snapshot shows it; without text, the seconds.",
+)
+async def wait(
+    context: ToolContext,
+    *,
+    text: str = "",
+    seconds: Annotated[float, Field(gt=0, le=LONGEST_WAIT)] = 10,
+) -> Finish:
+    """Wait until the text stands on the page; without one, all of the seconds."""
+    return await done(context, lambda tab: tab.wait_for(text, seconds))
+
+
+@acting("UPLOAD", "hands over a file.")
+async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
+    """Hand files over, a line each: only such as the person gave to the run (--file)."""
+    files = _given(context, path)
+    return await done(context, lambda tab: tab.upload(ref, files))
+
+
+@acting("CHECK", "ticks a box.", listed=False)  # for who fills forms by values; a model clicks
+async def check(context: ToolContext, *, ref: str, on: bool = True) -> Finish:
+    """Tick a box, or not."""
+    return await done(context, lambda tab: tab.check(ref, on=on))
+
+
+@acting("EVALUATE", "runs a function in the page.")
+async def evaluate(
+    context: ToolContext,
+    *,
+    function: Annotated[str, Field(min_length=1, max_length=LONGEST_SCRIPT)],
+    ref: str | None = None,
+) -> Finish:
+    """A JavaScript function, `() => …`, or `element => …` of a ref."""
+    return await done(context, lambda tab: tab.evaluate(function, ref))
+
+
+@acting("DROP", "drops files or data.")
+async def drop(
+    context: ToolContext,
+    *,
+    ref: str,
+    path: str = "",
+    data: Annotated[dict[str, str], Field(default_factory=dict)],
+) -> Finish:
+    """Drop files that the person gave to the run, a line each, or data by MIME type."""
+    files = _given(context, path)
+    return await done(context, lambda tab: tab.drop(ref, files, data))
+
+
+@acting("DIALOG", "answers the dialog that is open.")
+async def dialog(context: ToolContext, *, accept: bool, text: AsWritten | None = None) -> Finish:
+    """Whether to accept a dialog, and the text for one that asks for one."""
+    return await done(context, lambda tab: tab.answer_dialog(accept=accept, text=text))
+
+
+@tool("DOWNLOAD", "clicks a link and keeps its file.", Risk.EXTERNAL)
+async def download(context: ToolContext, *, ref: str) -> ToolResult:
     """Click what gives a file, and say where it was put."""
     tab, web = open_tab(context), web_of(context)
     if web.attached:
@@ -404,13 +321,16 @@ async def download(context: ToolContext, params: RefParams) -> ToolResult:
             hint="READ the address of the file, or ask the person for it.",
         )
     async with web.lock:
-        kept = await tab.download(params.ref, context.seconds_left(context.limits.call_seconds))
+        kept = await tab.download(ref, context.seconds_left(context.limits.call_seconds))
     if kept.path is None:
         raise ToolError(f"{kept.name} was not kept: {kept.why}", hint="Go on without the file.")
     size = kept.path.stat().st_size
     return ToolResult({"file": kept.path.name, "bytes": size, "path": str(kept.path)})
 
 
-DOWNLOAD_TOOLS = (
-    Tool("DOWNLOAD", "clicks a link and keeps its file.", RefParams, download, Risk.EXTERNAL),
-)
+ACTING_TOOLS = (
+    click, type_text, select, press, hover, drag, highlight, scroll, back, wait, upload, check,
+)  # fmt: skip
+SCRIPTING_TOOLS = (evaluate, drop, dialog)
+"""For clients that steer the browser themselves; a run's model acts as a person does."""
+DOWNLOAD_TOOLS = (download,)

@@ -11,14 +11,14 @@ import json
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 from pydantic_monty import AsyncMonty, CollectString, MontyError
 
 from agent.errors import ToolError
 from agent.evidence.passages import cells_of, is_rule
-from agent.tools.registry import Params, Tool, ToolResult
+from agent.tools.registry import ToolResult, tool
 from agent.tools.sources import passages_block, register
 from browser.text.words import clean
 from browser.types import Document, Outcome, Page
@@ -45,12 +45,6 @@ _HINT = (
     'Figures come in as figure("S3¶12", "31.4 million"), tables as table("S3¶5"): rows of texts, '
     "the column names first; number(text) reads a cell. The last expression is the result."
 )
-
-
-class PythonParams(Params):
-    """The code; its last expression is the result."""
-
-    code: str = Field(min_length=1, max_length=LONGEST_CODE)
 
 
 @dataclass(slots=True)
@@ -103,7 +97,16 @@ class _Desk:
         return found
 
 
-async def compute(context: ToolContext, params: PythonParams) -> Finish:
+@tool(
+    "PYTHON",
+    'computes; figure("S3¶12","31.4 million") and number(table("S3¶5")[1][2]) bring in what '
+    "was read; cite the result.",
+    capped=False,
+    seconds=4 * SECONDS,
+)
+async def compute(
+    context: ToolContext, *, code: Annotated[str, Field(min_length=1, max_length=LONGEST_CODE)]
+) -> Finish:
     """Run the code; what it gives is a source of its own if it rests on what was read."""
     desk, printed = _Desk(context.evidence), CollectString()
     given = {"figure": desk.figure, "table": desk.table, "number": desk.number}
@@ -112,15 +115,13 @@ async def compute(context: ToolContext, params: PythonParams) -> Finish:
             AsyncMonty(max_processes=1, request_timeout=2 * SECONDS) as pool,
             pool.checkout(limits=_LIMITS) as session,  # type: ignore[arg-type] # a plain dict
         ):
-            value = await session.feed_run(
-                params.code, external_lookup=given, print_callback=printed
-            )
+            value = await session.feed_run(code, external_lookup=given, print_callback=printed)
     except (MontyError, TimeoutError) as error:
         raise ToolError(f"the code failed: {error}", hint=_HINT) from error
     shown = _shown(value) if value is not None else printed.output.strip()
     if not shown:
         raise ToolError("the code gave nothing", hint=_HINT)
-    return lambda: _finished(context, params.code, shown[:LONGEST_RESULT], desk)
+    return lambda: _finished(context, code, shown[:LONGEST_RESULT], desk)
 
 
 def _finished(context: ToolContext, code: str, shown: str, desk: _Desk) -> ToolResult:
@@ -193,14 +194,4 @@ def number(text: str) -> float:
     return int(value) if value.is_integer() else round(value, 12)
 
 
-COMPUTING_TOOLS: Final = (
-    Tool(
-        "PYTHON",
-        'computes; figure("S3¶12","31.4 million") and number(table("S3¶5")[1][2]) bring in what '
-        "was read; cite the result.",
-        PythonParams,
-        compute,
-        capped=False,
-        seconds=4 * SECONDS,
-    ),
-)
+COMPUTING_TOOLS: Final = (compute,)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.errors import ToolError
 from agent.guard.outgoing import Outgoing
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agent.guard.secret_store import SecretStore
     from agent.memory.memory_api import Memory
     from agent.prompts.skill_files import Skill
-    from agent.types import ToolCall
+    from agent.tools.asides import Mender, Rephraser
     from agent.wiki.wiki_index import Wiki
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
@@ -155,22 +155,6 @@ class Person:
     asked: bool = False
 
 
-class CallMender(Protocol):
-    """Has a call that cannot be read written down again."""
-
-    async def ask(self, call: ToolCall, form: str, error: ToolError, place: str) -> str | None:
-        """Give the parameter anew, when the `form` wanted was shown; None where that failed."""
-        ...
-
-
-class QueryRephraser(Protocol):
-    """Words a query that found little in other ways."""
-
-    async def ask(self, question: str, query: str, place: str) -> Sequence[tuple[str, str | None]]:
-        """Give other queries, each with its language (two letters) where it is another one."""
-        ...
-
-
 @dataclass(slots=True)
 class ToolContext:
     """One run's means: the web, its evidence, memory, limits, and whom to tell and to ask.
@@ -190,8 +174,8 @@ class ToolContext:
     keep: Callable[[bytes], str] = lambda _: ""
     outgoing: Outgoing = field(default_factory=Outgoing)
     redactor: Redactor = field(default_factory=Redactor)
-    mender: CallMender | None = None
-    rephraser: QueryRephraser | None = None
+    mender: Mender | None = None
+    rephraser: Rephraser | None = None
     web: Web | None = None
     memory: Memory | None = None
     wiki: Wiki | None = None

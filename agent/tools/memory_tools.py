@@ -19,7 +19,7 @@ from agent.memory.memory_types import Origin
 from agent.protocol.replies import loose_json, loose_object
 from agent.tools.context import memory_of
 from agent.tools.person import needs_yes
-from agent.tools.registry import Params, Risk, Tool, ToolResult
+from agent.tools.registry import Needed, Params, Risk, ToolResult, raw_tool, tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +38,7 @@ VIEWS = (FACT, OUTCOME, ERROR, SOURCE, PLAYBOOK, INSIGHT, *BASES)
 _FORM = 'REMEMBER needs {"key":"...","value":"..."}'
 
 
+@raw_tool("REMEMBER", "keeps a fact for later runs.", Risk.WRITE, key=str, value=str)
 async def remember(context: ToolContext, param: str) -> ToolResult:
     """Keep a value under a key."""
     memory = memory_of(context)
@@ -60,6 +61,7 @@ async def remember(context: ToolContext, param: str) -> ToolResult:
     return ToolResult({"success": True, "message": f'Remembered "{name}".'})
 
 
+@raw_tool("RECALL", "gives what is kept under a key, or `all`.", key=str)
 async def recall(context: ToolContext, param: str) -> ToolResult:
     """Look a key up, or list all."""
     memory = memory_of(context)
@@ -72,6 +74,12 @@ async def recall(context: ToolContext, param: str) -> ToolResult:
     return ToolResult({"success": True, "key": key, "value": found})
 
 
+@raw_tool(
+    "SEARCH_MEMORY",
+    "searches what is kept, by words; of `kinds` (error, playbook, …) alone if wanted.",
+    query=str,
+    kinds=(list[str] | None, None),
+)
 async def search_memory(context: ToolContext, param: str) -> ToolResult:
     """Search what is saved and known of the person by words; then all else that is kept.
 
@@ -163,45 +171,7 @@ def _fields(param: str) -> Mapping[str, Any]:
     return value
 
 
-class RememberParams(Params):
-    """A fact and its name."""
-
-    key: str
-    value: str
-
-
-class RecallParams(Params):
-    """The name of a fact, or `all`."""
-
-    key: str
-
-
-class SearchMemoryParams(Params):
-    """Words of it, and which kinds alone."""
-
-    query: str
-    kinds: list[str] | None = None
-
-
-MEMORY_TOOLS = (
-    Tool(
-        "REMEMBER",
-        "keeps a fact for later runs.",
-        None,
-        remember,
-        Risk.WRITE,
-        shape=RememberParams,
-    ),
-    Tool("RECALL", "gives what is kept under a key, or `all`.", None, recall, shape=RecallParams),
-    Tool(
-        "SEARCH_MEMORY",
-        "searches what is kept, by words; of `kinds` (error, playbook, …) alone if wanted.",
-        None,
-        search_memory,
-        shape=SearchMemoryParams,
-    ),
-)
-
+MEMORY_TOOLS = (remember, recall, search_memory)
 
 _DONE = "done"
 
@@ -221,72 +191,69 @@ class Milestone(Params):
     tasks: Annotated[list[str], BeforeValidator(_several)] = Field(default_factory=list)
 
 
-class SetGoalParams(Params):
-    """What a project wants, and the steps to it."""
-
-    project: str = Field(min_length=1)
-    goals: Annotated[list[str], BeforeValidator(_several)] = Field(
-        default_factory=list, validation_alias=AliasChoices("goals", "goal")
-    )
-    milestones: list[Annotated[Milestone, BeforeValidator(_named)]] = Field(default_factory=list)
-
-
-class UpdateGoalParams(Params):
-    """How far a milestone has come."""
-
-    project: str = Field(min_length=1)
-    milestone: str = Field(min_length=1)
-    status: Literal["pending", "in_progress", "done", "blocked", "dropped"] = "in_progress"
-    notes: str = ""
+Goals = Annotated[
+    list[str],
+    BeforeValidator(_several),
+    Field(default_factory=list, validation_alias=AliasChoices("goals", "goal")),
+]
+Milestones = Annotated[
+    list[Annotated[Milestone, BeforeValidator(_named)]], Field(default_factory=list)
+]
 
 
-class GetGoalsParams(Params):
-    """Which project; all where none is named."""
-
-    project: str = ""
-
-
-async def set_goal(context: ToolContext, params: SetGoalParams) -> ToolResult:
+@tool("SET_GOAL", "sets what a project wants.", Risk.WRITE, lasting=True)
+async def set_goal(
+    context: ToolContext, *, project: Needed, goals: Goals, milestones: Milestones
+) -> ToolResult:
     """Add goals and milestones to a project, which is opened if it is new."""
     upkeep = memory_of(context).upkeep("")
     now = context.now_ms()
     plans = await context.in_memory_thread(upkeep.projects)
-    plan = plans.get(params.project) or {"goals": [], "milestones": [], "createdAt": now}
-    plan["goals"] = list(dict.fromkeys([*plan["goals"], *params.goals]))
+    plan = plans.get(project) or {"goals": [], "milestones": [], "createdAt": now}
+    plan["goals"] = list(dict.fromkeys([*plan["goals"], *goals]))
     known = {milestone["name"] for milestone in plan["milestones"]}
-    new = {step.name: step for step in params.milestones if step.name not in known}
+    new = {step.name: step for step in milestones if step.name not in known}
     plan["milestones"] += [
         {"name": name, "tasks": step.tasks, "status": "pending", "notes": "", "updatedAt": now}
         for name, step in new.items()
     ]
     plan["updatedAt"] = now
-    await context.in_memory_thread(upkeep.put_project, params.project, plan)
-    told = f'Project "{params.project}" saved with {len(plan["milestones"])} milestones.'
+    await context.in_memory_thread(upkeep.put_project, project, plan)
+    told = f'Project "{project}" saved with {len(plan["milestones"])} milestones.'
     return ToolResult({"success": True, "message": told})
 
 
-async def update_goal(context: ToolContext, params: UpdateGoalParams) -> ToolResult:
+@tool("UPDATE_GOAL", "notes how far it is.", Risk.WRITE, lasting=True)
+async def update_goal(
+    context: ToolContext,
+    *,
+    project: Needed,
+    milestone: Needed,
+    status: Literal["pending", "in_progress", "done", "blocked", "dropped"] = "in_progress",
+    notes: str = "",
+) -> ToolResult:
     """Set a milestone's status; notes are added to those it has."""
     upkeep = memory_of(context).upkeep("")
     plans = await context.in_memory_thread(upkeep.projects)
-    plan, now = _plan(plans, params.project), context.now_ms()
-    found = next((m for m in plan["milestones"] if m["name"] == params.milestone), None)
+    plan, now = _plan(plans, project), context.now_ms()
+    found = next((m for m in plan["milestones"] if m["name"] == milestone), None)
     if found is None:
         known = ", ".join(m["name"] for m in plan["milestones"]) or "none; SET_GOAL adds one"
-        raise ToolError(f'No milestone "{params.milestone}".', hint=f"There are: {known}.")
-    notes = " | ".join(note for note in (found.get("notes"), params.notes) if note)
-    found.update(status=params.status, notes=notes, updatedAt=now)
+        raise ToolError(f'No milestone "{milestone}".', hint=f"There are: {known}.")
+    told = " | ".join(note for note in (found.get("notes"), notes) if note)
+    found.update(status=status, notes=told, updatedAt=now)
     plan["updatedAt"] = now
-    await context.in_memory_thread(upkeep.put_project, params.project, plan)
-    told = f'"{params.milestone}" → {params.status}. {_progress(plan)} done.'
-    return ToolResult({"success": True, "message": told})
+    await context.in_memory_thread(upkeep.put_project, project, plan)
+    said = f'"{milestone}" → {status}. {_progress(plan)} done.'
+    return ToolResult({"success": True, "message": said})
 
 
-async def get_goals(context: ToolContext, params: GetGoalsParams) -> ToolResult:
+@tool("GET_GOALS", "gives the plans.")
+async def get_goals(context: ToolContext, *, project: str = "") -> ToolResult:
     """Give one project's plan, or all."""
     plans = await context.in_memory_thread(memory_of(context).upkeep("").projects)
-    if params.project:
-        plans = {params.project: _plan(plans, params.project)}
+    if project:
+        plans = {project: _plan(plans, project)}
     return ToolResult({"success": True, "projects": [_project(*item) for item in plans.items()]})
 
 
@@ -311,17 +278,4 @@ def _progress(plan: dict[str, Any]) -> str:
     return f"{done}/{len(plan['milestones'])}"
 
 
-GOAL_TOOLS = (
-    Tool(
-        "SET_GOAL", "sets what a project wants.", SetGoalParams, set_goal, Risk.WRITE, lasting=True
-    ),
-    Tool(
-        "UPDATE_GOAL",
-        "notes how far it is.",
-        UpdateGoalParams,
-        update_goal,
-        Risk.WRITE,
-        lasting=True,
-    ),
-    Tool("GET_GOALS", "gives the plans.", GetGoalsParams, get_goals),
-)
+GOAL_TOOLS = (set_goal, update_goal, get_goals)

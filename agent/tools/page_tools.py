@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
-
 from agent.errors import ToolError
 from agent.tools.context import PATIENCE_SECONDS, SOLVABLE, web_of
-from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult
+from agent.tools.registry import Needed, Risk, ToolResult, tool
 from agent.tools.sources import register
 from browser.errors import BrowserError
 from browser.solvers import SolverFailed
@@ -20,52 +17,28 @@ from browser.types import Outcome
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext, Web
+    from agent.tools.registry import Finish
     from browser.page.tab import Tab
     from browser.session.session import Browser
     from browser.types import Challenge, Page, Snapshot
 
 
-Finish = Callable[[], ToolResult]
 # Of a record's facts: a few lines, the long ones cut; READ gives the page itself.
 _MOST_FACTS, _LONGEST_FACT = 20, 200
 
 
-class OpenParams(Params):
-    """The address to open."""
-
-    url: str = Field(min_length=1)
-
-
-class SnapshotParams(Params):
-    """`ref` shows what is under one element, folded rows included."""
-
-    ref: str | None = None
-
-
-class FindParams(Params):
-    """Text or a role to look for on the whole page."""
-
-    text: str = Field(min_length=1)
-
-
-class TabsParams(Params):
-    """`switch` or `close` name a tab such as `t2`."""
-
-    switch: str | None = None
-    close: str | None = None
-
-
-async def open_page(context: ToolContext, params: OpenParams) -> Finish:
+@tool("OPEN", "opens a page in the browser.", capped=False)
+async def open_page(context: ToolContext, *, url: Needed) -> Finish:
     """Open a page in the browser and show it."""
     web = web_of(context)
     # An attached Chrome has a network of its own, which no proxy of ours guards.
-    web.egress.check_url(params.url)
+    web.egress.check_url(url)
     seconds = context.seconds_left(context.limits.read_seconds)
     if web.polite is not None:  # in a person's own Chrome it is the person who asks
-        await web.polite.check(params.url)
-        await web.polite.turn(params.url, seconds)
+        await web.polite.check(url)
+        await web.polite.turn(url, seconds)
     async with web.lock:
-        await _arrive(web, params.url, seconds)
+        await _arrive(web, url, seconds)
         shown = await look(context, web.tab)
         if await taken_down(context, web.tab):
             shown = await look(context, web.tab)
@@ -91,13 +64,14 @@ async def look(context: ToolContext, tab: Tab) -> Snapshot:
     return await tab.snapshot(budget=context.limits.snapshot_tokens, query=context.question)
 
 
-async def snapshot(context: ToolContext, params: SnapshotParams) -> ToolResult:
-    """Show the open page, or what is under one element."""
+@tool("SNAPSHOT", "shows the open page, or a part.", capped=False)
+async def snapshot(context: ToolContext, *, ref: str | None = None) -> ToolResult:
+    """Show the open page, or what is under one element, folded rows included."""
     tab = open_tab(context)
     async with web_of(context).lock:
-        if params.ref:
-            under = await tab.expand(params.ref)
-            return ToolResult({"ref": params.ref, "url": tab.url}, under, "page")
+        if ref:
+            under = await tab.expand(ref)
+            return ToolResult({"ref": ref, "url": tab.url}, under, "page")
         shown, pictures = await look(context, tab), await pictures_of(context, tab)
     data: dict[str, Any] = {"url": shown.url, "title": shown.title, "refs": len(shown.refs)}
     if happened := tab.events.drain():
@@ -105,26 +79,28 @@ async def snapshot(context: ToolContext, params: SnapshotParams) -> ToolResult:
     return with_pictures(ToolResult(data, shown.text, "page", snapshot=shown.text), pictures)
 
 
-async def find(context: ToolContext, params: FindParams) -> ToolResult:
+@tool("FIND", "finds text or a role on the whole page.", capped=False)
+async def find(context: ToolContext, *, text: Needed) -> ToolResult:
     """Look for text or a role on the whole page."""
     tab = open_tab(context)
     async with web_of(context).lock:
-        found = await tab.find(params.text)
-    return ToolResult(
-        {"text": params.text, "found": found.found, "url": tab.url}, found.text, "page"
-    )
+        found = await tab.find(text)
+    return ToolResult({"text": text, "found": found.found, "url": tab.url}, found.text, "page")
 
 
-async def tabs(context: ToolContext, params: TabsParams) -> ToolResult:
-    """List the tabs, switch to one or close one of ours."""
+@tool("TABS", "lists tabs; switches or closes.")
+async def tabs(
+    context: ToolContext, *, switch: str | None = None, close: str | None = None
+) -> ToolResult:
+    """List the tabs, switch to one such as `t2` or close one of ours."""
     web = web_of(context)
     browser = await web.start_browser()
-    if params.close:
-        closing = _tab(browser, params.close)
+    if close:
+        closing = _tab(browser, close)
         await browser.close(closing)
         web.tab = None if web.tab is closing else web.tab
-    if params.switch:
-        web.tab = _tab(browser, params.switch)
+    if switch:
+        web.tab = _tab(browser, switch)
     here = web.tab.id if web.tab else None
     rows = [
         {"id": tab.id, "url": tab.url, "title": tab.title, "ours": tab.ours}
@@ -141,7 +117,8 @@ def _tab(browser: Browser, name: str) -> Tab:
     return tab
 
 
-async def screenshot(context: ToolContext, _: NoParams) -> ToolResult:
+@tool("SCREENSHOT", "keeps a picture of the page.")
+async def screenshot(context: ToolContext) -> ToolResult:
     """Keep a picture of the open page with the run, and show it to a model that sees."""
     tab = open_tab(context)
     async with web_of(context).lock:
@@ -151,7 +128,8 @@ async def screenshot(context: ToolContext, _: NoParams) -> ToolResult:
     return with_pictures(ToolResult(data, blobs=(("screenshot.png", picture),)), marked)
 
 
-async def page_context(context: ToolContext, _: NoParams) -> ToolResult:
+@tool("PAGE_CONTEXT", "url, title, selection, text in view.")
+async def page_context(context: ToolContext) -> ToolResult:
     """Tell what the person, or our own tab, has in view."""
     web = web_of(context)
     seen = web.context if web.tab is None else await web.tab.context()
@@ -211,14 +189,7 @@ def _opened_page(
     return ToolResult(data, text, source.name, snapshot=text)
 
 
-LOOKING_TOOLS = (
-    Tool("OPEN", "opens a page in the browser.", OpenParams, open_page, capped=False),
-    Tool("SNAPSHOT", "shows the open page, or a part.", SnapshotParams, snapshot, capped=False),
-    Tool("FIND", "finds text or a role on the whole page.", FindParams, find, capped=False),
-    Tool("TABS", "lists tabs; switches or closes.", TabsParams, tabs),
-    Tool("SCREENSHOT", "keeps a picture of the page.", NoParams, screenshot),
-    Tool("PAGE_CONTEXT", "url, title, selection, text in view.", NoParams, page_context),
-)
+LOOKING_TOOLS = (open_page, snapshot, find, tabs, screenshot, page_context)
 
 
 SOLVER_SECONDS = 120.0
@@ -304,7 +275,8 @@ _NEXT = {
 }
 
 
-async def solve_captcha(context: ToolContext, _: NoParams) -> ToolResult:
+@tool("SOLVE_CAPTCHA", "has the captcha of the open page solved.", Risk.EXTERNAL)
+async def solve_captcha(context: ToolContext) -> ToolResult:
     """Have the captcha of the open page solved, also one that stands in a form."""
     web = web_of(context)
     tab: Tab | None = web.tab
@@ -318,15 +290,7 @@ async def solve_captcha(context: ToolContext, _: NoParams) -> ToolResult:
     return ToolResult(data, hint=SolverFailed.hint)
 
 
-SOLVING_TOOLS = (
-    Tool(
-        "SOLVE_CAPTCHA",
-        "has the captcha of the open page solved.",
-        NoParams,
-        solve_captcha,
-        Risk.EXTERNAL,
-    ),
-)
+SOLVING_TOOLS = (solve_captcha,)
 
 
 PICTURED = "attached: what is in view, refs drawn on it"

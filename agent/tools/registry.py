@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from inspect import Parameter, signature
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from agent.errors import ToolError
 from agent.protocol.replies import mended_object
@@ -138,6 +141,10 @@ class Params(BaseModel):
 
 class NoParams(Params):
     """Nothing."""
+
+
+Needed = Annotated[str, Field(min_length=1)]
+"""A text that is not empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +291,49 @@ class Registry:
         """Tell how each tool is called and what it does: those of a page, or the others."""
         told = (tool for tool in self if tool.listed and tool.on_page is on_page)
         return [f"- `{tool.usage()}` {tool.description}".rstrip() for tool in told]
+
+
+def tool(
+    name: str, description: str, risk: Risk = Risk.READ, **settings: Any
+) -> Callable[[Callable[..., Awaitable[ToolResult | Finish]]], Tool]:
+    """Make a tool of an async function; `settings` are further fields of the `Tool`.
+
+    What the function takes after the context is what a call may hold: names, types, defaults and
+    bounds (`Annotated[int, Field(ge=1)]`) stand in its signature alone.
+    """
+
+    def made(function: Callable[..., Awaitable[ToolResult | Finish]]) -> Tool:
+        params = params_of(function)
+
+        async def run(context: ToolContext, given: Any) -> ToolResult | Finish:
+            return await function(context, **{n: getattr(given, n) for n in params.model_fields})
+
+        return Tool(name, description, params, run, risk, **settings)
+
+    return made
+
+
+def raw_tool(
+    name: str, description: str, risk: Risk = Risk.READ, **fields: Any
+) -> Callable[[Handler], Tool]:
+    """Make a tool of a function that reads its parameter by itself; `fields` are those it reads."""
+    taken: dict[str, Any] = {
+        n: of if isinstance(of, tuple) else (of, ...) for n, of in fields.items()
+    }
+    shape = create_model(name, __base__=Params, **taken)
+    return lambda run: Tool(name, description, None, run, risk, shape=shape)
+
+
+def params_of(function: Callable[..., object]) -> type[Params]:
+    """Read what a function takes after its first parameter as parameters of a tool."""
+    taken = [*signature(function).parameters.values()][1:]
+    written = SimpleNamespace(__annotations__={each.name: each.annotation for each in taken})
+    hints = get_type_hints(written, vars(sys.modules[function.__module__]), include_extras=True)
+    fields: dict[str, Any] = {
+        each.name: (hints[each.name], ... if each.default is Parameter.empty else each.default)
+        for each in taken
+    }
+    return create_model(function.__name__, __base__=Params, **fields)
 
 
 def from_functions(functions: Mapping[str, Callable[[str], Awaitable[Any]]]) -> list[Tool]:

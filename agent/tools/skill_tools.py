@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -18,7 +18,7 @@ from agent.memory.layers import SKILL_SCORE
 from agent.protocol.replies import inert
 from agent.tools.context import memory_of
 from agent.tools.person import needs_yes
-from agent.tools.registry import NoParams, Params, Risk, Tool, ToolResult, ToolSource
+from agent.tools.registry import Needed, Risk, ToolResult, ToolSource, tool
 
 if TYPE_CHECKING:
     from agent.memory.storage import Upkeep
@@ -32,26 +32,19 @@ LONGEST_NAME, LONGEST_SKILL = 80, 1_000
 """Characters: every run is given all skills, so each has to be short."""
 
 
-class LearnSkillParams(Params):
-    """A name, and what to do."""
-
-    name: str = Field(min_length=1, max_length=LONGEST_NAME)
-    instruction: str = Field(min_length=1, max_length=LONGEST_SKILL)
-
-
-class ForgetSkillParams(Params):
-    """Which one."""
-
-    name: str = Field(min_length=1)
-
-
-async def learn_skill(context: ToolContext, params: LearnSkillParams) -> ToolResult:
+@tool("LEARN_SKILL", "keeps an instruction of the person's for later runs.", Risk.WRITE)
+async def learn_skill(
+    context: ToolContext,
+    *,
+    name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)],
+    instruction: Annotated[str, Field(min_length=1, max_length=LONGEST_SKILL)],
+) -> ToolResult:
     """Keep an instruction for later runs; one of the same name is replaced.
 
     It outlives the run: once somebody else's words were read it may be theirs, and is kept as such.
     """
     upkeep = memory_of(context).upkeep("")
-    name, instruction, trusted = params.name, params.instruction, not context.read.untrusted
+    trusted = not context.read.untrusted
     known = await context.in_memory_thread(upkeep.skills)
     if not trusted and any(s.get("name") == name and s.get("trusted", True) for s in known):
         effect = f"replaces your skill {name!r} by {instruction!r}"
@@ -64,7 +57,8 @@ async def learn_skill(context: ToolContext, params: LearnSkillParams) -> ToolRes
     return ToolResult({"success": True, "message": told})
 
 
-async def list_skills(context: ToolContext, _params: NoParams) -> ToolResult:
+@tool("LIST_SKILLS", "lists what was learned.")
+async def list_skills(context: ToolContext) -> ToolResult:
     """List the skills and their scores."""
     skills = await context.in_memory_thread(memory_of(context).upkeep("").skills)
     shown = [
@@ -75,12 +69,13 @@ async def list_skills(context: ToolContext, _params: NoParams) -> ToolResult:
     return ToolResult({"success": True, "skills": shown})
 
 
-async def forget_skill(context: ToolContext, params: ForgetSkillParams) -> ToolResult:
+@tool("FORGET_SKILL", "forgets what was learned.", Risk.WRITE, lasting=True)
+async def forget_skill(context: ToolContext, *, name: Needed) -> ToolResult:
     """Delete a skill."""
-    gone = await context.in_memory_thread(memory_of(context).upkeep("").drop_skill, params.name)
+    gone = await context.in_memory_thread(memory_of(context).upkeep("").drop_skill, name)
     if not gone:
-        raise ToolError(f"no skill is called {params.name!r}", hint="LIST_SKILLS names them.")
-    return ToolResult({"success": True, "message": f'Forgot "{params.name}".'})
+        raise ToolError(f"no skill is called {name!r}", hint="LIST_SKILLS names them.")
+    return ToolResult({"success": True, "message": f'Forgot "{name}".'})
 
 
 def learn(
@@ -114,24 +109,7 @@ def learn(
     return skill
 
 
-SKILL_TOOLS = (
-    Tool(
-        "LEARN_SKILL",
-        "keeps an instruction of the person's for later runs.",
-        LearnSkillParams,
-        learn_skill,
-        Risk.WRITE,
-    ),
-    Tool("LIST_SKILLS", "lists what was learned.", NoParams, list_skills),
-    Tool(
-        "FORGET_SKILL",
-        "forgets what was learned.",
-        ForgetSkillParams,
-        forget_skill,
-        Risk.WRITE,
-        lasting=True,
-    ),
-)
+SKILL_TOOLS = (learn_skill, list_skills, forget_skill)
 
 
 def skills_block(context: ToolContext) -> str:
@@ -157,31 +135,20 @@ def _line(skill: Skill) -> str:
     return f"- {inert(skill.name)}: {inert(' '.join(skill.description.split()))}"
 
 
-class ReadSkillParams(Params):
-    """Which skill, and which file of it; without one its text."""
-
-    name: str = Field(min_length=1)
-    file: str = ""
-
-
-async def read_skill(context: ToolContext, params: ReadSkillParams) -> ToolResult:
-    """Give the text of a skill: the person's as such, a project's as data."""
-    skill = next((s for s in context.skills if s.name == params.name and not s.broken), None)
+@tool(
+    "read_skill",
+    "gives the text of a skill, or of a file beside it.",
+    capped=False,
+    source=ToolSource.SYSTEM,
+)
+async def read_skill(context: ToolContext, *, name: Needed, file: str = "") -> ToolResult:
+    """Give the text of a skill, or of a file of it: the person's as such, a project's as data."""
+    skill = next((s for s in context.skills if s.name == name and not s.broken), None)
     if skill is None:
         known = ", ".join(s.name for s in context.skills if not s.broken)
-        raise ToolError(f"no skill is called {params.name!r}", hint=f"There are: {known}.")
-    text = skill.read(params.file)
+        raise ToolError(f"no skill is called {name!r}", hint=f"There are: {known}.")
+    text = skill.read(file)
     data: dict[str, Any] = {"skill": skill.name, "owner": skill.owner, "files": skill.files()}
     if skill.owner == "person":
         return ToolResult({**data, "text": inert(text)})
     return ToolResult(data, text, f"skill of the project: {skill.name}")
-
-
-READ_SKILL: Final = Tool(
-    "read_skill",
-    "gives the text of a skill, or of a file beside it.",
-    ReadSkillParams,
-    read_skill,
-    capped=False,
-    source=ToolSource.SYSTEM,
-)

@@ -15,10 +15,10 @@ from agent.prompts import Guides
 from agent.protocol.results import failed
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
 from agent.tools.memory_tools import GOAL_TOOLS, MEMORY_TOOLS
-from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
+from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS, open_page
 from agent.tools.person import PERSON_TOOLS
 from agent.tools.registry import Registry, Tool, ToolSource
-from agent.tools.skill_tools import READ_SKILL, SKILL_TOOLS
+from agent.tools.skill_tools import SKILL_TOOLS, read_skill
 from agent.tools.web_tools import CRAWL_TOOLS, WEB_TOOLS
 from agent.tools.wiki_tools import WIKI_TOOLS
 from browser.net.url import parse
@@ -127,7 +127,7 @@ PAGE_TOOLS: Final = tuple(
     replace(tool, on_page=True, acts=acts)
     for acts, tools in ((False, LOOKING_TOOLS), (True, (*ACTING_TOOLS, *DOWNLOAD_TOOLS)))
     for tool in tools
-    if tool.name != "OPEN"
+    if tool is not open_page
 )
 """Of use only where a page is open: a run that opens none is not told of them."""
 TOOL_NAMES: Final = (
@@ -140,7 +140,6 @@ TOOL_NAMES: Final = (
     | {"PYTHON"}
 )
 """As models may call them in forms of other protocols."""
-_OPEN = next(tool for tool in LOOKING_TOOLS if tool.name == "OPEN")
 
 
 def guides_for(system: str, noted: Mapping[str, Any] | None = None) -> Guides:
@@ -158,7 +157,7 @@ def tools_there(context: ToolContext) -> Iterator[tuple[Tool, str]]:
     """Give every tool of ours, with the reason why a run with these means has no use for it."""
     solver = context.web is not None and context.web.solver is not None
     memory = "" if context.memory is not None else "this run has no memory"
-    yield from ((tool, "") for tool in (*WEB_TOOLS, *CRAWL_TOOLS, _OPEN, *PAGE_TOOLS))
+    yield from ((tool, "") for tool in (*WEB_TOOLS, *CRAWL_TOOLS, open_page, *PAGE_TOOLS))
     yield from (
         (tool, "" if solver else "nobody solves captchas: --solver") for tool in SOLVING_TOOLS
     )
@@ -171,7 +170,7 @@ def tools_there(context: ToolContext) -> Iterator[tuple[Tool, str]]:
     if context.wiki is not None:
         yield from ((replace(tool, source=ToolSource.MEMORY), "") for tool in WIKI_TOOLS)
     if context.skills:
-        yield READ_SKILL, ""
+        yield read_skill, ""
     if find_spec("pydantic_monty") is not None:
         from agent.tools.compute import COMPUTING_TOOLS  # noqa: PLC0415 - an extra
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -12,7 +12,7 @@ from agent.errors import ToolError
 from agent.evidence.passages import PassageIndex, split_passages
 from agent.guard.provenance import SEARCH
 from agent.tools.context import PLACE, SOLVABLE, web_of
-from agent.tools.registry import Params, Tool, ToolResult
+from agent.tools.registry import Needed, ToolResult, tool
 from agent.tools.sources import CHARS_PER_TOKEN, listed, passages_block, register, register_results
 from browser.search.chain import ask, joined
 from browser.search.corpus import Corpus
@@ -21,10 +21,11 @@ from browser.text.words import content_words
 from browser.types import Outcome, Page, SearchQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext, Web
+    from agent.tools.registry import Finish
     from agent.types import Passage
     from browser.read.crawl import Crawl
     from browser.search.chain import ChainResult
@@ -49,37 +50,23 @@ _WALL_ADVICE = {
 }
 
 
-class SearchParams(Params):
-    """`since` is an ISO date; `site` a domain; `lang` two letters, of the pages wanted."""
-
-    query: str = Field(min_length=1)
-    site: str | None = None
-    since: str | None = None
-    lang: str | None = None
-
-
-class ReadParams(Params):
-    """Without `url` the page that is open in the browser; `start` is a passage number."""
-
-    url: str = ""
-    query: str = ""
-    start: int = 1
-
-
-class FetchParams(Params):
-    """The reference engine's form."""
-
-    url: str = Field(min_length=1)
-
-
-async def web_search(context: ToolContext, params: SearchParams) -> Callable[[], ToolResult]:
-    """Ask the search chain."""
+@tool("WEB_SEARCH", "searches the web.", capped=False)
+async def web_search(
+    context: ToolContext,
+    *,
+    query: Needed,
+    site: str | None = None,
+    since: str | None = None,
+    lang: str | None = None,
+) -> Finish:
+    """Ask the search chain; `since` is an ISO date, `site` a domain, `lang` two letters."""
     web = web_of(context)
     asked: dict[str, Any] = {**web.search_defaults, "limit": context.limits.search_results}
-    asked.update({k: v for k, v in params.model_dump().items() if v and k != "query"})
+    filters = {"site": site, "since": since, "lang": lang}
+    asked.update({name: value for name, value in filters.items() if value})
     await _index_folder(context, web)
-    result = await search_web(context, web, SearchQuery(params.query, **asked))
-    return lambda: _search_result(context, params.query, result)
+    result = await search_web(context, web, SearchQuery(query, **asked))
+    return lambda: _search_result(context, query, result)
 
 
 async def _index_folder(context: ToolContext, web: Web) -> None:
@@ -96,15 +83,22 @@ async def _index_folder(context: ToolContext, web: Web) -> None:
                 )
 
 
-async def read(context: ToolContext, params: ReadParams) -> Callable[[], ToolResult]:
+@tool(
+    "READ",
+    "reads a page or PDF; with a query only its best passages, else from passage `start` on. "
+    "Without url: the page that is open.",
+    capped=False,
+)
+async def read(context: ToolContext, *, url: str = "", query: str = "", start: int = 1) -> Finish:
     """Read a page, over HTTP or in the browser as it needs; or the page that is open."""
-    page = await _page(context, params.url)
-    return lambda: read_result(context, page, params)
+    page = await _page(context, url)
+    return lambda: read_result(context, page, query, start)
 
 
-async def fetch_url(context: ToolContext, params: FetchParams) -> Callable[[], ToolResult]:
+@tool("FETCH_URL", "reads a page from its beginning.", capped=False, listed=False)
+async def fetch_url(context: ToolContext, *, url: Needed) -> Finish:
     """Read a page in the reference engine's form."""
-    page = await _page(context, params.url)
+    page = await _page(context, url)
     return lambda: fetch_result(context, page)
 
 
@@ -160,12 +154,12 @@ def _nothing_found(query: str, result: ChainResult) -> ToolResult:
     )
 
 
-def read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolResult:
+def read_result(context: ToolContext, page: Page, query: str = "", start: int = 1) -> ToolResult:
     """Show a page that was read: its best passages, or those from a number on."""
     if page.document is None or not page.document.text.strip():
         return _unread(context, page)
     source = register(context, page)
-    block, shown = passages_block(context, source, query=params.query, start=params.start)
+    block, shown = passages_block(context, source, query=query, start=start)
     data: dict[str, Any] = {
         "source": source.name,
         "url": source.url,
@@ -177,9 +171,9 @@ def read_result(context: ToolContext, page: Page, params: ReadParams) -> ToolRes
     }
     if page.outcome in SOLVABLE and context.web and context.web.takes_walls_down:
         data["advice"] = "OPEN it: there the check can be taken down"
-    if params.query:
+    if query:
         data["pages"] = _pages(shown)
-        data["links"] = _related_links(page.document, params.query)
+        data["links"] = _related_links(page.document, query)
     return ToolResult(
         {k: v for k, v in data.items() if v not in ("", None, [])},
         block,
@@ -245,25 +239,7 @@ def _related_links(document: Document, query: str) -> list[dict[str, str]]:
     return [{"text": text[:80], "url": url} for url, text in [*unique.items()][:RELATED_LINKS]]
 
 
-WEB_TOOLS = (
-    Tool("WEB_SEARCH", "searches the web.", SearchParams, web_search, capped=False),
-    Tool(
-        "READ",
-        "reads a page or PDF; with a query only its best passages, else from passage `start` on. "
-        "Without url: the page that is open.",
-        ReadParams,
-        read,
-        capped=False,
-    ),
-    Tool(
-        "FETCH_URL",
-        "reads a page from its beginning.",
-        FetchParams,
-        fetch_url,
-        capped=False,
-        listed=False,
-    ),
-)
+WEB_TOOLS = (web_search, read, fetch_url)
 
 
 FEWEST_RESULTS = 3
@@ -313,33 +289,34 @@ MOST_SOURCES = 6
 CRAWL_SECONDS = 45.0
 
 
-class CrawlParams(Params):
-    """`pages` is how many are read at most; a section is the folder of `url`."""
-
-    url: str = Field(min_length=1)
-    query: str = ""
-    pages: int = Field(12, ge=1, le=MOST_PAGES)
-
-
-async def crawl(context: ToolContext, params: CrawlParams) -> Callable[[], ToolResult]:
-    """Read a section of a site, the pages first whose addresses and links speak of the query."""
+@tool(
+    "CRAWL",
+    "reads a section of a site (sitemap, links): its pages, and the best passages for a query.",
+    capped=False,
+)
+async def crawl(
+    context: ToolContext,
+    *,
+    url: Needed,
+    query: str = "",
+    pages: Annotated[int, Field(ge=1, le=MOST_PAGES)] = 12,
+) -> Finish:
+    """Read the folder of `url`, the pages first whose addresses and links speak of the query."""
     web = web_of(context)
     if web.crawler is None:
         raise ToolError("this run reads no sites", hint="READ single pages.")
     seconds = context.seconds_left(CRAWL_SECONDS)
-    crawled = await web.crawler.crawl(
-        params.url, query=params.query, most=params.pages, seconds=seconds
-    )
-    return lambda: _result(context, crawled, params)
+    crawled = await web.crawler.crawl(url, query=query, most=pages, seconds=seconds)
+    return lambda: _result(context, crawled, url, query)
 
 
-def _result(context: ToolContext, crawled: Crawl, params: CrawlParams) -> ToolResult:
+def _result(context: ToolContext, crawled: Crawl, url: str, query: str) -> ToolResult:
     if not crawled.pages:
         reason = crawled.unread[0].reason if crawled.unread else "nothing to read there"
-        return ToolResult({"error": f"{params.url}: {reason}"}, hint="READ another result.")
-    sources = _sources(context, crawled.pages, params.query)
+        return ToolResult({"error": f"{url}: {reason}"}, hint="READ another result.")
+    sources = _sources(context, crawled.pages, query)
     data: dict[str, Any] = {
-        "url": params.url,
+        "url": url,
         "read": len(crawled.pages),
         "known": crawled.known,
         "sources": [source.name for source in sources.values()],
@@ -347,7 +324,7 @@ def _result(context: ToolContext, crawled: Crawl, params: CrawlParams) -> ToolRe
     }
     room = context.limits.read_tokens * CHARS_PER_TOKEN
     overview = "\n".join(_line(page, sources.get(page.url)) for page in crawled.pages)
-    best = _best(context, list(sources.values()), params.query)
+    best = _best(context, list(sources.values()), query)
     found, shown = listed(best, room - len(overview))
     web = "\n\n".join(part for part in (overview, found) if part)
     return ToolResult(
@@ -383,12 +360,4 @@ def _line(page: Page, source: Source | None) -> str:
     return f"{source.name if source else '-'} {title} — {page.url}"
 
 
-CRAWL_TOOLS = (
-    Tool(
-        "CRAWL",
-        "reads a section of a site (sitemap, links): its pages, and the best passages for a query.",
-        CrawlParams,
-        crawl,
-        capped=False,
-    ),
-)
+CRAWL_TOOLS = (crawl,)

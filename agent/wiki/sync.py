@@ -86,9 +86,9 @@ def _same(entries: Entries, path: str, text: str) -> bool:
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
     """Read `## key` sections; a heading inside a value is written with a backslash before it."""
-    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+    for part in f"\n{text}".split("\n## ")[1:]:
         key, _, value = part.partition("\n")
-        yield key.strip(), re.sub(r"^\\(#)", r"\1", value.strip(), flags=re.MULTILINE)
+        yield key.strip(), f"\n{value.strip()}".replace("\n\\#", "\n#")[1:]
 
 
 def _pages(entries: Entries) -> Iterator[tuple[str, str]]:
@@ -120,7 +120,7 @@ def _page(title: str, rows: Sequence[Any]) -> str:
 
 
 def _section(row: Any) -> str:
-    return re.sub(r"^(#)", r"\\\1", _shown(row), flags=re.MULTILINE)
+    return f"\n{_shown(row)}".replace("\n#", "\n\\#")[1:]
 
 
 def _shown(row: Any) -> str:

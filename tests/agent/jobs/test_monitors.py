@@ -12,16 +12,8 @@ from lxml import etree
 from agent.config import options
 from agent.errors import UsageError
 from agent.jobs.monitor_looks import holds, look, page_with_refs
-from agent.jobs.monitors import (
-    add_monitor,
-    evidence_folder,
-    monitor_changes,
-    monitors,
-    remove_monitor,
-    run_monitor,
-)
+from agent.jobs.monitors import Monitors, evidence_folder
 from agent.jobs.page_changes import Change, PageBlock, blocks_of, changes, figure_in, learn
-from agent.jobs.schedules import schedules
 from tests.bench.monitored import CHANGES, PAGES, page, told
 from tests.loopback import Handler, serving
 
@@ -114,30 +106,32 @@ async def test_a_change_is_told_as_a_diff_and_kept_with_the_hashes_of_both_pages
     with fidgeting() as site:
         host = site.url.removeprefix("http://")
         flags = {"allow_private": (host,), "ignore_robots": True, "gap": 0.1}
-        whole = add_monitor(desk.jobs, f"{site.url}/", name="ferry", notify=(feed,), **flags)
-        cheap = add_monitor(desk.jobs, f"{site.url}/", css=".price", when="<45", **flags)
+        whole = Monitors(desk.jobs).add(f"{site.url}/", name="ferry", notify=(feed,), **flags)
+        cheap = Monitors(desk.jobs).add(f"{site.url}/", css=".price", when="<45", **flags)
         async with desk.working(handlers={"monitor": look}, host_delay=0.0):
             seen = []
             for changed in (None, False, True, True):
                 if changed is not None:
                     site.changed = changed
                     for one in (whole, cheap):
-                        run_monitor(desk.jobs, one.name)
+                        Monitors(desk.jobs).run(one.name)
                 jobs = desk.jobs.list(["queued", "running"])
                 seen.append(sorted(job.status for job in await desk.ended(*jobs)))
     assert seen == [["first"] * 2, ["same"] * 2, ["changed"] * 2, ["same"] * 2]
-    [change] = monitor_changes(desk.jobs, "ferry")
+    [change] = Monitors(desk.jobs).changes("ferry")
     assert "- £48.50 In stock" in change.diff.replace("Day ticket ", "")
     assert "+ £39.90 In stock" in change.diff.replace("Day ticket ", "")
-    assert [c.figure for c in monitor_changes(desk.jobs, cheap.name)] == [39.9]
+    assert [c.figure for c in Monitors(desk.jobs).changes(cheap.name)] == [39.9]
     for digest in (change.before_sha256, change.after_sha256):
         kept = (evidence_folder(desk.jobs, "ferry") / digest).read_bytes()
         assert hashlib.sha256(kept).hexdigest() == digest
     [entry] = etree.parse(f"{tmp_path}/news.xml").iterfind("{*}entry")
     assert entry.findtext("{*}title") == f"ferry changed: {site.url}/"
     assert entry.find("{*}link").get("href") == f"{site.url}/"
-    remove_monitor(desk.jobs, "ferry")
-    assert [m.name for m in monitors(desk.jobs)] == [s.name for s in schedules(desk.jobs)]
+    Monitors(desk.jobs).remove("ferry")
+    assert [m.name for m in Monitors(desk.jobs).all()] == [
+        s.name for s in Monitors(desk.jobs).looks.all()
+    ]
 
 
 class Shop(Handler):
@@ -163,27 +157,27 @@ async def test_an_element_chosen_by_its_ref_is_watched_until_it_is_gone(desk):
         refs = {name: re.search(rf"\[(e\d+)[^\]]*: {name}", text)[1] for name in ("Buy", "Notice")}
         for name, ref in refs.items():
             _, element = await page_with_refs(site.url, settings, ref)
-            add_monitor(desk.jobs, site.url, name=name, element=element, learn=2, gap=0.1, **flags)
+            Monitors(desk.jobs).add(site.url, name=name, element=element, learn=2, gap=0.1, **flags)
         async with desk.working(handlers={"monitor": look}, host_delay=0.0, at_once=2):
             await desk.ended(*desk.jobs.list())
             for body in (site.shown("<button class=buy>Sold out</button>", "7"), site.shown("")):
                 site.body = body
-                await desk.ended(*(run_monitor(desk.jobs, name) for name in refs))
-    sold, gone = (change.diff for change in monitor_changes(desk.jobs, "Buy"))
+                await desk.ended(*(Monitors(desk.jobs).run(name) for name in refs))
+    sold, gone = (change.diff for change in Monitors(desk.jobs).changes("Buy"))
     assert sold == "- Buy for 9 €\n+ Sold out"
     assert gone == "@ button Buy for 9 € is no longer on the page\n- Sold out"
-    assert monitor_changes(desk.jobs, "Notice") == []  # it only moved down the list
+    assert Monitors(desk.jobs).changes("Notice") == []  # it only moved down the list
 
 
 async def test_an_answer_is_watched_sentence_by_sentence(desk):
     said = ["The boat leaves at nine.\nIt is blue."]
     desk.decide_with = lambda: said[-1]
-    name = add_monitor(desk.jobs, "When does it leave?", memory=False, **desk.model).name
+    name = Monitors(desk.jobs).add("When does it leave?", memory=False, **desk.model).name
     async with desk.working(handlers={"monitor": look}):
         await desk.ended(*desk.jobs.list())
         said.append("The boat leaves at ten.\nIt is blue.")
-        await desk.ended(run_monitor(desk.jobs, name))
-    [change] = monitor_changes(desk.jobs, name)
+        await desk.ended(Monitors(desk.jobs).run(name))
+    [change] = Monitors(desk.jobs).changes(name)
     assert "nine" in change.diff
     assert "ten" in change.diff
     assert "blue" not in change.diff
@@ -198,8 +192,8 @@ def test_what_cannot_be_watched_is_refused(desk):
         {"target": "http://a.example/", "every": "now and then"},
     ):
         with pytest.raises(UsageError):
-            add_monitor(desk.jobs, **bad)
-    assert monitors(desk.jobs) == []
-    for broken in (remove_monitor, run_monitor):
+            Monitors(desk.jobs).add(**bad)
+    assert Monitors(desk.jobs).all() == []
+    for broken in (Monitors(desk.jobs).remove, Monitors(desk.jobs).run):
         with pytest.raises(UsageError):
-            broken(desk.jobs, "none")
+            broken("none")

@@ -12,17 +12,7 @@ import pytest
 
 from agent.errors import UsageError
 from agent.jobs.jobs import Jobs
-from agent.jobs.schedules import (
-    GRACE,
-    Schedule,
-    add_schedule,
-    find_schedule,
-    fire_due,
-    read_when,
-    remove_schedule,
-    run_schedule,
-    schedules,
-)
+from agent.jobs.schedules import GRACE, Schedule, Schedules, fire_due, read_when
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 23, 15, 0, tzinfo=UTC)  # a Monday
@@ -115,23 +105,24 @@ def test_500_firings_over_summer_time_and_sleep_are_neither_doubled_nor_lost(mis
 
 def test_several_workers_fire_a_time_once_and_what_is_over_goes(tmp_path):
     with Jobs.open(None, tmp_path) as one, Jobs.open(None, tmp_path) as other:
-        add_schedule(one, "every day at 8", "Who?", name="daily", zone="Europe/Berlin", now=NOW)
-        add_schedule(one, "in 20 minutes", "When?", now=NOW, zone="UTC")
+        kept = Schedules(one)
+        kept.add("every day at 8", "Who?", name="daily", zone="Europe/Berlin", now=NOW)
+        kept.add("in 20 minutes", "When?", now=NOW, zone="UTC")
         later = NOW + timedelta(hours=20)
-        seen = find_schedule(one, "daily").model_dump(mode="json")
+        seen = kept.find("daily").model_dump(mode="json")
         first = fire_due(one, later)
         one.database.keep("schedule", "daily", seen)  # the other worker read it before
         second = fire_due(other, later)
         origins = sorted(job.origin for job in one.list())
         assert origins == ["schedule:daily", "schedule:when"]
         assert set(second) <= set(first)
-        assert [found.name for found in schedules(one)] == ["daily"]
-        assert run_schedule(one, "daily").lane == "user"
-        remove_schedule(one, "daily")
+        assert [found.name for found in kept.all()] == ["daily"]
+        assert kept.run("daily").lane == "user"
+        kept.remove("daily")
         assert fire_due(one, later + timedelta(days=2)) == []
-        for broken in (remove_schedule, run_schedule):
+        for broken in (kept.remove, kept.run):
             with pytest.raises(UsageError):
-                broken(one, "daily")
+                broken("daily")
         for bad in ({"when": "yesterday at 5"}, {"zone": "Mars/Base"}, {"question": " "}):
             with pytest.raises(UsageError):
-                add_schedule(one, **{"when": "in 1 hour", "question": "Who?", "now": NOW, **bad})
+                kept.add(**{"when": "in 1 hour", "question": "Who?", "now": NOW, **bad})

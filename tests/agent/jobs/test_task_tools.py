@@ -10,8 +10,8 @@ import pytest
 
 from agent.channels.running import channel_ways
 from agent.jobs.jobs import Jobs
-from agent.jobs.monitors import add_monitor, monitors, remove_monitor
-from agent.jobs.schedules import fire_due, schedules
+from agent.jobs.monitors import Monitors
+from agent.jobs.schedules import Schedules, fire_due
 from agent.jobs.task_tools import task_tools
 from agent.jobs.telling import remind
 from tests.agent.channels.conftest import served
@@ -49,7 +49,7 @@ def setting(ask, script, tmp_path, monkeypatch):
             **settings,
         )
         with Jobs.open(None, data) as jobs:
-            return report, results, offered, schedules(jobs), monitors(jobs)
+            return report, results, offered, Schedules(jobs).all(), Monitors(jobs).all()
 
     return asking
 
@@ -133,10 +133,10 @@ async def test_a_reminder_reaches_a_feed_and_a_channel(desk, tmp_path):
 
 def test_a_monitor_of_a_while_ends_by_itself_and_can_still_be_removed(desk):
     ends = datetime.now(UTC) + timedelta(hours=6, seconds=30)
-    made = add_monitor(desk.jobs, "Who keeps the light?", until=ends)
-    [schedule] = schedules(desk.jobs)
+    made = Monitors(desk.jobs).add("Who keeps the light?", until=ends)
+    [schedule] = Monitors(desk.jobs).looks.all()
     assert len(list(schedule.times(schedule.since))) == 24
     fire_due(desk.jobs, ends + timedelta(minutes=1))
-    assert schedules(desk.jobs) == []
-    remove_monitor(desk.jobs, made.name)
-    assert monitors(desk.jobs) == []
+    assert Monitors(desk.jobs).looks.all() == []
+    Monitors(desk.jobs).remove(made.name)
+    assert Monitors(desk.jobs).all() == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.tools.action_tools import TypeParams
+from agent.tools.action_tools import type_text
 from browser.session.chrome import OVERRIDES
 from tests.browser.page.pages import serve_pages
 
@@ -78,5 +78,5 @@ async def test_a_run_that_can_start_no_browser_says_so(ask, script, site, monkey
 
 
 def test_a_text_is_entered_with_the_blanks_at_its_ends():
-    asked = TypeParams.model_validate({"ref": " e1 ", "text": "  two\t", "instead": " one "})
+    asked = type_text.read('{"ref": " e1 ", "text": "  two\\t", "instead": " one "}').arguments
     assert (asked.ref, asked.text, asked.instead) == ("e1", "  two\t", " one ")

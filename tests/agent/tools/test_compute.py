@@ -15,7 +15,7 @@ from agent.guard.redact import Redactor
 from agent.journal.runs import Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay
-from agent.tools.compute import PythonParams, compute, number
+from agent.tools.compute import compute, number
 from agent.tools.context import Limits, ToolContext
 from browser.types import Document, Outcome, Page
 
@@ -40,7 +40,7 @@ def context():
 
 
 async def computed(context, code):
-    return (await compute(context, PythonParams(code=code)))()
+    return (await compute.run(context, compute.params(code=code)))()
 
 
 async def test_a_figure_from_a_table_is_a_source_that_names_its_cells(context):
