@@ -96,7 +96,6 @@ class FinishedTurn:
     shown: tuple[str, ...] = ()
     tainted: bool = False
     tools: tuple[str, ...] = ()
-    learns: bool = False
     verified: bool = False
 
 
@@ -166,8 +165,6 @@ class ConversationJobs:
             yield "condense", self._condense
         if count % limits.evaluate_every == 0 and turn.messages >= EVALUATE_MESSAGES and turn.shown:
             yield scores.EVALUATE, self._evaluate
-        if turn.learns:
-            yield scores.BETTER_SKILL, self._mend
         if turn.verified and count % limits.propose_every == 0:
             yield scores.PROPOSE, self._propose
 
@@ -247,15 +244,6 @@ class ConversationJobs:
         for skill in await self.in_thread(self.upkeep.skills):
             if scores.useless(skill, self.now_ms()):
                 await self.in_thread(self.upkeep.drop_skill, str(skill.get("name")))
-
-    async def _mend(self, ask: Ask, turn: FinishedTurn) -> None:
-        """Rewrite each skill that fails, once; one that was rewritten and fails again goes."""
-        for skill in scores.failing(await self.in_thread(self.upkeep.skills), turn.shown):
-            better = await scores.mended(ask, skill, turn.history, self.now_ms())
-            if better is not None:
-                await self.in_thread(self.upkeep.put_skills, [better])
-            else:
-                await self.in_thread(self.upkeep.drop_skill, str(skill["name"]))
 
     async def _propose(self, ask: Ask, turn: FinishedTurn) -> None:
         known = await self.in_thread(self.upkeep.skills)

@@ -1,4 +1,4 @@
-"""Scores of skills, and skills that come, mend and go by them.
+"""Scores of skills, and skills that come and go by them.
 
 A skill outlives its run: it rests on what the person wrote and on which tools were used, never on a
 page, a query or an answer, and must not carry the web's words into later runs.
@@ -47,7 +47,7 @@ _PRAISE = re.compile(
 _ABOUT_SOMETHING = re.compile(r"\bwhat(?:'s| is| went| goes)\s+(?:\w+\s+)?wrong\b", re.ASCII)
 """Asking what is wrong with something is no complaint."""
 
-EVALUATE, BETTER_SKILL, PROPOSE = "evaluate", "better-skill", "propose"
+EVALUATE, PROPOSE = "evaluate", "propose"
 """Names of the jobs that ask a model, of their prompts and places."""
 EVALUATED_TURNS, OWN_TURNS, TURN_UNITS = 10, 8, 400
 OLD_WEIGHT, NEW_WEIGHT = 0.6, 0.4
@@ -55,8 +55,6 @@ OLD_WEIGHT, NEW_WEIGHT = 0.6, 0.4
 BAD_SCORE, BAD_TIMES = 10, 2
 POOR_SCORE, POOR_USES = 20, 30
 MONTH_MS = 30 * 24 * 60 * 60 * 1000
-FAILING = 30
-"""A score below which a skill did more harm than good; it starts at 50 or 60."""
 PROPOSED = 2
 """Skills from one run; more would be what it did, not what it learned."""
 
@@ -156,27 +154,6 @@ def useless(skill: Skill, now_ms: int) -> bool:
     if uses > POOR_USES and score <= POOR_SCORE:
         return True
     return now_ms - (skill.get("learnedAt") or 0) > MONTH_MS and uses == 0
-
-
-def failing(skills: Sequence[Skill], shown: Sequence[str]) -> list[Skill]:
-    """Find the skills that the run was given and whose score says that they fail."""
-    return [s for s in skills if s.get("name") in shown and score_of(s) < FAILING]
-
-
-async def mended(ask: Ask, skill: Skill, history: Sequence[Turn], now_ms: int) -> Skill | None:
-    """Ask for a better instruction; None where the skill was mended before, or cannot be."""
-    if skill.get("repairCount"):
-        return None
-    request = (
-        f"Instruction “{skill['name']}”: {js.to_string(skill.get('instruction', ''))}\n\n"
-        f"The person wrote:\n{_own_words(history)}"
-    )
-    reply = await ask(BETTER_SKILL, prompt(BETTER_SKILL), request)
-    said = _cut(loose_object(reply).get("instruction"), LONGEST_SKILL)
-    if not said:
-        return None
-    fresh = {"instruction": said, "score": SKILL_SCORE, "updatedAt": now_ms, "repairCount": 1}
-    return {**skill, **fresh}
 
 
 async def proposed(

@@ -8,7 +8,6 @@ from shutil import get_terminal_size
 
 import click
 from click.shell_completion import CompletionItem
-from click_default_group import DefaultGroup
 
 from agent import __version__
 from agent.cli.flags import command_first, question_options
@@ -69,24 +68,22 @@ _CLOSE = 0.72
 """Likeness above which a single word is taken for a mistyped command, not for a question."""
 
 
-class ResearchGroup(DefaultGroup):  # type: ignore[misc] # click-default-group is untyped
+class ResearchGroup(click.Group):
     """Commands loaded by name; an unknown first word is a question for `ask`."""
+
+    ignore_unknown_options = True  # those of a question stand before it too
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take `research --data-dir DIR memory list` for what it means, not for a question."""
-        parsed: list[str] = super().parse_args(ctx, command_first(args, COMMANDS))
-        return parsed
+        return super().parse_args(ctx, command_first(args, COMMANDS))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
         """Name the commands in the order of the table."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command; what is none becomes the first argument of `ask`."""
-        if cmd_name in COMMANDS:
-            return load(cmd_name)
-        ctx.arg0 = cmd_name  # type: ignore[attr-defined] # how DefaultGroup hands the word on
-        return load("ask")
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        """Load a command; what is none is the first word of a question."""
+        return load(cmd_name if cmd_name in COMMANDS else "ask")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -96,10 +93,8 @@ class ResearchGroup(DefaultGroup):  # type: ignore[misc] # click-default-group i
             hint = f"Did you mean {near!r}?" if near in COMMANDS else f"There is no {near!r} yet."
             question = "A question has more than one word, or stands behind `research ask`."
             raise click.UsageError(f"No such command {args[0]!r}. {hint} {question}")
-        resolved: tuple[str | None, click.Command | None, list[str]] = super().resolve_command(
-            ctx, args
-        )
-        return resolved
+        name, command, rest = super().resolve_command(ctx, args)
+        return (name, command, rest) if args[0] in COMMANDS else ("ask", command, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the names of commands, and the flags of a question."""
@@ -148,8 +143,6 @@ def _print_man(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # 
 @click.group(
     cls=ResearchGroup,
     epilog=EXAMPLES,
-    default="ask",
-    default_if_no_args=False,
     context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _WIDTH},
     no_args_is_help=True,
     subcommand_metavar='"QUESTION" | COMMAND [ARGS]...',

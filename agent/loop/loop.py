@@ -12,7 +12,7 @@ from agent.guard.model_client import ModelClient, request_digest
 from agent.guard.repetition import Repetition
 from agent.guard.window import Window, tokens
 from agent.journal.events import CONDENSE
-from agent.models.base import Guidable, Task, takes
+from agent.models.base import Task, guided, takes
 from agent.prompts import CALL, FORM, GO_ON, NUDGE, PLAN_SPENT, SEARCHES, UNREAD, WRAP_UP, prompt
 from agent.protocol.replies import NOT_FOUND, gives_up, inert, parse
 from agent.protocol.results import format_results
@@ -157,9 +157,8 @@ class Loop:
         elif self._nudges:
             made_up = _CITATION in reply.text
             gave_up = not reply.text or reply.broken or made_up or gives_up(reply.text)
-            if not gave_up or not isinstance(self.model, Guidable):
+            if not gave_up or not guided(self.model):
                 return False
-            self.model.guide()
             note = SEARCHES
         self._nudges += 1
         self.record("guard.noticed", f"{self.place}/{self.budget.steps}", circle=NUDGED)

@@ -43,7 +43,9 @@ class Model(Protocol):
     """A language model, or what speaks like one.
 
     `reply` gets the system prompt and the messages so far, the last one from the user; it raises
-    a `ModelError` when it fails for good, retries being its own matter.
+    a `ModelError` when it fails for good, retries being its own matter. It may also have `takes`,
+    where it takes some tasks only, `sees`, where it can be shown pictures, and `guide`, where it
+    can be relieved of driving the loop; see the functions of these names below.
     """
 
     name: str
@@ -69,23 +71,12 @@ class Task(StrEnum):
     AFTER = "after"
     CONDENSE = "condense"
     """Summing up the old steps of a conversation whose window is full."""
-    MEND = "mend"
-    """Writing down again a call that could not be read."""
     REPHRASE = "rephrase"
     """Other queries where a search found little."""
     NUDGE = "nudge"
     """Not a call: whether an answer that rests on nothing may be asked for once more."""
     HEED = "heed"
     """Not a call: whether notes about going in circles mean anything to it."""
-
-
-@runtime_checkable
-class Choosy(Protocol):
-    """A model that takes some tasks only: rules plan for themselves, a script may lack a line."""
-
-    def takes(self, task: Task) -> bool:
-        """Tell whether it can be asked this."""
-        ...
 
 
 @runtime_checkable
@@ -147,28 +138,9 @@ class Structured(Model, Protocol):
         ...
 
 
-@runtime_checkable
-class Guidable(Model, Protocol):
-    """A model that can be relieved of driving the loop: see `agent.loop.guided`."""
-
-    def guide(self) -> None:
-        """Search and read by rules from now on; the model only names the words that answer."""
-        ...
-
-
-@runtime_checkable
-class Seeing(Protocol):
-    """A model that may be shown pictures; `sees` tells whether it can make them out."""
-
-    @property
-    def sees(self) -> bool:
-        """Tell whether pictures are of any use to it."""
-        ...
-
-
 def sees(model: Model) -> bool:
     """Tell whether a model can be shown pictures; one that does not say cannot."""
-    return isinstance(model, Seeing) and model.sees
+    return bool(getattr(model, "sees", False))
 
 
 def natively(model: Model) -> TypeGuard[Native]:
@@ -178,7 +150,16 @@ def natively(model: Model) -> TypeGuard[Native]:
 
 def takes(model: Model, task: Task) -> bool:
     """Tell whether a model can be asked for a task; a language model can for all."""
-    return model.takes(task) if isinstance(model, Choosy) else True
+    choosy = getattr(model, "takes", None)
+    return choosy is None or bool(choosy(task))
+
+
+def guided(model: Model) -> bool:
+    """Relieve a model of driving the loop (`agent.loop.guided`), where it can be; tells whether."""
+    guide = getattr(model, "guide", None)
+    if guide is not None:
+        guide()
+    return guide is not None
 
 
 async def heard_reply(

@@ -13,12 +13,10 @@
 from __future__ import annotations
 
 import email.utils
+import random
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
-from tenacity.wait import wait_base, wait_random_exponential
 
 from agent.errors import (
     ModelError,
@@ -31,8 +29,6 @@ from agent.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from tenacity import RetryCallState
 
     from agent.errors import ResearchError
     from agent.models.providers import Endpoint
@@ -162,31 +158,13 @@ class Transient(Exception):
 
 
 BACKOFF = 0.5
-"""Seconds of the first wait, at most; each further one may be twice as long, up to 16 times."""
+"""Seconds of the first wait, at most; each further one may be twice as long."""
 
 
-class _RetryAfter(wait_base):
-    """What the provider asked for, else a random wait that doubles with each try."""
-
-    def __init__(self, backoff: float) -> None:
-        self._backoff = wait_random_exponential(multiplier=backoff, max=16 * backoff)
-
-    def __call__(self, retry_state: RetryCallState) -> float:
-        error = retry_state.outcome.exception() if retry_state.outcome else None
-        if isinstance(error, Transient) and error.retry_after is not None:
-            return error.retry_after
-        return self._backoff(retry_state)
-
-
-def retrying(backoff: float = BACKOFF) -> AsyncRetrying:
-    """Give the policy; the last `Transient` is raised again when the tries are used up."""
-    return AsyncRetrying(
-        retry=retry_if_exception(_worth_another_try),
-        stop=stop_after_attempt(ATTEMPTS),
-        wait=_RetryAfter(backoff),
-        reraise=True,
-    )
-
-
-def _worth_another_try(error: BaseException) -> bool:
-    return isinstance(error, Transient) and (error.retry_after or 0) <= LONGEST_WAIT
+def pause(failed: Transient, tries: int, backoff: float) -> float | None:
+    """Seconds before the next try, as the provider asked or by chance; None where none is made."""
+    if tries >= ATTEMPTS or (failed.retry_after or 0) > LONGEST_WAIT:
+        return None
+    if failed.retry_after is not None:
+        return failed.retry_after
+    return random.uniform(0, backoff * 2 ** (tries - 1))

@@ -5,8 +5,10 @@ A model of a provider adds one method: `_ask`, which makes one call and gives wh
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import (
@@ -17,7 +19,7 @@ from agent.errors import (
     UsageError,
 )
 from agent.models.base import CALL_BUDGET, Hearing, ModelReply, Usage
-from agent.models.failures import BACKOFF, UNREACHED, Transient, retrying
+from agent.models.failures import BACKOFF, UNREACHED, Transient, pause
 from agent.models.providers import load_prices, priced
 from agent.protocol.native import with_calls
 from agent.protocol.replies import inert
@@ -140,13 +142,15 @@ class RemoteModel(ABC):
         if self.where.needs_key and not self.where.key:
             raise self._keyless()
         load_prices(self.where.prices)
-        try:
-            async for attempt in retrying(self._backoff):
-                with attempt:
-                    return await self._once(asked, heard)
-        except Transient as error:
-            raise error.meaning from error
-        raise AssertionError("the last try either gives or raises")
+        for tries in count(1):
+            try:
+                return await self._once(asked, heard)
+            except Transient as error:
+                wait = pause(error, tries, self._backoff)
+                if wait is None:
+                    raise error.meaning from error
+            await asyncio.sleep(wait)
+        raise AssertionError("counting never ends")
 
     async def _once(self, asked: ModelRequest, heard: Hearing | None) -> ModelReply:
         """Make one try, within the budget of the call that it belongs to."""

@@ -256,7 +256,6 @@ class JobRunner:
             pending.shown,
             tainted=pending.tainted,
             tools=tuple(line.partition(" ")[0] for line in pending.steps),
-            learns=True,
             verified=report.status == "answered" and verified(report),
         )
         jobs = ConversationJobs(upkeep, self.in_thread, lambda: pending.at_ms, note, ask, progress)

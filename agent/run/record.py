@@ -29,10 +29,10 @@ from agent.journal.events import (
 from agent.limits import EFFORTS
 from agent.loop.loop import NUDGED, request_digest
 from agent.models.base import (
-    Guidable,
     ModelReply,
     Usage,
     Wrapping,
+    guided,
     heard_reply,
     images_of,
     message_of,
@@ -349,8 +349,7 @@ class ResumedModel(Wrapping):
 
     def guide(self) -> None:
         """Guide the live model."""
-        if isinstance(self._model, Guidable):
-            self._model.guide()
+        guided(self._model)
 
 
 def once_each(record: RunRecord, write: Record) -> Record:

@@ -19,8 +19,8 @@ from agent.review.gate import SectionGate
 from agent.run.models import RedactingModel
 from agent.run.services import gather
 from agent.run.subtasks import Branches, LeftOpen
-from agent.tools.asides import Mender, Rephraser
 from agent.tools.registry import from_functions, tool_specs
+from agent.tools.rephrasing import Rephraser
 from agent.tools.skill_tools import skills_block
 from agent.tools.toolset import (
     ObservedCalls,
@@ -98,7 +98,6 @@ def begin_work(
         services.budget.overhead = tokens(json.dumps(offered))
     model, calls = _with_record(services, model, registry)
     calls = ObservedCalls(calls, context.read, context.files)
-    context.mender = Mender(model, services.budget, services.record)
     context.rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
     return Work(
         model,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agent.guard.secret_store import SecretStore
     from agent.memory.memory_api import Memory
     from agent.prompts.skill_files import Skill
-    from agent.tools.asides import Mender, Rephraser
+    from agent.tools.rephrasing import Rephraser
     from agent.wiki.wiki_index import Wiki
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
@@ -174,7 +174,6 @@ class ToolContext:
     keep: Callable[[bytes], str] = lambda _: ""
     outgoing: Outgoing = field(default_factory=Outgoing)
     redactor: Redactor = field(default_factory=Redactor)
-    mender: Mender | None = None
     rephraser: Rephraser | None = None
     web: Web | None = None
     memory: Memory | None = None

@@ -15,7 +15,7 @@ from agent.models.base import images_kept
 from agent.protocol.results import CallResult, to_json
 from agent.tools.checks import CHECKS
 from agent.tools.context import NO_BROWSER, PATIENCE, PLACE
-from agent.tools.registry import ASKED, Risk, Tool, ToolResult
+from agent.tools.registry import Risk, Tool, ToolResult
 from agent.types import Image
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFailed, RefError
 
@@ -72,7 +72,7 @@ class Policy:
                 f"not done: {failed} before it in this reply failed",
                 hint="See what it says, then act again.",
             )
-        arguments = await self._arguments(tool, call, place)
+        arguments = self._arguments(tool, call, place)
         for check in self._checks:
             await check(self._context, tool, arguments)
         if tool.risk is not Risk.READ:
@@ -86,16 +86,9 @@ class Policy:
         except TimeoutError as error:
             raise ToolError(f"no answer within {seconds:.0f} s") from error
 
-    async def _arguments(self, tool: Tool, call: ToolCall, place: str) -> Any:
-        """Read a call's parameter; one that cannot be read is asked for once more."""
-        mender = self._context.mender
-        try:
-            reading = tool.read(call.param, at_all_costs=mender is None)
-        except ToolError as error:
-            again = await mender.ask(call, tool.usage(), error, place) if mender else None
-            if again is None:
-                raise
-            reading = replace(tool.read(again), tier=ASKED)
+    def _arguments(self, tool: Tool, call: ToolCall, place: str) -> Any:
+        """Read a call's parameter; what had to be made out is on record."""
+        reading = tool.read(call.param)
         if reading.tier:
             self._context.record(
                 "call.mended",

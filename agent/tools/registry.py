@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from browser.types import SearchResult
 
 
-AS_WRITTEN, LENIENT, PICKED, ASKED = "", "lenient", "fields", "asked"
-"""How a parameter was read: as it stands, as the JSON that was meant, by the fields named in it, or
-as the model wrote it when it was asked again."""
+AS_WRITTEN, LENIENT, PICKED = "", "lenient", "fields"
+"""How a parameter was read: as it stands, as the JSON that was meant, by the fields named in it."""
 _JSON_LIKE = ("{", "```", "“{", "[{")
 
 
@@ -213,15 +212,12 @@ class Tool:
     server: str = ""
     free: bool = False
 
-    def read(self, param: str, *, at_all_costs: bool = True) -> Reading:
-        """Read the raw parameter; raises `ToolError` that shows the form wanted.
-
-        JSON that is past mending is taken as a bare text only `at_all_costs`.
-        """
+    def read(self, param: str) -> Reading:
+        """Read the raw parameter; raises `ToolError` that shows the form wanted."""
         if self.params is None and self.schema is None:
             return Reading(param)
         form = self._form()
-        ways = [*readings(param, form), *(bare(param, form) if at_all_costs else ())]
+        ways = [*readings(param, form)]
         failure: ValidationError | None = None
         if self.params is None:
             return self._as_schema(ways, form)

@@ -117,6 +117,12 @@ def stands_alone(html: str, document: Document) -> bool:
     return len(document.text) <= _LONGEST_WALL and _FIELD.search(html) is None
 
 
+def asks_captcha(document: Document) -> bool:
+    """Whether a bare notice speaks of a captcha, whosever make it is."""
+    words = f"{document.title}\n{document.text}"
+    return len(words) < _FEW and _CAPTCHA.search(words) is not None
+
+
 def _by_content(requested: str, url: str, html: str, document: Document | None) -> Wall | None:
     text = document.text if document else ""
     title = document.title if document else ""

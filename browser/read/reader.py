@@ -31,7 +31,7 @@ from browser.extract.html import extract
 from browser.extract.tree import decode, parse_html, raw_text, text_content
 from browser.net.polite import Polite
 from browser.net.url import host, join, registrable_domain
-from browser.page.walls import Wall, find_wall, stands_alone
+from browser.page.walls import Wall, asks_captcha, find_wall, stands_alone
 from browser.read.habits import Habits
 from browser.text.words import count_words
 from browser.types import Outcome, Page
@@ -287,7 +287,8 @@ async def read_rendered(tab: Tab) -> Page:
     whole = await tab.html() if may_be_platform(url) else ""
     document = await asyncio.to_thread(_document_of_live, html, whole, url)
     wall = find_wall(None, url, url, html, document)
-    if wall is None and stands_alone(html, document) and await tab.challenge() is not None:
+    alone = wall is None and stands_alone(html, document)
+    if alone and (asks_captcha(document) or await tab.challenge() is not None):
         wall = Wall(Outcome.CAPTCHA, "the site asks to solve a captcha")
     return Page(
         requested_url=url, url=url, via="browser",

@@ -19,7 +19,7 @@ from browser.search.search_results import is_sealed, target
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
 _INVISIBLE = frozenset(("script", "style", "noscript", "template"))
 _BLOCKS = frozenset(
@@ -100,14 +100,13 @@ class Layout:
     def read(self, page: Tag, url: str) -> Iterator[SearchResult]:
         """Yield what stands on the page, real targets only."""
         found = ((item, item.select_one(self.link)) for item in page.select(self.item))
-        links = [(item, link) for item, link in found if link is not None]
-        named = [(item, self._name_of(item, link)) for item, link in links]
-        paid = {id(item) for item, _ in named} - {id(item) for item, _ in unpaid(named)}
-        for item, link in links:
+        for item, link in found:
+            if link is None or _is_labelled(item, self._name_of(item, link)):
+                continue
             address = target(urljoin(url, str(link.get("href", ""))))
             title = first_text(item, self.title) if self.title else text(link)
             title = title or _title_in(link)
-            if id(item) not in paid and address and title:
+            if address and title:
                 around = [item, *item.find_next_siblings(True, limit=self.beside)]
                 said = (first_text(part, self.snippet) for part in around if self.snippet)
                 snippet = next(filter(None, said), "") or longest_beside(link, item)
@@ -141,13 +140,12 @@ class Headings:
         within = Counter(
             (id(above), heading.name) for heading, _ in found for above in heading.parents
         )
-        links = {id(heading): address for heading, address in found}
-        named = [(_block_of(heading, within), heading) for heading, _ in found]
         previous = ""
-        for block, heading in unpaid(named):
-            address = links[id(heading)]
-            if is_sealed(address):
-                address = _displayed(block) or address
+        for heading, target_of in found:
+            block = _block_of(heading, within)
+            if _is_labelled(block, heading):
+                continue
+            address = (is_sealed(target_of) and _displayed(block)) or target_of
             snippet = longest_beside(heading, block)
             # A link into the site above has neither words nor an address of its own.
             if snippet or host(address) != previous or block.find("cite") is not None:
@@ -261,36 +259,15 @@ class HtmlProvider(SearchProvider):
         return SearchPage(Outcome.ERROR, detail="no result could be read; changed layout?")
 
 
-# What engines write, alone, beside what was paid for ...
+# What engines write, alone, beside what was paid for.
 _LABEL = r"""(?:ads?|advertisements?|sponsored|promoted|anzeigen?|gesponserte?|werbung|annonces?
     |sponsorisé|publicité|anuncios?|patrocinado|annuncio|sponsorizzato|advertentie|gesponsord
     |sponsrad|annons|reklama|sponsorowane|реклама|広告|スポンサー|广告|廣告|광고)"""
-# ... and above a row of it.
-_ROW = r"(?:results?|links?|listings?|ergebnisse|treffer|inhalte)"
-_ROW_FIRST = r"""(?:résultats|liens)\s+sponsorisés|(?:resultados|enlaces)\s+patrocinados
-    |(?:risultati|link)\s+sponsorizzati"""
 _ALONE = re.compile(rf"{_LABEL}", re.IGNORECASE | re.VERBOSE)
 _WITH_HOST = re.compile(rf"{_LABEL}\s*[·•|]\s*[^\s.]+(?:\.[^\s.]+)+", re.IGNORECASE | re.VERBOSE)
-_ABOVE = re.compile(rf"{_LABEL}(?:\s+{_ROW})?|{_ROW_FIRST}", re.IGNORECASE | re.VERBOSE)
 _SEPARATORS = " \u00a0\t\n·•|:-–—"
-_HEADINGS = ["h1", "h2", "h3", "h4"]
 # A label is short; what is longer speaks of advertisements.
 _LONGEST = 60
-# Above a result, its group and the groups around it are asked what they are called.
-_GROUPS_ABOVE = 6
-
-
-def unpaid(
-    results: Sequence[tuple[Tag, Tag]],
-) -> list[tuple[Tag, Tag]]:
-    """Leave out of results, each a block with its title's element, those that were paid for.
-
-    They label themselves, or stand in a group that is called so. Where that would be all that is
-    left, the group's name is not believed.
-    """
-    plain = [(block, title) for block, title in results if not _is_labelled(block, title)]
-    outside = [(block, title) for block, title in plain if not _is_in_paid_group(block)]
-    return outside or plain
 
 
 def _is_labelled(block: Tag, title: Tag) -> bool:
@@ -303,7 +280,7 @@ def _is_labelled(block: Tag, title: Tag) -> bool:
 
 
 def _is_called_so(node: Tag) -> bool:
-    return _ABOVE.fullmatch(str(node.get("aria-label") or "").strip()) is not None
+    return _ALONE.fullmatch(str(node.get("aria-label") or "").strip()) is not None
 
 
 def _is_label(node: Tag) -> bool:
@@ -325,35 +302,3 @@ def _said(node: Tag) -> str:
             return ""
         pieces.append(piece)
     return "".join(pieces).strip(_SEPARATORS)
-
-
-def _is_in_paid_group(block: Tag) -> bool:
-    node = block
-    for _ in range(_GROUPS_ABOVE):
-        parent = node.parent
-        if parent is None or parent.name in {"body", "main", "[document]"}:
-            return False
-        before = node.find_previous_siblings(True)
-        heading = next(filter(None, map(_heading_only, before)), "")
-        if heading:
-            return _ABOVE.fullmatch(heading) is not None
-        if _is_called_so(parent):
-            return True
-        node = parent
-    return False
-
-
-def _heading_only(node: Tag) -> str:
-    """The text of an element that is a heading, or holds nothing but one; '' for any other."""
-    said = _said(node)
-    if not said:
-        return ""
-    heading = next((n for n in (node, *node.find_all(True)) if _is_heading(n)), None)
-    if heading is None or heading.find("a", href=True) is not None:
-        return ""
-    return said if said == _said(heading) else ""
-
-
-def _is_heading(node: Tag) -> bool:
-    named = node.name in _HEADINGS or node.get("role") == "heading"
-    return named and node.name != "a" and node.find_parent("a") is None

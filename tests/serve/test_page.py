@@ -239,10 +239,11 @@ class HarbourSite:
         self.url, self.sent = url, 0
 
 
-WALL = b"""<!doctype html><title>Harbour</title><p id="say">Please complete the captcha below</p>
+WALL = b"""<!doctype html><title>Harbour</title>
 <button id="send" hidden onclick="fetch('/', {method: 'POST'})">Send the form</button>
-<button id="wall" style="position: fixed; inset: 0" onclick="this.remove(); send.hidden = false;
-say.textContent = 'The lamp room opens at nine.'">I am no robot</button>"""
+<div id="wall" style="position: fixed; inset: 0" onclick="this.remove(); send.hidden = false;
+say.textContent = 'The lamp room opens at nine.'"><p>Please complete the captcha below</p>
+<button>I'm not a robot</button></div><p id="say"></p>"""
 
 
 @pytest.fixture

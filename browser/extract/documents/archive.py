@@ -136,6 +136,12 @@ def stream_xml(data: bytes, *tags: str) -> Iterator[etree._Element]:
         raise ExtractError(f"broken XML in it: {error}") from error
 
 
+def without_office(kind: str, other: str) -> ExtractError:
+    """Give the error of a format whose library is not installed, and the `other` to save it as."""
+    message = f"reading .{kind} needs: pip install 'urchin-research[office]'"
+    return ExtractError(message, hint=f"Or save it as {other}.")
+
+
 def drop(element: etree._Element) -> None:
     """Free an element that was read, and what stood before it."""
     element.clear()

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import ParseError
 from lxml import etree
 
 from browser.errors import ExtractError
-from browser.extract.documents.archive import BROKEN_ZIP
+from browser.extract.documents.archive import BROKEN_ZIP, without_office
 from browser.extract.documents.composer import Composer, core_properties
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
     try:
         from openpyxl import load_workbook  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
-        raise _missing("xlsx") from error
+        raise without_office("xlsx", ".csv") from error
     archive.check_all()  # openpyxl itself knows no limit
     reader = _SheetReader()
     try:
@@ -74,7 +74,7 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
     try:
         import xlrd  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
-        raise _missing("xls") from error
+        raise without_office("xls", ".csv") from error
     reader, log = _SheetReader(), StringIO()
     try:
         _check_chains(xlrd.compdoc.CompDoc(body, logfile=log))
@@ -109,11 +109,6 @@ def _check_chains(file: Any) -> None:
             if not left:
                 raise ExtractError("not readable as a workbook: its sectors lead in a circle")
             left, sector = left - 1, file.SSAT[sector]
-
-
-def _missing(kind: str) -> ExtractError:
-    message = f"reading .{kind} needs: pip install 'urchin-research[office]'"
-    return ExtractError(message, hint="Or save it as .csv.")
 
 
 def _passed_over(log: str) -> Iterator[str]:

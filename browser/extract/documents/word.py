@@ -16,7 +16,7 @@ from zipfile import ZipFile
 from lxml import etree
 
 from browser.errors import ExtractError
-from browser.extract.documents.archive import parse_xml
+from browser.extract.documents.archive import parse_xml, without_office
 from browser.extract.documents.composer import Composer, core_properties
 from browser.extract.tree import MOST_TAGS, bounded, parse_html
 
@@ -63,7 +63,10 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
     Text that is hidden, or that tracked changes deleted, is not read. Raises ExtractError for a
     broken file.
     """
-    import mammoth  # noqa: PLC0415 - 0.1 s, for the few pages that are Word files
+    try:
+        import mammoth  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise without_office("docx", "PDF") from error
 
     composer = Composer()
     packed = _rewritten(archive, main, composer)

@@ -93,36 +93,6 @@ async def test_tool_tags_in_a_proposal_are_inert(upkeep, tend):
     assert "<<TOOL" not in upkeep.skills()[0]["instruction"]
 
 
-def failing_skill(upkeep, **more):
-    learn(upkeep, "short", "Answer in one word.", NOW)
-    upkeep.put_skills([{**upkeep.skills()[0], "score": 14, **more}])
-
-
-async def test_a_skill_that_fails_is_rewritten_once(upkeep, tend):
-    failing_skill(upkeep)
-    reply = {"instruction": "Answer in one word where the question allows it."}
-    [(system, request)] = await tend({"better-skill": reply}, shown=("short",), learns=True)
-    assert "Answer in one word." in request
-    assert '{"instruction":' in system
-    [skill] = upkeep.skills()
-    assert skill["instruction"] == reply["instruction"]
-    assert (skill["score"], skill["repairCount"]) == (50, 1)
-
-
-@pytest.mark.parametrize(
-    ("more", "reply"), [({"repairCount": 1}, {"instruction": "x"}), ({}, {"instruction": ""})]
-)
-async def test_one_that_fails_again_or_cannot_be_mended_is_forgotten(upkeep, tend, more, reply):
-    failing_skill(upkeep, **more)
-    await tend({"better-skill": reply}, shown=("short",), learns=True)
-    assert upkeep.skills() == []
-
-
-async def test_a_skill_that_was_not_given_is_left_alone(upkeep, tend):
-    failing_skill(upkeep)
-    assert await tend({}, shown=(), learns=True) == []
-
-
 @pytest.mark.parametrize(("thumb", "score"), [("up", 72), ("down", 42)])
 def test_a_thumb_moves_the_score_of_what_was_given(upkeep, thumb, score):
     learn(upkeep, "short", "Be brief.", NOW)

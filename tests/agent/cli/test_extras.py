@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pexpect
 import pytest
+from docx import Document
 
 from tests.conftest import COMMAND
 
@@ -56,14 +57,18 @@ def test_a_schema_names_its_extra(web, lacking, tmp_path):
     assert "urchin-research[schema]" in done.stderr
 
 
-@pytest.mark.parametrize("module", ["openpyxl", "xlrd"])
-def test_a_workbook_names_its_extra_and_other_files_are_read(lacking, tmp_path, module):
+@pytest.mark.parametrize("module", ["mammoth", "openpyxl", "xlrd"])
+def test_an_office_file_names_its_extra_and_other_files_are_read(lacking, tmp_path, module):
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "pump.md").write_text("# Pump\n\nIda repaired the pump on 3 May 2024.\n")
     if module == "openpyxl":
         openpyxl = pytest.importorskip("openpyxl")
         openpyxl.Workbook().save(notes / "book.xlsx")
+    elif module == "mammoth":
+        written = Document()
+        written.add_paragraph("Ida repaired the pump on 4 May 2024.")
+        written.save(notes / "log.docx")
     else:
         (notes / "book.xls").write_bytes(XLS)
     flags = ("--corpus", str(notes), "--search", "corpus", "--no-memory")

@@ -46,20 +46,6 @@ def test_a_block_that_is_named_so_for_screen_readers_was_paid_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "group",
-    [
-        "<div><h2>Sponsored results</h2>{ads}</div>",
-        "<div><div role=heading><span>Gesponserte Ergebnisse</span></div><div>{ads}</div></div>",
-        "<section aria-label='Ads'>{ads}</section>",
-    ],
-)
-@pytest.mark.parametrize("place", ["first", "last"])
-def test_results_in_a_group_that_is_called_so_were_paid_for(group: str, place: str) -> None:
-    ads = block(AD, "Buy now") + block(f"{AD}/more", "Buy more")
-    assert results(**{place: group.format(ads=ads)}) == FOUND
-
-
-@pytest.mark.parametrize(
     "beside",
     [
         "<p>How <b>ads</b> pay for the web</p>",
@@ -74,14 +60,3 @@ def test_a_bold_word_of_the_text_is_no_label(beside: str) -> None:
 def test_a_title_may_be_the_word() -> None:
     page = f"<div id=rso>{block(FOUND[0], 'Advertisement')}{block(FOUND[1], 'Anzeige')}</div>"
     assert [r.url for r in parse_results("google", page).results] == FOUND[:2]
-
-
-def test_a_page_of_nothing_but_a_group_is_not_emptied_by_its_name() -> None:
-    rows = "".join(block(url, "Page") for url in FOUND)
-    page = f"<div><h2>Ads</h2><div id=rso>{rows}</div></div>"
-    assert [r.url for r in parse_results("google", page).results] == FOUND
-
-
-def test_a_heading_above_organic_results_ends_the_paid_group() -> None:
-    page = f"<h1>Ads</h1><div>{block(AD, 'Buy')}</div><h1>Search results</h1><div id=rso>{''.join(block(u, 'Page') for u in FOUND)}</div>"
-    assert [r.url for r in parse_results("google", f"<div>{page}</div>").results] == FOUND

@@ -1,4 +1,4 @@
-"""What tools ask the run's model on the side: a call written down again, a query in other words."""
+"""What a search asks the run's model on the side: its query in other words."""
 
 from __future__ import annotations
 
@@ -6,62 +6,26 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from agent.errors import ModelError, ReplayDiverged, ResearchError, UsageError
+from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import RESERVE
 from agent.guard.model_client import ModelClient
-from agent.journal.events import MEND, REPHRASE
+from agent.journal.events import REPHRASE
 from agent.models.base import Task, takes
 from agent.prompts import prompt
-from agent.protocol.replies import loose_object, parse
+from agent.protocol.replies import loose_object
 from agent.types import Message
 
 if TYPE_CHECKING:
-    from agent.errors import ToolError
     from agent.guard.budget import Budget
     from agent.guard.model_client import Record
     from agent.models.base import Model
-    from agent.types import ToolCall
 
-MOST_MENDED = 4
-"""Requests in a run: a model that still cannot write a call will not learn it."""
 MOST_QUERIES = 3
 """Of a reply: what three other ways of asking do not find, a fourth has not found either."""
 LONGEST = 150
 """Characters of a query: engines cut what is longer."""
 SECONDS = 20.0
 """The search under way has other things to do, too: a model that takes longer is not waited for."""
-
-
-@dataclass(slots=True)
-class Mender:
-    """Asks the run's model; what it costs counts as the run's."""
-
-    model: Model
-    budget: Budget
-    record: Record
-    _asked: int = field(default=0, init=False)
-
-    async def ask(self, call: ToolCall, form: str, error: ToolError, place: str) -> str | None:
-        """Give the parameter as the model writes it when it is shown the form; None where not."""
-        if self._asked >= MOST_MENDED or not takes(self.model, Task.MEND):
-            return None
-        self._asked += 1
-        shown = prompt("call-again").format(
-            call=f"<<TOOL:{call.name}:{call.param}>>", error=error, form=form
-        )
-        asker = ModelClient(self.model, "", self.budget, self.record)
-        try:
-            reply = await asker.ask(f"{MEND}/{place}", [Message("user", shown)])
-        except (ModelError, UsageError):
-            return None  # the call then fails as it would have, with its form as the hint
-        return _param(reply.text, call.name)
-
-
-def _param(reply: str, name: str) -> str | None:
-    again = next((call for call in parse(reply).calls if call.name == name), None)
-    if again is not None:
-        return again.param
-    return reply.strip() if loose_object(reply) else None
 
 
 class Rephrased(NamedTuple):
