@@ -333,15 +333,18 @@ def best_of(ranking: Ranking) -> Scored | None:
 
 
 def _fit(research: Research, said: str) -> Fit | None:
-    """Tell how well the sentences fit that an answer has, by the worst; None where it gives up."""
-    told = [
-        (r, x) for r in research.rankings if (x := best_of(r)) and cited(x.candidate, r) in said
-    ]
+    """Tell how well the sentences fit that an answer has, by the worst; None where it gives up.
+
+    A part of the question that nothing answers fits as badly as can be.
+    """
+    bests = [(r, best_of(r)) for r in research.rankings]
+    told = [(r, x) for r, x in bests if x and not is_thin(r, x) and cited(x.candidate, r) in said]
     if said.startswith(NOT_FOUND) or not told:
         return None
-    own, margin = (
-        min(values) for values in zip(*((x.own, r.margin(x)) for r, x in told), strict=True)
-    )
+    fits = [(x.own, r.margin(x)) for r, x in told]
+    if len(told) < len(bests):
+        fits.append((0.0, 0.0))
+    own, margin = (min(values) for values in zip(*fits, strict=True))
     return Fit(own=round(own, 3), margin=round(margin, 3))
 
 
@@ -461,8 +464,10 @@ def refusal(task: str, rankings: Sequence[Ranking]) -> str:
     said = f"{NOT_FOUND} {f'To {task} takes a language model. ' if task else ''}"
     if not lines:
         return f"{said}No page that was read bears on the question."
-    missing = [n for n in rankings[0].unmet(near[0].candidate) if n in rankings[0].question.names]
-    without = f", none says {' or '.join(missing)}" if missing and not task else ""
+    first = rankings[0]
+    named = {n for n in first.question.names if not first.question.text.startswith(n)}
+    missing = named.intersection(*(first.unmet(x.candidate) for x in near))
+    without = f", none says {' or '.join(sorted(missing))}" if missing and not task else ""
     return f"{said}Closest passages found; they may not answer{without}:\n\n" + "\n".join(lines)
 
 

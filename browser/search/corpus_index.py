@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 KINDS = frozenset(
     """.md .markdown .txt .rst .html .htm .xhtml .pdf .docx .docm .dotx .doc .xlsx .xlsm .xlsb .xls
     .pptx .ppsx .ppt .odt .ods .odp .rtf .epub .eml .mbox .mht .mhtml .msg .csv .tsv .json .xml
-    .zip""".split()
+    .zip .text .log .adoc .asciidoc .org .tex .yaml .yml .toml .ini .cfg .conf""".split()
 )
 _TEXTS = frozenset((".md", ".markdown", ".txt"))
 # As large as a file may be that is then opened and read.
@@ -250,6 +250,7 @@ def checked_folder(folder: Path) -> Path:
 def walk(folder: Path) -> Iterator[CorpusFile]:
     """Yield the searchable files below a folder in the order of their names, hidden ones apart.
 
+    Those are files of `KINDS`, and those without an ending of letters that begin as text.
     Symbolic links to folders are not followed; files that vanish or refuse meanwhile are left out.
     """
     folders = [str(folder)]
@@ -263,38 +264,51 @@ def walk(folder: Path) -> Iterator[CorpusFile]:
         folders += [entry.path for entry in visible if entry.is_dir(follow_symlinks=False)]
         for entry in visible:
             # os.path: ten times as fast as Path.
-            if os.path.splitext(entry.name)[1].lower() in KINDS:  # noqa: PTH122
+            ending = os.path.splitext(entry.name)[1].lower()  # noqa: PTH122
+            if ending in KINDS or not ending[1:].isalpha():
                 try:
                     status, is_file = entry.stat(), entry.is_file()
+                    readable = is_file and (ending in KINDS or _is_text(entry.path))
                 except OSError:
                     continue
-                if is_file:
+                if readable:
                     # A name that is no UTF-8 cannot be kept in SQLite.
                     path = entry.path.encode("utf-8", "replace").decode()
                     yield CorpusFile(path, status.st_mtime_ns, status.st_size)
 
 
+def _is_text(path: str) -> bool:
+    """Tell whether a file without an ending of its own (`NEWS`, `CC0-1.0`, `ls.1`) begins as text.
+
+    Raises `OSError` for one that refuses.
+    """
+    with Path(path).open("rb") as file:
+        begin = file.read(1024)
+    return bool(begin) and b"\0" not in begin
+
+
 def read_text(path: Path, body: bytes, extract: Extractor | None) -> Text:
     """Turn a file's bytes into title and text; one that cannot be read gets a note instead."""
+    name = path.stem if path.suffix[1:].isalpha() else path.name
     if extract is None:
         if path.suffix.lower() not in _TEXTS:
-            return Text(path.stem, note="no extractor for this kind of file")
+            return Text(name, note="no extractor for this kind of file")
         text = clean(body.decode("utf-8-sig", "replace"))
         heading = _HEADING.search(text)
-        return Text(heading[1] if heading else path.stem, text)
+        return Text(heading[1] if heading else name, text)
     try:
         document = extract(body, "", path.as_uri())
     except BrowserError as error:
-        return Text(path.stem, note=str(error))
+        return Text(name, note=str(error))
     except Exception as error:  # noqa: BLE001 - one file of others' making must not end the rest
-        return Text(path.stem, note=f"could not be read: {error!r}"[:300])
+        return Text(name, note=f"could not be read: {error!r}"[:300])
     # A JSON file may hold half a character, which neither SQLite nor a terminal takes.
     title, text = (
         clean(part).encode("utf-8", "replace").decode() for part in (document.title, document.text)
     )
     is_text = document.kind == "text"  # whose first line is no title
     note = "; ".join(document.notes) or ("" if text.strip() else "no text in it")
-    return Text(path.stem if is_text else " ".join(title.split()) or path.stem, text, note)
+    return Text(name if is_text else " ".join(title.split()) or name, text, note)
 
 
 def split(text: str) -> Iterator[str]:

@@ -218,6 +218,17 @@ async def test_hidden_files_and_other_kinds_are_left_out(folder: Path, index: Pa
     assert await find(Corpus(folder, index), "platypus") == ["open"]
 
 
+async def test_texts_without_an_ending_of_letters_are_found(folder: Path, index: Path) -> None:
+    for name in ("NEWS", "CC0-1.0", "urchin.1"):
+        (folder / name).write_text(f"The {name} page speaks of limpets.")
+    (folder / "a.out").write_text("limpets")
+    (folder / "program").write_bytes(b"\x7fELF\0\0limpets")
+
+    found = await find(Corpus(folder, index, extract_body), "limpets")
+
+    assert sorted(found) == ["CC0-1.0", "NEWS", "urchin.1"]
+
+
 async def test_control_characters_reach_no_snippet(folder: Path, index: Path) -> None:
     (folder / "evil.txt").write_text("The lamp \x1b[31mis red\u202e and \u200bhidden.")
 
