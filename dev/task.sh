@@ -23,10 +23,10 @@ case "${1:-}" in
       trap 'rm -rf "$TMPDIR"' EXIT
       trap 'exit 130' INT TERM
     fi
-    # On two processors a third process uses the time in which others wait for browsers and servers.
+    # On two processors four processes use the time in which others wait for browsers and servers.
     # What asserts are rewritten to is kept, whatever this shell says of byte code: writing them anew
     # is half of what each process does before its first test.
-    PYTHONDONTWRITEBYTECODE= "$bin/python" -m pytest -n 3 --dist loadfile --no-loadscope-reorder ;;
+    PYTHONDONTWRITEBYTECODE= "$bin/python" -m pytest -n 4 --dist loadfile --no-loadscope-reorder ;;
   litellm)
     # It holds openai and filelock below what everything else is tested with: these and itself are
     # laid over the environment, in one of its own.
