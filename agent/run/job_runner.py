@@ -323,8 +323,13 @@ class BackgroundJobs:
         folder: RunFolder,
         *,
         brought: bool,
+        tell: Callable[[str], object],
     ) -> BackgroundJobs | None:
-        """Claim the jobs before the end is on record; None without a memory."""
+        """Claim the jobs before the end is on record; None without a memory.
+
+        Where they cannot be marked as unsettled (a full disk) that is told: they are done all the
+        same, but nobody finds them if this process is killed meanwhile.
+        """
         context, layers = opening.context, opening.layers
         if context.memory is None:
             return None
@@ -337,8 +342,11 @@ class BackgroundJobs:
             if context.wiki and context.wiki.rules.day_log
             else "",
         )
-        unsettled = UnsettledRuns(options.data)
-        lock = None if brought else await asyncio.to_thread(unsettled.claim, folder.id)
+        unsettled, lock = UnsettledRuns(options.data), None
+        try:
+            lock = None if brought else await asyncio.to_thread(unsettled.claim, folder.id)
+        except OSError as error:
+            tell(f"what follows the answer was not marked, a kill would lose it: {error}")
         thread, memory = context.in_memory_thread, context.memory
         runner = JobRunner(memory, thread, notes.memory, work.model, work.budget)
         return cls(notes, runner, folder, lock, options.data)

@@ -233,7 +233,14 @@ class Run:
             await add_values(report, result.text, services.schema, gate)
         await self._keep_turns(builder, report)
         brought = services.given.memory is not None
-        jobs = await BackgroundJobs.claim(builder, work, options, services.folder, brought=brought)
+        jobs = await BackgroundJobs.claim(
+            builder,
+            work,
+            options,
+            services.folder,
+            brought=brought,
+            tell=lambda why: services.journal.write("note", text=why),
+        )
         self._close(report, jobs)
         if jobs is not None:  # behind the answer, which nobody waits for any more
             await jobs.settle(services.write)

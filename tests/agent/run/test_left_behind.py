@@ -72,3 +72,13 @@ async def test_runs_that_are_gone_or_damaged_are_forgotten(killed, finish, data)
 async def test_a_run_without_a_memory_leaves_nothing_to_do(ask, answering, data):
     await ask(model=answering)
     assert UnsettledRuns(data).names() == []
+
+
+async def test_jobs_that_cannot_be_marked_are_done_and_told(ask, answering, data):
+    data.mkdir()
+    (data / "unsettled").write_text("in the way of the folder")
+    report = await ask(model=answering, memory=True)
+    journal = Runs(data).find(report.run).journal.read_text()
+    assert report.status == "answered"
+    assert "was not marked, a kill would lose it" in journal
+    assert '"type":"run.settled"' in journal
