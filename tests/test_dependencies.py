@@ -64,3 +64,9 @@ def test_the_page_says_what_each_dependency_and_extra_is_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = {normal(re.split(r"[\[<>=;~! ]", line)[0]) for line in project["dependencies"]}
     assert named | (project["optional-dependencies"].keys() - {"all"}) <= words
+
+
+@pytest.mark.parametrize("folder", ["", "plugins"])
+def test_each_package_tells_an_index_what_it_is(folder: str) -> None:
+    project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+    assert "readme" in project.get("dynamic", []) or (ROOT / folder / project["readme"]).read_text()
