@@ -199,11 +199,13 @@ class Fit(BaseModel):
     """How well a quoted sentence fits a question: what an answer by rules is rated by.
 
     `own` is the share (0-1) of the question's words, weighed by how rare they are, that it says
-    itself; `margin` by how much its score is above the next sentence's, 0 to 2.5.
+    itself; `margin` by how much its score is above the next sentence's, 0 to 2.5. Where a part of
+    the question is left `open`, that counts as the worst fit.
     """
 
     own: float
     margin: float
+    open: bool = False
 
 
 class ConfidenceParts(BaseModel):

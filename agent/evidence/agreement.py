@@ -274,7 +274,7 @@ def rate(
 
 def features(fit: Fit) -> tuple[float, ...]:
     """Give what the confidence in a sentence that rules chose is reckoned from."""
-    return (fit.own * fit.margin,)
+    return (0.0 if fit.open else fit.own * fit.margin,)
 
 
 def fitting(values: Sequence[float], coefficients: Sequence[float]) -> float:

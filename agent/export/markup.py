@@ -61,7 +61,8 @@ def with_uncited(markdown: str, report: Report) -> str:
     """Put a sign behind each sentence of an answer that cites nothing; `cited` draws it."""
     markdown = markdown.replace(_UNCITED, "")
     for sentence in report.sentences:
-        if sentence.verdict is VerdictState.UNCITED and sentence.text in markdown:
+        told = sentence.verdict is VerdictState.UNCITED and not sentence.about_search
+        if told and sentence.text in markdown:
             markdown = markdown.replace(sentence.text, f"{sentence.text}{_UNCITED}", 1)
     return markdown
 

@@ -123,6 +123,7 @@ def _head(report: Report) -> str:
         escape(usage.model),
         f"${usage.usd:.4f}" if usage.usd else "",
     ]
+    shown = [f'<span class="fact">{fact}</span>' for fact in facts if fact]
     error = report.error
     failure = f'<p class="failed">{escape(error.message)} {escape(error.hint)}</p>' if error else ""
     said = verdicts.doubt(report)
@@ -130,7 +131,7 @@ def _head(report: Report) -> str:
     answer = cited(prose(with_uncited(report.answer, report)), report)
     return (
         f"<h1>{escape(report.question)}</h1>\n"
-        f'<p class="facts">{" · ".join(fact for fact in facts if fact)}</p>\n'
+        f'<p class="facts">{" · ".join(shown)}</p>\n'
         f'{_strip(report)}{doubt}<div class="answer">{answer}</div>{failure}'
     )
 
@@ -177,7 +178,8 @@ def _rows(sentences: Iterable[Sentence], report: Report) -> str:
 def _sentence(sentence: Sentence, report: Report) -> str:
     known = {source.n for source in report.sources}
     links = " ".join(cite(report, n, sentence.text) for n in sentence.citations if n in known)
-    reason = f' <span class="meta">{escape(sentence.reason)}</span>' if sentence.reason else ""
+    told = sentence.reason and not sentence.about_search
+    reason = f' <span class="meta">{escape(sentence.reason)}</span>' if told else ""
     kind = "weak" if sentence.weak else sentence.verdict.value
     verdict = f'<span class="verdict {kind}">{verdicts.verdict(sentence, report)}</span>'
     return f"<li>{inline(sentence.text)} {links}<br>{verdict}{reason}</li>"
@@ -361,7 +363,8 @@ def _excerpt(text: str, source: ReportSource, window: tuple[int, int]) -> str:
 
 def _around(text: str) -> str:
     """What stands beside a quote, its headings as such; rules of tables are for parsers."""
-    kept = escape("\n".join(line for line in text.split("\n") if not is_rule(line)))
+    shown = (line for line in text.split("\n") if not is_rule(line))
+    kept = escape("\n".join(line for line in shown if not line or line.strip("#")))
     return _HEADED.sub(r"<strong>\1</strong>", kept)
 
 

@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 
 _NOWHERE = "http://127.0.0.1:9"
 """Port 9 discards: the report asks for nothing, and if it did, it would not get it."""
-_FOOTER = (
-    '<div style="width: 100%; font: 11px sans-serif; color: #666; text-align: center">'
-    '<span class="pageNumber"></span> / <span class="totalPages"></span></div>'
-)
 _MARGIN: PdfMargins = {"top": "18mm", "right": "16mm", "bottom": "18mm", "left": "16mm"}
 
 
@@ -47,9 +43,6 @@ async def _printed(page: str) -> bytes:
                 print_background=True,
                 tagged=True,
                 outline=True,
-                display_header_footer=True,
-                header_template="<span></span>",
-                footer_template=_FOOTER,
             )
     except SessionError as error:
         raise WebOutOfReach(f"no browser to print with: {error}", hint=error.hint) from error

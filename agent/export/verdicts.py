@@ -63,7 +63,9 @@ def doubt(report: Report) -> str:
     if report.status != "answered" or value is None or (value >= _SURE and spoken):
         return ""
     fit, reason = report.confidence_parts.fit, ""
-    if fit is not None and spoken and fit.margin < _NEAR:
+    if fit is not None and fit.open:
+        reason = ": a part of the question stays open"
+    elif fit is not None and spoken and fit.margin < _NEAR:
         reason = ": another sentence fits nearly as well"
     elif fit is not None:
         reason = f": it says {fit.own:.0%} of the question"

@@ -333,19 +333,15 @@ def best_of(ranking: Ranking) -> Scored | None:
 
 
 def _fit(research: Research, said: str) -> Fit | None:
-    """Tell how well the sentences fit that an answer has, by the worst; None where it gives up.
-
-    A part of the question that nothing answers fits as badly as can be.
-    """
+    """Tell how well the sentences fit that an answer has, by the worst; None where it gives up."""
     bests = [(r, best_of(r)) for r in research.rankings]
     told = [(r, x) for r, x in bests if x and not is_thin(r, x) and cited(x.candidate, r) in said]
     if said.startswith(NOT_FOUND) or not told:
         return None
-    fits = [(x.own, r.margin(x)) for r, x in told]
-    if len(told) < len(bests):
-        fits.append((0.0, 0.0))
-    own, margin = (min(values) for values in zip(*fits, strict=True))
-    return Fit(own=round(own, 3), margin=round(margin, 3))
+    own, margin = (
+        min(values) for values in zip(*((x.own, r.margin(x)) for r, x in told), strict=True)
+    )
+    return Fit(own=round(own, 3), margin=round(margin, 3), open=len(told) < len(bests))
 
 
 LEAST_COVERED, UNNAMED = 0.35, 0.15

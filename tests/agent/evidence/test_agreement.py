@@ -115,6 +115,8 @@ def test_a_quoted_sentence_is_trusted_by_what_it_says_itself_and_by_how_clear_it
     assert clear > 0.8
     assert clear > max(little, close) > min(little, close) > neither
     assert neither < 0.4
+    left = weighed(LIT, answers=None, fit=Fit(own=0.9, margin=2.5, open=True)).confidence
+    assert left < 0.4  # a part of the question is not answered
 
 
 def test_the_heading_above_the_quoted_words_speaks_of_the_question(

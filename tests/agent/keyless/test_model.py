@@ -12,7 +12,7 @@ from agent.evidence import split_passages
 from agent.keyless.model import ExtractiveModel, Researcher
 from agent.limits import STANDARD
 from agent.models.base import Task, takes
-from agent.types import Fit, Message, Observation, ToolCall
+from agent.types import Message, Observation, ToolCall
 from tests.agent.keyless.conftest import SITE
 
 
@@ -223,13 +223,14 @@ async def test_the_part_without_a_sentence_is_named_as_open(ask, isles) -> None:
     assert left == "No passage that was read says “And who is its warden”."
 
 
-async def test_an_answer_with_a_part_left_open_fits_as_badly_as_can_be(isles) -> None:
+async def test_an_answer_with_a_part_left_open_says_so(isles) -> None:
     call = ToolCall("READ", json.dumps({"url": f"{SITE}hesk-light"}))
     read = isles.run(call.name, call.param).observed(call)
     question = "When was Hesk Light first lit? And who is its warden?"
     asked = Message("user", question, observations=(read,), question=question)
     reply = await ExtractiveModel(dataclasses.replace(STANDARD, steps=1)).reply("", [asked])
-    assert reply.fit == Fit(own=0.0, margin=0.0)
+    assert reply.fit is not None
+    assert reply.fit.open
 
 
 async def test_the_first_word_of_a_question_is_no_name_that_is_lacking(ask, isles) -> None:
