@@ -15,7 +15,7 @@ import itertools
 import re
 from collections import Counter
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
 from urllib.parse import unquote_plus
@@ -61,6 +61,8 @@ _SIGNS = 3
 _PLAIN_SIGNS = frozenset(
     " \n\t.,;:!?&=/+-_~#%@()[]{}<>|*\\\"'$^`“”‘’«»–—…§€£°→←·•×„、。・「」（）？！："
 )
+_FEWEST = 2
+"""Words that make a query."""
 _WHERE = {
     Kind.FILE: "a file of yours",
     Kind.CORPUS: "your folder",
@@ -99,6 +101,38 @@ class Outgoing:
     def refusal(self, text: str, site: str) -> str:
         """Tell why a text may not go to a site (`search`: to search engines); "" where it may."""
         return self._refusal(text, site) if self.read.private_for(site) else ""
+
+    def trimmed(self, query: str) -> str:
+        """Give those words of a query that may leave together; "" where less than half is left.
+
+        No private word, no short one and no figure is among them but those that the person or
+        what is public says: what is left of a private text, or of a spelling of it, tells nothing.
+        """
+        kept, trial = list[str](), replace(self, sent=deepcopy(self.sent))
+        if _PIECES in trial.refusal(query, SEARCH):
+            return ""
+        for piece in filter(self._tells_nothing, query.replace('"', " ").split()):
+            trial.sent = deepcopy(self.sent)
+            if not trial.refusal(" ".join([*kept, piece]), SEARCH):
+                kept.append(piece)
+        asked, left = (self._telling(text) for text in (query, " ".join(kept)))
+        enough = len(left) >= max(_FEWEST, len(asked) / 2)
+        return "" if not enough or self.refusal(" ".join(kept), SEARCH) else " ".join(kept)
+
+    def _telling(self, text: str) -> list[str]:
+        said, small = words(self.read.parted(text)), _function_words(self.read.language)
+        return [stem_in(self.read.language, word) for word in said if word not in small]
+
+    def _tells_nothing(self, piece: str) -> bool:
+        """Whether a piece of a query is the person's, or public, or made of words, none private."""
+        read = self.read
+        found = ((folded, stem_in(read.language, folded)) for folded in words(read.parted(piece)))
+        return all(
+            word in read.own
+            or word in read.public
+            or (word not in read.secret and folded.isalpha() and len(folded) >= _WHOLE)
+            for folded, word in found
+        )
 
     def refusal_of_address(self, url: str) -> str:
         """Tell why an address may not be asked for; one that stood there literally always may."""
@@ -180,7 +214,7 @@ class Outgoing:
         for word, kind in read.secret.items() if sent != before else ():
             pieces = sent.digits if word.isdigit() else sent.letters
             if len(word) >= _WHOLE - word.isdigit() and word in pieces:
-                return f"“{word}”, in pieces, stands in {_WHERE[kind]}"
+                return f"“{word}”, {_PIECES}, stands in {_WHERE[kind]}"
         known = read.own.union(*map(read.stems, _function_words(read.language)))
         for said in read.sentences if sent.everyday != before.everyday else ():
             if len(said & sent.everyday) > max(1, len(said - known) // SHARE):
@@ -245,7 +279,7 @@ class Outgoing:
             free = {*read.shown.get(site, ()), *read.stems(" ".join(span))} | read.own
             for word in read.stems("".join(span)):
                 if word in read.secret and word not in free:
-                    return f"“{word}”, in pieces, stands in {_WHERE[read.secret[word]]}"
+                    return f"“{word}”, {_PIECES}, stands in {_WHERE[read.secret[word]]}"
         return ""
 
     def _as_written(self, word: str, *, chosen: bool) -> bool:
@@ -256,6 +290,7 @@ class Outgoing:
         return usual or one or any(word in known for known in self.read.spelled)
 
 
+_PIECES = "in pieces"
 _LETTERS = "letter by letter only words of the question can be pressed"
 _NOBODYS = (
     "is nobody's word: neither of the question, nor of a page that was read, nor a common one"

@@ -30,6 +30,8 @@ _COMMANDS = frozenset({"a", "c", "v", "x", "y", "z"})
 _CODES = ("Key", "Digit", "Numpad")
 """What keyboard codes of letters and digits begin with: `KeyD` writes a d."""
 
+Changed = tuple[Any, dict[str, str]]
+"""What a check makes of the arguments, and what the call's result tells of that."""
 
 _TEXT_OF: Final[dict[str, Callable[[Any], str]]] = {
     "CRAWL": lambda asked: asked.query,
@@ -51,11 +53,13 @@ _ASKED_LATER: Final[dict[str, Callable[[Any], str]]] = {
 """The text that a later run has for its question: its words are free to leave then."""
 
 
-async def only_free_words_leave(context: ToolContext, tool: Tool, arguments: Any) -> None:
+async def only_free_words_leave(context: ToolContext, tool: Tool, arguments: Any) -> Changed | None:
     """No text leaves that holds a word which may not go there; the person can let it.
 
-    Raises `ToolError`, which names the word and says why it stays.
+    Where nobody can be asked a search is made with those of its words that may leave, if they are
+    enough. Raises `ToolError`, which names the word and says why it stays.
     """
+    changed: Changed | None = None
     keys = tool.name == "PRESS" or getattr(arguments, "append", False)
     for text, site in _leaving(context, tool, arguments):
         if context.redactor.text(text) != text:
@@ -67,20 +71,33 @@ async def only_free_words_leave(context: ToolContext, tool: Tool, arguments: Any
             why = (outgoing.refusal_of_keys if keys else outgoing.refusal)(text, site)
         if not why:
             continue
+        asked = context.approve is None and tool.name == "WEB_SEARCH" and text == arguments.query
+        if asked and (kept := outgoing.trimmed(text)):
+            left_out = [word for word in text.split() if word not in kept.split()]
+            told = {"left_out": " ".join(left_out), "why": why}
+            changed = arguments.model_copy(update={"query": kept}), told
+            continue
         effect = f"send “{text}” to {site or site_of(text) or 'a tool'}, where {why}"
         if context.approve is None:
             raise refused(
                 context,
                 tool.name,
                 why,
-                "Use words of the question and of public pages, or an address as it stands there. "
-                "The person can allow more with --share file|corpus|memory|page|tool.",
+                _SAY_IT_SO if site is not None else _GO_THERE_SO,
             )
         if not await context.approve(effect):
             raise refused(
                 context, tool.name, f"the person said no: {why}", "Do it without that word."
             )
         outgoing.allow(text)
+    return changed
+
+
+_SHARE = "The person can allow more with --share file|corpus|memory|page|tool."
+_SAY_IT_SO: Final = f"Use words of the question, common ones and those of public pages. {_SHARE}"
+_GO_THERE_SO: Final = (
+    "WEB_SEARCH for the page, and open its address as it stands in the results. " + _SHARE
+)
 
 
 def _leaving(context: ToolContext, tool: Tool, arguments: Any) -> Iterator[tuple[str, str | None]]:
@@ -96,9 +113,9 @@ def _leaving(context: ToolContext, tool: Tool, arguments: Any) -> Iterator[tuple
         if tool.risk is Risk.EXTERNAL:
             yield arguments, ""
     elif tool.name == "WEB_SEARCH" and not (context.web and context.web.only_local):
-        yield " ".join(filter(None, (arguments.query, arguments.since, arguments.lang))), SEARCH
-        if arguments.site:
-            yield arguments.site, SEARCH
+        yield arguments.query, SEARCH
+        if others := " ".join(filter(None, (arguments.since, arguments.lang, arguments.site))):
+            yield others, SEARCH
     elif tool.name in ("CLICK", "HOVER", "DRAG"):
         said = arguments.model_dump(exclude_none=True, exclude_defaults=True)
         pixels = [f"{said[name]:g}" for name in ("x", "y", "dx", "dy", "seconds") if name in said]

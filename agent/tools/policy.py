@@ -8,12 +8,13 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError, ToolError
 from agent.models.base import images_kept
 from agent.protocol.results import CallResult, to_json
-from agent.tools.checks import CHECKS
+from agent.tools.checks import CHECKS, Changed
 from agent.tools.context import NO_BROWSER, PATIENCE, PLACE
 from agent.tools.registry import Risk, Tool, ToolResult
 from agent.types import Image
@@ -21,12 +22,12 @@ from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFai
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
-    from agent.tools.registry import Registry
+    from agent.tools.registry import Finish, Registry
     from agent.types import ToolCall
 
 Finished = Callable[[], CallResult]
-Check = Callable[["ToolContext", Tool, Any], Awaitable[None]]
-"""Looks at a call before it is made; raises `ToolError` to refuse it."""
+Check = Callable[["ToolContext", Tool, Any], Awaitable[Changed | None]]
+"""Looks at a call before it is made, may change it; raises `ToolError` to refuse it."""
 
 
 class Policy:
@@ -73,8 +74,10 @@ class Policy:
                 hint="See what it says, then act again.",
             )
         arguments = self._arguments(tool, call, place)
+        told: dict[str, str] = {}
         for check in self._checks:
-            await check(self._context, tool, arguments)
+            if changed := await check(self._context, tool, arguments):
+                arguments, told = changed
         if tool.risk is not Risk.READ:
             self._context.record("tool.intent", place, name=call.name, param=call.param)
         seconds = self._context.seconds_left(tool.seconds or self._context.limits.call_seconds)
@@ -82,9 +85,10 @@ class Policy:
             async with asyncio.timeout(seconds) as patience:
                 PATIENCE.set(patience)
                 PLACE.set(place)
-                return await tool.run(self._context, arguments)
+                made = await tool.run(self._context, arguments)
         except TimeoutError as error:
             raise ToolError(f"no answer within {seconds:.0f} s") from error
+        return partial(_telling, made, told) if told else made
 
     def _arguments(self, tool: Tool, call: ToolCall, place: str) -> Any:
         """Read a call's parameter; what had to be made out is on record."""
@@ -134,6 +138,12 @@ class Policy:
     def _image(self, picture: bytes) -> Image:
         kind = "image/png" if picture.startswith(b"\x89PNG") else "image/jpeg"
         return Image(kind, picture, self._context.keep(picture))
+
+
+def _telling(made: ToolResult | Finish, told: dict[str, str]) -> ToolResult:
+    """Say in a result what a check changed about its call."""
+    result = made() if callable(made) else made
+    return replace(result, data={**result.data, **told})
 
 
 def _as_json(arguments: Any) -> Any:

@@ -392,7 +392,7 @@ def _literal(host: str) -> tuple[Address, ...]:
     The GNU C library takes `*` for this machine, and so may an attached Chrome.
     """
     bare = host.rstrip(".")
-    if host == "*" or bare == "localhost" or bare.endswith(".localhost"):
+    if bare in {"*", "localhost"} or bare.endswith(".localhost"):
         return _LOOPBACK
     return (ip_address(bare),) if _is_literal(host) else ()
 

@@ -28,6 +28,8 @@ from agent.tools.page_tools import LOOKING_TOOLS
 from agent.tools.registry import Registry, from_functions
 from agent.tools.web_tools import CRAWL_TOOLS, WEB_TOOLS
 from browser.extract.html import extract
+from browser.text.languages import SMALL_WORDS
+from browser.text.words import STOP_WORDS, words
 from tests.security.outgoing_twins import TWINS, UNSEEN, Twin
 from tests.security.outgoing_twins_later import LATER, LATER_UNSEEN
 from tests.security.secrets_and_spellings import SECRETS, SPELLINGS
@@ -135,6 +137,8 @@ CHANNELS: dict[str, tuple[str, dict[str, Any]]] = {
     "upload": ("UPLOAD", {"ref": "e1", "path": "/tmp/{}.txt"}),
     "function": ("MAIL", {"input": "{}"}),
 }
+_TELLING = 3
+"""Letters of a word that says something."""
 KEYS = ("PRESS", "TYPE letter by letter")
 
 
@@ -163,16 +167,33 @@ def context_of(question: str, twin: Twin | None = None, private: str = "") -> To
     )
 
 
-async def passes(context: ToolContext, name: str, arguments: dict[str, Any]) -> bool:
-    """Whether a call passes the check of what leaves."""
+async def sent(
+    context: ToolContext, name: str, arguments: dict[str, Any]
+) -> tuple[Any, dict[str, str]] | None:
+    """Give what a call is made with once it was checked, and what its result says of that.
+
+    None where it is refused.
+    """
     tool = TOOLS.get(name)
     assert tool is not None
     try:
         read = arguments["input"] if tool.params is None else tool.params.model_validate(arguments)
-        await only_free_words_leave(context, tool, read)
+        return await only_free_words_leave(context, tool, read) or (read, {})
     except (ToolError, ValueError):
-        return False
-    return True
+        return None
+
+
+async def passes(context: ToolContext, name: str, arguments: dict[str, Any]) -> bool:
+    """Whether a call passes the check of what leaves, a query perhaps with fewer words."""
+    return await sent(context, name, arguments) is not None
+
+
+def tells(made: tuple[Any, dict[str, str]] | None, harmless: str) -> bool:
+    """Whether a call that is made tells more than its harmless words; small ones say nothing."""
+    if made is None or not made[1]:
+        return made is not None
+    known = {*words(harmless), *STOP_WORDS, *SMALL_WORDS}
+    return any(len(word) >= _TELLING and word not in known for word in words(made[0].query))
 
 
 def filled(arguments: dict[str, Any], said: str) -> dict[str, Any]:
@@ -193,9 +214,9 @@ async def leaks(question: str = QUESTION) -> tuple[int, list[str]]:
                 said = spell(secret)
                 for channel, (name, arguments) in CHANNELS.items():
                     tried += 1
-                    if await passes(
-                        context_of(question, None, private), name, filled(arguments, said)
-                    ):
+                    context = context_of(question, None, private)
+                    made = await sent(context, name, filled(arguments, said))
+                    if tells(made, f"{question} {arguments.get('query', '')}"):
                         left.append(f"{kind}: {secret!r} as {spelling} by {channel}: {said!r}")
             tried += len(KEYS)
             left += [
@@ -221,9 +242,9 @@ async def by_keys(private: str, secret: str, question: str = QUESTION) -> list[s
     return found
 
 
-async def twins(sets: Iterable[Twin]) -> tuple[int, list[str]]:
-    """Send what the twins send: how many, and what was held back."""
-    tried, held = 0, []
+async def twins(sets: Iterable[Twin]) -> tuple[int, list[str], list[str]]:
+    """Send what the twins send: how many, what was held back, and what was trimmed."""
+    tried, held, trimmed = 0, [], []
     for twin in sets:
         context = context_of(twin.question, twin)
         for name, text in twin.sends:
@@ -233,9 +254,12 @@ async def twins(sets: Iterable[Twin]) -> tuple[int, list[str]]:
                 context.web.tab.url = f"https://{site}/"
             arguments = {field: said, "ref": "e1"}
             tried += 1
-            if not await passes(context, name, arguments):
+            made = await sent(context, name, arguments)
+            if made is None:
                 held.append(f"{name} {text}")
-    return tried, held
+            elif made[1]:
+                trimmed.append(f"{name} {text} -> {made[0].query}")
+    return tried, held, trimmed
 
 
 async def main() -> None:
@@ -254,11 +278,14 @@ async def main() -> None:
         **dict(zip(("a stranger's", "another stranger's"), strangers(), strict=True)),
     }
     for name, those in sets.items():
-        tried, held = await twins(those)
-        print(f"harmless twins, {name}: {tried - len(held)} of {tried} pass")
-        long, held_beside = await twins(map(in_a_folder, those))
-        print(f"harmless twins, {name}, with a folder: {long - len(held_beside)} of {long} pass")
-        print("".join(f"  {line}\n" for line in held), end="")
+        for beside, sets_of in (("", those), (", with a folder", map(in_a_folder, those))):
+            tried, held, trimmed = await twins(sets_of)
+            whole = tried - len(held) - len(trimmed)
+            print(
+                f"harmless twins, {name}{beside}: of {tried} {whole} pass whole, "
+                f"{len(trimmed)} trimmed, {len(held)} are refused"
+            )
+            print("".join(f"  {line}\n" for line in [*held, *trimmed] if not beside), end="")
 
 
 if __name__ == "__main__":

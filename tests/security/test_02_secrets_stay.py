@@ -27,8 +27,9 @@ from tests.bench.leaks import (
     folder,
     in_a_folder,
     languages,
-    passes,
+    sent,
     strangers,
+    tells,
     twins,
 )
 from tests.security.secrets_and_spellings import SECRETS, SPELLINGS
@@ -51,10 +52,13 @@ async def test_no_secret_leaves_by_any_argument_in_any_spelling(channel):
         for secrets in SECRETS.values()
         for secret in secrets[:1]  # all of them in tests.bench.leaks
         for spelling, spell in SPELLINGS.items()
-        if await passes(
-            context_of(QUESTION, None, PRIVATE.format(secret)),
-            name,
-            filled(arguments, spell(secret)),
+        if tells(
+            await sent(
+                context_of(QUESTION, None, PRIVATE.format(secret)),
+                name,
+                filled(arguments, spell(secret)),
+            ),
+            f"{QUESTION} {arguments.get('query', '')}",
         )
     ]
     assert not left
@@ -70,26 +74,27 @@ async def test_no_secret_is_typed_key_by_key(kind):
 
 
 async def test_row3_harmless_twins_pass_unasked():
-    tried, held = await twins([*TWINS, *UNSEEN, *LATER, *LATER_UNSEEN])
+    tried, held, _ = await twins([*TWINS, *UNSEEN, *LATER, *LATER_UNSEEN])
     assert tried == 400
     assert len(held) <= 2
 
 
 async def test_row3_harmless_twins_in_other_languages_pass_unasked():
-    tried, held = await twins(languages())
+    tried, held, _ = await twins(languages())
     assert tried == 200
     assert len(held) <= 4
 
 
 async def test_row3_harmless_twins_of_strangers_pass_unasked():
-    (first, held), (second, others_held) = [await twins(those) for those in strangers()]
+    (first, held, _), (second, others_held, trimmed) = [await twins(those) for those in strangers()]
     assert (first, second) == (100, 240)
     assert len(held) <= 11
-    assert len(others_held) <= 138
+    assert len(others_held) <= 75
+    assert len(trimmed) <= 70
 
 
 async def test_row3_harmless_twins_pass_beside_a_folder_of_texts():
-    tried, held = await twins(map(in_a_folder, LATER_UNSEEN))
+    tried, held, _ = await twins(map(in_a_folder, LATER_UNSEEN))
     assert len(held) <= 0.1 * tried
 
 
@@ -100,8 +105,9 @@ async def test_sent_one_by_one_words_of_a_secret_do_not_make_it_up(kind, beside)
         private = (folder() if beside else "") + PRIVATE.format(secret)
         context, small = context_of(QUESTION, None, private), STOP_WORDS | SMALL_WORDS
         said = [word for word in words(secret) if word not in small]
-        sent = [(word, {"query": f"weather Bergen {word}"}) for word in said]
-        left = [word for word, query in sent if await passes(context, "WEB_SEARCH", query)]
+        queries = [(word, {"query": f"weather Bergen {word}"}) for word in said]
+        made = [(word, await sent(context, "WEB_SEARCH", query)) for word, query in queries]
+        left = [word for word, one in made if tells(one, "weather Bergen")]
         assert len(left) <= len(said) / 2
         assert all(word.isdigit() or word in everyday("en") for word in left)
 
@@ -109,12 +115,15 @@ async def test_sent_one_by_one_words_of_a_secret_do_not_make_it_up(kind, beside)
 @pytest.mark.parametrize("asked", IN_OTHER_LANGUAGES[::3])
 async def test_no_secret_leaves_a_run_asked_in_another_language(asked):
     private = PRIVATE.format("meeting Lars at the pier") + "Mein Pferd hat Diabetes, PIN 4711."
-    sent = [spell("meeting Lars at the pier") for spell in SPELLINGS.values()][::3]
+    spelt = [spell("meeting Lars at the pier") for spell in SPELLINGS.values()][::3]
     left = [
         (text, channel)
-        for text in (*sent, "Pferd", "pferde", "diabetes", "vier sieben eins eins", "quatre sept")
+        for text in (*spelt, "Pferd", "pferde", "diabetes", "vier sieben eins eins", "quatre sept")
         for channel, (name, arguments) in CHANNELS.items()
-        if await passes(context_of(asked, None, private), name, filled(arguments, text))
+        if tells(
+            await sent(context_of(asked, None, private), name, filled(arguments, text)),
+            f"{asked} {arguments.get('query', '')}",
+        )
     ]
     assert not left
 
@@ -178,6 +187,17 @@ def test_an_unknown_name_passes_only_before_others_were_read():
     assert not outgoing.refusal("Quistrup", SEARCH)
     read.add("Read me", Kind.WEB, "https://evil.test/")
     assert "nobody's word" in outgoing.refusal("Hvalsund", SEARCH)
+
+
+async def test_a_query_is_asked_with_those_words_that_may_leave():
+    made, told = await sent(
+        context_of(QUESTION, None, "My diagnosis is diabetes"),
+        "WEB_SEARCH",
+        {"query": "weather Bergen diabetes rain forecast"},
+    )
+    assert made.query == "weather Bergen rain forecast"
+    assert told["left_out"] == "diabetes"
+    assert "“diabetes” stands in memory" in told["why"]
 
 
 def test_words_that_a_run_chooses_come_to_an_end():

@@ -1,0 +1,18 @@
+"""Inputs that once broke a reader, as `tests.bench.fuzz` found them: each is taken as it ought."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bench.fuzz import finding, made
+from tests.bench.fuzz_targets import TARGETS
+
+FOUND = {
+    "url": [b"ws:*.//[fe80::1]/"],  # the C library takes the host for this machine
+    "office": [made("office", 110372), made("office", 168265)],  # two .msg with broken sizes
+}
+
+
+@pytest.mark.parametrize(("name", "body"), [(name, one) for name in FOUND for one in FOUND[name]])
+def test_an_input_that_was_a_finding_is_none(name, body):
+    assert finding(TARGETS[name], body) == ""
