@@ -121,8 +121,9 @@ def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
         pass
     try:
         at = email.utils.parsedate_to_datetime(after)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return max(0.0, (at - datetime.now(UTC)).total_seconds())
 
 

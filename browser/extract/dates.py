@@ -83,7 +83,7 @@ def _from_mail(text: str) -> str | None:
         return None
     try:
         parsed = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).isoformat()
 

@@ -133,7 +133,7 @@ def strip_tracking(url: str) -> str:
     pairs = parsed.query.removeprefix("?").split("&")
     kept = [pair for pair in pairs if not _TRACKING.fullmatch(pair.partition("=")[0])]
     query = "?" + "&".join(kept) if any(kept) else ""
-    return head + query + parsed.fragment.partition(":~:")[0].removesuffix("#")
+    return head + query + parsed.fragment.partition(":~:")[0].rstrip("#")
 
 
 def registrable_domain(host: str) -> str:

@@ -20,6 +20,7 @@ NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
         ("Sun, 01 Mar 2026 11:00:00 GMT", 0.0),
         ("Sunday, 01-Mar-26 12:00:10 GMT", 10.0),
         ("soon", None),
+        ("Sun, 01 Mar 99999999999999999999 12:00:10 GMT", None),
         ("-5", None),
         ("", None),
         ("٣", None),
