@@ -9,7 +9,8 @@ from tests.bench.fuzz_targets import TARGETS
 
 FOUND = {
     "url": [b"ws:*.//[fe80::1]/", b"https://e.org/#!/###"],  # `*.` is this machine to the C library
-    "feeds": [made("feeds", 449778)],  # a date with a year beyond all
+    "feeds": [made("feeds", 449778)],  # dates with a year beyond all
+    "mail": [made("mail", 11540)],
     "office": [made("office", 110372), made("office", 168265)],  # two .msg with broken sizes
 }
 

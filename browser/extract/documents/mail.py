@@ -119,6 +119,7 @@ def _facts(message: EmailMessage) -> Document:
 def _header(message: EmailMessage, name: str) -> str:
     try:
         value = message.get(name)
-    except (ValueError, IndexError, AttributeError):  # its parser trips over broken headers
+    # Its parser trips over broken headers.
+    except (ValueError, IndexError, AttributeError, OverflowError):
         return ""
     return " ".join(clean(str(value)).split()) if value else ""
