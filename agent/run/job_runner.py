@@ -268,7 +268,7 @@ def _keep(
     memory: Memory, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
 ) -> None:
     """Keep what a run found out, and seal that it did."""
-    from agent.sealing.sealed_log import seal_run  # noqa: PLC0415 - loads a database
+    from agent.memory.sealed_log import seal_run  # noqa: PLC0415 - loads a database
 
     memory.record_run(report, steps, used)
     seal_run(memory, report)
@@ -276,11 +276,10 @@ def _keep(
 
 def _log_run(pending: PendingJobs) -> str:
     """Write a run into the day's log; says why it cannot where it cannot."""
-    from agent.wiki.wiki_files import Folder  # noqa: PLC0415 - few runs have one
-    from agent.wiki.wiki_index import Wiki  # noqa: PLC0415 - few runs have one
+    from agent.wiki import Wiki  # noqa: PLC0415 - few runs have one
 
     report, ended = pending.report, datetime.fromtimestamp(pending.at_ms / 1000, UTC)
-    wiki = Wiki(Folder(pending.notes.wiki), clock=lambda: ended)
+    wiki = Wiki(pending.notes.wiki, clock=lambda: ended)
     try:
         wiki.log_run(report.run, report.question, f"{report.status}: {report.answer}")
     except (OSError, UsageError) as error:
