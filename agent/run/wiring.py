@@ -14,7 +14,7 @@ from agent.guard.provenance import Kind
 from agent.guard.window import tokens
 from agent.loop.orchestrator import Orchestrator
 from agent.loop.subtasks import Branches, LeftOpen
-from agent.models.base import natively, sees
+from agent.models.base import sees, uses_native_tools
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.review.gate import SectionGate
 from agent.run.models import RedactingModel
@@ -93,7 +93,7 @@ def begin_work(
     registry, noted = tools.registry(), tools.as_noted(options)
     services.write("tools.offered", **noted)
     system = instructed(model, registry, options, context, services.today)
-    if natively(model):  # sent along with each prompt
+    if uses_native_tools(model):  # sent along with each prompt
         offered = [*tool_specs(registry), *tool_specs(registry, on_page=True)]
         services.budget.overhead = tokens(json.dumps(offered))
     model, calls = _with_record(services, model, registry)
@@ -164,7 +164,7 @@ def instructed(
     """Give the system prompt; a model that calls functions is offered the tools as such."""
     context.read.add(today[:4], Kind.PERSON)  # everybody knows which year it is
     guides = _guides(options, context)
-    native = natively(model)
+    native = uses_native_tools(model)
     system = system_prompt(
         registry,
         native=native,
@@ -175,7 +175,7 @@ def instructed(
     )
     if context.skills and registry.get("read_skill"):
         system = "\n".join(filter(None, [system, skills_block(context)]))
-    if natively(model):
+    if uses_native_tools(model):
         tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)
         if BROWSING in guides:
             tools, on_page = [*tools, *on_page], []
