@@ -410,8 +410,8 @@ async def _finish_runs(store: Memory, name: str | None, settings: Options) -> No
 
 async def _worded(store: Memory, name: str, settings: Options) -> int:
     """Have insights worded; returns how many."""
-    from agent.background.conversation_jobs import word_insights  # noqa: PLC0415 - only where a model is named
     from agent.models.base import Task, takes  # noqa: PLC0415 - as above
+    from agent.run.conversation_jobs import word_insights  # noqa: PLC0415 - only where a model is named
     from agent.run.models import open_model  # noqa: PLC0415 - as above
 
     async with AsyncExitStack() as stack:

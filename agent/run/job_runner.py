@@ -17,16 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.background.conversation_jobs import (
-    DONE,
-    PLACE,
-    SETTLED,
-    ConversationJobs,
-    FinishedTurn,
-    Progress,
-    steps_of,
-)
-from agent.background.conversation_jobs import place as job_place
 from agent.errors import JournalError, UsageError
 from agent.guard.budget import Budget
 from agent.guard.model_client import ModelClient
@@ -35,6 +25,16 @@ from agent.guard.redact import Redactor, secrets_of
 from agent.journal.events import MAIN, Journal
 from agent.journal.runs import RunFolder, Runs
 from agent.models.base import Task, takes
+from agent.run.conversation_jobs import (
+    DONE,
+    PLACE,
+    SETTLED,
+    ConversationJobs,
+    FinishedTurn,
+    Progress,
+    steps_of,
+)
+from agent.run.conversation_jobs import place as job_place
 from agent.run.models import RedactingModel
 from agent.run.outcome import verified
 from agent.run.record import ResumedModel, RunRecord, once_each
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
 
     from filelock import FileLock
 
-    from agent.background.skill_scores import Ask
     from agent.config import Options
     from agent.guard.model_client import Record
     from agent.journal.events import Event
     from agent.loop.context_builder import ContextBuilder
+    from agent.loop.orchestrator import Orchestrator
     from agent.memory.memory_api import Memory
     from agent.memory.memory_types import Turn
     from agent.models.base import Model
-    from agent.planner.work import Work
+    from agent.run.skill_scores import Ask
 
 
 FACTS = "facts"
@@ -317,7 +317,7 @@ class BackgroundJobs:
     async def claim(
         cls,
         opening: ContextBuilder,
-        work: Work,
+        work: Orchestrator,
         options: Options,
         folder: RunFolder,
         *,
