@@ -1,10 +1,10 @@
 """Searching by words: rare ones bring candidates, which are scored with their neighbours.
 
-A memory is scored over a window, because an answer often lies beside the words that were asked for.
-Weights are relative to the best score by words alone; they were tuned on long conversations,
-leaving one out at a time, and are flat around these values. The cost is bounded whatever the size
-of the store: words that occur too often bring no candidates of their own, but count for those that
-rarer words bring.
+The inverted index is FTS5 in SQLite and a GIN index in Postgres. A memory is scored over a window,
+because an answer often lies beside the words that were asked for. Weights are relative to the best
+score by words alone; they were tuned on long conversations, leaving one out at a time, and are flat
+around these values. The cost is bounded whatever the size of the store: words that occur too often
+bring no candidates of their own, but count for those that rarer words bring.
 """
 
 from __future__ import annotations
@@ -14,19 +14,21 @@ import math
 import time
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import sqlalchemy as sa
+
+from agent.memory.database import memories
 from agent.memory.kinds import OTHER_WEIGHT, WEIGHTS
-from agent.memory.term_index import ASKS, NAMES_TIME, Reach, kind_term, parse, speaker_term
+from agent.memory.terms import ASKS, NAMES_TIME, kind_term, parse_question, speaker_term
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    import sqlalchemy as sa
+    from agent.memory.terms import Query
 
-    from agent.memory.term_index import IndexedTerm, Query, Range, TermIndex
-
-    Scored = list[tuple[float, IndexedTerm]]
+    Scored = list[tuple[float, Any]]
+    """Scores and rows of memories (as far as `WordSearch.rows` reads them), best first."""
 
 COMMON = 1_000  # a word in more memories than this brings no candidates of its own
 OCCURRENCES = 600  # that are looked at, of all words together
@@ -54,96 +56,143 @@ FULL_LENGTH = 20
 # The reference engine's, in hours; a memory without a word of the question is not new enough.
 RECENCY = ((24, 0.15), (72, 0.05))
 
+_HOLDING_SQLITE = (
+    "SELECT rowid AS id FROM memory_index WHERE memory_index MATCH %s AND rowid BETWEEN %s AND %s"
+)
+_HOLDING_POSTGRES = (
+    "SELECT id FROM memories WHERE string_to_array(terms, ' ') @> %s::text[] "
+    "AND id BETWEEN %s AND %s AND state = 'active'"
+)
+_OF_KINDS_POSTGRES = " AND string_to_array(terms, ' ') && %s::text[]"
+_ROWS = sa.select(*memories.c["id", "session", "at", "traits", "terms", "kind"]).where(
+    memories.c.id.in_(sa.bindparam("ids", expanding=True)), memories.c.state == "active"
+)
+
+
+def index_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]]) -> None:
+    """Add memories, (id, terms) each, to the index; Postgres does it by itself."""
+    values = [(id_, terms) for id_, terms in rows if terms]
+    if values and connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("INSERT INTO memory_index(rowid, terms) VALUES (?, ?)", values)
+
+
+def unindex_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]]) -> None:
+    """Remove memories from the index; FTS5 must be told the terms that were added."""
+    values = [(id_, terms) for id_, terms in rows if terms]
+    if values and connection.dialect.name == "sqlite":
+        delete = "INSERT INTO memory_index(memory_index, rowid, terms) VALUES ('delete', ?, ?)"
+        connection.exec_driver_sql(delete, values)
+
 
 class WordSearch:
-    """Searches by words over one namespace; `kinds` are those wanted, None for all."""
+    """Searches by words over the ids of a namespace; `kinds` are those wanted, None for all."""
 
     def __init__(
-        self,
-        connection: sa.Connection,
-        index: TermIndex,
-        where: Range,
-        kinds: Collection[str] | None,
+        self, connection: sa.Connection, first: int, last: int, kinds: Collection[str] | None
     ) -> None:
         self._connection = connection
-        self._index = index
-        self._where = where
+        self._first = first
+        self._last = last
         self._kinds = kinds
         self._among = [kind_term(kind) for kind in kinds or ()]
 
     def find(self, text: str, also: Collection[int] = ()) -> Scored:
         """Find memories that bear on a text, best first; `also` are ids of further candidates."""
-        query = parse(text)
-        counts, names = self._count(query)
-        if not counts and not also:
+        query = parse_question(text)
+        names = [speaker_term(term) for term in query.terms]
+        reach = self._reach([*query.terms, *names])
+        known = sorted((t for t in query.terms if t in reach), key=lambda term: reach[term][0])
+        if not known and not also:
             return []
-        idf = {term: self._idf(reach) for term, reach in counts.items()}
-        unknown = len(query.terms) - len(counts)
-        mass = sum(idf.values()) + unknown * self._idf(Reach(0, self._where.first))
-        candidates = [*self._candidates(counts, idf), *also] if counts else also
-        nearby = sorted({id_ + by for id_ in candidates for by, _ in WINDOW})
-        rows = self._index.rows(self._connection, nearby)
-        ranked = rank(query, rows, idf, names, mass, also)
+        idf = {term: self._idf(*reach[term]) for term in known}
+        mass = sum(idf.values()) + (len(query.terms) - len(known)) * self._idf(0, self._first)
+        candidates = [*self._candidates(known, reach, idf), *also]
+        rows = self.rows({id_ + by for id_ in candidates for by, _ in WINDOW})
+        ranked = rank(query, rows, idf, [name for name in names if name in reach], mass, also)
         return [pair for pair in ranked if self._kinds is None or pair[1].kind in self._kinds]
 
-    def _count(self, query: Query) -> tuple[dict[str, Reach], list[str]]:
-        """Count the words that some memory has, rarest first; name those who speak somewhere."""
-        names = [speaker_term(term) for term in query.terms]
-        reaches = self._index.reach(
-            self._connection, [*query.terms, *names], self._where, COMMON, self._among
-        )
-        words, spoken = reaches[: len(names)], reaches[len(names) :]
-        known = [(t, reach) for t, reach in zip(query.terms, words, strict=True) if reach.count]
-        speakers = [name for name, reach in zip(names, spoken, strict=True) if reach.count]
-        return dict(sorted(known, key=lambda entry: entry[1].count)), speakers
+    def rows(self, ids: Iterable[int]) -> Sequence[Any]:
+        """Read what the ranking needs of the memories with these ids that are in use."""
+        return self._connection.execute(_ROWS, {"ids": sorted(ids)}).all()
 
-    def _idf(self, reach: Reach) -> float:
-        size = self._where.last - self._where.first + 1
-        found = float(reach.count)
-        if reach.count >= COMMON:  # counting stopped: go on at the same density
-            found *= size / max(1, reach.last - self._where.first + 1)
+    def _reach(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Count the memories that hold each term, up to `COMMON`, and the id where that stopped.
+
+        Terms that occur nowhere are left out.
+        """
+        counting = "SELECT {number}, count(*), max(id) FROM ({holding} LIMIT {cap}) AS found"
+        rows = self._of_each(terms, counting, cap=COMMON)
+        return {terms[number]: (count, last) for number, count, last in rows if count}
+
+    def _idf(self, count: int, last: int) -> float:
+        size = self._last - self._first + 1
+        found = float(count)
+        if count >= COMMON:  # counting stopped: go on at the same density
+            found *= size / max(1, last - self._first + 1)
         return math.log(1 + (max(0.0, size - found) + BACKGROUND) / (found + 0.5))
 
-    def _candidates(self, counts: Mapping[str, Reach], idf: Mapping[str, float]) -> list[int]:
+    def _candidates(
+        self, terms: list[str], reach: Mapping[str, tuple[int, int]], idf: Mapping[str, float]
+    ) -> list[int]:
+        """List the most promising memories; `terms` are those of the question, rarest first."""
+        rare: list[str] = []
+        budget = OCCURRENCES
+        for term in terms:
+            budget -= reach[term][0]
+            if reach[term][0] >= COMMON or (rare and budget < 0):
+                break
+            rare.append(term)
         scores: dict[int, float] = defaultdict(float)
-        rare = _affordable(counts)
-        for number, id_ in self._index.holders(self._connection, rare, self._where, self._among):
+        for number, id_ in self._of_each(rare, "SELECT {number}, id FROM ({holding}) AS found"):
             scores[id_] += idf[rare[number]]
-        if len(rare) < len(counts):
-            self._add_common(list(counts), idf, scores)
+        if len(rare) < len(terms):
+            # Where many of the words stand together, then fewer, down to the rarest alone.
+            for count in sorted({len(terms), len(terms) // 2, 2, 1} - {0}, reverse=True):
+                if len(scores) >= ENOUGH:
+                    break
+                holding, values = self._holding(terms[:count])
+                newest = f"{holding} ORDER BY id DESC LIMIT {TOGETHER}"
+                together = sum(idf[term] for term in terms[:count])
+                for (id_,) in self._execute(newest, values):
+                    scores[id_] = max(scores[id_], together)
         floor = PROMISING * max(scores.values(), default=0.0)
         able = [(score, id_) for id_, score in scores.items() if score >= floor]
         return [id_ for _, id_ in heapq.nlargest(CANDIDATES, able)]
 
-    def _add_common(
-        self, terms: list[str], idf: Mapping[str, float], scores: dict[int, float]
-    ) -> None:
-        """Look where many of the words stand together, then fewer, down to the rarest alone."""
-        for count in sorted({len(terms), len(terms) // 2, 2, 1} - {0}, reverse=True):
-            if len(scores) >= ENOUGH:
-                return
-            together = terms[:count]
-            for id_ in self._index.holding_all(
-                self._connection, together, self._where, TOGETHER, self._among
-            ):
-                scores[id_] = max(scores[id_], sum(idf[term] for term in together))
+    def _of_each(self, terms: Sequence[str], template: str, **constants: int) -> Sequence[Any]:
+        """Ask the same of the memories that hold each term, in one statement."""
+        parts, values = [], []
+        for number, term in enumerate(terms):
+            holding, bound = self._holding([term])
+            parts.append(template.format(number=number, holding=holding, **constants))
+            values += bound
+        return self._execute(" UNION ALL ".join(parts), values) if parts else []
 
+    def _holding(self, terms: Sequence[str]) -> tuple[str, list[Any]]:
+        """Write the statement that gives the `id` of memories that hold all terms, and its values.
 
-def _affordable(counts: Mapping[str, Reach]) -> Sequence[str]:
-    """Take the rarest terms while the memories that hold them are few enough to look at."""
-    taken: list[str] = []
-    budget = OCCURRENCES
-    for term, reach in counts.items():
-        budget -= reach.count
-        if reach.count >= COMMON or (taken and budget < 0):
-            break
-        taken.append(term)
-    return taken
+        Values are bound, never part of the statement; in the query of FTS5 terms are quoted, and
+        are ASCII letters and digits.
+        """
+        if self._connection.dialect.name == "sqlite":
+            match = " AND ".join(f'"{term}"' for term in terms)
+            if self._among:
+                match += " AND (" + " OR ".join(f'"{term}"' for term in self._among) + ")"
+            return _HOLDING_SQLITE, [match, self._first, self._last]
+        values: list[Any] = [list(terms), self._first, self._last]
+        if self._among:
+            return _HOLDING_POSTGRES + _OF_KINDS_POSTGRES, [*values, self._among]
+        return _HOLDING_POSTGRES, values
+
+    def _execute(self, statement: str, values: Sequence[Any]) -> Sequence[Any]:
+        if self._connection.dialect.name == "sqlite":
+            statement = statement.replace("%s", "?")
+        return self._connection.exec_driver_sql(statement, tuple(values)).all()
 
 
 def rank(
     query: Query,
-    candidates: Iterable[IndexedTerm],
+    candidates: Iterable[Any],
     idf: Mapping[str, float],
     names: Sequence[str],
     mass: float,
@@ -170,7 +219,7 @@ def rank(
     return sorted(scored, key=lambda pair: (-pair[0], pair[1].id))
 
 
-def _by_words(rows: Mapping[int, IndexedTerm], weights: Mapping[str, float]) -> dict[int, float]:
+def _by_words(rows: Mapping[int, Any], weights: Mapping[str, float]) -> dict[int, float]:
     """Spread terms over windows and sessions, and add them up with saturation, as BM25 does."""
     wanted = [(term, f" {term} ") for term in weights]
     spread: dict[int, dict[str, float]] = {}
@@ -201,11 +250,9 @@ def _by_words(rows: Mapping[int, IndexedTerm], weights: Mapping[str, float]) -> 
     return scores
 
 
-def _bonus(
-    query: Query, row: IndexedTerm, before: IndexedTerm | None, names: Sequence[str]
-) -> float:
-    """Add what the words do not say: speaker, time, what stands before, length."""
-    bonus = LENGTH_BONUS * min(1.0, row.terms.count(" ") / FULL_LENGTH)
+def _bonus(query: Query, row: Any, before: Any | None, names: Sequence[str]) -> float:
+    """Add what the words do not say: speaker, time, the memory before it, length."""
+    bonus: float = LENGTH_BONUS * min(1.0, row.terms.count(" ") / FULL_LENGTH)
     if any(name in row.terms for name in names):
         bonus += SPEAKER_BONUS
     if query.asks_when and row.traits & NAMES_TIME:
@@ -217,13 +264,13 @@ def _bonus(
     return bonus
 
 
-def weighed(score: float, row: IndexedTerm, now: float | None = None) -> float:
+def weighed(score: float, row: Any) -> float:
     """Weigh a score by the kind of the memory, and add to it what is new; 0 stays 0.
 
     The reference engine's weights. What is new counts by as much as its words do.
     """
     if score <= 0:
         return 0.0
-    hours = ((time.time() if now is None else now) - row.at) / 3_600
+    hours = (time.time() - row.at) / 3_600
     recency = next((bonus for limit, bonus in RECENCY if 0 <= hours < limit), 0.0)
     return score * WEIGHTS.get(row.kind, OTHER_WEIGHT) + recency * min(1.0, score)
