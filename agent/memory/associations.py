@@ -85,6 +85,21 @@ class Links:
             for row in connection.execute(query)
         ]
 
+    def follow(
+        self, connection: sa.Connection, found: Sequence[tuple[float, int]]
+    ) -> dict[int, float]:
+        """Score what proven links lead to from the best hits (score, id), and is not among them."""
+        starts = {id_: score for score, id_ in found[:STARTS]}
+        known = {id_ for _, id_ in found}
+        reached: dict[int, float] = {}
+        for link in self.of(connection, list(starts)) if starts else ():
+            for near, far in ((link.one, link.other), (link.other, link.one)):
+                followed = link.proven and link.strength >= FOLLOWED
+                if followed and near in starts and far not in known:
+                    score = PASSED_ON * link.strength * starts[near]
+                    reached[far] = max(score, reached.get(far, 0.0))
+        return reached
+
     def busiest(self, connection: sa.Connection, limit: int) -> list[int]:
         """List the memories that have the most links, the most first."""
         ends = sa.union_all(
@@ -127,19 +142,6 @@ def _write(connection: sa.Connection, link: MemoryLink) -> bool:
 
 def _is_link(one: int, other: int) -> sa.ColumnElement[bool]:
     return sa.and_(links.c.one == one, links.c.other == other)
-
-
-def follow(found: Sequence[tuple[float, int]], links: Sequence[MemoryLink]) -> dict[int, float]:
-    """Score what proven associations lead to from the best hits, and the words did not find."""
-    starts = {id_: score for score, id_ in found[:STARTS]}
-    known = {id_ for _, id_ in found}
-    reached: dict[int, float] = {}
-    for link in links:
-        for near, far in ((link.one, link.other), (link.other, link.one)):
-            if link.proven and link.strength >= FOLLOWED and near in starts and far not in known:
-                score = PASSED_ON * link.strength * starts[near]
-                reached[far] = max(score, reached.get(far, 0.0))
-    return reached
 
 
 _LABEL = 60  # characters of a memory in a graph

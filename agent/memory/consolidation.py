@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from agent.memory import kinds
 from agent.memory.associations import LinkKind, MemoryLink
-from agent.memory.entries import Entries, MemoryDraft, details
+from agent.memory.entries import RUNS, Entries, MemoryDraft, details
 from agent.memory.memory_types import Consolidated, Origin
-from agent.memory.outcomes import RUNS
 from agent.memory.terms import content_key
 from browser.text.words import words
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sqlalchemy as sa
 
 from agent import jsvalues
-from agent.memory.associations import STARTS, Links, follow
+from agent.memory.associations import Links
 from agent.memory.database import (
     NAMESPACE_SHIFT,
     Notes,
@@ -31,9 +31,9 @@ from agent.memory.database import (
 )
 from agent.memory.kinds import ALONE, NAMED, UNSEARCHED
 from agent.memory.memory_types import Hit, Origin
+from agent.memory.search import WordSearch, find, index_memories, unindex_memories
 from agent.memory.terms import has_speaker, index_terms, kind_term, memory_terms, traits
 from agent.memory.vectors import digest, meaning
-from agent.memory.word_search import WordSearch, index_memories, unindex_memories, weighed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 SHARED = "shared"
 """The name of the namespace that all others read."""
+RUNS = "runs"
+"""The note that says when the last two runs ended."""
 SESSION_GAP = 3_600.0  # seconds of silence after which a conversation is another one
 EMBEDDING_SECONDS = 3.0  # that a search spends on what is new; consolidation does the rest
 _TURN_ID = re.compile(r"(.*\d)\D+\d+", re.DOTALL)
@@ -232,33 +234,16 @@ class Entries:
         associations: bool = True,
     ) -> list[Hit]:
         """Find memories of this namespace that bear on a text, best first."""
-        asked, vectors = None, self.vectors
-        if vectors is not None and text.strip():
-            vectors.catch_up(self.namespace, time.monotonic() + EMBEDDING_SECONDS)
-            asked = vectors.question(text)
+        if self.vectors is not None and text.strip():
+            self.vectors.catch_up(self.namespace, time.monotonic() + EMBEDDING_SECONDS)
         given = sa.select(namespaces.c.last).where(namespaces.c.id == self.namespace)
         with self._store.read() as connection:
-            first, last = self._first + 1, connection.execute(given).scalar_one()
-            words = WordSearch(connection, first, last, kinds)
-            if vectors is None or asked is None:
-                ranked = words.find(text)
-                found = [(score, row.id) for score, row in ranked]
-            else:
-                near = vectors.nearest(connection, asked, first, last)
-                ranked = words.find(text, near)
-                found = [(score, row.id) for score, row in ranked]
-                found = vectors.reorder(connection, asked, found, near)
-            known = {row.id: row for _, row in ranked}
-            if associations and found:
-                touching = self.links.of(connection, [id_ for _, id_ in found[:STARTS]])
-                reached = follow(found, touching)
-                rows = words.rows(reached) if reached else []
-                known |= {row.id: row for row in rows if kinds is None or row.kind in kinds}
-                found += [(score, id_) for id_, score in reached.items() if id_ in known]
-            best = [(weighed(score, known[id_]), id_) for score, id_ in found]
-            best = sorted(best, key=lambda pair: (-pair[0], pair[1]))[:limit]
-            rows_found = rows_of(connection, [id_ for _, id_ in best])
-        return [hit_of(rows_found[id_], score) for score, id_ in best]
+            last = connection.execute(given).scalar_one()
+            words = WordSearch(connection, self._first + 1, last, kinds)
+            links = self.links if associations else None
+            found = find(words, text, self.vectors, links)[:limit]
+            rows = rows_of(connection, [id_ for _, id_ in found])
+        return [hit_of(rows[id_], score) for score, id_ in found]
 
     def search_all(
         self,

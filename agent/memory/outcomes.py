@@ -16,7 +16,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from agent.memory import kinds
-from agent.memory.entries import Entries, MemoryDraft, details
+from agent.memory.entries import RUNS, Entries, MemoryDraft, details
 from agent.memory.memory_types import Origin
 from agent.memory.terms import content_key, index_terms, without_citations
 from agent.types import VerdictState
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from agent.memory.memory_types import Hit
     from agent.types import Report, ReportSource, Sentence
 
-RUNS = "runs"
-"""The note that says when the last two runs ended."""
 USES, USES_KEPT = "uses", 1_000
 """The note that counts how memories were used, and how many it holds, those given last."""
 ANSWER = 400  # characters of the answer that an outcome keeps

@@ -1,4 +1,4 @@
-"""Searching by meaning, where there is a model for it: vectors, their index, the order of hits.
+"""Searching by meaning, where there is a model for it: vectors of texts, and an index over them.
 
 Vectors are kept by content and model, never by key. An index over them brings candidates that share
 no word with the question; how near each is, is measured on whole vectors afterwards. Where the
@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import heapq
 import math
-import statistics
 import time
 from array import array
 from collections.abc import Sequence
@@ -33,7 +32,6 @@ from agent.memory.database import (
 )
 from agent.memory.kinds import NAMED
 from agent.memory.memory_types import EmbeddingFailed
-from agent.memory.word_search import WINDOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -41,19 +39,11 @@ if TYPE_CHECKING:
     from agent.memory.database import Store
 
 Vector = Sequence[float]
-Found = list[tuple[float, int]]
-"""Scores and ids of memories, best first."""
 
 INPUT = 2_000  # characters of a text that are embedded, as in the reference engine
 QUESTIONS = 100  # whose vectors are kept, by this process alone: what was asked leaves no trace
-REORDERED = 100  # hits by words that meaning puts in another order
 NEAREST = 50  # memories that meaning alone brings
 BATCH = 64  # memories that are embedded between two looks at the clock
-
-# Of the spread of cosines, to that of scores by words; both are brought to the same scale first.
-WEIGHT = 0.5
-LEAST_SPREAD = 0.1  # of the mean score: words that say the same of all leave it to the vectors
-ALONE = 0.05  # the spread where no word says anything: an order, and no claim to bear on it
 
 
 class Embedder(Protocol):
@@ -127,32 +117,18 @@ class Vectors:
         """List the memories nearest to a question, by id, of those from `first` to `last`."""
         return self._index.nearest(connection, asked, first, last, NEAREST)
 
-    def reorder(
-        self, connection: sa.Connection, asked: Vector, found: Found, near: Collection[int]
-    ) -> Found:
-        """Reorder what words found, as far down as anyone looks, and what meaning alone brought.
+    def cosines(
+        self, asked: Vector, windows: Sequence[Sequence[tuple[float, Any]]]
+    ) -> list[float] | None:
+        """Give the cosine of a question and each window: rows of memories, each with its share.
 
-        A memory counts with its neighbours, since what is said beside it says what it is about.
+        None where the model fails.
         """
-        head = [*found[:REORDERED], *(pair for pair in found[REORDERED:] if pair[1] in set(near))]
-        rows = rows_of(connection, sorted({id_ - by for _, id_ in head for by, _ in WINDOW}))
-        rows = {id_: row for id_, row in rows.items() if row.state == "active"}
-        head = [pair for pair in head if pair[1] in rows]
-        # Of each hit: its text, and the shares that it takes of those beside it in its session.
-        windows = [
-            [
-                (share, meaning(row.kind, row.key, row.text))
-                for share, row in ((share, rows.get(id_ - by)) for by, share in WINDOW)
-                if row is not None and row.session == rows[id_].session
-            ]
-            for _, id_ in head
-        ]
-        vectors = self.of(dict.fromkeys(text for window in windows for _, text in window))
+        shares = [[(s, meaning(row.kind, row.key, row.text)) for s, row in w] for w in windows]
+        vectors = self.of(dict.fromkeys(text for window in shares for _, text in window))
         if vectors is None:
-            return found
-        cosines = [cosine(asked, _sum([(s, vectors[text]) for s, text in w])) for w in windows]
-        known = {id_ for _, id_ in head}
-        return [*joined(head, cosines), *(pair for pair in found if pair[1] not in known)]
+            return None
+        return [cosine(asked, _sum([(s, vectors[text]) for s, text in w])) for w in shares]
 
     def catch_up(
         self, namespace: int, deadline: float, clock: Callable[[], float] = time.monotonic
@@ -213,26 +189,12 @@ def _dot(one: Vector, other: Vector) -> float:
 
 
 def _sum(parts: Sequence[tuple[float, Vector]]) -> Vector:
-    share, first = parts[0]
-    total = [share * x for x in first]
+    """Add vectors up by their shares; those of another length than the first are left out."""
+    total = [parts[0][0] * x for x in parts[0][1]]
     for share, vector in parts[1:]:
         if len(vector) == len(total):
             total = [x + share * y for x, y in zip(total, vector, strict=True)]
     return total
-
-
-def joined(found: Found, cosines: Sequence[float]) -> Found:
-    """Order hits by the sum of their scores by words and their cosines, each on its own scale."""
-    if len(found) < 2:
-        return found
-    scores = [score for score, _ in found]
-    spread = max(statistics.pstdev(scores), LEAST_SPREAD * statistics.mean(scores)) or ALONE
-    scale, mean = spread / (statistics.pstdev(cosines) or 1.0), statistics.mean(cosines)
-    summed = [
-        (score + WEIGHT * scale * (near - mean), id_)
-        for (score, id_), near in zip(found, cosines, strict=True)
-    ]
-    return [(max(0.0, s), id_) for s, id_ in sorted(summed, key=lambda pair: (-pair[0], pair[1]))]
 
 
 class CodeIndex:

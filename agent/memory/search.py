@@ -1,16 +1,17 @@
-"""Searching by words: rare ones bring candidates, which are scored with their neighbours.
+"""Search over the memories of a namespace: by words, by meaning, by associations.
 
-The inverted index is FTS5 in SQLite and a GIN index in Postgres. A memory is scored over a window,
-because an answer often lies beside the words that were asked for. Weights are relative to the best
-score by words alone; they were tuned on long conversations, leaving one out at a time, and are flat
-around these values. The cost is bounded whatever the size of the store: words that occur too often
-bring no candidates of their own, but count for those that rarer words bring.
+Rare words bring candidates, which are scored with their neighbours: an answer often lies beside the
+words that were asked for. Weights are relative to the best score by words alone; they were tuned on
+long conversations, leaving one out at a time, and are flat around these values. The cost is bounded
+whatever the size of the store: words that occur too often bring no candidates of their own, but
+count for those that rarer words bring. The inverted index is FTS5 in SQLite and GIN in Postgres.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
+import statistics
 import time
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
@@ -18,17 +19,21 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from agent.memory.database import memories
+from agent.memory.database import memories, rows_of
 from agent.memory.kinds import OTHER_WEIGHT, WEIGHTS
 from agent.memory.terms import ASKS, NAMES_TIME, kind_term, parse_question, speaker_term
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from agent.memory.associations import Links
     from agent.memory.terms import Query
+    from agent.memory.vectors import Vector, Vectors
 
     Scored = list[tuple[float, Any]]
     """Scores and rows of memories (as far as `WordSearch.rows` reads them), best first."""
+    Found = list[tuple[float, int]]
+    """Scores and ids of memories, best first."""
 
 COMMON = 1_000  # a word in more memories than this brings no candidates of its own
 OCCURRENCES = 600  # that are looked at, of all words together
@@ -52,6 +57,12 @@ TIME_BONUS = 0.1  # a question for the time, a text that names one: .9
 REPLY_BONUS = 0.08  # it follows a question, which it may answer: 1.0
 LENGTH_BONUS = 0.15  # of a text of this many words; "Great!" answers nothing: .3
 FULL_LENGTH = 20
+
+REORDERED = 100  # hits by words that meaning puts in another order
+# Of the spread of cosines, to that of scores by words; both are brought to the same scale first.
+WEIGHT = 0.5
+LEAST_SPREAD = 0.1  # of the mean score: words that say the same of all leave it to the vectors
+ALONE = 0.05  # the spread where no word says anything: an order, and no claim to bear on it
 
 # The reference engine's, in hours; a memory without a word of the question is not new enough.
 RECENCY = ((24, 0.15), (72, 0.05))
@@ -84,15 +95,39 @@ def unindex_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]])
         connection.exec_driver_sql(delete, values)
 
 
+def find(words: WordSearch, text: str, vectors: Vectors | None, links: Links | None) -> Found:
+    """Find memories that bear on a text, best first.
+
+    With `vectors` also those that share no word with it, with `links` also what proven associations
+    lead to from the best hits.
+    """
+    asked = vectors.question(text) if vectors is not None and text.strip() else None
+    if vectors is None or asked is None:
+        ranked = words.find(text)
+        found = [(score, row.id) for score, row in ranked]
+    else:
+        near = vectors.nearest(words.connection, asked, words.first, words.last)
+        ranked = words.find(text, near)
+        found = [(score, row.id) for score, row in ranked]
+        found = _reorder(words.connection, vectors, asked, found, near)
+    known = {row.id: row for _, row in ranked}
+    reached = links.follow(words.connection, found) if links is not None else {}
+    if reached:
+        known |= {row.id: row for row in words.rows(reached) if words.wants(row)}
+        found += [(score, id_) for id_, score in reached.items() if id_ in known]
+    weighed = [(_weigh(score, known[id_]), id_) for score, id_ in found]
+    return sorted(weighed, key=lambda pair: (-pair[0], pair[1]))
+
+
 class WordSearch:
     """Searches by words over the ids of a namespace; `kinds` are those wanted, None for all."""
 
     def __init__(
         self, connection: sa.Connection, first: int, last: int, kinds: Collection[str] | None
     ) -> None:
-        self._connection = connection
-        self._first = first
-        self._last = last
+        self.connection = connection
+        self.first = first
+        self.last = last
         self._kinds = kinds
         self._among = [kind_term(kind) for kind in kinds or ()]
 
@@ -105,15 +140,19 @@ class WordSearch:
         if not known and not also:
             return []
         idf = {term: self._idf(*reach[term]) for term in known}
-        mass = sum(idf.values()) + (len(query.terms) - len(known)) * self._idf(0, self._first)
+        mass = sum(idf.values()) + (len(query.terms) - len(known)) * self._idf(0, self.first)
         candidates = [*self._candidates(known, reach, idf), *also]
         rows = self.rows({id_ + by for id_ in candidates for by, _ in WINDOW})
         ranked = rank(query, rows, idf, [name for name in names if name in reach], mass, also)
-        return [pair for pair in ranked if self._kinds is None or pair[1].kind in self._kinds]
+        return [(score, row) for score, row in ranked if self.wants(row)]
+
+    def wants(self, row: Any) -> bool:
+        """Tell whether a memory is of the kinds that are wanted."""
+        return self._kinds is None or row.kind in self._kinds
 
     def rows(self, ids: Iterable[int]) -> Sequence[Any]:
         """Read what the ranking needs of the memories with these ids that are in use."""
-        return self._connection.execute(_ROWS, {"ids": sorted(ids)}).all()
+        return self.connection.execute(_ROWS, {"ids": sorted(ids)}).all()
 
     def _reach(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Count the memories that hold each term, up to `COMMON`, and the id where that stopped.
@@ -125,10 +164,10 @@ class WordSearch:
         return {terms[number]: (count, last) for number, count, last in rows if count}
 
     def _idf(self, count: int, last: int) -> float:
-        size = self._last - self._first + 1
+        size = self.last - self.first + 1
         found = float(count)
         if count >= COMMON:  # counting stopped: go on at the same density
-            found *= size / max(1, last - self._first + 1)
+            found *= size / max(1, last - self.first + 1)
         return math.log(1 + (max(0.0, size - found) + BACKGROUND) / (found + 0.5))
 
     def _candidates(
@@ -174,20 +213,20 @@ class WordSearch:
         Values are bound, never part of the statement; in the query of FTS5 terms are quoted, and
         are ASCII letters and digits.
         """
-        if self._connection.dialect.name == "sqlite":
+        if self.connection.dialect.name == "sqlite":
             match = " AND ".join(f'"{term}"' for term in terms)
             if self._among:
                 match += " AND (" + " OR ".join(f'"{term}"' for term in self._among) + ")"
-            return _HOLDING_SQLITE, [match, self._first, self._last]
-        values: list[Any] = [list(terms), self._first, self._last]
+            return _HOLDING_SQLITE, [match, self.first, self.last]
+        values: list[Any] = [list(terms), self.first, self.last]
         if self._among:
             return _HOLDING_POSTGRES + _OF_KINDS_POSTGRES, [*values, self._among]
         return _HOLDING_POSTGRES, values
 
     def _execute(self, statement: str, values: Sequence[Any]) -> Sequence[Any]:
-        if self._connection.dialect.name == "sqlite":
+        if self.connection.dialect.name == "sqlite":
             statement = statement.replace("%s", "?")
-        return self._connection.exec_driver_sql(statement, tuple(values)).all()
+        return self.connection.exec_driver_sql(statement, tuple(values)).all()
 
 
 def rank(
@@ -264,7 +303,52 @@ def _bonus(query: Query, row: Any, before: Any | None, names: Sequence[str]) -> 
     return bonus
 
 
-def weighed(score: float, row: Any) -> float:
+def _reorder(
+    connection: sa.Connection,
+    vectors: Vectors,
+    asked: Vector,
+    found: Found,
+    near: Collection[int],
+) -> Found:
+    """Reorder what words found, as far down as anyone looks, and what meaning alone brought.
+
+    A memory counts with its neighbours, since what is said beside it says what it is about.
+    """
+    head = [*found[:REORDERED], *(pair for pair in found[REORDERED:] if pair[1] in set(near))]
+    rows = rows_of(connection, sorted({id_ - by for _, id_ in head for by, _ in WINDOW}))
+    rows = {id_: row for id_, row in rows.items() if row.state == "active"}
+    head = [pair for pair in head if pair[1] in rows]
+    # Of each hit: itself, and the shares that it takes of those beside it in its session.
+    windows = [
+        [
+            (share, rows[id_ - by])
+            for by, share in WINDOW
+            if id_ - by in rows and rows[id_ - by].session == rows[id_].session
+        ]
+        for _, id_ in head
+    ]
+    cosines = vectors.cosines(asked, windows)
+    if cosines is None:
+        return found
+    known = {id_ for _, id_ in head}
+    return [*_join(head, cosines), *(pair for pair in found if pair[1] not in known)]
+
+
+def _join(found: Found, cosines: Sequence[float]) -> Found:
+    """Order hits by the sum of their scores by words and their cosines, each on its own scale."""
+    if len(found) < 2:
+        return found
+    scores = [score for score, _ in found]
+    spread = max(statistics.pstdev(scores), LEAST_SPREAD * statistics.mean(scores)) or ALONE
+    scale, mean = spread / (statistics.pstdev(cosines) or 1.0), statistics.mean(cosines)
+    summed = [
+        (score + WEIGHT * scale * (near - mean), id_)
+        for (score, id_), near in zip(found, cosines, strict=True)
+    ]
+    return [(max(0.0, s), id_) for s, id_ in sorted(summed, key=lambda pair: (-pair[0], pair[1]))]
+
+
+def _weigh(score: float, row: Any) -> float:
     """Weigh a score by the kind of the memory, and add to it what is new; 0 stays 0.
 
     The reference engine's weights. What is new counts by as much as its words do.
