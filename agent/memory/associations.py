@@ -32,6 +32,12 @@ FULL = 0.9  # a link that is stronger grows no more
 FOLLOWED = 0.3  # links below are not followed by a search
 STARTS = 5  # hits whose associations are followed
 PASSED_ON = 0.6  # of a hit's score, to what is linked to it with full strength
+_IDS: sa.BindParameter[int] = sa.bindparam("ids", expanding=True)
+_TOUCHING = (
+    sa.select(links)
+    .where(sa.or_(links.c.one.in_(_IDS), links.c.other.in_(_IDS)))
+    .order_by(links.c.strength.desc(), links.c.one, links.c.other)
+)
 
 
 class LinkKind(StrEnum):
@@ -78,11 +84,9 @@ class Links:
 
     def of(self, connection: sa.Connection, ids: Sequence[int]) -> list[MemoryLink]:
         """List the links that touch any of these memories, strongest first."""
-        touching = sa.or_(links.c.one.in_(ids), links.c.other.in_(ids))
-        query = sa.select(links).where(touching).order_by(links.c.strength.desc(), links.c.one)
         return [
             MemoryLink(row.one, row.other, LinkKind(row.kind), row.strength, row.proven)
-            for row in connection.execute(query)
+            for row in connection.execute(_TOUCHING, {"ids": list(ids)})
         ]
 
     def follow(

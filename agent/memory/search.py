@@ -15,7 +15,7 @@ import statistics
 import time
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from agent.memory.terms import Query
     from agent.memory.vectors import Vector, Vectors
 
-    Scored = list[tuple[float, Any]]
-    """Scores and rows of memories (as far as `WordSearch.rows` reads them), best first."""
+    Scored = list[tuple[float, "IndexedMemory"]]
+    """Scores and memories, best first."""
     Found = list[tuple[float, int]]
     """Scores and ids of memories, best first."""
 
@@ -75,7 +75,20 @@ _HOLDING_POSTGRES = (
     "AND id BETWEEN %s AND %s AND state = 'active'"
 )
 _OF_KINDS_POSTGRES = " AND string_to_array(terms, ' ') && %s::text[]"
-_ROWS = sa.select(*memories.c["id", "session", "at", "traits", "terms", "kind"]).where(
+
+
+class IndexedMemory(NamedTuple):
+    """What the ranking reads of a memory; `terms` are its index terms with a space between."""
+
+    id: int
+    session: int
+    at: float
+    traits: int
+    terms: str
+    kind: str
+
+
+_INDEXED = sa.select(*(memories.c[name] for name in IndexedMemory._fields)).where(
     memories.c.id.in_(sa.bindparam("ids", expanding=True)), memories.c.state == "active"
 )
 
@@ -113,7 +126,7 @@ def find(words: WordSearch, text: str, vectors: Vectors | None, links: Links | N
     known = {row.id: row for _, row in ranked}
     reached = links.follow(words.connection, found) if links is not None else {}
     if reached:
-        known |= {row.id: row for row in words.rows(reached) if words.wants(row)}
+        known |= {row.id: row for row in words.memories(reached) if words.wants(row)}
         found += [(score, id_) for id_, score in reached.items() if id_ in known]
     weighed = [(_weigh(score, known[id_]), id_) for score, id_ in found]
     return sorted(weighed, key=lambda pair: (-pair[0], pair[1]))
@@ -142,17 +155,18 @@ class WordSearch:
         idf = {term: self._idf(*reach[term]) for term in known}
         mass = sum(idf.values()) + (len(query.terms) - len(known)) * self._idf(0, self.first)
         candidates = [*self._candidates(known, reach, idf), *also]
-        rows = self.rows({id_ + by for id_ in candidates for by, _ in WINDOW})
+        rows = self.memories({id_ + by for id_ in candidates for by, _ in WINDOW})
         ranked = rank(query, rows, idf, [name for name in names if name in reach], mass, also)
         return [(score, row) for score, row in ranked if self.wants(row)]
 
-    def wants(self, row: Any) -> bool:
+    def wants(self, row: IndexedMemory) -> bool:
         """Tell whether a memory is of the kinds that are wanted."""
         return self._kinds is None or row.kind in self._kinds
 
-    def rows(self, ids: Iterable[int]) -> Sequence[Any]:
-        """Read what the ranking needs of the memories with these ids that are in use."""
-        return self.connection.execute(_ROWS, {"ids": sorted(ids)}).all()
+    def memories(self, ids: Iterable[int]) -> list[IndexedMemory]:
+        """Read the memories with these ids that are in use."""
+        rows = self.connection.execute(_INDEXED, {"ids": sorted(ids)})
+        return [IndexedMemory._make(row) for row in rows]
 
     def _reach(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Count the memories that hold each term, up to `COMMON`, and the id where that stopped.
@@ -231,7 +245,7 @@ class WordSearch:
 
 def rank(
     query: Query,
-    candidates: Iterable[Any],
+    candidates: Iterable[IndexedMemory],
     idf: Mapping[str, float],
     names: Sequence[str],
     mass: float,
@@ -258,7 +272,7 @@ def rank(
     return sorted(scored, key=lambda pair: (-pair[0], pair[1].id))
 
 
-def _by_words(rows: Mapping[int, Any], weights: Mapping[str, float]) -> dict[int, float]:
+def _by_words(rows: Mapping[int, IndexedMemory], weights: Mapping[str, float]) -> dict[int, float]:
     """Spread terms over windows and sessions, and add them up with saturation, as BM25 does."""
     wanted = [(term, f" {term} ") for term in weights]
     spread: dict[int, dict[str, float]] = {}
@@ -289,9 +303,11 @@ def _by_words(rows: Mapping[int, Any], weights: Mapping[str, float]) -> dict[int
     return scores
 
 
-def _bonus(query: Query, row: Any, before: Any | None, names: Sequence[str]) -> float:
+def _bonus(
+    query: Query, row: IndexedMemory, before: IndexedMemory | None, names: Sequence[str]
+) -> float:
     """Add what the words do not say: speaker, time, the memory before it, length."""
-    bonus: float = LENGTH_BONUS * min(1.0, row.terms.count(" ") / FULL_LENGTH)
+    bonus = LENGTH_BONUS * min(1.0, row.terms.count(" ") / FULL_LENGTH)
     if any(name in row.terms for name in names):
         bonus += SPEAKER_BONUS
     if query.asks_when and row.traits & NAMES_TIME:
@@ -348,7 +364,7 @@ def _join(found: Found, cosines: Sequence[float]) -> Found:
     return [(max(0.0, s), id_) for s, id_ in sorted(summed, key=lambda pair: (-pair[0], pair[1]))]
 
 
-def _weigh(score: float, row: Any) -> float:
+def _weigh(score: float, row: IndexedMemory) -> float:
     """Weigh a score by the kind of the memory, and add to it what is new; 0 stays 0.
 
     The reference engine's weights. What is new counts by as much as its words do.
