@@ -13,12 +13,11 @@ from playwright.async_api import Error as PlaywrightError
 from browser.errors import (
     ActionError,
     BrowserGone,
-    ConnectFailed,
     ElementLeft,
     PageCrashed,
     Refused,
 )
-from browser.net.guard import REFUSED, VERDICT
+from browser.net.guard import VERDICT, error_of_verdict
 from browser.net.url import host, is_web_url
 from browser.page import injected
 from browser.page.page_events import close_consent
@@ -120,8 +119,7 @@ class PageDriver:
             await self._check_hops(hop.url)
             hop = hop.redirected_from
         if response is not None and (verdict := response.headers.get(VERDICT)):
-            why = f"{url}: {response.status_text}"
-            raise Refused(why) if verdict == REFUSED else ConnectFailed(why)
+            raise error_of_verdict(verdict, f"{url}: {response.status_text}")
         return True
 
     async def close_consent(self) -> None:

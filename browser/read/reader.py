@@ -39,7 +39,8 @@ from browser.types import Outcome, Page
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-    from browser.net.http import HttpClient, Response
+    from browser.net.http import HttpClient
+    from browser.net.transport import Response
     from browser.page.tab import Tab
     from browser.session.session import Browser
     from browser.types import Document

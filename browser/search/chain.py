@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
-from browser.net.pace import pace_here
+from browser.net.pace import current_pace
 from browser.search.query import is_hard, rewrites
 from browser.search.search_results import merge, nearest_range
 from browser.search.state import Rests
@@ -78,7 +78,7 @@ class Chain:
         self._http = http
         self._cache = cache
         self._deadline = deadline
-        self._pace = pace_here()
+        self._pace = current_pace()
 
     async def search(
         self, query: SearchQuery, *, several: int = 1, fresh: bool = False

@@ -16,7 +16,8 @@ from browser.types import Outcome, SearchPage
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
 
-    from browser.net.http import HttpClient, Response
+    from browser.net.http import HttpClient
+    from browser.net.transport import Response
     from browser.types import SearchQuery
 
     Render = Callable[[str, float], Awaitable[tuple[str, str]]]
