@@ -110,13 +110,20 @@ def pacing(pace: HostPace) -> Iterator[None]:
 
 
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
-    """Read `Retry-After` (seconds, or an HTTP date) as seconds from now; None where unsaid."""
+    """Read `Retry-After` (seconds, or an HTTP date) as seconds from now; None where unsaid.
+
+    GitHub and others say instead when a limit that is used up begins anew.
+    """
+    now = now or datetime.now(UTC)
     value = headers.get("retry-after", "").strip()
+    reset = headers.get("x-ratelimit-reset", "").strip()
     if value.isascii() and value.isdigit():
         return float(value)
+    if not value and headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
+        return max(0.0, float(reset) - now.timestamp())
     try:
         until = parsedate_to_datetime(value)
     except (ValueError, OverflowError):
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
+    return max(0.0, (until - now).total_seconds())

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser.search.corpus_index import PASSAGE_BITS, Index, Synced, checked_folder, unspaced
-from browser.search.search_results import SearchSource, readable, since_day
+from browser.search.provider import SearchSource
+from browser.search.results import readable, since_day
 from browser.text.sentences import sentences
 from browser.text.words import STOP_WORDS, content_words
 from browser.types import Outcome, SearchPage, SearchResult

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from browser.search import build_providers, parse_results
+from browser.search.declared import Declaration
 from browser.search.engines import load
-from browser.search.provider import declared
-from browser.search.search_results import is_on_site, readable, same_page_key, target, without_marks
+from browser.search.results import is_on_site, readable, same_page_key, target, without_marks
 from browser.types import Outcome, SearchQuery
 from tests.browser.search.pages import ENGINES, ROWS, results_page
 
@@ -213,7 +213,7 @@ def test_results_of_one_host_in_a_row_need_no_snippets_but_links_below_a_result_
 
 def test_an_engine_declared_by_the_selectors_of_its_page() -> None:
     line = "https://find.example/s?q={query}#item=li.hit&url=h3 a&title=h3&snippet=p.said"
-    [engine] = build_providers(["mine"], declared=[declared("mine", line)], keys={})
+    [engine] = build_providers(["mine"], declared=[Declaration.parse("mine", line)], keys={})
     page = engine.read(
         "<ul><li class=hit><h3><a href='/go/1'>Eels</a></h3><p class=said>They swim.</p></li>"
         "<li class=ad><h3><a href='https://ad.example'>Buy</a></h3></li></ul>"
