@@ -56,8 +56,8 @@ _LOOKED_AT = 20_000
 def judge_refusal(status: int, body: str, wait: float | None, *, keyed: bool) -> SearchPage | None:
     """Name what a status and an error body say; None for an answer to be parsed.
 
-    `wait` are the seconds that the answer asks for. `keyed` says that the engine knows keys: without,
-    a 403 is a wall, not a wrong key.
+    `wait` are the seconds that the answer asks for. `keyed` says that the engine knows keys:
+    without, a 403 is a wall, not a wrong key.
     """
     if 200 <= status < 300:
         return None
