@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from protego import Protego
 
-from browser.errors import BrowserError, ConnectFailed, Refused
+from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, Refused
 from browser.net.http import MAX_BYTES
 from browser.net.pace import current_pace
 from browser.net.url import WEB_SCHEMES, netloc, parse
@@ -112,7 +112,7 @@ class Polite:
         DeadlineExceeded without waiting where the host wants more time than `deadline` has.
         """
         started = asyncio.get_running_loop().time()
-        await self._obey(url)
+        await self._obey(url, deadline)
         if deadline is not None:
             deadline = max(0.0, deadline - (asyncio.get_running_loop().time() - started))
         return await self._http.get(
@@ -125,8 +125,8 @@ class Polite:
         Raises Refused where robots.txt forbids it, ConnectFailed where nobody is there to ask, and
         DeadlineExceeded without waiting where the host wants more time.
         """
-        await self._obey(url)
         host, until = netloc(url), asyncio.get_running_loop().time() + deadline
+        await self._obey(url, deadline)
         while True:
             await self._pace.wait(host, until)
             if await self._pace.take(host):
@@ -140,11 +140,17 @@ class Polite:
         """Give the sitemaps that the site's robots.txt names; none where it is left aside."""
         return await self._robots.sitemaps(url) if self._robots else ()
 
-    async def _obey(self, url: str) -> None:
+    async def _obey(self, url: str, deadline: float | None) -> None:
         if self._robots is None:
             return
-        if why := await self._robots.refusal(url):
+        try:
+            async with asyncio.timeout(deadline):
+                why = await self._robots.refusal(url)
+                delay = None if why else await self._robots.crawl_delay(url)
+        except TimeoutError as error:
+            raise DeadlineExceeded(f"the robots.txt of {url} took too long") from error
+        if why:
             hint = "Try another source; for a site of your own, leave robots.txt aside."
             raise Refused(why, hint=hint)
-        if delay := await self._robots.crawl_delay(url):
+        if delay:
             self._pace.delays[netloc(url)] = delay
