@@ -28,13 +28,10 @@ _BLOCKS = frozenset(
     "address article br cite dd div dl dt h1 h2 h3 h4 h5 h6 li ol p section td tr ul".split()
 )
 _HOLDERS = sorted(_BLOCKS - {"br"})
-# A block climbs no higher than this above its heading: the deepest layout seen needs 9.
-_HIGHEST = 12
 # Fewer heading links than this may be a footer, a notice or a help page.
 _FEWEST = 3
 # More headings than this are no page of ten to thirty results.
 _MOST = 300
-_WHOLE_ADDRESS = re.compile(r"^https?://[^\s›…]+$")
 
 # What engines write, alone or beside the host, by what was paid for.
 _LABEL = re.compile(
@@ -149,18 +146,11 @@ class Headings:
         within = Counter(
             (id(above), heading.name) for heading, *_ in found for above in heading.parents
         )
-        previous = ""
         for heading, link, address in found:
             block = _block_of(heading, within)
-            if _is_labelled(block, heading):
-                continue
-            shown = _first_text(block, "cite") if is_sealed(address) else ""
-            real = shown if _WHOLE_ADDRESS.match(shown) else address
-            snippet = _longest_beside(heading, block, link)
-            # A link into the site above has neither words nor an address of its own.
-            if snippet or host(real) != previous or block.find("cite") is not None:
-                yield SearchResult(real, _text(heading), snippet)
-            previous = host(real)
+            if not _is_labelled(block, heading):
+                snippet = _longest_beside(heading, block, link)
+                yield SearchResult(address, _text(heading), snippet)
 
 
 def _link_of(heading: Tag) -> Tag | None:
@@ -177,7 +167,7 @@ def _is_own(address: str, url: str) -> bool:
 def _block_of(heading: Tag, within: Counter[tuple[int, str]]) -> Tag:
     """Climb to the largest element that holds no other result's heading."""
     block = heading
-    for _, parent in zip(range(_HIGHEST), heading.parents, strict=False):
+    for parent in heading.parents:
         if within[id(parent), heading.name] > 1 or isinstance(parent, BeautifulSoup):
             break
         block = parent
@@ -185,14 +175,8 @@ def _block_of(heading: Tag, within: Counter[tuple[int, str]]) -> Tag:
 
 
 def _longest_beside(heading: Tag, block: Tag, link: Tag) -> str:
-    """Give the longest text of a block that is no heading and no link to elsewhere."""
-    # Some engines let the excerpt itself lead to the page.
-    there = link.get("href")
-    others = (
-        part
-        for part in block.find_all(["a", "cite", "h1", "h2", "h3", "button"])
-        if part.name != "a" or part.get("href") != there
-    )
+    """Give the longest text of a block that is no heading and no link."""
+    others = block.find_all(["a", "cite", "h1", "h2", "h3", "button"])
     taken = _ids((heading, link, *others))
     texts = (_text(leaf) for leaf in _leaves(block) if id(leaf) not in taken)
     return max(texts, key=len, default="")
@@ -201,11 +185,8 @@ def _longest_beside(heading: Tag, block: Tag, link: Tag) -> str:
 def _is_labelled(block: Tag, title: Tag) -> bool:
     """Whether a block was paid for; its title may be a word like a label."""
     title_ids = {*_ids([title]), *map(id, title.parents)}
-    for node in (block, *block.find_all(True)):
-        aria = str(node.get("aria-label") or "").strip()
-        if _LABEL.fullmatch(aria) or (id(node) not in title_ids and _is_label(node)):
-            return True
-    return False
+    nodes = (block, *block.find_all(True))
+    return any(id(node) not in title_ids and _is_label(node) for node in nodes)
 
 
 def _is_label(node: Tag) -> bool:
