@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.memory.memory_api import Memory
     from agent.memory.memory_types import Hit
-    from agent.sealing.sealed_log import SealedLog
+    from agent.memory.sealed_log import SealedLog
 
 _LINE = 160  # characters of a memory in a list
 _ID_DIGITS = 18  # more are no id, and no number that a database takes
@@ -349,7 +349,7 @@ def verify(place: Place, head: str | None, roots: Path | None, blocks: dict[int,
 
 
 def _log(store: Memory) -> SealedLog:
-    from agent.sealing.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
+    from agent.memory.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
 
     return SealedLog(store)
 

@@ -113,7 +113,7 @@ class ContextBuilder:
             text, observation = await self._read_file(web, path)
             captured.append(("file", text))
             observed.append(observation)
-        files = frozenset(path.resolve().as_uri() for path in self.context.files)
+        files = frozenset(map(_uri_of, self.context.files))
         for observation in observed:
             observe(self.context.read, observation, files)
         self.captured = (*captured, *self.captured)
@@ -121,9 +121,10 @@ class ContextBuilder:
 
     async def _read_file(self, web: Web | None, path: Path) -> tuple[str, Observation]:
         """Read a file; gives what the model is shown of it, and the same as data."""
-        if web is None or not path.is_file():
+        uri = _uri_of(path)
+        if web is None or not uri:
             raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")
-        page = await web.reader.read(path.resolve().as_uri())
+        page = await web.reader.read(uri)
         if page.document is None or not page.document.text.strip():
             why = page.reason if page.document is None else "no text stands in it"
             raise UsageError(f"cannot read the file {path}: {why}", hint="Check --file.")
@@ -185,3 +186,7 @@ class ContextBuilder:
         if self.page is not None:
             text = f"{self.page.title}\n{self.page.selection}\n{self.page.visible_text}"
             read.add(text, Kind.PAGE, self.page.url)
+
+
+def _uri_of(path: Path) -> str:
+    return path.resolve().as_uri() if path.is_file() else ""

@@ -1,4 +1,4 @@
-"""Tool calls of loops side by side: each loop has a page of its own, kept for a run that goes on."""
+"""Tool calls of loops side by side: each has a page of its own, kept for a run that goes on."""
 
 from __future__ import annotations
 

@@ -93,7 +93,11 @@ class Audit(Run):
         self._requests = 0
 
     async def _answer(self, stack: AsyncExitStack) -> Report:
-        services, context, evidence = self._services, self._services.context, self._services.evidence
+        services, context, evidence = (
+            self._services,
+            self._services.context,
+            self._services.evidence,
+        )
         services.started(self._model.name, services.folder.id, work="audit")
         opened = open_web(services.options, services.environ, services.record)
         web = context.web = await stack.enter_async_context(opened)

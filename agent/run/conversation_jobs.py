@@ -239,7 +239,7 @@ class ConversationJobs:
         await self.in_thread(self.upkeep.condense, text, end)
 
     async def _evaluate(self, ask: Ask, turn: FinishedTurn) -> None:
-        """Mix a model's scores of the skills that were given into the old ones; drop useless ones."""
+        """Mix a model's scores of the skills that were given into theirs; drop the useless."""
         known = await self.in_thread(self.upkeep.skills)
         given = [skill for skill in known if skill.get("name") in turn.shown]
         if not given:

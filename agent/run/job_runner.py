@@ -27,8 +27,7 @@ from agent.models.base import Task, takes
 from agent.run.conversation_jobs import DONE, ConversationJobs, FinishedTurn, Progress, job_place
 from agent.run.models import RedactingModel
 from agent.run.outcome import Ledger, verified
-from agent.run.record import RunRecord
-from agent.run.recorded import ResumedModel, once_each
+from agent.run.record import ResumedModel, RunRecord, once_each
 from agent.run.settings import memory_name
 from agent.types import Message, Report, VerdictState
 
@@ -268,7 +267,9 @@ class JobRunner:
             def write(kind: str, place: str = "", **data: Any) -> None:
                 journal.write(kind, place, **redactor.value(data))
 
-            model = ResumedModel(record, RedactingModel(self.model, redactor)) if self.model else None
+            model = (
+                ResumedModel(record, RedactingModel(self.model, redactor)) if self.model else None
+            )
             done = await self.settle(pending, model, once_each(record, write))
         if done:
             forget(lock)
@@ -337,11 +338,10 @@ def keep_findings(
 
 def _write_day_log(pending: PendingJobs) -> str:
     """Write a run into the day's log of the wiki; says why it cannot where it cannot."""
-    from agent.wiki.wiki_files import Folder  # noqa: PLC0415 - few runs have one
-    from agent.wiki.wiki_index import Wiki  # noqa: PLC0415 - few runs have one
+    from agent.wiki import Wiki  # noqa: PLC0415 - few runs have one
 
     report, ended = pending.report, datetime.fromtimestamp(pending.ended_ms / 1000, UTC)
-    wiki = Wiki(Folder(pending.notes.wiki), clock=lambda: ended)
+    wiki = Wiki(pending.notes.wiki, clock=lambda: ended)
     try:
         wiki.log_run(report.run, report.question, f"{report.status}: {report.answer}")
     except (OSError, UsageError) as error:

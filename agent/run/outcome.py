@@ -115,9 +115,9 @@ class Ledger:
 
     def _note_result(self, data: dict[str, Any]) -> None:
         name, result = data["name"], data["data"]
-        if name in _PLAYBOOK_FIELDS and not failed(result):
-            if asked := _asked_for(data["param"], _PLAYBOOK_FIELDS[name]):
-                self._steps[f"{name} {asked[:LONGEST_STEP]}"] = None
+        asked = _asked_for(data["param"], _PLAYBOOK_FIELDS.get(name, ""))
+        if asked and not failed(result):
+            self._steps[f"{name} {asked[:LONGEST_STEP]}"] = None
         if not isinstance(result, dict):
             return
         if result.get("outcome") == NO_BROWSER:
@@ -209,6 +209,8 @@ class Ledger:
 
 def _asked_for(param: str, name: str) -> str:
     """Give the field of a call that says what was asked for; the parameter may be the field."""
+    if not name:
+        return ""
     if not param.startswith("{"):
         return " ".join(param.split())
     try:

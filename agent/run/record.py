@@ -1,4 +1,8 @@
-"""The record of a run as it can be used again: each field is a query over its events."""
+"""The record of a run as it can be used again: each field is a query over its events.
+
+`ResumedModel` and `once_each` are for a run that goes on in its own record: what was replied is not
+asked again, and what stands there is not written twice.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,12 @@ from collections import defaultdict, deque
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import CONTEXT_WINDOW
-from agent.errors import JournalError, UsageError
+from agent.errors import JournalError, ModelUnavailable, UsageError
 from agent.evidence.store import BLOCK, Evidence
+from agent.guard.model_client import request_digest
 from agent.journal.events import (
     AFTER,
     CLOSING,
@@ -27,9 +32,11 @@ from agent.journal.events import (
     VALUES,
     read_events,
 )
+from agent.journal.messages import images_from_rows, message_from_row, passages_by_id
 from agent.limits import EFFORTS
 from agent.loop.loop import NUDGED
-from agent.models.base import ModelReply, Usage, images_of, message_of, passages_of
+from agent.models.base import ModelReply, ModelWrapper, Usage, guide, stream_reply
+from agent.models.providers import EXTRACTIVE
 from agent.protocol.results import CallResult
 from agent.types import ErrorInfo, Fit, Message
 from browser.types import Document, Outcome, Page, SearchResult
@@ -41,10 +48,17 @@ if TYPE_CHECKING:
     from agent.journal.events import Event, Journal
     from agent.journal.runs import RunFolder
     from agent.limits import Effort
+    from agent.models.base import Model, OnText
+    from agent.tools.context import Record
 
 
-_OTHERS = (MEND, REPHRASE, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES, CONDENSE)
+_OTHERS: Final = (MEND, REPHRASE, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES, CONDENSE)
 """Places of calls that have a system prompt of their own."""
+
+_ONCE: Final = frozenset(
+    {"model.request", "model.reply", "thought", "tool.call", "tool.result", "tool.intent"}
+)
+"""Events that name one effect: at a place where one stands on record, it is not written again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +117,9 @@ class RunRecord:
         return self.events[0].at
 
     @property
-    def guided(self) -> bool:
-        """Whether its model was guided from the beginning."""
-        return bool(self.started.get("guided"))
+    def by_rules(self) -> bool:
+        """Whether rules drove its loop from the beginning: there was no model, or it was guided."""
+        return self.started["model"] == EXTRACTIVE or bool(self.started.get("guided"))
 
     @property
     def options(self) -> dict[str, Any]:
@@ -177,8 +191,8 @@ class RunRecord:
                 data["label"],
                 data["hint"],
                 capped=data["capped"],
-                images=images_of(data.get("images", ()), blob),
-                passages=passages_of(data.get("passages", ()), passage),
+                images=images_from_rows(data.get("images", ()), blob),
+                passages=passages_by_id(data.get("passages", ()), passage),
                 results=tuple(SearchResult(*hit) for hit in data.get("results", ())),
                 snapshot=data["web"][: data.get("snapshot", 0)],
             )
@@ -201,7 +215,7 @@ class RunRecord:
 
     def messages(self, rows: Iterable[dict[str, Any]]) -> list[Message]:
         """Read messages again, with the passages that they showed."""
-        return [message_of(row, self.folder.blob, self.evidence.passage) for row in rows]
+        return [message_from_row(row, self.folder.blob, self.evidence.passage) for row in rows]
 
     def steps_at(self, loop: str) -> int:
         """Count the steps that a loop began, the wrap-up not among them."""
@@ -241,9 +255,9 @@ class RunRecord:
             elif event.type == "results.added":
                 at = datetime.fromisoformat(event.data["fetched_at"])
                 for row in event.data["results"]:
-                    published = row["published"]
-                    hit = SearchResult(row["url"], row["title"], row["snippet"], published=published)
-                    self._check(evidence.part(row["n"] // BLOCK).add_snippet(hit, at), row)
+                    found = {name: row[name] for name in ("url", "title", "snippet", "published")}
+                    loop = evidence.part(row["n"] // BLOCK)
+                    self._check(loop.add_snippet(SearchResult(**found), at), row)
         return evidence
 
     @staticmethod
@@ -348,3 +362,47 @@ class RunRecord:
         ]
         return RunRecord(self.folder, events)
 
+
+class ResumedModel(ModelWrapper):
+    """Gives recorded replies as long as the record has them, then asks the model."""
+
+    def __init__(self, record: RunRecord, live: Model) -> None:
+        super().__init__(live)
+        self._replies = record.replies_by_digest()
+        self._failed = {
+            request.sha256
+            for request in record.requests
+            if request.place.startswith(CONDENSE) and request.place in record.failures
+        }
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        """Answer from the record, or live."""
+        known = self._known(system, messages)
+        return known or await self._model.reply(system, messages)
+
+    async def stream(self, system: str, messages: Sequence[Message], heard: OnText) -> ModelReply:
+        """Answer from the record, or live and heard while it speaks."""
+        known = self._known(system, messages)
+        return known or await stream_reply(self._model, system, messages, heard)
+
+    def guide(self) -> None:
+        """Guide the live model."""
+        guide(self._model)
+
+    def _known(self, system: str, messages: Sequence[Message]) -> ModelReply | None:
+        digest = request_digest(system, messages)
+        if digest in self._failed:  # what stands behind it on record went on without it
+            raise ModelUnavailable("old steps were not summed up when this was asked")
+        known = self._replies.get(digest)
+        return known.popleft() if known else None
+
+
+def once_each(record: RunRecord, write: Record) -> Record:
+    """Wrap the writing of events, so that what is on record is not written twice."""
+    known = {(event.type, event.place) for event in record.events if event.type in _ONCE}
+
+    def write_new(kind: str, place: str = "", **data: Any) -> None:
+        if (kind, place) not in known:
+            write(kind, place, **data)
+
+    return write_new

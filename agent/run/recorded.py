@@ -5,33 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import ModelUnavailable, ToolError
-from agent.guard.model_client import request_digest
+from agent.errors import ToolError
 from agent.guard.provenance import PRIVATE, Kind
-from agent.journal.events import CONDENSE, MAIN, Journal, utc_now
+from agent.journal.events import MAIN, Journal, utc_now
 from agent.loop.subtasks import left_pages
-from agent.models.base import Wrapping, guided, heard_reply
 from agent.protocol.results import CallResult
+from agent.run.record import ResumedModel, once_each
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import result_data
 from agent.tools.web_tools import WEB_TOOLS, fetch_result, read_result
 from browser.net.url import normalize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from agent.journal.runs import Runs
-    from agent.models.base import Heard, Model, ModelReply
+    from agent.models.base import Model
     from agent.protocol.results import Caller
     from agent.run.record import RunRecord
     from agent.tools.context import LeftPage, Record
     from agent.types import Message, ToolCall
 
 
-_ONCE: Final = frozenset(
-    {"model.request", "model.reply", "thought", "tool.call", "tool.result", "tool.intent"}
-)
-"""Events that name one effect: at a place where one stands on record, it is not written again."""
 _TOOLS: Final = {tool.name: tool for tool in WEB_TOOLS}
 _READING: Final = ("READ", "FETCH_URL")
 _HARMLESS: Final = frozenset(
@@ -104,17 +99,6 @@ class Past:
         return once_each(self.source, write) if self.resumed else write
 
 
-def once_each(record: RunRecord, write: Record) -> Record:
-    """Wrap the writing of events, so that what is on record is not written twice."""
-    known = {(event.type, event.place) for event in record.events if event.type in _ONCE}
-
-    def write_new(kind: str, place: str = "", **data: Any) -> None:
-        if (kind, place) not in known:
-            write(kind, place, **data)
-
-    return write_new
-
-
 def without_reach(record: RunRecord) -> RunRecord:
     """Give the record of an archive without the settings that would open this machine to it.
 
@@ -123,40 +107,6 @@ def without_reach(record: RunRecord) -> RunRecord:
     """
     asked = record.started.get("options", {})
     return record.with_options({name: asked[name] for name in asked if name in _HARMLESS})
-
-
-class ResumedModel(Wrapping):
-    """Gives recorded replies as long as the record has them, then asks the model."""
-
-    def __init__(self, record: RunRecord, live: Model) -> None:
-        super().__init__(live)
-        self._replies = record.replies_by_digest()
-        self._failed = {
-            request.sha256
-            for request in record.requests
-            if request.place.startswith(CONDENSE) and request.place in record.failures
-        }
-
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Answer from the record, or live."""
-        known = self._known(system, messages)
-        return known or await self._model.reply(system, messages)
-
-    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
-        """Answer from the record, or live and heard while it speaks."""
-        known = self._known(system, messages)
-        return known or await heard_reply(self._model, system, messages, heard)
-
-    def guide(self) -> None:
-        """Guide the live model."""
-        guided(self._model)
-
-    def _known(self, system: str, messages: Sequence[Message]) -> ModelReply | None:
-        digest = request_digest(system, messages)
-        if digest in self._failed:  # what stands behind it on record went on without it
-            raise ModelUnavailable("old steps were not summed up when this was asked")
-        known = self._replies.get(digest)
-        return known.popleft() if known else None
 
 
 class ResumedCalls:
@@ -223,7 +173,7 @@ class RecordedWebCalls:
         return finish
 
     def _page_shown(self, call: ToolCall) -> CallResult | None:
-        """Show a page on record with another query, or from another passage on, as the tool does."""
+        """Show a page on record, with another query or from another passage on."""
         arguments = _arguments(call.name, call.param) if call.name in _READING else None
         if arguments is None or normalize(arguments.url) not in self._pages:
             return None

@@ -15,7 +15,6 @@ from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, REVIEW,
 from agent.loop.loop import LoopResult, asks_for_notes
 from agent.loop.orchestrator import Orchestrator
 from agent.models.base import Task
-from agent.models.providers import EXTRACTIVE
 from agent.protocol.results import CallResult
 from agent.review.gate import Gate, repaired
 from agent.review.judge import Verdicts
@@ -102,7 +101,7 @@ class RecordedModel:
         self._record = record
         self._replies = record.replies_by_digest()
         self._looked = 0
-        self._by_rules = self.name == EXTRACTIVE or record.guided
+        self._by_rules = record.by_rules
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Give the recorded reply; raises `ReplayDiverged`, or the limit that ended the call."""
@@ -214,7 +213,8 @@ def difference(record: RunRecord, messages: Sequence[Message]) -> str:
     for request in record.requests:  # each has what is new behind what its loop said before
         loop = loops.setdefault(request.place.partition("/")[0], [])
         loop += record.messages(request.rows)
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(loop, messages)))
+        pairs = zip(loop, messages, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         asked.append((same, -abs(len(loop) - len(messages)), request.place, list(loop)))
     if not asked:
         return "no request is on record"

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from agent.errors import ResearchError, from_extra
 from agent.evidence.store import Evidence
@@ -84,7 +84,9 @@ class RunServices:
         self.budget = budget_of(options, self.environ)
         logins = logged_in_sites(options) if not past or past.logged_in else set()
         # Nothing was written up to here, so that wrong settings leave no run behind.
-        self.journal = past.open_journal(runs) if past else Journal(runs.create(utc_now(), inputs.run))
+        self.journal = (
+            past.open_journal(runs) if past else Journal(runs.create(utc_now(), inputs.run))
+        )
         self.record = past.record(self.write) if past else self.write
         self.ledger = Ledger(question, self.evidence, self.budget, self.folder.id)
         if past and past.resumed:
@@ -119,7 +121,7 @@ class RunServices:
         )
         self._spans = self._start_tracing()
 
-    async def __aenter__(self) -> RunServices:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -170,10 +172,9 @@ class RunServices:
             stack.push_async_callback(context.in_memory_thread, memory.close)
             context.memory = memory
             if options.wiki_folder.is_dir():
-                from agent.wiki.wiki_files import Folder  # noqa: PLC0415 - few runs have one
-                from agent.wiki.wiki_index import Wiki  # noqa: PLC0415 - few runs have one
+                from agent.wiki import Wiki  # noqa: PLC0415 - few runs have one
 
-                context.wiki = Wiki(Folder(options.wiki_folder), rules=options.wiki_rules)
+                context.wiki = Wiki(options.wiki_folder, options.wiki_rules)
         return await context.in_memory_thread(self._session, context.memory)
 
     def _session(self, memory: Memory | None) -> str:
