@@ -40,7 +40,7 @@ const context = ({ limit }) => {
 };
 
 // What the page's site keeps in this browser; `bytes` are those of its databases.
-const kept = async () => {
+const stored = async () => {
   const items = (name) => { try { return Object.entries(window[name]); } catch { return []; } };
   const soon = (asked) => Promise.race([asked, new Promise((done) => { setTimeout(done, 300); })]);
   let bytes = 0;

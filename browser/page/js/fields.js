@@ -52,6 +52,40 @@ const paste = ({ element, text }) => {
   return !element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true, composed: true }));
 };
 
+// Drops files, given as [name, base64], and data by MIME type, as if dragged in from outside; false where
+// nothing can be dropped.
+const drop = ({ element, files, data }) => {
+  const dataTransfer = new DataTransfer();
+  for (const [type, text] of Object.entries(data)) dataTransfer.setData(type, text);
+  for (const [name, bytes] of files) dataTransfer.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name));
+  const box = element.getBoundingClientRect();
+  const at = { clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 };
+  const tell = (kind) => element.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, composed: true, dataTransfer, ...at }));
+  tell('dragenter');
+  if (tell('dragover')) return false;
+  tell('drop');
+  return true;
+};
+
+// What HTML itself sends for an action on an element, or on what has the focus: `via` is click or keys; a
+// phrase, or ''.
+const effect = ({ element, via }) => {
+  element ??= document.activeElement ?? document.body;
+  const control = element.closest('button,input,[role=button],[role=menuitem],a,summary,textarea,[contenteditable]') ?? element;
+  const form = control.form ?? control.closest('form');
+  const tag = control.tagName, type = (control.getAttribute('type') ?? '').toLowerCase();
+  const to = form?.action ? ` to ${form.getAttribute('action') || location.pathname}` : '';
+  if (via === 'keys') {
+    if (form && tag !== 'TEXTAREA' && tag !== 'BUTTON') return `submits a form${to}`;
+    return control.isContentEditable || tag === 'TEXTAREA' ? 'may send what is written' : '';
+  }
+  if (type === 'file') return 'hands over a file';
+  const submits = (tag === 'BUTTON' && /^(submit)?$/.test(type)) || (tag === 'INPUT' && /^(submit|image)$/.test(type));
+  if (!form || !submits) return '';
+  const name = squash(control.getAttribute('aria-label') || control.value || control.innerText).slice(0, 80);
+  return `submits a form${to} (“${name}”)`;
+};
+
 // Whether a list that is drawn (a combobox, a select of a framework) is open: '' where it does not say.
 const foldOf = (element) => {
   const said = (element.closest('[aria-expanded]') ?? element.querySelector('[aria-expanded]'))?.getAttribute('aria-expanded');

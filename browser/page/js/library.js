@@ -1,11 +1,9 @@
 const take = (ref) => {
   arm();
   const found = resolve(ref);
-  lastNote = found.note ?? '';
   taken = found.element;
   return found.element ?? { why: found.why, candidates: found.candidates };
 };
-let lastNote = '';
 let taken = null; // what was acted on last
 
 watchPresses(); // first: it is no listener of the page
@@ -20,9 +18,8 @@ watchNewTabs();
 const library = {
   walk: (options) => asJSON(walk(options)),
   walkParts: (options) => asJSON(walkParts(options)),
-  stateOf, fieldIn, drawnFor, paste, focusOf, toTheEnd, optionOf, kept, missed,
-  take, arm, aim, quietIn, context, rendered, consent, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, seek, suspects, adopt, drawMarks, unmark, register, identify,
-  note: () => lastNote,
+  stateOf, fieldIn, drawnFor, paste, focusOf, toTheEnd, optionOf, stored, missed, drop, effect,
+  take, arm, aim, restState, context, rendered, consent, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, seek, suspects, adopt, drawMarks, unmark, register, identify,
   identified: (known) => identified(known)?.outerHTML ?? null,
 };
 library.known = (element) => refOf.get(element) ?? null;
