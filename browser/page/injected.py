@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LIBRARY_FILES = (
-    "natives watch closed_roots style roles looks shapes apart frameworks clickable hover refs aim "
-    "fields text lines board walk settle flashes scroll visible context consent captcha marks"
+    "hooks dom visibility roles appearance clickable refs pointer fields scroll lines walk changes "
+    "rendered consent captcha marks"
 ).split()
 """The files of `js/` that make the library, in the order in which they build on each other."""
 
@@ -51,7 +51,7 @@ SOURCE = (
 CONTEXT_EXPRESSION = (
     f"(() => {{ {_DEFINITIONS}\nreturn asJSON(context({{ limit: {CONTEXT_LIMIT} }})); }})()"
 )
-SUSPECTS_EXPRESSION = f"(() => {{ {_DEFINITIONS}\nsuspectAll(); return suspects(); }})()"
+SUSPECTS_EXPRESSION = f"(() => {{ {_DEFINITIONS}\nreturn suspects(true); }})()"
 
 _CALL = (
     f"([name, argument]) => {{ const library = globalThis[{_KEY}];"

@@ -1,16 +1,7 @@
-const take = (ref) => {
-  arm();
-  const found = resolve(ref);
-  taken = found.element;
-  return found.element ?? { why: found.why, candidates: found.candidates };
-};
-let taken = null; // what was acted on last
-
+// What is called from outside, by name; and the hooks, put in place before the page's own scripts run.
 watchPresses(); // first: it is no listener of the page
-watchListeners();
-watchHandlers();
-watchBinding();
-openShadowRoots();
+hookListeners();
+hookShadowRoots();
 watchTimers();
 watchNavigation();
 watchNewTabs();
@@ -18,8 +9,9 @@ watchNewTabs();
 const library = {
   walk: (options) => asJSON(walk(options)),
   walkParts: (options) => asJSON(walkParts(options)),
-  stateOf, fieldIn, drawnFor, paste, focusOf, toTheEnd, optionOf, stored, missed, drop, effect,
-  take, arm, aim, restState, context, rendered, consent, challenge, answerChallenge, textEnds, selectText, refsOfText, scroll, seek, suspects, adopt, drawMarks, unmark, register, identify,
+  known: (element) => refOf.get(element) ?? null,
   identified: (known) => identified(known)?.outerHTML ?? null,
+  register, identify, take, arm, restState, refsOfText, suspects, adopt,
+  aim, missed, stateOf, fieldIn, drawnFor, optionOf, toTheEnd, paste, drop, effect, focusOf, textEnds, selectText, scroll, seek,
+  context, rendered, stored, consent, challenge, answerChallenge, drawMarks, unmark,
 };
-library.known = (element) => refOf.get(element) ?? null;
