@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from agent.export.report_view import faults
 from agent.export.run_record import FinishedRun
-from agent.export.verdicts import faults
 from agent.types import VerdictState
 from browser.text.words import clean
 

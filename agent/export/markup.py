@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import nh3
 from markdown_it import MarkdownIt
 
-from agent.export.verdicts import VERDICTS, WEAK
+from agent.export.report_view import VERDICT_LABELS, WEAK
 from agent.types import VerdictState
 from browser.text.words import words
 
@@ -108,7 +108,7 @@ def _flag(report: Report, before: str) -> str:
 
 
 def _small(verdict: VerdictState) -> str:
-    return f' <small class="{verdict.value}">{VERDICTS[verdict]}</small>'
+    return f' <small class="{verdict.value}">{VERDICT_LABELS[verdict]}</small>'
 
 
 def _nearest(quotes: list[str], sentence: str) -> int | None:

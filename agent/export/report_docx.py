@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from agent.errors import UsageError
-from agent.export import verdicts
+from agent.export import report_view
 from agent.export.run_record import FinishedRun, to_the_minute
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def render_docx(folder: Path) -> bytes:
     document.core_properties.title = _text(report.question)[:255]
     document.core_properties.author = "Urchin"
     document.add_heading(_text(report.question), level=0)
-    if said := verdicts.doubt(report):
+    if said := report_view.low_confidence_warning(report):
         document.add_paragraph(said)
     _answer(document, report.answer)
     if report.error:
@@ -45,7 +45,7 @@ def render_docx(folder: Path) -> bytes:
         document.add_heading("Sources", level=1)
     for source in report.sources:
         _source(document, source)
-    facts = [f"Status {report.status}", *verdicts.rated(report)]
+    facts = [f"Status {report.status}", *report_view.confidence_facts(report)]
     asked = to_the_minute(record.events[0].at)
     document.add_paragraph(_text(f"{', '.join(facts)}. Asked {asked}. Run {report.run}."))
     written = io.BytesIO()
@@ -83,12 +83,12 @@ def _runs(paragraph: Any, line: str) -> None:
 
 def _doubts(document: Any, report: Report) -> None:
     """Name the sentences that are not supported; what is supported needs no word."""
-    doubtful = verdicts.unsupported(report)
+    doubtful = report_view.unsupported(report)
     if doubtful:
         document.add_heading("Not supported", level=1)
     for sentence in doubtful:
         reason = f": {sentence.reason}" if sentence.reason else ""
-        line = _text(f"{sentence.text} — {verdicts.verdict(sentence, report)}{reason}")
+        line = _text(f"{sentence.text} — {report_view.verdict_label(sentence, report)}{reason}")
         document.add_paragraph(line, style="List Bullet")
 
 
@@ -100,7 +100,7 @@ def _source(document: Any, source: ReportSource) -> None:
         head.add_run(_text(f"  {source.url}"))
     else:
         head.add_run(_text(f"{source.title}  {source.url}"))
-    head.add_run(f"  {verdicts.how_it_came(source, to_the_minute(source.fetched_at))}")
+    head.add_run(f"  {report_view.source_note(source, to_the_minute(source.fetched_at))}")
     for quote in source.quotes:
         document.add_paragraph(_text(" ".join(quote.split())), style="Quote")
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from agent.evidence.passages import is_rule
-from agent.export import verdicts
+from agent.export import report_view
 from agent.export.markup import cite, cited, inline, prose, with_uncited
+from agent.export.report_view import VERDICT_LABELS, source_note
 from agent.export.run_record import FinishedRun, seconds_between, to_the_minute
-from agent.export.verdicts import VERDICTS, how_it_came
 from agent.journal.events import MAIN
 from agent.types import VerdictState
 from browser.text.words import clean
@@ -117,7 +117,7 @@ def _head(report: Report) -> str:
     usage = report.usage
     facts = [
         f'<span class="status {report.status}">{_WORDS[report.status]}</span>',
-        *verdicts.rated(report),
+        *report_view.confidence_facts(report),
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f}\N{NO-BREAK SPACE}s",
         escape(usage.model),
@@ -126,7 +126,7 @@ def _head(report: Report) -> str:
     shown = [f'<span class="fact">{fact}</span>' for fact in facts if fact]
     error = report.error
     failure = f'<p class="failed">{escape(error.message)} {escape(error.hint)}</p>' if error else ""
-    said = verdicts.doubt(report)
+    said = report_view.low_confidence_warning(report)
     doubt = f'<p class="failed">{said}</p>\n' if said else ""
     answer = cited(prose(with_uncited(report.answer, report)), report)
     return (
@@ -158,7 +158,7 @@ def _sentences(report: Report) -> str:
     """Write what is in doubt; what is carried stands folded: the answer has its marks."""
     if not report.sentences:
         return ""
-    doubtful = verdicts.not_told(report)
+    doubtful = report_view.other_unsupported(report)
     doubtful += [sentence for sentence in report.sentences if sentence.about_search]
     carried = [one for one in report.sentences if one.verdict is VerdictState.SUPPORTED]
     rows = [f'<ul class="sentences">{_rows(doubtful, report)}</ul>'] if doubtful else []
@@ -181,7 +181,7 @@ def _sentence(sentence: Sentence, report: Report) -> str:
     told = sentence.reason and not sentence.about_search
     reason = f' <span class="meta">{escape(sentence.reason)}</span>' if told else ""
     kind = "weak" if sentence.weak else sentence.verdict.value
-    verdict = f'<span class="verdict {kind}">{verdicts.verdict(sentence, report)}</span>'
+    verdict = f'<span class="verdict {kind}">{report_view.verdict_label(sentence, report)}</span>'
     return f"<li>{inline(sentence.text)} {links}<br>{verdict}{reason}</li>"
 
 
@@ -194,7 +194,7 @@ def _data(report: Report) -> str:
     notes = "".join(f"<li>{escape(note)}</li>" for note in report.data_notes)
     return (
         f"<h2>Data</h2>\n{table}{f'<ul>{notes}</ul>' if notes else ''}"
-        f"<details><summary>As JSON</summary>{_pre(verdicts.data_json(report))}</details>"
+        f"<details><summary>As JSON</summary>{_pre(report_view.data_as_json(report))}</details>"
     )
 
 
@@ -210,7 +210,7 @@ def _table(label: str, names: Sequence[str], rows: Iterable[str]) -> str:
 
 def _value(report: Report, value: DataValue) -> str:
     links = " ".join(cite(report, n, value.quote) for n in value.citations)
-    verdict = f'<span class="verdict {value.verdict.value}">{VERDICTS[value.verdict]}</span>'
+    verdict = f'<span class="verdict {value.verdict.value}">{VERDICT_LABELS[value.verdict]}</span>'
     shown = escape(json.dumps(value.value, ensure_ascii=False))
     return (
         f"<tr><td><code>{escape(value.pointer)}</code></td><td>{shown}<br>{verdict}</td>"
@@ -238,19 +238,17 @@ def _references(report: Report) -> str:
     """Write the references of an audited draft, and before them what does not hold in it."""
     if not report.references:
         return ""
-    faults = verdicts.at_fault(report)
+    faults = report_view.faulty_sentences(report)
     wrong = _rows(faults, report) + "".join(
         f'\n<li>{inline(text)}<br><span class="verdict contradicted">does not hold</span> '
         f'<span class="meta">{escape(why)}</span></li>'
-        for text, why in verdicts.faults(report)[len(faults) :]
+        for text, why in report_view.faults(report)[len(faults) :]
     )
-    look = _rows(verdicts.to_look_at(report), report)
-    rows = "\n".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in verdicts.reference(one))}</tr>"
-        for one in report.references
-    )
+    look = _rows(report_view.to_check(report), report)
+    cells = map(report_view.reference_cells, report.references)
+    rows = "\n".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in cells)
     head = "".join(f'<th scope="col">{name}</th>' for name in ("reference", "", "found"))
-    listed = (("What does not hold", wrong), (verdicts.LOOK, look))
+    listed = (("What does not hold", wrong), (report_view.TO_CHECK, look))
     return "".join(
         f'<h2>{head}</h2>\n<ul class="sentences">\n{items}\n</ul>\n'
         for head, items in listed
@@ -316,7 +314,7 @@ def _card(record: FinishedRun, source: ReportSource) -> str:
         f'<section class="source" id="source-{source.n}">\n'
         f"<h3>[{source.n}] {_link(source)}</h3>\n"
         f'<p class="meta">{escape(source.url)}</p>\n'
-        f'<p class="meta">{how_it_came(source, to_the_minute(source.fetched_at))} · '
+        f'<p class="meta">{source_note(source, to_the_minute(source.fetched_at))} · '
         f"sha256 {source.sha256[:16]}…</p>\n{quotes}\n</section>"
     )
 
@@ -430,11 +428,11 @@ def _block(record: FinishedRun, event: Event) -> str:
     body = _pre(f"{result}\n{data['web']}".strip()[:_RESULT_CHARS])
     body += "".join(_picture(record, event, *blob) for blob in data["blobs"].items())
     head = f'<span class="tool">{escape(data["name"])}</span>'
-    failed = verdicts.failure(data["data"])
+    failed = report_view.tool_error(data["data"])
     ended = f'<span class="meta">{data["ms"]:,} ms</span>'
     if failed:
         ended = f'<span class="contradicted">failed: {escape(_cut(failed))}</span>'
-    return _folded(head, verdicts.asked_for(data["param"], " · "), ended, body)
+    return _folded(head, report_view.parameter_text(data["param"], " · "), ended, body)
 
 
 def _folded(head: str, what: str, ended: str, body: str) -> str:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from agent.export import verdicts
+from agent.export import report_view
 from agent.export.run_record import FinishedRun
 from browser.text.words import clean
 
@@ -26,7 +26,7 @@ def render_markdown(folder: Path) -> bytes:
     record = FinishedRun.read(folder)
     parts = [
         f"# {record.report.question}",
-        verdicts.doubt(record.report),
+        report_view.low_confidence_warning(record.report),
         record.report.answer,
         _data(record.report),
         _conflicts(record.report),
@@ -47,7 +47,7 @@ def _data(report: Report) -> str:
     """Write the data and its values as Markdown; empty where no schema was given."""
     if not (report.values or report.data_notes):
         return ""
-    text = verdicts.data_json(report)
+    text = report_view.data_as_json(report)
     fence = "```"
     while fence in text:
         fence += "`"
@@ -68,13 +68,13 @@ def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _value(value: DataValue) -> list[str]:
     cited = "".join(f"[{n}]" for n in value.citations)
-    verdict = verdicts.VERDICTS[value.verdict]
+    verdict = report_view.VERDICT_LABELS[value.verdict]
     cells = (value.pointer, json.dumps(value.value, ensure_ascii=False), cited, verdict)
     return [_cell(cell) for cell in (*cells, value.quote)]
 
 
 def _conflicts(report: Report) -> str:
-    lines = [f"- {line}" for line in verdicts.conflicts(report)]
+    lines = [f"- {line}" for line in report_view.conflict_lines(report)]
     return "\n".join(["## Where sources disagree", "", *lines]) if lines else ""
 
 
@@ -82,12 +82,15 @@ def _references(report: Report) -> str:
     """Write the references of an audited draft, and before them what does not hold in it."""
     if not report.references:
         return ""
-    look = [f"- {_cell(one.text)} — {_cell(one.reason)}" for one in verdicts.to_look_at(report)]
-    wrong = [f"- {_cell(text)} — {_cell(why)}" for text, why in verdicts.faults(report)]
-    rows = [f"| {' | '.join(map(_cell, verdicts.reference(one)))} |" for one in report.references]
+    look = [f"- {_cell(one.text)} — {_cell(one.reason)}" for one in report_view.to_check(report)]
+    wrong = [f"- {_cell(text)} — {_cell(why)}" for text, why in report_view.faults(report)]
+    rows = [
+        f"| {' | '.join(map(_cell, report_view.reference_cells(one)))} |"
+        for one in report.references
+    ]
     head = ["## References", "", "| reference | | found |", "|---|---|---|"]
     first = ["## What does not hold", "", *wrong, ""] if wrong else []
-    first += [f"## {verdicts.LOOK}", "", *look, ""] if look else []
+    first += [f"## {report_view.TO_CHECK}", "", *look, ""] if look else []
     return "\n".join([*first, *head, *rows])
 
 
@@ -98,7 +101,7 @@ def _verdicts(report: Report) -> str:
         (
             _cell(s.text),
             ", ".join(f"[{n}]" for n in s.citations),
-            verdicts.verdict(s, report),
+            report_view.verdict_label(s, report),
             _cell(s.reason),
         )
         for s in report.sentences
@@ -113,7 +116,7 @@ def _markdown_sources(report: Report) -> str:
 
 def _markdown_source(source: ReportSource) -> str:
     head = f"{source.n}. [{source.title or source.url}]({quote(source.url, safe=_ADDRESS)})"
-    facts = f"   {verdicts.how_it_came(source, source.fetched_at)}, sha256 `{source.sha256}`"
+    facts = f"   {report_view.source_note(source, source.fetched_at)}, sha256 `{source.sha256}`"
     quotes = [f"   > {' '.join(quote.split())}" for quote in source.quotes]
     return "\n".join([head, facts, *([""] if quotes else []), *quotes])
 
@@ -134,14 +137,14 @@ def _steps(record: FinishedRun) -> str:
 
 def _step(event: Event) -> str:
     said = event.data
-    failed = verdicts.failure(said["data"])
+    failed = report_view.tool_error(said["data"])
     outcome = f" — failed: {failed}" if failed else ""
     return f"- `{event.place}` {said['name']} `{_cell(str(said['param']))}`{outcome}"
 
 
 def _footer(report: Report) -> str:
     usage = report.usage
-    state = ", ".join([f"Status {report.status}", *verdicts.rated(report)])
+    state = ", ".join([f"Status {report.status}", *report_view.confidence_facts(report)])
     return (
         f"{state}. {report.steps} steps in "
         f"{report.elapsed_s:.1f} s with {usage.model}: {usage.input_tokens} tokens in, "

@@ -145,7 +145,7 @@ def is_archive(name: str) -> bool:
 
 
 @contextmanager
-def opened(name: str, runs: Runs) -> Iterator[RunFolder]:
+def open_run(name: str, runs: Runs) -> Iterator[RunFolder]:
     """Open a run; what an archive was unpacked to is gone when the block is left.
 
     Raises `UsageError` where there is no such run or file, `ArchiveDamaged` where it is broken.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
-from agent.journal.seal import Flaw, check_chain
+from agent.journal.integrity import Flaw, check_chain
 from agent.sealing import TimestampInvalid, check, stamper
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from agent.export.run_archive import is_sealed, unlisted, unpacked
 from agent.export.run_record import FinishedRun
 from agent.export.timestamps import since_when
 from agent.export.web_archive import is_warc_of
-from agent.journal.seal import EventChain, Flaw, check_blobs, check_chain
+from agent.journal.integrity import EventChain, Flaw, check_blobs, check_chain
 from agent.types import Report
 
 if TYPE_CHECKING:

@@ -90,7 +90,7 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class BudgetLeft:
     """Dollars left of the day's and the month's budget (UTC); None where there is none."""
 
     day: float | None
@@ -115,10 +115,10 @@ def budget_days() -> tuple[str, str]:
     return today.isoformat(), today.replace(day=1).isoformat()
 
 
-def left(spending: Spending, day: float | None, month: float | None) -> Left:
+def budget_left(spending: Spending, day: float | None, month: float | None) -> BudgetLeft:
     """Say what is left of the budgets of the day and the month; None where there is none."""
     today, first = budget_days()
-    return Left(
+    return BudgetLeft(
         None if day is None else day - spending.since(today),
         None if month is None else month - spending.since(first),
     )

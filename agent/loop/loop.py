@@ -12,7 +12,7 @@ from agent.guard.model_client import ModelClient, request_digest
 from agent.guard.repetition import Repetition
 from agent.guard.window import Window, tokens
 from agent.journal.events import CONDENSE
-from agent.models.base import Task, guided, takes
+from agent.models.base import Task, guide, takes
 from agent.prompts import CALL, FORM, GO_ON, NUDGE, PLAN_SPENT, SEARCHES, UNREAD, WRAP_UP, prompt
 from agent.protocol.replies import NOT_FOUND, gives_up, inert, parse
 from agent.protocol.results import format_results
@@ -157,7 +157,7 @@ class Loop:
         elif self._nudges:
             made_up = _CITATION in reply.text
             gave_up = not reply.text or reply.broken or made_up or gives_up(reply.text)
-            if not gave_up or not guided(self.model):
+            if not gave_up or not guide(self.model):
                 return False
             note = SEARCHES
         self._nudges += 1

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
-from agent.types import Image, Message, Observation, ToolCall
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from agent.types import Fit, Passage
+    from agent.types import Fit, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +112,7 @@ class CallBudget(Protocol):
 CALL_BUDGET: ContextVar[CallBudget | None] = ContextVar("CALL_BUDGET", default=None)
 """The budget of the call that is being made; each model that is asked begins its own tries."""
 
-Heard = Callable[[str | None], None]
+OnText = Callable[[str | None], None]
 """Takes what a model says, piece by piece; None says that it begins anew after a failure."""
 
 
@@ -122,7 +120,7 @@ Heard = Callable[[str | None], None]
 class Streaming(Model, Protocol):
     """A model that can be heard while it speaks."""
 
-    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
+    async def stream(self, system: str, messages: Sequence[Message], heard: OnText) -> ModelReply:
         """Answer the last message, and pass on what is said as it comes."""
         ...
 
@@ -143,7 +141,7 @@ def sees(model: Model) -> bool:
     return bool(getattr(model, "sees", False))
 
 
-def natively(model: Model) -> TypeGuard[Native]:
+def uses_native_tools(model: Model) -> TypeGuard[Native]:
     """Tell whether a model is to be offered tools as functions."""
     return isinstance(model, Native) and model.native
 
@@ -154,7 +152,7 @@ def takes(model: Model, task: Task) -> bool:
     return choosy is None or bool(choosy(task))
 
 
-def guided(model: Model) -> bool:
+def guide(model: Model) -> bool:
     """Relieve a model of driving the loop (`agent.loop.guided`), where it can be; tells whether."""
     guide = getattr(model, "guide", None)
     if guide is not None:
@@ -162,8 +160,8 @@ def guided(model: Model) -> bool:
     return guide is not None
 
 
-async def heard_reply(
-    model: Model, system: str, messages: Sequence[Message], heard: Heard
+async def stream_reply(
+    model: Model, system: str, messages: Sequence[Message], heard: OnText
 ) -> ModelReply:
     """Ask a model, heard while it speaks where it can be."""
     if isinstance(model, Streaming):
@@ -171,7 +169,7 @@ async def heard_reply(
     return await model.reply(system, messages)
 
 
-class Wrapping:
+class ModelWrapper:
     """Stands before a model, and is as able as that one."""
 
     def __init__(self, model: Model) -> None:
@@ -195,7 +193,7 @@ class Wrapping:
 class Hearing:
     """Passes on the pieces of a reply; a try that starts over is announced by None."""
 
-    def __init__(self, heard: Heard) -> None:
+    def __init__(self, heard: OnText) -> None:
         self._heard = heard
         self._said = False
 
@@ -212,52 +210,3 @@ class Hearing:
         elif piece:
             self._said = True
             self._heard(piece)
-
-
-def images_kept(images: Iterable[Image]) -> list[dict[str, str]]:
-    """What the record says of pictures."""
-    return [{"media_type": image.media_type, "sha256": image.sha256} for image in images]
-
-
-def images_of(rows: Iterable[dict[str, str]], blob: Callable[[str], bytes]) -> tuple[Image, ...]:
-    """Read pictures again; `blob` gives the bytes of a hash."""
-    return tuple(Image(row["media_type"], blob(row["sha256"]), row["sha256"]) for row in rows)
-
-
-def message_kept(message: Message) -> dict[str, Any]:
-    """What the record says of a message.
-
-    Of a message of tool results their data is on record with the calls; the question's own message
-    keeps its files and its page itself.
-    """
-    row: dict[str, Any] = {"role": message.role, "content": message.content}
-    if message.images:
-        row["images"] = images_kept(message.images)
-    if message.question and (message.observations or message.question != message.content):
-        row["question"] = message.question
-        row["observations"] = [
-            {"tool": o.tool, "data": o.data, "passages": [p.id for p in o.passages]}
-            for o in message.observations
-        ]
-    return row
-
-
-def message_of(
-    row: dict[str, Any],
-    blob: Callable[[str], bytes],
-    passage: Callable[[str], Passage | None] = lambda _: None,
-) -> Message:
-    """Read a message again; `blob` gives the bytes of a hash, `passage` the passage of an id."""
-    observed = [
-        Observation(ToolCall(o["tool"]), o["data"], passages_of(o["passages"], passage))
-        for o in row.get("observations", ())
-    ]
-    images = images_of(row.get("images", ()), blob)
-    return Message(row["role"], row["content"], images, tuple(observed), row.get("question", ""))
-
-
-def passages_of(
-    ids: Iterable[str], passage: Callable[[str], Passage | None]
-) -> tuple[Passage, ...]:
-    """Find passages by their ids; one that is not there is left out."""
-    return tuple(found for found in map(passage, ids) if found is not None)

@@ -182,7 +182,7 @@ def sees_by_name(model: str) -> bool:
     return bool(_SEES.search(name)) and not any(part in name for part in _DOES_NOT)
 
 
-def load_prices(provider: str | None) -> None:
+def preload_prices(provider: str | None) -> None:
     """Load the tables beside what goes on, where there will be something to price.
 
     They take a fifth of a second, which a model that was just asked takes anyway.
@@ -223,7 +223,7 @@ LOCAL = "local:"
 """A language model, by its file: `local:/path/to/model.gguf`."""
 
 
-def endpoint_of(
+def find_endpoint(
     name: str | None,
     base_url: str | None,
     environ: Mapping[str, str],
@@ -259,7 +259,7 @@ def _is_plugged(name: str, base_url: str | None) -> bool:
     return not built_in and bool(plugins("models", prefix))
 
 
-def plugged_model(name: str) -> Model | None:
+def plugin_model(name: str) -> Model | None:
     """Make the model of a plug-in, `PLUGIN/NAME`; None for other names. Raises `UsageError`."""
     prefix, _, rest = name.partition("/")
     model: Model | None = made("models", prefix, rest)
@@ -270,7 +270,7 @@ _CLASSES = {"openai": "OpenAIModel", "anthropic": "AnthropicModel", "litellm": "
 """By protocol, in the module of that name: loaded when needed, each takes half a second or more."""
 
 
-def get_ready(where: Endpoint) -> None:
+def preload_client(where: Endpoint) -> None:
     """Load the client of an endpoint beside what goes on: disks are waited for meanwhile."""
 
     def load() -> None:

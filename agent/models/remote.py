@@ -20,7 +20,7 @@ from agent.errors import (
 )
 from agent.models.base import CALL_BUDGET, Hearing, ModelReply, Usage
 from agent.models.failures import BACKOFF, UNREACHED, Transient, pause
-from agent.models.providers import load_prices, priced
+from agent.models.providers import preload_prices, priced
 from agent.protocol.native import with_calls
 from agent.protocol.replies import inert
 from browser.net.transport import certificates
@@ -28,7 +28,7 @@ from browser.net.transport import certificates
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.models.base import Heard
+    from agent.models.base import OnText
     from agent.models.failures import Failure
     from agent.models.providers import Endpoint
     from agent.types import Message
@@ -85,7 +85,7 @@ class RemoteModel(ABC):
         """Answer; raises `ModelError` or `UsageError`."""
         return await self._tried(self._request(system, messages), None)
 
-    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
+    async def stream(self, system: str, messages: Sequence[Message], heard: OnText) -> ModelReply:
         """Answer, and pass on what is said as it comes."""
         return await self._tried(self._request(system, messages), Hearing(heard))
 
@@ -141,7 +141,7 @@ class RemoteModel(ABC):
     async def _tried(self, asked: ModelRequest, heard: Hearing | None) -> ModelReply:
         if self.where.needs_key and not self.where.key:
             raise self._keyless()
-        load_prices(self.where.prices)
+        preload_prices(self.where.prices)
         for tries in count(1):
             try:
                 return await self._once(asked, heard)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ModelError, ModelUnavailable, ResearchError, UsageError
-from agent.models.base import Hearing, Native, heard_reply, natively, sees, takes
+from agent.models.base import Hearing, Native, sees, stream_reply, takes, uses_native_tools
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from agent.models.base import Heard, Model, ModelReply, Task
+    from agent.models.base import Model, ModelReply, OnText, Task
     from agent.models.providers import Endpoint
     from agent.types import Message
 
@@ -59,13 +59,13 @@ class Router:
         """Answer by the first model that does; raises the last error where none can."""
         return await self._first(lambda model: model.reply(system, messages))
 
-    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
+    async def stream(self, system: str, messages: Sequence[Message], heard: OnText) -> ModelReply:
         """Answer, and pass on what is said; the next model begins anew where one broke off."""
         hearing = Hearing(heard)
 
         def ask(model: Model) -> Awaitable[ModelReply]:
             hearing.begin()
-            return heard_reply(model, system, messages, hearing)
+            return stream_reply(model, system, messages, hearing)
 
         return await self._first(ask)
 
@@ -99,7 +99,7 @@ class Router:
     @property
     def native(self) -> bool:
         """Tell whether all call natively: the system prompt speaks of one way to call tools."""
-        return all(natively(model) for model, _ in self._models)
+        return all(uses_native_tools(model) for model, _ in self._models)
 
     def offer(
         self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
@@ -116,7 +116,7 @@ class Router:
 
 
 @dataclass(slots=True)
-class LaterModel:
+class LazyModel:
     """Stands for the model at an endpoint; `opening` opens it."""
 
     where: Endpoint
@@ -149,9 +149,9 @@ class LaterModel:
         """Answer; raises `UsageError` too where the library that it takes is not installed."""
         return await (await self._opened()).reply(system, messages)
 
-    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
+    async def stream(self, system: str, messages: Sequence[Message], heard: OnText) -> ModelReply:
         """Answer, heard while it speaks where it can be."""
-        return await heard_reply(await self._opened(), system, messages, heard)
+        return await stream_reply(await self._opened(), system, messages, heard)
 
     async def aclose(self) -> None:
         """Close it, if it was ever opened."""

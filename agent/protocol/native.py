@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.protocol.replies import loose_object, parse, tag
+from agent.protocol.replies import format_call, loose_object, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ class NativeTurn:
 
 def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
     """Put calls (name, raw arguments) behind a reply's text, a tag each."""
-    return "\n".join([*([text] if text else []), *(tag(*call) for call in calls)])
+    return "\n".join([*([text] if text else []), *(format_call(*call) for call in calls)])
 
 
 def first_fields(tools: Sequence[dict[str, Any]]) -> dict[str, str]:

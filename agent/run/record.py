@@ -26,17 +26,15 @@ from agent.journal.events import (
     VALUES,
     read_events,
 )
+from agent.journal.messages import images_from_rows, message_from_row, passages_by_id
 from agent.limits import EFFORTS
 from agent.loop.loop import NUDGED, request_digest
 from agent.models.base import (
     ModelReply,
+    ModelWrapper,
     Usage,
-    Wrapping,
-    guided,
-    heard_reply,
-    images_of,
-    message_of,
-    passages_of,
+    guide,
+    stream_reply,
 )
 from agent.protocol.results import CallResult
 from agent.types import ErrorInfo, Fit, Message
@@ -49,7 +47,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event, Journal
     from agent.journal.runs import RunFolder
     from agent.limits import Effort
-    from agent.models.base import Heard, Model
+    from agent.models.base import Model, OnText
     from agent.tools.context import Record
 
 
@@ -166,7 +164,7 @@ class RunRecord:
     def messages(self, rows: Sequence[dict[str, Any]]) -> list[Message]:
         """Read messages again, with the passages that they showed."""
         read = self._read or self.evidence()
-        return [message_of(row, self.folder.blob, read.passage) for row in rows]
+        return [message_from_row(row, self.folder.blob, read.passage) for row in rows]
 
     def steps_at(self, loop: str) -> int:
         """Steps that a loop began, the wrap-up not counted."""
@@ -209,7 +207,7 @@ class RunRecord:
                     loop = evidence.part(row["n"] // BLOCK)
                     _the_same(loop.add_snippet(_result(row), at), row)
         for place, (name, param, result) in self.results.items():
-            shown = passages_of(self._shown[place], evidence.passage)
+            shown = passages_by_id(self._shown[place], evidence.passage)
             self.results[place] = (name, param, replace(result, passages=shown))
         self._read = evidence
         return evidence
@@ -254,7 +252,7 @@ class RunRecord:
                     data["label"],
                     data["hint"],
                     capped=data["capped"],
-                    images=images_of(data.get("images", ()), self.folder.blob),
+                    images=images_from_rows(data.get("images", ()), self.folder.blob),
                     results=tuple(SearchResult(*hit) for hit in data.get("results", ())),
                     snapshot=data["web"][: data.get("snapshot", 0)],
                 )
@@ -318,7 +316,7 @@ def _page(data: dict[str, Any], folder: RunFolder) -> Page:
     )
 
 
-class ResumedModel(Wrapping):
+class ResumedModel(ModelWrapper):
     """Gives recorded replies as long as the record has them, then asks the model."""
 
     def __init__(self, record: RunRecord, live: Model) -> None:
@@ -335,10 +333,10 @@ class ResumedModel(Wrapping):
         known = self._known(system, messages)
         return known or await self._model.reply(system, messages)
 
-    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
+    async def stream(self, system: str, messages: Sequence[Message], heard: OnText) -> ModelReply:
         """Answer from the record, or live and heard while it speaks."""
         known = self._known(system, messages)
-        return known or await heard_reply(self._model, system, messages, heard)
+        return known or await stream_reply(self._model, system, messages, heard)
 
     def _known(self, system: str, messages: Sequence[Message]) -> ModelReply | None:
         digest = request_digest(system, messages)
@@ -349,7 +347,7 @@ class ResumedModel(Wrapping):
 
     def guide(self) -> None:
         """Guide the live model."""
-        guided(self._model)
+        guide(self._model)
 
 
 def once_each(record: RunRecord, write: Record) -> Record:

@@ -12,13 +12,13 @@ from agent.config import servers_path
 from agent.errors import from_extra
 from agent.guard.provenance import Kind
 from agent.guard.window import tokens
-from agent.models.base import natively, sees
-from agent.planner.work import Work
+from agent.loop.orchestrator import Orchestrator
+from agent.loop.subtasks import Branches, LeftOpen
+from agent.models.base import sees, uses_native_tools
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.review.gate import SectionGate
 from agent.run.models import RedactingModel
 from agent.run.services import gather
-from agent.run.subtasks import Branches, LeftOpen
 from agent.tools.registry import from_functions, tool_specs
 from agent.tools.rephrasing import Rephraser
 from agent.tools.skill_tools import skills_block
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.loop.context_builder import ContextBuilder
+    from agent.loop.orchestrator import Begin
     from agent.models.base import Model
-    from agent.planner.work import Begin
     from agent.protocol.results import Caller
     from agent.run.services import RunServices
     from agent.tools.context import ToolContext
@@ -86,20 +86,20 @@ async def offered(
 
 def begin_work(
     services: RunServices, model: Model, builder: ContextBuilder, tools: Selected
-) -> Work:
+) -> Orchestrator:
     """Give the model its tools and instructions, and the work that it is to do."""
     context, options = services.context, services.options
     context.vision = options.vision and sees(model)
     registry, noted = tools.registry(), tools.as_noted(options)
     services.write("tools.offered", **noted)
     system = instructed(model, registry, options, context, services.today)
-    if natively(model):  # sent along with each prompt
+    if uses_native_tools(model):  # sent along with each prompt
         offered = [*tool_specs(registry), *tool_specs(registry, on_page=True)]
         services.budget.overhead = tokens(json.dumps(offered))
     model, calls = _with_record(services, model, registry)
     calls = ObservedCalls(calls, context.read, context.files)
     context.rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
-    return Work(
+    return Orchestrator(
         model,
         calls,
         services.budget,
@@ -164,7 +164,7 @@ def instructed(
     """Give the system prompt; a model that calls functions is offered the tools as such."""
     context.read.add(today[:4], Kind.PERSON)  # everybody knows which year it is
     guides = _guides(options, context)
-    native = natively(model)
+    native = uses_native_tools(model)
     system = system_prompt(
         registry,
         native=native,
@@ -175,7 +175,7 @@ def instructed(
     )
     if context.skills and registry.get("read_skill"):
         system = "\n".join(filter(None, [system, skills_block(context)]))
-    if natively(model):
+    if uses_native_tools(model):
         tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)
         if BROWSING in guides:
             tools, on_page = [*tools, *on_page], []

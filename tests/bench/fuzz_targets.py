@@ -20,12 +20,12 @@ import openpyxl
 
 from agent.errors import JournalError
 from agent.journal.events import Journal, read_events
+from agent.journal.integrity import check_blobs, check_chain
 from agent.journal.runs import RunFolder, Runs
-from agent.journal.seal import check_blobs, check_chain
 from agent.journal.usage import usage
 from agent.protocol import inert, parse
 from agent.protocol.native import as_turns
-from agent.protocol.replies import loose_json, mended_object
+from agent.protocol.replies import loose_json, repair_object
 from agent.types import Message
 from browser.errors import BrowserError, Refused
 from browser.extract import extract_body
@@ -72,7 +72,7 @@ def protocol(body: bytes) -> None:
         assert all(c.name.isascii() and c.name.replace("_", "").isalnum() for c in reply.calls)
         for call in reply.calls:
             loose_json(call.param)
-            mended_object(call.param[:2_000])
+            repair_object(call.param[:2_000])
     harmless = inert(text)
     assert len(harmless) == len(text), "inert text has another length"
     assert "<<TOOL:" not in harmless, "inert text holds a tag"

@@ -8,8 +8,8 @@ import pytest
 
 from agent.errors import ReplayDiverged
 from agent.journal.runs import Runs
+from agent.loop.report_sections import Written, put_together, read_outline
 from agent.models.base import ModelReply
-from agent.planner.report import Written, put_together, read_outline
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 

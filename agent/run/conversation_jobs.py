@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from agent import jsvalues as js
-from agent.background import skill_scores as scores
 from agent.errors import ResearchError
 from agent.memory.layers import transcript
 from agent.prompts import prompt
 from agent.protocol.replies import inert, loose_object
 from agent.protocol.results import failed
+from agent.run import skill_scores as scores
 from agent.tools.skill_tools import learn
 from agent.types import Message
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
-    from agent.background.skill_scores import Ask, Skill
     from agent.journal.events import Event
     from agent.memory.memory_api import Memory
     from agent.memory.memory_types import Turn
     from agent.memory.storage import Upkeep
     from agent.models.base import Model
+    from agent.run.skill_scores import Ask, Skill
 
     InThread = Callable[..., Awaitable[Any]]
 

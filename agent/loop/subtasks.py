@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.journal.events import MAIN
-from agent.planner.plan import SIDE_BY_SIDE
+from agent.loop.plan import SIDE_BY_SIDE
 from agent.tools.context import LeftPage
 from agent.tools.policy import Policy
 from browser.errors import BrowserError

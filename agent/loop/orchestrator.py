@@ -16,10 +16,9 @@ from agent.guard.repetition import Repetition
 from agent.guard.window import Window, fit_opening
 from agent.journal.events import CLOSING, MAIN, MISSING, OUTLINE, PLAN, SYNTHESIS
 from agent.limits import STANDARD, Effort
+from agent.loop import report_sections as report
 from agent.loop.loop import Loop, LoopResult, without_calls
-from agent.models.base import Task, takes
-from agent.planner import report
-from agent.planner.plan import (
+from agent.loop.plan import (
     NO_RESPONSE,
     SIDE_BY_SIDE,
     StepPlan,
@@ -31,6 +30,7 @@ from agent.planner.plan import (
     read_steps,
     wants_plan,
 )
+from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.types import Message
 
@@ -69,7 +69,7 @@ def _no_objections(_text: str, _place: str) -> str | None:
 
 
 @dataclass(slots=True)
-class Work:
+class Orchestrator:
     """One question's work; every model call in it is recorded under a place of its own.
 
     `opening(question, place)` lays out what a loop begins with; `objections(text, place)` says

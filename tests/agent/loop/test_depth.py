@@ -11,9 +11,9 @@ from agent.config import options
 from agent.guard.budget import Budget
 from agent.journal.runs import Runs
 from agent.limits import EFFORTS
+from agent.loop.orchestrator import Orchestrator
+from agent.loop.plan import read_points
 from agent.models.base import ModelReply
-from agent.planner.plan import read_points
-from agent.planner.work import Work
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.types import Message
@@ -98,7 +98,9 @@ async def test_the_steps_of_all_parts_together_stay_within_the_bound(most):
         return [Message("user", question)]
 
     budget = Budget(most)
-    work = Work(Endless(), NoTools(), budget, "", lambda *_, **__: None, opening, guarded=False)
+    work = Orchestrator(
+        Endless(), NoTools(), budget, "", lambda *_, **__: None, opening, guarded=False
+    )
     result = await work.answer("do one and then two and then three and then four")
     assert result.limit == "steps"
     assert 4 <= budget.steps + budget.elsewhere <= most
@@ -110,7 +112,7 @@ async def test_too_few_steps_for_the_parts_leave_the_question_in_one_loop():
 
     places = []
     budget = Budget(7)
-    work = Work(
+    work = Orchestrator(
         Endless(),
         NoTools(),
         budget,

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from agent.background.conversation_jobs import ConversationJobs, FinishedTurn
-from agent.background.skill_scores import feedback
 from agent.config import options
 from agent.memory import Memory, Turn
+from agent.run.conversation_jobs import ConversationJobs, FinishedTurn
+from agent.run.skill_scores import feedback
 from agent.tools.skill_tools import learn
 
 NOW = 1_700_000_000_000

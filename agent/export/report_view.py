@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         Sentence,
     )
 
-VERDICTS = {
+VERDICT_LABELS = {
     VerdictState.SUPPORTED: "supported",
     VerdictState.CONTRADICTED: "contradicted",
     VerdictState.UNDECIDED: "not verified",
@@ -38,13 +38,13 @@ _ANSWERS = {
 }
 
 
-def verdict(sentence: Sentence, report: Report) -> str:
+def verdict_label(sentence: Sentence, report: Report) -> str:
     """Say how a sentence of a report stands."""
     if sentence.about_search:
         return ABOUT_SEARCH
     if report.references and denied(sentence):
         return DENIED
-    return WEAK if sentence.weak else VERDICTS[sentence.verdict]
+    return WEAK if sentence.weak else VERDICT_LABELS[sentence.verdict]
 
 
 _SURE = 0.7
@@ -56,7 +56,7 @@ _NEAR = 1.5
 """Margin below which a doubt is told to come from another sentence, else from what is not said."""
 
 
-def doubt(report: Report) -> str:
+def low_confidence_warning(report: Report) -> str:
     """Say that an answer may be none, where that is not far from even; empty otherwise."""
     value = report.confidence
     spoken = report.confidence_parts.coverage > _SPOKEN
@@ -78,11 +78,11 @@ def faults(report: Report) -> list[tuple[str, str]]:
     A sentence is at fault that what it cites, or any page that was read, contradicts, and one that
     a judge did not find in what it cites; what nobody could decide is not.
     """
-    found = [(sentence.text, sentence.reason) for sentence in at_fault(report)]
+    found = [(sentence.text, sentence.reason) for sentence in faulty_sentences(report)]
     return found + [(r.url or r.doi or r.text, why) for r in report.references for why in r.wrong]
 
 
-def at_fault(report: Report) -> list[Sentence]:
+def faulty_sentences(report: Report) -> list[Sentence]:
     """Give the sentences of an audited draft that do not hold."""
     found = (
         one for one in report.sentences if one.verdict is VerdictState.CONTRADICTED or denied(one)
@@ -96,17 +96,17 @@ def denied(sentence: Sentence) -> bool:
     return undecided and bool(sentence.citations) and sentence.decided_by == "judge"
 
 
-LOOK = "Look at these: a figure, date or name does not stand in what they cite"
+TO_CHECK = "Look at these: a figure, date or name does not stand in what they cite"
 """What is put before the sentences of a draft that are the likeliest to be wrong."""
 
 
-def to_look_at(report: Report) -> list[Sentence]:
+def to_check(report: Report) -> list[Sentence]:
     """Give the sentences that nobody decided and of which a value does not stand there.
 
     On six drafts by an author who did not know the code these were 16 of 36 faults and 2 of 58
     true sentences.
     """
-    wrong = at_fault(report)
+    wrong = faulty_sentences(report)
     undecided = (one for one in report.sentences if one.verdict is VerdictState.UNDECIDED)
     return [one for one in undecided if one.missing and one not in wrong]
 
@@ -120,7 +120,7 @@ _STATES = {
 }
 
 
-def reference(one: CheckedReference) -> tuple[str, str, str]:
+def reference_cells(one: CheckedReference) -> tuple[str, str, str]:
     """Say of a reference how it is called, how it stands, and all that was found of it."""
     found = [f"source [{one.source}]"] if one.source else []
     found += [*one.wrong, *([f"now {one.now}"] if one.now else []), *one.notes]
@@ -129,7 +129,7 @@ def reference(one: CheckedReference) -> tuple[str, str, str]:
     return name, _STATES[one.state], "; ".join(found)
 
 
-def how_it_came(source: ReportSource, at: str) -> str:
+def source_note(source: ReportSource, at: str) -> str:
     """Say how and when a source was had."""
     if source.via == "snippet":
         return f"search result of {at}, the page itself was not read"
@@ -144,18 +144,18 @@ def unsupported(report: Report) -> list[Sentence]:
     return [sentence for sentence in doubtful if not sentence.about_search]
 
 
-def not_told(report: Report) -> list[Sentence]:
+def other_unsupported(report: Report) -> list[Sentence]:
     """Give the claims that nothing carries, but for those of a draft that are listed before."""
-    before = [*at_fault(report), *to_look_at(report)] if report.references else []
+    before = [*faulty_sentences(report), *to_check(report)] if report.references else []
     return [sentence for sentence in unsupported(report) if sentence not in before]
 
 
-def failure(result: Any) -> str:
+def tool_error(result: Any) -> str:
     """Say why a tool failed, from the data of its result; empty where it did not."""
     return str(result.get("error") or "") if isinstance(result, dict) else ""
 
 
-def asked_for(param: str, between: str) -> str:
+def parameter_text(param: str, between: str) -> str:
     """Show the values of a call, not the JSON around them."""
     try:
         values = json.loads(param)
@@ -164,7 +164,7 @@ def asked_for(param: str, between: str) -> str:
     return between.join(map(str, values.values())) if isinstance(values, dict) else param
 
 
-def rated(report: Report) -> list[str]:
+def confidence_facts(report: Report) -> list[str]:
     """Say the confidence, then in a few words each what it is made of; empty without an answer.
 
     Of a draft that was audited, how many of its sentences stand how.
@@ -187,9 +187,9 @@ def rated(report: Report) -> list[str]:
 
 
 def _counted(report: Report) -> list[str]:
-    look, many = to_look_at(report), len(report.sentences)
-    words = Counter(verdict(one, report) for one in report.sentences if one not in look)
-    carried = words.pop(VERDICTS[VerdictState.SUPPORTED], 0)
+    look, many = to_check(report), len(report.sentences)
+    words = Counter(verdict_label(one, report) for one in report.sentences if one not in look)
+    carried = words.pop(VERDICT_LABELS[VerdictState.SUPPORTED], 0)
     told = [f"{carried} of {many} sentences supported"] if many else []
     told += [f"{len(look)} to look at"] if look else []
     return told + [f"{count} {word}" for word, count in words.items()]
@@ -212,12 +212,12 @@ def _agreement(parts: ConfidenceParts) -> list[str]:
     return ["sources agree"] if parts.sites > 1 else []
 
 
-def conflicts(report: Report) -> list[str]:
+def conflict_lines(report: Report) -> list[str]:
     """Say in a line each where sources disagree."""
     return [_otherwise(conflict, report) for conflict in report.conflicts]
 
 
-def data_json(report: Report) -> str:
+def data_as_json(report: Report) -> str:
     """Write the data of a schema as JSON, two spaces deep."""
     return json.dumps(report.data, ensure_ascii=False, indent=2)
 

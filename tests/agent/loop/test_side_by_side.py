@@ -8,8 +8,8 @@ import json
 import pytest
 
 from agent.guard.budget import Budget
+from agent.loop.orchestrator import Orchestrator
 from agent.models.base import ModelReply
-from agent.planner.work import Work
 from agent.types import Message
 
 PHASES = "Look at the first light and then at the second one and compare them"
@@ -98,5 +98,5 @@ async def test_time_is_kept_for_putting_the_parts_together():
 
     model = TimeFlies()
     budget = Budget(seconds=100, clock=lambda: model.now)
-    work = Work(model, None, budget, "", lambda *_, **__: None, opening)
+    work = Orchestrator(model, None, budget, "", lambda *_, **__: None, opening)
     assert (await work.answer(PHASES)).text == "both"

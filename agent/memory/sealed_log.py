@@ -29,19 +29,23 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 CATEGORIES = ("milestone", "decision", "incident")
-_WORDS = {
-    "milestone": """contract created deploy deployed first initialized launch launched live mainnet
-        migration production release released shipped token""",
-    "decision": "chose configured decided disabled enabled migrated replaced switched upgraded",
-}
+# The reference engine's words, looked for as words, and in its order: incidents, which only a run
+# that failed can be, then milestones, then decisions. Of 110 research questions with their answers
+# seven in a hundred have one.
 _INCIDENT = frozenset(
     "crash critical down emergency failed outage panic revert rollback timeout".split()
 )
-"""The reference engine's words, looked for as words, and in its order: incidents, which only a run
-that failed can be, then milestones, then decisions. Of 110 research questions with their answers
-seven in a hundred have one."""
+_WORDS = {
+    "milestone": frozenset(
+        "contract created deploy deployed first initialized launch launched live mainnet migration "
+        "production release released shipped token".split()
+    ),
+    "decision": frozenset(
+        "chose configured decided disabled enabled migrated replaced switched upgraded".split()
+    ),
+}
 GENESIS = "0" * 64
-"""What the first entry has before it."""
+"""The hash before the first entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +65,10 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class SealCheck:
-    """What checking the sealed log came to; it holds where there is no `reason` that it does not.
+    """The result of checking the sealed log: it holds where `reason` is empty.
 
-    `stamps` holds the number of each entry that was stamped, all up to which are older than the
-    stamp's time, and the stamp.
+    `stamps` has the number and the stamp of each entry that was stamped: the log up to there is
+    older than the stamp's time.
     """
 
     entries: int
@@ -82,7 +86,7 @@ class SealedLog:
         self._own = sa.select(seals).where(seals.c.namespace == memory.namespace)
 
     def append(self, category: str, content: str) -> Seal:
-        """Seal a text; raises `UsageError` for a category that there is not."""
+        """Seal a text; raises `UsageError` for an unknown category."""
         if category not in CATEGORIES:
             raise UsageError(
                 f"no such category: {category!r}", hint=f"Choose one of {', '.join(CATEGORIES)}."
@@ -98,35 +102,34 @@ class SealedLog:
 
     def entries(self) -> list[Seal]:
         """List the log, oldest first."""
+        query = self._own.with_only_columns(*(seals.c[field.name] for field in fields(Seal)))
         with self._store.read() as connection:
-            rows = connection.execute(self._own.order_by(seals.c.number)).all()
-        return [Seal(*(getattr(row, field.name) for field in fields(Seal))) for row in rows]
+            return [Seal(*row) for row in connection.execute(query.order_by(seals.c.number))]
 
     def stamp(self, authority: str, *, proxy: str | None = None) -> Seal:
         """Have the head stamped by the authority at this URL, which sees nothing but the hash.
 
         Raises `UsageError` where nothing is sealed yet, and what stamping raises.
         """
-        last = self._last()
-        digest = bytes.fromhex(last.hash)
-        self._keep(last, stamper("rfc3161").stamp(digest, authority, proxy=proxy))
-        return last
+        head = self._head()
+        token = stamper("rfc3161").stamp(bytes.fromhex(head.hash), authority, proxy=proxy)
+        self._save(head, token)
+        return head
 
     def anchor(
         self, urls: Sequence[str], *, proxy: str | None = None
     ) -> tuple[Seal, tuple[str, ...]]:
-        """Have the head taken down by OpenTimestamps calendars at these URLs.
+        """Have the head recorded by OpenTimestamps calendars at these URLs.
 
-        Gives also which calendars did not, and why. Raises as `stamp` does.
+        Returns also which calendars did not, and why. Raises as `stamp` does.
         """
-        last = self._last()
-        digest, calendars = bytes.fromhex(last.hash), stamper("opentimestamps")
-        proof, missing = calendars.stamp(digest, urls, proxy=proxy)
-        self._keep(last, proof)
-        return last, missing
+        head, calendars = self._head(), stamper("opentimestamps")
+        proof, missing = calendars.stamp(bytes.fromhex(head.hash), urls, proxy=proxy)
+        self._save(head, proof)
+        return head, missing
 
     def complete(self, urls: Sequence[str] = (), *, proxy: str | None = None) -> tuple[str, ...]:
-        """Take the blocks that calendars promised into the proofs; gives what is missing."""
+        """Add the blocks that calendars promised to the proofs; returns what is missing."""
         missing: list[str] = []
         for row in self._stamped():
             if is_proof(row.token):
@@ -146,7 +149,7 @@ class SealedLog:
         """Walk the chain; `head` is a hash noted earlier, which must still be part of it.
 
         Stamps must be of entries of the chain, by an authority that `roots` (a file of
-        certificates, those that browsers trust unless told) vouch for, or lead to Bitcoin blocks
+        certificates, by default those that browsers trust) vouch for, or lead to Bitcoin blocks
         whose headers stand in `blocks` by height.
         """
         log = self.entries()
@@ -156,45 +159,44 @@ class SealedLog:
             if (seal.number, seal.previous, seal.hash) != (number, previous, expected):
                 return SealCheck(len(log), previous, f"entry {number} is not what was sealed")
             previous = seal.hash
-        if head is not None and head not in {GENESIS, *(seal.hash for seal in log)}:
-            return SealCheck(len(log), previous, "the noted head is not in the log")
         numbers = {seal.hash: seal.number for seal in log}
+        if head is not None and head != GENESIS and head not in numbers:
+            return SealCheck(len(log), previous, "the noted head is not in the log")
         for row in self._stamped():
             if row.hash not in numbers:
                 return SealCheck(len(log), previous, "an entry that was stamped is gone")
             try:
-                said = check(row.token, bytes.fromhex(row.hash), roots, blocks)
+                stamp = check(row.token, bytes.fromhex(row.hash), roots, blocks)
             except TimestampInvalid as error:
                 return SealCheck(len(log), previous, f"{error}. {error.hint}")
-            found.append((numbers[row.hash], said))
+            found.append((numbers[row.hash], stamp))
         return SealCheck(len(log), previous, stamps=tuple(found))
+
+    def _head(self) -> Seal:
+        log = self.entries()
+        if not log:
+            raise UsageError("nothing is sealed yet", hint="`research memory seal` adds an entry.")
+        return log[-1]
+
+    def _save(self, entry: Seal, token: bytes) -> None:
+        row = {"namespace": self._namespace, "hash": entry.hash, "token": token}
+        with self._store.write() as connection:
+            connection.execute(stamps.insert(), row)
 
     def _stamped(self) -> Sequence[Any]:
         query = sa.select(stamps).where(stamps.c.namespace == self._namespace)
         with self._store.read() as connection:
             return connection.execute(query.order_by(stamps.c.id)).all()
 
-    def _keep(self, entry: Seal, token: bytes) -> None:
-        row = {"namespace": self._namespace, "hash": entry.hash, "token": token}
-        with self._store.write() as connection:
-            connection.execute(stamps.insert(), row)
-
-    def _last(self) -> Seal:
-        """Give the entry that is the head; raises `UsageError` where nothing is sealed."""
-        log = self.entries()
-        if not log:
-            raise UsageError("nothing is sealed yet", hint="`research memory seal` adds an entry.")
-        return log[-1]
-
 
 def category_of(report: Report) -> str | None:
     """Name what a run came to: an incident, a milestone, a decision, or nothing to seal."""
     failed = report.status in ("failed", "not_found")
-    said = report.error.message if failed and report.error else report.answer
-    words = set(re.findall(r"\w+", f"{report.question} {said}".casefold()))
+    result = report.error.message if failed and report.error else report.answer
+    words = set(re.findall(r"\w+", f"{report.question} {result}".casefold()))
     if failed:
         return "incident" if words & _INCIDENT else None
-    return next((name for name, known in _WORDS.items() if words & set(known.split())), None)
+    return next((name for name, known in _WORDS.items() if words & known), None)
 
 
 def seal_run(memory: Memory, report: Report) -> Seal | None:
@@ -207,10 +209,10 @@ def seal_run(memory: Memory, report: Report) -> Seal | None:
     if category is None or category not in memory.limits.sealed:
         return None
     digest = hashlib.sha256(f"{report.question}\n{report.answer}".encode()).hexdigest()
-    log, said = SealedLog(memory), f"run {report.run} {report.status}: sha256 {digest}"
-    if any(seal.content == said for seal in log.entries()):
+    log, content = SealedLog(memory), f"run {report.run} {report.status}: sha256 {digest}"
+    if any(seal.content == content for seal in log.entries()):
         return None
-    return log.append(category, said)
+    return log.append(category, content)
 
 
 def _hash(number: int, at: str, category: str, content: str, previous: str) -> str:

@@ -1,8 +1,8 @@
-"""What nobody can change unseen: a log sealed by hashes, and since when a digest is known.
+"""Since when a digest is known: stamps by authorities (RFC 3161) or by OpenTimestamps calendars.
 
-Two ways vouch for a time: an authority signs (RFC 3161), or OpenTimestamps calendars put the digest
-into a block of the Bitcoin chain. Nobody who is asked sees more than a SHA-256 digest. Both are
-plug-ins (`urchin.timestamps`) of the package `urchin-extras`: modules with `stamp` and `check`.
+An authority signs the time; calendars put the digest into a block of the Bitcoin chain. Nobody who
+is asked sees more than a SHA-256 digest. Both are plug-ins (`urchin.timestamps`) of the package
+`urchin-extras`: modules with `stamp` and `check`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-SECONDS = 20.0  # who stamps answers in one; nobody waits for one that is down
+SECONDS = 20.0  # a stamp takes one; nobody waits for a service that is down
 _MOST_BYTES = 100_000  # a token with a chain of certificates has some 5,000
 _PROOF = b"\x00OpenTimestamps\x00"
 
@@ -38,14 +38,14 @@ class Stamp:
     note: str = ""
 
     def __str__(self) -> str:
-        """Tell it after "there since" or "existed at": a time, or that there is none yet."""
-        return (
-            f"{self.when:%Y-%m-%d %H:%M:%S} UTC, says {self.authority}" if self.when else self.note
-        )
+        """Format it to follow "there since" or "existed at": a time, or that there is none yet."""
+        if self.when is None:
+            return self.note
+        return f"{self.when:%Y-%m-%d %H:%M:%S} UTC, says {self.authority}"
 
 
 class TimestampFailed(ResearchError):
-    """Who was asked for a timestamp cannot be reached, refuses, or answers something else."""
+    """The timestamp service cannot be reached, refuses, or answers something else."""
 
     exit_code = 6
     hint = "Nothing else is lost: try again later, or name another one."
@@ -61,10 +61,8 @@ class TimestampInvalid(ResearchError):
 def ask(
     method: str, url: str, headers: dict[str, str], body: bytes | None, proxy: str | None
 ) -> tuple[int, bytes]:
-    """Send a request; gives status and body. Raises `TimestampFailed` where none comes.
-
-    The body is read as it came: a packed one could grow without end, and was not asked for.
-    """
+    """Send a request to a timestamp service; returns status and body. Raises `TimestampFailed`."""
+    # The body is read uncompressed: a compressed one could grow without end.
     sent = {"Accept-Encoding": "identity", **headers}
     reply = b""
     try:
@@ -106,11 +104,10 @@ def check(
     """Check that a token of either kind stamps this SHA-256 digest; raises `TimestampInvalid`.
 
     `roots` is a file of certificates that vouch for authorities, `blocks` are headers of Bitcoin
-    blocks by height, got from where the person trusts them to be right.
+    blocks by height, from where the person trusts them to be right.
     """
-    found: Stamp
     if is_proof(token):
-        found = stamper("opentimestamps").check(token, digest, blocks or {})
+        found: Stamp = stamper("opentimestamps").check(token, digest, blocks or {})
     else:
         found = stamper("rfc3161").check(token, digest, roots)
     return found

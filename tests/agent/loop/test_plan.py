@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agent.planner.plan import read_plan, wants_plan
+from agent.loop.plan import read_plan, wants_plan
 
 
 @pytest.mark.parametrize(

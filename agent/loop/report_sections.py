@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent.evidence.markers import NOT_KNOWN
 from agent.journal.events import CLOSING
-from agent.planner.plan import NO_RESPONSE
+from agent.loop.plan import NO_RESPONSE
 from agent.prompts import prompt
 from agent.protocol.replies import NOT_FOUND, loose_object
 

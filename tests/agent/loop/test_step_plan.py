@@ -8,8 +8,8 @@ import pytest
 
 from agent.guard.budget import Budget
 from agent.journal.runs import Runs
-from agent.planner.plan import read_steps
-from agent.planner.work import Work
+from agent.loop.orchestrator import Orchestrator
+from agent.loop.plan import read_steps
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 
@@ -80,7 +80,7 @@ async def test_a_loop_beyond_its_plan_is_told_so_once(answering):
 
     model = answering({r"You decide whether": plan(budget=1), r".": "<<TOOL:READ:x>>"})
     noted = []
-    work = Work(
+    work = Orchestrator(
         model, Calls(), Budget(6), "", lambda *at, **data: noted.append((*at, data)), opening
     )
     assert (await work.answer(QUESTION)).limit == "steps"
