@@ -288,7 +288,7 @@ class Run:
         after = asdict(jobs.notes) if jobs else None
         services.journal.write("run.finished", report=report.model_dump(mode="json"), after=after)
         self._over = True
-        services.folder.write_report(report.to_json())
+        services.folder.write(services.folder.report, report.to_json().encode())
         if report.status in FINAL:
             services.folder.browser_state.unlink(missing_ok=True)
         self._delivered = report

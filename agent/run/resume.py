@@ -90,7 +90,7 @@ async def _ended(
 def _delivered(record: RunRecord, on_event: Callable[[Event], None] | None) -> Report:
     end = next(e for e in reversed(record.events) if e.type == "run.finished")
     report = Report.model_validate(end.data["report"])
-    record.folder.write_report(report.to_json())
+    record.folder.write(record.folder.report, report.to_json().encode())
     if on_event:
         on_event(end)
     return report

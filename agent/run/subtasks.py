@@ -98,7 +98,7 @@ class LeftOpen:
         state = {"cookies": stored.cookies, "origins": origins, TABS: self._tabs}
         text = json.dumps(state)
         if text != self._kept:
-            self._folder.write_browser_state(text)
+            self._folder.write(self._folder.browser_state, text.encode())
             self._kept = text
 
 

@@ -92,7 +92,8 @@ def test_a_quote_that_is_not_in_the_text_is_found_though_the_chain_was_made_anew
     again = Event(**last).sealed()
     body = finished.journal.read_bytes().splitlines(keepends=True)[:-1]
     finished.journal.write_bytes(b"".join(body) + again.to_json().encode() + b"\n")
-    finished.write_report(json.dumps(last["data"]["report"], indent=2, ensure_ascii=False))
+    text = json.dumps(last["data"]["report"], indent=2, ensure_ascii=False)
+    finished.write(finished.report, text.encode())
     (flaw,) = verify(finished).flaws
     assert "source [1]" in flaw.where
     assert "1830" in flaw.what
