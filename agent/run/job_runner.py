@@ -17,16 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.background.conversation_jobs import (
-    DONE,
-    PLACE,
-    SETTLED,
-    ConversationJobs,
-    FinishedTurn,
-    Progress,
-    steps_of,
-)
-from agent.background.conversation_jobs import place as job_place
 from agent.errors import JournalError, UsageError
 from agent.guard.budget import Budget
 from agent.guard.model_client import ModelClient
@@ -35,6 +25,16 @@ from agent.guard.redact import Redactor, secrets_of
 from agent.journal.events import MAIN, Journal
 from agent.journal.runs import RunFolder, Runs
 from agent.models.base import Task, takes
+from agent.run.conversation_jobs import (
+    DONE,
+    PLACE,
+    SETTLED,
+    ConversationJobs,
+    FinishedTurn,
+    Progress,
+    steps_of,
+)
+from agent.run.conversation_jobs import place as job_place
 from agent.run.models import RedactingModel
 from agent.run.outcome import verified
 from agent.run.record import ResumedModel, RunRecord, once_each
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
 
     from filelock import FileLock
 
-    from agent.background.skill_scores import Ask
     from agent.config import Options
     from agent.guard.model_client import Record
     from agent.journal.events import Event
     from agent.loop.context_builder import ContextBuilder
+    from agent.loop.orchestrator import Orchestrator
     from agent.memory.memory_api import Memory
     from agent.memory.memory_types import Turn
     from agent.models.base import Model
-    from agent.planner.work import Work
+    from agent.run.skill_scores import Ask
 
 
 FACTS = "facts"
@@ -268,7 +268,7 @@ def _keep(
     memory: Memory, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
 ) -> None:
     """Keep what a run found out, and seal that it did."""
-    from agent.sealing.sealed_log import seal_run  # noqa: PLC0415 - loads a database
+    from agent.memory.sealed_log import seal_run  # noqa: PLC0415 - loads a database
 
     memory.record_run(report, steps, used)
     seal_run(memory, report)
@@ -276,11 +276,10 @@ def _keep(
 
 def _log_run(pending: PendingJobs) -> str:
     """Write a run into the day's log; says why it cannot where it cannot."""
-    from agent.wiki.wiki_files import Folder  # noqa: PLC0415 - few runs have one
-    from agent.wiki.wiki_index import Wiki  # noqa: PLC0415 - few runs have one
+    from agent.wiki import Wiki  # noqa: PLC0415 - few runs have one
 
     report, ended = pending.report, datetime.fromtimestamp(pending.at_ms / 1000, UTC)
-    wiki = Wiki(Folder(pending.notes.wiki), clock=lambda: ended)
+    wiki = Wiki(pending.notes.wiki, clock=lambda: ended)
     try:
         wiki.log_run(report.run, report.question, f"{report.status}: {report.answer}")
     except (OSError, UsageError) as error:
@@ -318,7 +317,7 @@ class BackgroundJobs:
     async def claim(
         cls,
         opening: ContextBuilder,
-        work: Work,
+        work: Orchestrator,
         options: Options,
         folder: RunFolder,
         *,

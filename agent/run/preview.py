@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from agent.evidence.store import Evidence
 from agent.guard.window import tokens
 from agent.journal.events import utc_now
+from agent.loop.plan import wants_plan
 from agent.models.base import Usage
 from agent.models.providers import EXTRACTIVE, find_endpoint, priced
-from agent.planner.plan import wants_plan
 from agent.prompts import system_prompt
 from agent.tools.context import Limits, ToolContext
 from agent.tools.registry import tool_specs

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import ToolError
 from agent.guard.provenance import PRIVATE, Kind
 from agent.journal.events import MAIN, Journal, utc_now
+from agent.loop.subtasks import left_open
 from agent.protocol.results import CallResult
 from agent.run.record import ResumedModel, once_each
-from agent.run.subtasks import left_open
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import result_data
 from agent.tools.web_tools import WEB_TOOLS, fetch_result, read_result

@@ -12,9 +12,9 @@ from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_
 from agent.guard.budget import Budget, LimitReached
 from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, VALUES
 from agent.loop.loop import LoopResult, asks_for_notes, request_digest
+from agent.loop.orchestrator import Orchestrator
 from agent.models.base import Task
 from agent.models.providers import EXTRACTIVE
-from agent.planner.work import Work
 from agent.protocol.results import CallResult
 from agent.review.gate import Gate, repaired
 from agent.review.judge import Verdicts
@@ -55,7 +55,7 @@ async def replay(record: RunRecord) -> Report:
         return found
 
     calls = RecordedCalls(record)
-    work = Work(
+    work = Orchestrator(
         RecordedModel(record),
         calls,
         budget,
@@ -83,7 +83,7 @@ async def replay(record: RunRecord) -> Report:
     return report
 
 
-async def _result(work: Work, record: RunRecord) -> LoopResult:
+async def _result(work: Orchestrator, record: RunRecord) -> LoopResult:
     """Work as then, to the answer or to where the run was interrupted."""
     try:
         result = await with_what_is_known(await work.answer(record.question), work.messages)

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.journal.events import Event
+    from agent.loop.orchestrator import Orchestrator
     from agent.memory.memory_api import Memory
     from agent.models.base import Model
-    from agent.planner.work import Work
     from agent.review.judge import Verdicts
     from agent.run.models import FoundModel
     from agent.run.settings import Flags
@@ -173,7 +173,7 @@ class Run:
     def __init__(self, services: RunServices, model: FoundModel) -> None:
         self._services = services
         self._model = model
-        self._work: Work | None = None
+        self._work: Orchestrator | None = None
         self._over = False  # its end is on record
         self._delivered: Report | None = None
 
@@ -246,7 +246,7 @@ class Run:
             await jobs.settle(services.write)
         return report
 
-    async def _result(self, work: Work, builder: ContextBuilder, gate: Gate) -> LoopResult:
+    async def _result(self, work: Orchestrator, builder: ContextBuilder, gate: Gate) -> LoopResult:
         """Work to the answer; where it fails, question and failure are kept all the same."""
         try:
             result = await work.answer(self._services.question)

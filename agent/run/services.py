@@ -283,10 +283,9 @@ class RunServices:
             stack.push_async_callback(context.in_memory_thread, memory.close)
             context.memory = memory
             if options.wiki_folder.is_dir():
-                from agent.wiki.wiki_files import Folder  # noqa: PLC0415 - few runs have one
-                from agent.wiki.wiki_index import Wiki  # noqa: PLC0415 - few runs have one
+                from agent.wiki import Wiki  # noqa: PLC0415 - few runs have one
 
-                context.wiki = Wiki(Folder(options.wiki_folder), rules=options.wiki_rules)
+                context.wiki = Wiki(options.wiki_folder, options.wiki_rules)
         return await context.in_memory_thread(session_of, options, self.folder.id, context.memory)
 
     def started(

@@ -12,13 +12,13 @@ from agent.config import servers_path
 from agent.errors import from_extra
 from agent.guard.provenance import Kind
 from agent.guard.window import tokens
+from agent.loop.orchestrator import Orchestrator
+from agent.loop.subtasks import Branches, LeftOpen
 from agent.models.base import sees, uses_native_tools
-from agent.planner.work import Work
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.review.gate import SectionGate
 from agent.run.models import RedactingModel
 from agent.run.services import gather
-from agent.run.subtasks import Branches, LeftOpen
 from agent.tools.registry import from_functions, tool_specs
 from agent.tools.rephrasing import Rephraser
 from agent.tools.skill_tools import skills_block
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.loop.context_builder import ContextBuilder
+    from agent.loop.orchestrator import Begin
     from agent.models.base import Model
-    from agent.planner.work import Begin
     from agent.protocol.results import Caller
     from agent.run.services import RunServices
     from agent.tools.context import ToolContext
@@ -86,7 +86,7 @@ async def offered(
 
 def begin_work(
     services: RunServices, model: Model, builder: ContextBuilder, tools: Selected
-) -> Work:
+) -> Orchestrator:
     """Give the model its tools and instructions, and the work that it is to do."""
     context, options = services.context, services.options
     context.vision = options.vision and sees(model)
@@ -99,7 +99,7 @@ def begin_work(
     model, calls = _with_record(services, model, registry)
     calls = ObservedCalls(calls, context.read, context.files)
     context.rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
-    return Work(
+    return Orchestrator(
         model,
         calls,
         services.budget,

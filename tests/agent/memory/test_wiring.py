@@ -7,9 +7,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from agent.background.conversation_jobs import STEPS, steps_of
 from agent.journal.events import Event
 from agent.memory import Hit, Layers, Memory, Origin, ReservedKey, Turn
+from agent.run.conversation_jobs import STEPS, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agent.background.skill_scores import feedback
 from agent.config import options
 from agent.journal.runs import Runs
 from agent.journal.usage import total, usage
 from agent.memory import Memory
 from agent.run.preview import preview
+from agent.run.skill_scores import feedback
 
 
 async def test_the_next_model_answers_when_the_first_cannot_be_reached(ask, script, site, events):

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 from agent.export import export
 from agent.journal.runs import Runs
+from agent.loop.subtasks import LeftOpen
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.run.resume import resume
-from agent.run.subtasks import LeftOpen
 from agent.tools.context import Web
 from browser import Browser
 from fixtures.routes import PASSWORD, USER
