@@ -134,7 +134,7 @@ class SavedPages:
         state = {"cookies": stored.cookies, "origins": origins, TABS: self._tabs}
         text = json.dumps(state)
         if text != self._written:
-            self._folder.write_browser_state(text)
+            self._folder.write(self._folder.browser_state, text.encode())
             self._written = text
 
 

@@ -227,7 +227,7 @@ class Run:
         after = asdict(jobs.notes) if jobs else None
         dumped = report.model_dump(mode="json")
         self._ended_ms = at_ms(services.journal.write("run.finished", report=dumped, after=after))
-        services.folder.write_report(report.to_json())
+        services.folder.write(services.folder.report, report.to_json().encode())
         if report.status in FINAL:
             services.folder.browser_state.unlink(missing_ok=True)
         self._report = report

@@ -86,7 +86,7 @@ async def _hand_over(
         hint = "`research show` shows it; `research replay` runs it again."
         raise UsageError(f"{record.folder.id} came to its end", hint=hint)
     report = Report.model_validate(record.end.data["report"])
-    record.folder.write_report(report.to_json())
+    record.folder.write(record.folder.report, report.to_json().encode())
     if on_event:
         on_event(record.end)
     if pending is not None:

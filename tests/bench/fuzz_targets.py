@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[2]
 _TOOLS = ("READ", "WEB_SEARCH", "FETCH_URL", "REMEMBER", "STOP")
+_READ = {"function": {"name": "READ", "parameters": {"properties": {"url": {}}}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def protocol(body: bytes) -> None:
     harmless = inert(text)
     assert len(harmless) == len(text), "inert text has another length"
     assert "<<TOOL:" not in harmless, "inert text holds a tag"
-    as_turns([Message("assistant", text), Message("user", text)], {"READ": "url"})
+    as_turns([Message("assistant", text), Message("user", text)], [_READ])
 
 
 def _is_inner(address: Address) -> bool:
