@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_kind
-from agent.evidence.agreement import weigh
 from agent.evidence.answer import check_answer, report_source
+from agent.evidence.confidence import weigh
 from agent.journal.events import JUDGE
 from agent.keyless.model import ExtractiveModel
 from agent.loop.loop import without_calls
