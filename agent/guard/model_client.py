@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from agent.errors import ResearchError
 from agent.guard.window import IMAGE_TOKENS, tokens
-from agent.models.base import CALL_BUDGET, heard_reply, message_kept
+from agent.journal.messages import message_row
+from agent.models.base import CALL_BUDGET, stream_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,12 +94,12 @@ class ModelClient:
         def hear(piece: str | None) -> None:
             self.record("model.delta", place, text=piece or "", anew=piece is None)
 
-        return await heard_reply(self.model, self.system, fitted, hear)
+        return await stream_reply(self.model, self.system, fitted, hear)
 
     def _record_request(
         self, place: str, fitted: Sequence[Message], whole: Sequence[Message]
     ) -> None:
-        new = [message_kept(message) for message in whole[self._sent :]]
+        new = [message_row(message) for message in whole[self._sent :]]
         self.record(
             "model.request",
             place,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent.memory.memory_api import Memory
     from agent.prompts.skill_files import Skill
     from agent.tools.rephrasing import Rephraser
-    from agent.wiki.wiki_index import Wiki
+    from agent.wiki import Wiki
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
     from browser.net.polite import Polite

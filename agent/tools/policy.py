@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError, ToolError
-from agent.models.base import images_kept
+from agent.journal.messages import image_rows
 from agent.protocol.results import CallResult, to_json
 from agent.tools.checks import CHECKS, Changed
 from agent.tools.context import NO_BROWSER, PATIENCE, PLACE
@@ -173,7 +173,7 @@ def result_data(
         "hint": result.hint,
         "ms": ms,
         "blobs": blobs or {},
-        **({"images": images_kept(result.images)} if result.images else {}),
+        **({"images": image_rows(result.images)} if result.images else {}),
         **observed_kept(result),
     }
 

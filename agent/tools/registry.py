@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from agent.errors import ToolError
-from agent.protocol.replies import mended_object
+from agent.protocol.replies import repair_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ def readings(param: str, form: Form) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from bare(param, form)
         return
     strict = _strict_object(param)
-    mended = mended_object(param) if strict is None else None
+    mended = repair_object(param) if strict is None else None
     for tier, read in ((AS_WRITTEN, strict), (LENIENT, mended)):
         if read is not None:
             fields = _in_case(read, form)
