@@ -61,14 +61,14 @@ _PAGE_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class SiteSection:
     """The host, without `www.`, and the folder that a page stands in."""
 
     host: str
     folder: str
 
     @classmethod
-    def of(cls, url: str) -> Section:
+    def of(cls, url: str) -> SiteSection:
         """Find the section of a page."""
         parsed = parse(url)
         if parsed is None:
@@ -127,7 +127,7 @@ class Frontier:
 
     def __init__(self, start: str, query: str, depth: int) -> None:
         """`depth` counts the links from the start; pages of sitemaps stand at depth 1."""
-        self.section = Section.of(start)
+        self.section = SiteSection.of(start)
         self._wanted = frozenset(content_words(query))
         self._deepest = depth
         self._known: set[str] = {normalize(start)}
@@ -228,8 +228,8 @@ class Crawler:
             async with asyncio.timeout(seconds):
                 first = await self._reader.read(start, deadline=_PAGE_SECONDS)
                 # Where the start sends its readers to another host, the section is that one's.
-                if Section.of(first.url).host != frontier.section.host:
-                    frontier.section = Section.of(first.url)
+                if SiteSection.of(first.url).host != frontier.section.host:
+                    frontier.section = SiteSection.of(first.url)
                 take(first, 0)
                 places, maps = await self._listed(first.url)
                 frontier.add(((place.url, "") for place in places), 1)
@@ -252,7 +252,7 @@ class Crawler:
 
     async def _listed(self, start: str) -> tuple[list[SitemapEntry], int]:
         """The pages of the section that sitemaps list, and how many sitemaps did."""
-        section = Section.of(start)
+        section = SiteSection.of(start)
         words = [word for word in section.folder.split("/") if word]
         named = await self._polite.sitemaps(start)
         waiting = list(named or (join(start, path) for path in _WELL_KNOWN))
