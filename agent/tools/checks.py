@@ -268,7 +268,7 @@ async def _opened(context: ToolContext, web: Web, left: LeftPage) -> str:
     """Open the page; gives what the next observation tells of it."""
     url, web.left_open = left.url, None
     try:
-        web.egress.check_url(url)
+        web.egress.guard.check_url(url)
         async with web.lock:
             browser = await web.start_browser()
             seconds = context.seconds_left(context.limits.read_seconds)
