@@ -22,7 +22,8 @@ from browser.errors import BrowserError, ExtractError
 from browser.extract import extract_body
 from browser.extract.blocks import render_markdown, walk
 from browser.extract.hidden import strip_hidden
-from browser.extract.tree import parse_html, sniff
+from browser.extract.sniff import sniff
+from browser.extract.tree import parse_html
 from browser.net.url import normalize
 from browser.text.words import content_words, words
 from browser.types import Outcome

@@ -10,8 +10,9 @@ from email.parser import BytesParser
 from browser.errors import ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.documents.composer import Composer
+from browser.extract.sniff import decode
 from browser.extract.text_formats import read_plain
-from browser.extract.tree import decode, parse_html
+from browser.extract.tree import parse_html
 from browser.text.words import clean
 from browser.types import Document
 

@@ -21,7 +21,8 @@ from browser.extract.blocks import render_text, walk
 from browser.extract.dates import date_within, iso_date
 from browser.extract.hidden import strip_hidden
 from browser.extract.metadata import names, node_types, read_jsonld, read_meta, text_of
-from browser.extract.tree import bounded, decode, parse_html
+from browser.extract.sniff import decode
+from browser.extract.tree import bounded, parse_html
 from browser.net.url import host, join, parse
 from browser.text.words import clean
 
