@@ -130,8 +130,7 @@ def _markdown(path: Path) -> str:
 def _whole_page(body: bytes, place: str) -> str:
     """Read all of an author's own page: what stands around an article is part of a draft."""
     root = parse_html(body)
-    elements = list(root.iter())  # held: an element that nobody holds is made anew when it is met
-    strip_hidden(root, elements)
+    strip_hidden(root)
     for link in root.iter("a"):
         if (link.get("href") or "").startswith("#"):  # a footnote's number, or the way back from it
             del link.attrib["href"]

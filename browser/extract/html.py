@@ -84,9 +84,8 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     not be read is said in `Document.notes`. Raises ExtractError where the input holds no element.
     """
     root, notes = parse_page(html, content_type)
-    # Held to the end: an element that nobody holds is made anew each time it is met.
-    elements = list(root.iter())
-    strip_hidden(root, elements)
+    held = list(root.iter())  # lxml makes an element anew each time that nobody holds it
+    strip_hidden(root)
     meta = read_metadata(root, url)
     base = _base(root, url)
     links = read_links(root, base)
@@ -97,6 +96,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     byline = Byline() if signed else read_byline(walked.blocks, said.title)
     blocks = content_blocks(walked, root, meta)
     text = render_text(blocks)
+    del held
     return replace(
         said,
         text=text,

@@ -77,7 +77,7 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
     )
     parser.core.ruler.before("inline", "unwrap", _unwrap_paragraphs)
     root, notes = parse_page(f"<body>{parser.render(body)}")
-    strip_hidden(root, list(root.iter()))
+    strip_hidden(root)
     blocks = walk(root, url).blocks
     heading = next((block.text for block in blocks if block.kind == "heading"), "")
     return Document(

@@ -77,7 +77,7 @@ def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
     }
     root, _ = parse_page(html)
     elements = list(root.iter())
-    strip_hidden(root, elements)
+    strip_hidden(root)
     meta = read_metadata(root, url)
     walked = walk(root, url)
     fold = int(hashlib.sha256(url.encode()).hexdigest(), 16) % FOLDS

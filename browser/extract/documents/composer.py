@@ -73,8 +73,7 @@ class Composer:
 
     def markup(self, root: etree._Element) -> None:
         """Add what a person sees of HTML that stands within a document, links included."""
-        elements = list(root.iter())  # held: an element that nobody holds is made anew
-        strip_hidden(root, elements)
+        strip_hidden(root)
         self.blocks.extend(walk(root, "").blocks)
         for link in root.iter("a"):
             self.link((link.get("href") or "").strip(), text_content(link))

@@ -160,7 +160,7 @@ class SitePage:
         grounds = "".join(f'<div style="{style}">' for style in reversed(styles))
         root = parse_html(f"{grounds}<div {_PART}>{markup}")
         part = next(e for e in root.iter("div") if e.get(_PART) is not None)
-        strip_hidden(part, list(part.iter()))
+        strip_hidden(part)
         return render_text(walk(part, self.url).blocks)
 
 
