@@ -136,7 +136,7 @@ def _whole_page(body: bytes, place: str) -> str:
             del link.attrib["href"]
             said = (link.text or "").strip()
             link.text = f"[{said}]" if said.isdigit() else link.text
-    return render_markdown(walk(root, place).blocks)
+    return render_markdown(walk(root, place))
 
 
 def _text(path: Path) -> str:

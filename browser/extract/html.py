@@ -33,7 +33,7 @@ from browser.text.words import count_words, word_list, word_runs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from browser.extract.blocks import Block, Walk
+    from browser.extract.blocks import Block
     from browser.extract.metadata import Metadata
     from browser.types import Document
 
@@ -90,11 +90,11 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     base = _base(root, url)
     links = read_links(root, base)
     controls = main_controls(root)
-    walked = walk(root, base)
+    found = walk(root, base)
     said = meta.declared
     signed = said.author and (said.published or said.modified)
-    byline = Byline() if signed else read_byline(walked.blocks, said.title)
-    blocks = content_blocks(walked, root, meta)
+    byline = Byline() if signed else read_byline(found, said.title)
+    blocks = content_blocks(found, root, meta)
     text = render_text(blocks)
     del held
     return replace(
@@ -126,22 +126,22 @@ def _base(root: etree._Element, url: str) -> str:
     return (join(url, href) or url) if href else url
 
 
-def content_blocks(walked: Walk, root: etree._Element, meta: Metadata) -> list[Block]:
+def content_blocks(blocks: list[Block], root: etree._Element, meta: Metadata) -> list[Block]:
     """Choose the blocks that a reader came for, in page order.
 
     Of an article the body without headline, byline and navigation; of any other page, and of one
     that declares itself a discussion, all that is not frame. Takes frames and scripts out.
     """
-    content = [b for b in walked.blocks if not walked.regions.is_frame(b.region)]
+    content = [block for block in blocks if block.frame is None]
     if not content:
-        return walked.blocks
+        return blocks
     if meta.is_thread or len(content) > _MOST_BLOCKS:
         return content
     if not meta.is_article and _is_listing(content):
         return content
     if _cost(root) > _MOST_COST:
         return content
-    for frame in walked.regions.frames():
+    for frame in {block.frame for block in blocks if block.frame is not None}:
         remove(frame)
     etree.strip_elements(root, *_WEIGHT, with_tail=False)
     body = _Body(content, meta).choose(root)

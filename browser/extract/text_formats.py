@@ -78,7 +78,7 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
     parser.core.ruler.before("inline", "unwrap", _unwrap_paragraphs)
     root, notes = parse_page(f"<body>{parser.render(body)}")
     strip_hidden(root)
-    blocks = walk(root, url).blocks
+    blocks = walk(root, url)
     heading = next((block.text for block in blocks if block.kind == "heading"), "")
     return Document(
         url=url,
@@ -263,7 +263,7 @@ def _link(entry: etree._Element, base: str) -> str | None:
 def _plain(markup: str, base: str) -> str:
     if "<" not in markup:
         return markup
-    return render_text(walk(parse_html(markup), base).blocks)
+    return render_text(walk(parse_html(markup), base))
 
 
 def _tag(element: etree._Element) -> str:

@@ -74,7 +74,7 @@ class Composer:
     def markup(self, root: etree._Element) -> None:
         """Add what a person sees of HTML that stands within a document, links included."""
         strip_hidden(root)
-        self.blocks.extend(walk(root, "").blocks)
+        self.blocks.extend(walk(root, ""))
         for link in root.iter("a"):
             self.link((link.get("href") or "").strip(), text_content(link))
 

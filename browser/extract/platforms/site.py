@@ -161,7 +161,7 @@ class SitePage:
         root = parse_html(f"{grounds}<div {_PART}>{markup}")
         part = next(e for e in root.iter("div") if e.get(_PART) is not None)
         strip_hidden(part)
-        return render_text(walk(part, self.url).blocks)
+        return render_text(walk(part, self.url))
 
 
 def line(node: Tag | None) -> str:
