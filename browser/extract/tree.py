@@ -62,6 +62,21 @@ def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Elemen
     return root, notes
 
 
+def parse_xml(data: str | bytes) -> etree._Element | None:
+    """Parse foreign XML: no entities, no network; None where it is broken beyond repair."""
+    encoding = "utf-8" if isinstance(data, str) else None
+    parser = etree.XMLParser(
+        encoding=encoding, resolve_entities=False, no_network=True, remove_comments=True,
+        remove_pis=True, recover=True,
+    )  # fmt: skip
+    try:
+        return etree.fromstring(
+            data.encode("utf-8", "replace") if isinstance(data, str) else data, parser
+        )
+    except etree.XMLSyntaxError:
+        return None
+
+
 def bounded(markup: AnyStr, most: int = MOST_TAGS) -> AnyStr:
     """Cut markup off where it has more tags than a page anyone reads; all others are whole."""
     sign = "<" if isinstance(markup, str) else b"<"

@@ -12,7 +12,8 @@ from browser.extract.dates import iso_date
 from browser.extract.documents.archive import Archive
 from browser.extract.documents.composer import Composer, dublin_core
 from browser.extract.documents.sheets import read_xls, read_xlsx
-from browser.extract.documents.word import read_docx, read_pptx
+from browser.extract.documents.slides import read_pptx
+from browser.extract.documents.word import read_docx
 from browser.extract.tree import parse_html
 from browser.plugins import PluginBroken, load_plugin
 from browser.types import Document
@@ -52,7 +53,7 @@ def read_zip(body: bytes, url: str, name: str, read: Reader | None) -> Document:
         return read_epub(archive, url, name)
     if kind.startswith(_MIMETYPE):
         return read_plugged("odf", body, url, name)
-    main = archive.main_part()
+    main = archive.part("", "officeDocument")
     match main.partition("/")[0]:
         case "word":
             return read_docx(archive, main, url, name)

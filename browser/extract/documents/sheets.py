@@ -15,7 +15,7 @@ from lxml import etree
 
 from browser.errors import ExtractError
 from browser.extract.documents.archive import BROKEN_ZIP, without_office
-from browser.extract.documents.composer import Composer, core_properties
+from browser.extract.documents.composer import Composer, dublin_core
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -63,7 +63,9 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
             book.close()
     except _BROKEN as error:
         raise ExtractError(f"not readable as a workbook: {error}") from error
-    return reader.composer.document(url, "xlsx", name, core_properties(archive))
+    return reader.composer.document(
+        url, "xlsx", name, dublin_core(archive.tree("docProps/core.xml"))
+    )
 
 
 def read_xls(body: bytes, url: str, name: str) -> Document:
