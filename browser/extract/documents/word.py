@@ -221,6 +221,12 @@ _COMMANDS = {
 }  # fmt: skip
 # Where the sign of a structure is not said, it is this one.
 _USUAL_SIGNS = {"nary": "∫", "acc": "\u0302", "bar": "\u0305"}
+_FORMS = {
+    "f": r"\frac{{{num}}}{{{den}}}", "func": "{fName} {e}", "rad": r"\sqrt{degree}{{{e}}}",
+    "sSup": "{e}{scripts}", "sSub": "{e}{scripts}", "sSubSup": "{e}{scripts}",
+    "nary": "{sign}{scripts} {e}", "limLow": "{e}{below}", "limUpp": "{e}{above}",
+    "acc": "{sign}{{{e}}}", "bar": "{sign}{{{e}}}",
+}  # fmt: skip
 
 
 def _tex(node: etree._Element) -> str:
@@ -231,37 +237,23 @@ def _tex(node: etree._Element) -> str:
     return "" if name.endswith("Pr") else _structure(node, name)
 
 
-def _structure(node: etree._Element, name: str) -> str:  # noqa: PLR0911 - one form a structure
+def _structure(node: etree._Element, name: str) -> str:
     parts = [(local_name(child), _tex(child)) for child in node]
-    first = defaultdict(str, {key: text.strip() for key, text in reversed(parts)})
-    scripts = _script("_", first["sub"]) + _script("^", first["sup"])
-    sign = _property(node, "chr", _USUAL_SIGNS.get(name, ""))
-    sign = _COMMANDS.get(sign, sign)
-    match name:
-        case "f":
-            return rf"\frac{{{first['num']}}}{{{first['den']}}}"
-        case "sSup" | "sSub" | "sSubSup":
-            return first["e"] + scripts
-        case "rad":
-            degree = f"[{first['deg']}]" if first["deg"] else ""
-            return rf"\sqrt{degree}{{{first['e']}}}"
-        case "nary":
-            return f"{sign}{scripts} {first['e']}"
-        case "d":
-            inner = _property(node, "sepChr", "|").join(text for key, text in parts if key == "e")
-            return f"{_property(node, 'begChr', '(')}{inner}{_property(node, 'endChr', ')')}"
-        case "func":
-            return f"{first['fName']} {first['e']}"
-        case "limLow" | "limUpp":
-            return first["e"] + _script("_" if name == "limLow" else "^", first["lim"])
-        case "acc" | "bar":
-            return f"{sign}{{{first['e']}}}"
-        case "mr":
-            return " & ".join(text for _, text in parts)
-        case "m" | "eqArr":
-            rows = r" \\ ".join(text for key, text in parts if key in {"mr", "e"})
-            return rf"\begin{{matrix}}{rows}\end{{matrix}}"
-    return "".join(text for _, text in parts)
+    if name in _FORMS:
+        first = defaultdict(str, {key: text.strip() for key, text in reversed(parts)})
+        sign = _property(node, "chr", _USUAL_SIGNS.get(name, ""))
+        first["sign"] = _COMMANDS.get(sign, sign)
+        first["scripts"] = _script("_", first["sub"]) + _script("^", first["sup"])
+        first["degree"] = f"[{first['deg']}]" if first["deg"] else ""
+        first["below"], first["above"] = _script("_", first["lim"]), _script("^", first["lim"])
+        return _FORMS[name].format_map(first)
+    if name == "d":
+        inner = _property(node, "sepChr", "|").join(text for key, text in parts if key == "e")
+        return f"{_property(node, 'begChr', '(')}{inner}{_property(node, 'endChr', ')')}"
+    if name in {"m", "eqArr"}:
+        rows = r" \\ ".join(text for key, text in parts if key in {"mr", "e"})
+        return rf"\begin{{matrix}}{rows}\end{{matrix}}"
+    return (" & " if name == "mr" else "").join(text for _, text in parts)
 
 
 def _script(mark: str, text: str) -> str:
