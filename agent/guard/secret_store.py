@@ -52,7 +52,7 @@ class ValueStore:
         """Give a value; None where there is none of that name, or no keyring any more."""
         row = self.rows().get(name)
         if row is None or "value" in row:
-            return None if row is None else str(row["value"])
+            return row and str(row["value"])
         keyring = _keyring()
         found = keyring.get_password(APP, name) if keyring is not None else None
         return None if found is None else str(found)
@@ -87,10 +87,10 @@ def _keyring() -> Any | None:
     return keyring if usable else None
 
 
-def named_in(text: str) -> str:
+def secret_name(text: str) -> str:
     """Give the name in `<secret>NAME</secret>`, which stands for a stored secret; else ""."""
-    inner = text.strip().removeprefix("<secret>").removesuffix("</secret>")
-    return inner if text.strip() == f"<secret>{inner}</secret>" else ""
+    name = text.strip().removeprefix("<secret>").removesuffix("</secret>")
+    return name if text.strip() == f"<secret>{name}</secret>" else ""
 
 
 class SecretStore:
@@ -113,8 +113,7 @@ class SecretStore:
 
     def value(self, name: str, where: str) -> str | None:
         """Give a secret for an address of its own origin; None for another, or an unknown name."""
-        row = self._stored.rows().get(name)
-        known = row is not None and bool(where) and origin(where) == row["origin"]
+        known = where and origin(where) == self.origins().get(name)
         return self._stored.value(name) if known else None
 
     def remove(self, name: str) -> bool:

@@ -123,7 +123,7 @@ class Loop:
         """Ask a model to go on that has only thought; a thought never closed hides what it did."""
         if reply.text or not (reply.unclosed or (self.guard and reply.thoughts)):
             return False
-        note = self._noted(self.guard.thought_only() if self.guard else None)
+        note = self._noted(self.guard.check_thought() if self.guard else None)
         messages.append(Message("assistant", "…"))
         messages.append(Message("user", note or GO_ON))
         return True
@@ -209,7 +209,7 @@ class Loop:
             self.record("tool.call", place, name=call.name, param=call.param)
         finishes = await asyncio.gather(*map(self.policy.run, calls, places))
         results = [finish() for finish in finishes]
-        note = self._noted(self.guard.noticed(calls, results) if self.guard else None)
+        note = self._noted(self.guard.check_calls(calls, results) if self.guard else None)
         guides = self.guides.after(results) if self.guides else ""
         if self.planned and self.budget.steps == self.planned + BEYOND_PLAN:
             self.record("note", f"{self.place}/{self.budget.steps}", text="the plan is used up")

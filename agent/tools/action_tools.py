@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from agent.errors import ToolError
-from agent.guard.secret_store import named_in
+from agent.guard.secret_store import secret_name
 from agent.tools.context import web_of
 from agent.tools.page_tools import look, open_tab, pictures_of, taken_down, with_pictures
 from agent.tools.registry import Needed, Risk, ToolResult, tool
@@ -169,7 +169,7 @@ async def type_text(
     `append` keeps what is in the field, and `instead` all of it but the part it names. `submit`
     presses Enter afterwards.
     """
-    name, store = named_in(text), context.secrets
+    name, store = secret_name(text), context.secrets
     if not name or store is None:
         how: dict[str, Any] = {"submit": submit, "append": append, "instead": instead}
         return await done(context, lambda tab: tab.type(ref, text, **how))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ToolError
 from agent.guard.provenance import SEARCH, Kind, literal, site_of
-from agent.guard.secret_store import named_in
+from agent.guard.secret_store import secret_name
 from agent.protocol.results import to_json
 from agent.tools.person import needs_yes, refused
 from agent.tools.registry import Risk, Tool, ToolSource
@@ -35,7 +35,7 @@ Changed = tuple[Any, dict[str, str]]
 
 _TEXT_OF: Final[dict[str, Callable[[Any], str]]] = {
     "CRAWL": lambda asked: asked.query,
-    "TYPE": lambda asked: "" if named_in(asked.text) else asked.text,
+    "TYPE": lambda asked: "" if secret_name(asked.text) else asked.text,
     "SELECT": lambda asked: asked.value,
     "PRESS": lambda asked: _pressed(asked.keys),
     "UPLOAD": lambda asked: " ".join(_file_names(asked)),
