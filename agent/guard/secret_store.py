@@ -51,8 +51,10 @@ class ValueStore:
     def value(self, name: str) -> str | None:
         """Give a value; None where there is none of that name, or no keyring any more."""
         row = self.rows().get(name)
-        if row is None or "value" in row:
-            return row and str(row["value"])
+        if row is None:
+            return None
+        if "value" in row:
+            return row["value"]
         keyring = _keyring()
         found = keyring.get_password(APP, name) if keyring is not None else None
         return None if found is None else str(found)

@@ -94,7 +94,7 @@ class ContextBuilder:
         from agent import jsvalues  # noqa: PLC0415 - a bare question needs none of it
         from agent.memory.memory_types import Untrusted  # noqa: PLC0415 - as above
 
-        read, shown = self.context.read, "\n".join(m.content for m in messages)
+        read, shown = self.context.provenance, "\n".join(m.content for m in messages)
         layered = (layers.profile, layers.memories, layers.sessions)
         for key, value in (item for layer in layered for item in layer.items()):
             text = jsvalues.to_string(value)

@@ -159,7 +159,7 @@ class ToolSession:
     @property
     def read(self) -> Provenance:
         """What was read for the client so far, and whose words that is."""
-        return self.context.read
+        return self.context.provenance
 
     async def web(self) -> Web:
         """Give the way to the web, opened when it is first asked for."""
@@ -207,7 +207,7 @@ class ToolSession:
         context = replace(self.context, approve=person.approve, evidence=kept)
         given = {name: value for name, value in asked.items() if value is not None}
         self.hear(" ".join(map(str, given.values())))
-        scripting = ((replace(one, on_page=True, acts=True), "") for one in SCRIPTING_TOOLS)
+        scripting = ((tool, "") for tool in SCRIPTING_TOOLS)
         tools = select((*tools_there(context), *scripting), self.options).registry()
         policy = Policy(tools, context)
         calls = ObservedCalls(policy, self.read, self.options.file)

@@ -408,8 +408,8 @@ async def keep_turns(
         same = (n for n in range(len(said), 0, -1) if kept[-n:] == said[:n])
         said = said[next(same, 0) :]
     sent = " ".join(line.query for line in report.searches) if report else ""
-    public = f"{sent} {context.read.public_words(said[-1][1])}" if said else sent
-    hear = partial(context.memory.upkeep(opening.session).hear, quotes=context.read.untrusted)
+    public = f"{sent} {context.provenance.public_words(said[-1][1])}" if said else sent
+    hear = partial(context.memory.upkeep(opening.session).hear, quotes=context.provenance.untrusted)
     await context.in_memory_thread(hear, public)
     for role, text in said:
         await context.in_memory_thread(context.memory.append_turn, opening.session, role, text)

@@ -231,7 +231,7 @@ class RunServices:
                     frozenset(options.share),
                     attached=bool(options.attach or options.cdp),
                     sites=logged_in_sites(options) if not past or past.logged_in else set(),
-                    heard=lambda kind, site: record("context.read", origin=kind.value, site=site),
+                    on_read=lambda kind, site: record("context.read", origin=kind.value, site=site),
                 )
             ),
             redactor=redactor,

@@ -20,7 +20,6 @@ from agent.run.models import RedactingModel
 from agent.run.services import gather
 from agent.run.subtasks import Branches, LeftOpen
 from agent.tools.registry import from_functions, tool_specs
-from agent.tools.rephrasing import Rephraser
 from agent.tools.skill_tools import skills_block
 from agent.tools.toolset import (
     ObservedCalls,
@@ -30,6 +29,7 @@ from agent.tools.toolset import (
     select,
     tools_there,
 )
+from agent.tools.web_tools import Rephraser
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -97,8 +97,9 @@ def begin_work(
         offered = [*tool_specs(registry), *tool_specs(registry, on_page=True)]
         services.budget.overhead = tokens(json.dumps(offered))
     model, calls = _with_record(services, model, registry)
-    calls = ObservedCalls(calls, context.read, context.files)
-    context.rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
+    calls = ObservedCalls(calls, context.provenance, context.files)
+    rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
+    context.rephrase = rephraser.ask
     return Work(
         model,
         calls,
@@ -137,7 +138,7 @@ def _opening(services: RunServices, builder: ContextBuilder) -> Begin:
             kind = Kind.TOOL if past and past.read_private else Kind.WEB
             for message in known:
                 if message.content != services.question:
-                    services.context.read.add(message.content, kind)
+                    services.context.provenance.add(message.content, kind)
             return known
         async with gathering:
             if builder.observed is None:
@@ -155,14 +156,14 @@ async def _put_before(builder: ContextBuilder, services: RunServices) -> None:
     builder.page = context.web.context if context.web else None
     files = frozenset(path.resolve().as_uri() for path in context.files)
     for observation in builder.observed:
-        observe(context.read, observation, files)
+        observe(context.provenance, observation, files)
 
 
 def instructed(
     model: Model, registry: Registry, options: Options, context: ToolContext, today: str
 ) -> str:
     """Give the system prompt; a model that calls functions is offered the tools as such."""
-    context.read.add(today[:4], Kind.PERSON)  # everybody knows which year it is
+    context.provenance.add(today[:4], Kind.PERSON)  # everybody knows which year it is
     guides = _guides(options, context)
     native = natively(model)
     system = system_prompt(

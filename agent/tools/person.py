@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agent.errors import ToolError
 from agent.tools.context import PATIENCE_SECONDS
-from agent.tools.registry import ToolResult, tool
+from agent.tools.registry import ToolResult, ToolSource, tool
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
@@ -21,6 +21,7 @@ _GO_ON = "Take the likeliest reading, and say in the answer which one that is."
     "asks the person one question, once in a run: only where the request can mean different "
     "things and no page can tell which.",
     seconds=PATIENCE_SECONDS,
+    source=ToolSource.SYSTEM,
 )
 async def ask_user(
     context: ToolContext, *, question: Annotated[str, Field(min_length=1, max_length=400)]
@@ -39,6 +40,9 @@ async def ask_user(
     if not answer:
         raise ToolError("the person gave no answer", hint=_GO_ON)
     return ToolResult({"answer": answer})
+
+
+PERSON_TOOLS = (ask_user,)
 
 
 def refused(
@@ -73,6 +77,3 @@ async def needs_yes(
             raise refused(context, tool, f"the person said no: it {effect}")
         if said == "site" and site:
             context.agreed.add(site)
-
-
-PERSON_TOOLS = (ask_user,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.background.conversation_jobs import ConversationJobs, FinishedTurn
@@ -22,7 +23,7 @@ from tests.conformance.embeddings import Embeddings
 from tests.conformance.speaker import Speaker
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from agent.memory import Memory
 
@@ -47,6 +48,23 @@ class EachItsOwn(Budget):
 
     def share_of(self, parts: int) -> int:
         return SUBTASK_STEPS
+
+
+async def _yes(_effect: str) -> bool:
+    """The reference engine asks nobody."""
+    return True
+
+
+@dataclass(slots=True)
+class Means(ToolContext):
+    """What tools have at hand, nearness measured as the reference engine does."""
+
+    embeddings: Embeddings | None = None
+
+    async def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
+        if self.embeddings is None:
+            return await ToolContext.near(self, question, texts)
+        return await self.embeddings.near(question, texts)
 
 
 class Engine:
@@ -122,7 +140,7 @@ class Engine:
             for tool, why in tools_there(self._context)
             if not why and tool.name in REFERENCE_TOOLS
         ]
-        policy = Policy(Registry([*builtin, *from_functions(own)]), self._context, ())
+        policy = Policy(Registry([*builtin, *from_functions(own)]), self._context)
         budget, note = EachItsOwn(most), self._speaker.note
         system = case.get("systemPrompt", "")
         return Work(
@@ -168,18 +186,18 @@ class Engine:
         return (await self._speaker.reply(system, [Message("user", request)])).text
 
     def _new_context(self, case: dict[str, Any]) -> ToolContext:
-        context = ToolContext(
+        keyed = case.get("settings", {}).get("llmApiKey")
+        return Means(
             question=case.get("input", ""),
             evidence=Evidence(),
             limits=Limits(),
             record=self._speaker.note,
             keep=lambda _: "",
+            memory=self._memory,
+            approve=_yes,
             now_ms=self._speaker.now_ms,
+            embeddings=Embeddings(self._fetch, EMBEDDING_MODEL) if keyed else None,
         )
-        context.memory = self._memory
-        if case.get("settings", {}).get("llmApiKey"):
-            context.nearness = Embeddings(self._fetch, EMBEDDING_MODEL).near
-        return context
 
     async def _fetch(self, text: str) -> list[float] | None:
         body = {"model": EMBEDDING_MODEL, "input": text}

@@ -10,7 +10,7 @@ import pytest
 from agent.errors import ToolError
 from agent.guard.provenance import Kind, Provenance
 from agent.run.outcome import exit_code
-from agent.tools.checks import _pressed, acts_need_a_yes
+from agent.tools.policy import _pressed, acts_need_a_yes
 from tests.bench.leaks import TOOLS, context_of
 from tests.loopback import Handler, serving
 

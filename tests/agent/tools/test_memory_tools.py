@@ -18,9 +18,7 @@ def call():
     with Memory.open(":memory:") as memory:
         context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str)
         context.memory = memory
-        policy = Policy(
-            Registry(tool for tool, why in tools_there(context) if not why), context, ()
-        )
+        policy = Policy(Registry(tool for tool, why in tools_there(context) if not why), context)
 
         async def calling(name, param=""):
             return (await policy.run(ToolCall(name, param), "0/1/1"))().data

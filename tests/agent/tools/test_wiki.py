@@ -8,10 +8,10 @@ import pytest
 
 from agent.evidence import Evidence
 from agent.tools.context import Limits, ToolContext
+from agent.tools.memory_tools import WIKI_TOOLS
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
 from agent.tools.toolset import tools_there
-from agent.tools.wiki_tools import WIKI_TOOLS
 from agent.types import ToolCall
 from agent.wiki.wiki_files import Folder
 from agent.wiki.wiki_index import Wiki
@@ -36,7 +36,7 @@ def context(tmp_path: Path) -> Iterator[ToolContext]:
 
 @pytest.fixture
 def call(context: ToolContext) -> Callable[..., Awaitable[CallResult]]:
-    policy = Policy(Registry(WIKI_TOOLS), context, ())
+    policy = Policy(Registry(WIKI_TOOLS), context)
 
     async def calling(name: str, param: str = "") -> CallResult:
         return (await policy.run(ToolCall(name, param), "0/1/1"))()
