@@ -114,10 +114,10 @@ SKILL_TOOLS = (learn_skill, list_skills, forget_skill)
 
 def skills_block(context: ToolContext) -> str:
     """Write the skills that a run is told of, and tell its provenance; empty without any."""
-    from agent.prompts.skill_files import chosen  # noqa: PLC0415 - few runs have any; loads YAML
+    from agent.prompts.skill_files import choose_skills  # noqa: PLC0415 - few runs have any; loads YAML
 
     lines: dict[str, list[str]] = {"person": [], "project": []}
-    for skill in chosen(context.skills, context.question):
+    for skill in choose_skills(context.skills, context.question):
         kind = Kind.MEMORY if skill.owner == "person" else Kind.FILE
         context.provenance.add(f"{skill.name} {skill.description}", kind)
         described = inert(" ".join(skill.description.split()))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from agent.config import Options
 from agent.errors import UsageError
-from agent.mcp_client.definitions import Definition, tool_names
 from agent.mcp_client.server_settings import NamedServer, ServerSettings, servers_of
+from agent.mcp_client.server_tools import Definition, tool_names
 from agent.tools.registry import Tool, ToolSource
 from agent.tools.toolset import matches, select
 
