@@ -88,7 +88,7 @@ class Budget:
     tokens in and out; without it money cannot be reserved, only counted. `overhead` are the tokens
     of what is sent with each prompt beside its text.
 
-    `whole` is the budget of which this one is a part: what is spent here is spent there too.
+    `parent` is the budget of which this one is a part: what is spent here is spent there too.
     `elsewhere` counts the steps of parts, which with our own never exceed `max_steps`, or
     `parts_steps` where that is given: nobody named a bound, and loops side by side need more.
     """
@@ -100,7 +100,7 @@ class Budget:
     spent: float = 0.0
     steps: int = 0
     elsewhere: int = 0
-    whole: Budget | None = None
+    parent: Budget | None = None
     parts_steps: int | None = None
     tokens: int | None = None
     price: Callable[[int, int], float] | None = None
@@ -137,7 +137,7 @@ class Budget:
         budget: Budget | None = self
         while budget is not None:
             yield budget
-            budget = budget.whole
+            budget = budget.parent
 
     def longest_reply(self, prompt: int, *, final: bool) -> int | None:
         """Give the tokens that this budget alone leaves for a reply; None for no bound.
@@ -177,7 +177,7 @@ class Budget:
             None if self.usd is None else max(0.0, self.usd * (1 - RESERVE) - self.spent) / of,
             self.seconds_left(),
             self.clock,
-            whole=self,
+            parent=self,
             price=self.price,
             overhead=self.overhead,
         )

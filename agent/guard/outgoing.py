@@ -28,8 +28,8 @@ from agent.guard.provenance import (
     SHORT,
     Kind,
     Provenance,
+    exact_url,
     is_character,
-    literal,
     site_of,
 )
 from browser.net.url import host, public_suffix
@@ -117,7 +117,7 @@ class Outgoing:
     def refusal_of_address(self, url: str) -> str:
         """Tell why an address may not be asked for; one that stood there literally always may."""
         site, read = site_of(url), self.provenance
-        if not read.private_for(site) or literal(url) in read.addresses:
+        if not read.private_for(site) or exact_url(url) in read.addresses:
             return ""
         place, rest = host(url), url.partition("://")[2] or url
         begins = rest.casefold().find(place) if place else -1
@@ -164,7 +164,7 @@ class Outgoing:
                 kept.append(piece)
         small, left = _function_words(self.provenance.language), " ".join(kept)
         asked, told = (
-            sum(word not in small for word in words(self.provenance.parted(text)))
+            sum(word not in small for word in words(self.provenance.split_apostrophes(text)))
             for text in (query, left)
         )
         return "" if told < max(_FEWEST, asked / 2) or self.refusal(left, SEARCH) else left
@@ -172,7 +172,7 @@ class Outgoing:
     def _tells_nothing(self, piece: str) -> bool:
         """Whether a piece of a query is the person's, or public, or made of words, none private."""
         read = self.provenance
-        for folded in words(read.parted(piece)):
+        for folded in words(read.split_apostrophes(piece)):
             word = stem_in(read.language, folded)
             plain = word not in read.private and folded.isalpha() and len(folded) >= _WHOLE
             if not (plain or word in read.own or word in read.public):
@@ -187,7 +187,7 @@ class Outgoing:
         plain, read = _decoded(text), self.provenance
         if odd := _odd_signs(plain):
             return f"“{odd}” is no word"
-        whole = (match[0] for match in _WORD.finditer(read.parted(plain)))
+        whole = (match[0] for match in _WORD.finditer(read.split_apostrophes(plain)))
         spelled = [part for word in whole for part in self._cut(word)]
         if why := self._side_by_side(spelled, site):
             return why

@@ -78,7 +78,7 @@ def site_of(url: str) -> str:
     return domain if domain != named else netloc(url)
 
 
-def literal(url: str) -> str:
+def exact_url(url: str) -> str:
     """Give an address as it is asked for, all of it: a fragment and a user's name carry words."""
     parsed = parse(url)
     return parsed.href if parsed else url
@@ -101,7 +101,7 @@ class Provenance:
     `own` are the person's words, `public` those that everybody can read, `private` the others, with
     their kind; `shown` are the words of each site. `pairs` are neighbours of which one spells
     others, `spelled` the words with capitals. `addresses` and `hosts` stood in a text;
-    `persons_links` are those that the person wrote, or a page of theirs links on its own site.
+    `personal_links` are those that the person wrote, or a page of theirs links on its own site.
 
     `shared` are kinds that the person lets go where the run likes; `on_read` is told of each kind
     and site once, when it is first read. `sites` are those where the run is logged in: their pages
@@ -124,20 +124,20 @@ class Provenance:
     spelled: set[str] = field(default_factory=set)
     pairs: set[tuple[str, str]] = field(default_factory=set)
     addresses: set[str] = field(default_factory=set)
-    persons_links: set[str] = field(default_factory=set)
+    personal_links: set[str] = field(default_factory=set)
     hosts: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.language = question_language(self.question) or "en"
         self.add(self.question, Kind.PERSON)
 
-    def parted(self, text: str) -> str:
+    def split_apostrophes(self, text: str) -> str:
         """Part the words that an apostrophe joins, where a language does so (`l'histoire`)."""
         return text if self.language == "en" else _APOSTROPHE.sub(" ", text)
 
     def stems(self, text: str) -> list[str]:
         """Split a text into the words that are compared, by the language of the question."""
-        found = words(self.parted(text))
+        found = words(self.split_apostrophes(text))
         found += [word for word in words(_THOUSANDS.sub("", text)) if word.isdigit()]
         return [stem_in(self.language, word) for word in found]
 
@@ -167,7 +167,7 @@ class Provenance:
         """Whether the person lets such texts go; earlier turns are a part of memory."""
         return (Kind.MEMORY if kind is Kind.TURNS else kind).value in self.shared
 
-    def is_persons(self, url: str) -> bool:
+    def is_personal(self, url: str) -> bool:
         """Whether a page in the browser may show what only the person is shown."""
         return self.attached or registrable_domain(host(url)) in self.sites
 
@@ -218,11 +218,11 @@ class Provenance:
                 continue
             whole = piece[max(at, 0) :].rstrip(".,;:!?)]}>'\"»”")
             address = whole if at >= 0 else join(base, whole)
-            self.addresses.add(literal(address))
+            self.addresses.add(exact_url(address))
             self.hosts.add(host(address))
             own = kind is Kind.PAGE and site_of(address) == site_of(base)
             if kind is Kind.PERSON or own:
-                self.persons_links.add(literal(address))
+                self.personal_links.add(exact_url(address))
 
     def public_words(self, text: str) -> str:
         """Give those words of a text that are public, and in nothing private."""

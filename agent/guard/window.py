@@ -89,12 +89,12 @@ class Window:
             fitted[index] = replace(fitted[index], content=shorter)
         return fitted
 
-    def old_steps(self, messages: Sequence[Message], question: int) -> list[int]:
+    def steps_to_cut(self, messages: Sequence[Message], question: int) -> list[int]:
         """Name the observations that the next `fit` will cut, by their index; often none."""
         cut = self._too_much(self._as_sent(messages), question)
         return sorted(n for n in cut if n > question and messages[n].role == "user")
 
-    def put(self, notes: str, steps: Sequence[int], messages: Sequence[Message]) -> None:
+    def put_notes(self, notes: str, steps: Sequence[int], messages: Sequence[Message]) -> None:
         """Cut these observations, and let notes on them stand behind what is left of the last."""
         for index in steps:
             self._take_out(index, _shortened(messages[index]))

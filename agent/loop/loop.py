@@ -221,7 +221,7 @@ class Loop:
 
     async def _sum_up(self, place: str, messages: Sequence[Message]) -> None:
         """Have the model sum up, once, the steps that no longer fit whole; else they are cut."""
-        steps = self.window.old_steps(messages, self._question)
+        steps = self.window.steps_to_cut(messages, self._question)
         if not steps or not takes(self.model, Task.CONDENSE):
             return
         said = "\n\n".join(
@@ -239,7 +239,7 @@ class Loop:
             self.record("note", place, text=f"old steps were cut, not summed up: {error}")
             return
         if notes:
-            self.window.put(notes, steps, messages)
+            self.window.put_notes(notes, steps, messages)
 
     async def _ask(
         self, place: str, messages: Sequence[Message], *, final: bool = False

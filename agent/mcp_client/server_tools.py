@@ -38,9 +38,9 @@ from agent.files import write_whole
 from agent.mcp_client.connection import Connection, shown
 from agent.protocol.replies import inert
 from agent.tools.context import PATIENCE_SECONDS
-from agent.tools.person import needs_yes
+from agent.tools.person import require_yes
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
-from agent.tools.sources import CHARS_PER_TOKEN, passages_block, register
+from agent.tools.sources import CHARS_PER_TOKEN, register, show_passages
 from agent.tools.toolset import matches
 from browser.text.words import clean
 from browser.types import Document, Outcome, Page
@@ -255,12 +255,12 @@ class Server:
             raise ToolError(f"{server.name} has no {name} any more", hint="Go on without it.")
         if name in differing.get("changed", ()):
             now = next(one for one in live if one.name == name)
-            context.wait_longer(PATIENCE_SECONDS)
+            context.extend_timeout(PATIENCE_SECONDS)
             effect = (
                 f"calls {name} of {server.name}, which says other things of itself than when it "
                 f"was allowed, now: “{now.described}”"
             )
-            await needs_yes(context, name, effect)
+            await require_yes(context, name, effect)
             self._known[name] = now
             self._allow(self._known.values())
         made = await self.connection.call(name, arguments)
@@ -269,13 +269,10 @@ class Server:
 
 @dataclass(slots=True)
 class ServerTools:
-    """The tools of all servers of a run, and what there is to say of them.
-
-    `told` are diagnostics: a server that did not start, one whose tools are others now.
-    """
+    """The tools of all servers of a run; `diagnostics` tell of those that did not start."""
 
     tools: list[Tool] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    diagnostics: list[str] = field(default_factory=list)
 
 
 @asynccontextmanager
@@ -292,13 +289,13 @@ async def open_servers(
             opened.append(server)
         else:
             never = "was never reached: `research mcp test` reaches it"
-            found.told.append(f"{server.server.name} {never}")
+            found.diagnostics.append(f"{server.server.name} {never}")
             await server.connection.close()
     try:
         known = await asyncio.gather(*(server.tools() for server in opened), return_exceptions=True)
         for tools in known:
             if isinstance(tools, ResearchError):
-                found.told.append(f"{tools}. {tools.hint}")
+                found.diagnostics.append(f"{tools}. {tools.hint}")
             elif isinstance(tools, BaseException):
                 raise tools
             else:
@@ -326,7 +323,7 @@ def _result(
     document = Document(url, title=f"{name} ({server.name})", text=text[: 8 * room], kind="text")
     page = Page(url, url, "mcp", Outcome.OK, datetime.now(UTC), document=document)
     source = register(context, page)
-    block, passages = passages_block(context, source)
+    block, passages = show_passages(context, source)
     data |= {"source": source.name, "passages": len(source.passages)}
     if len(passages) < len(source.passages):
         data["shown"] = len(passages)

@@ -293,7 +293,7 @@ def _asking(model: Model, spent: Budget, record: Record) -> Ask | None:
         return None
 
     async def ask(name: str, system: str, request: str) -> str:
-        asker = ModelClient(model, system, Budget(whole=spent), record)
+        asker = ModelClient(model, system, Budget(parent=spent), record)
         return (await asker.ask(f"{PLACE}/{name}", [Message("user", request)])).text
 
     return ask

@@ -20,7 +20,7 @@ from agent.protocol.replies import inert
 from agent.run.outcome import Ledger
 from agent.run.settings import budget_of, logged_in_sites, memory_of, skills_of
 from agent.tools.context import Limits, Person, ToolContext
-from agent.tools.sources import passages_block, register
+from agent.tools.sources import register, show_passages
 from agent.types import Observation, ToolCall
 from browser.text.words import clean
 
@@ -147,7 +147,7 @@ async def _files(options: Options, context: ToolContext) -> list[_Given]:
             why = page.reason if page.document is None else "no text stands in it"
             raise UsageError(f"cannot read the file {path}: {why}", hint="Check --file.")
         source = register(context, page)
-        block, shown = passages_block(context, source, query=context.question)
+        block, shown = show_passages(context, source, query=context.question)
         name, of = inert(clean(path.name)), len(source.passages)
         head = f"{name} is {source.name}, {len(shown)} of {of} passages:"
         line = ("file", f'{head}\n<web source="{source.name}">\n{inert(block)}\n</web>')

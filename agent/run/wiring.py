@@ -23,11 +23,11 @@ from agent.tools.registry import from_functions, tool_specs
 from agent.tools.skill_tools import skills_block
 from agent.tools.toolset import (
     ObservedCalls,
+    available_tools,
     guides_for,
-    observe,
-    plugged_tools,
-    select,
-    tools_there,
+    note_observation,
+    plugin_tools,
+    select_tools,
 )
 from agent.tools.web_tools import Rephraser
 
@@ -65,7 +65,7 @@ async def offered(
     servers that are not set as they should be.
     """
     there = [(tool, "") for tool in from_functions(functions or {})]
-    there += [*tools_there(context), *((tool, "") for tool in plugged_tools(options.tool))]
+    there += [*available_tools(context), *((tool, "") for tool in plugin_tools(options.tool))]
     told: list[str] = []
     if options.allow_tasks and tasks is not None:
         there += [(tool, "") for tool in tasks(options)]
@@ -80,8 +80,8 @@ async def offered(
         opened = open_servers(servers, options.data, options.proxy, connect=connect)
         found = await stack.enter_async_context(opened)
         there += [(tool, "") for tool in found.tools]
-        told = found.told
-    return select(there, options, told)
+        told = found.diagnostics
+    return select_tools(there, options, told)
 
 
 def begin_work(
@@ -90,7 +90,7 @@ def begin_work(
     """Give the model its tools and instructions, and the work that it is to do."""
     context, options = services.context, services.options
     context.vision = options.vision and sees(model)
-    registry, noted = tools.registry(), tools.as_noted(options)
+    registry, noted = tools.registry(), tools.for_record(options)
     services.write("tools.offered", **noted)
     system = instructed(model, registry, options, context, services.today)
     if natively(model):  # sent along with each prompt
@@ -156,7 +156,7 @@ async def _put_before(builder: ContextBuilder, services: RunServices) -> None:
     builder.page = context.web.context if context.web else None
     files = frozenset(path.resolve().as_uri() for path in context.files)
     for observation in builder.observed:
-        observe(context.provenance, observation, files)
+        note_observation(context.provenance, observation, files)
 
 
 def instructed(

@@ -13,8 +13,8 @@ from agent.errors import ToolError
 from agent.guard.secret_store import secret_name
 from agent.tools.context import web_of
 from agent.tools.page_tools import look, open_tab, pictures_of, take_wall_down, with_pictures
-from agent.tools.registry import Needed, Risk, ToolResult, tool
-from agent.tools.sources import listed, register
+from agent.tools.registry import NonEmpty, Risk, ToolResult, tool
+from agent.tools.sources import list_passages, register
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _acted(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResu
     new = [passage for passage in source.passages if before and passage.text not in before]
     # A table's row without a word, such as a calendar's weeks, stands in the changes.
     worth = [p for p in new if not p.text.startswith("|") or _WORD.search(p.text)]
-    fresh, shown = listed(worth, NEW_TEXT_CHARS)
+    fresh, shown = list_passages(worth, NEW_TEXT_CHARS)
     below = {" ".join(p.text.split()): p.id for p in shown if len(p.text) >= SAID_TWICE}
 
     def once(line: str) -> str:
@@ -218,7 +218,7 @@ async def drag(
 
 
 @looking("HIGHLIGHT", "selects text with the mouse.")
-async def highlight(context: ToolContext, *, text: Needed, ref: str | None = None) -> Finish:
+async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = None) -> Finish:
     """A text as it stands on the page; `ref` says in which element."""
     return await act_on_page(context, lambda tab: tab.highlight(text, ref))
 

@@ -20,7 +20,7 @@ from pydantic_monty import AsyncMonty, CollectString, MontyError
 from agent.errors import ToolError
 from agent.evidence.passages import cells_of, is_rule
 from agent.tools.registry import ToolResult, tool
-from agent.tools.sources import passages_block, register
+from agent.tools.sources import register, show_passages
 from browser.text.words import clean
 from browser.types import Document, Outcome, Page
 
@@ -146,7 +146,7 @@ def _finished(context: ToolContext, code: str, shown: str, inputs: _Inputs) -> T
     at = datetime.now(UTC)
     page = Page(url, url, "computed", Outcome.OK, at, content_type="text/plain", document=document)
     source = register(context, page)
-    block, passages = passages_block(context, source)
+    block, passages = show_passages(context, source)
     data = {"source": source.name, "title": source.title}
     return ToolResult(data, block, source.name, passages=passages)
 

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from browser.types import Page, PageContext
 
 T = TypeVar("T")
-PATIENCE: ContextVar[asyncio.Timeout] = ContextVar("patience")
+CALL_TIMEOUT: ContextVar[asyncio.Timeout] = ContextVar("patience")
 """The time that the call under way has."""
-PLACE: ContextVar[str] = ContextVar("place", default="")
+CALL_PLACE: ContextVar[str] = ContextVar("place", default="")
 """Where the call under way stands in the run; what it asks of a model is recorded by it."""
 Approve = Callable[[str], Awaitable[bool | str]]
 """What is to be done, to the person's word: no, yes, or `site` for all of it on this site."""
@@ -207,9 +207,9 @@ class ToolContext:
             return wanted
         return max(0.1, min(wanted, self.deadline - time.monotonic()))
 
-    def wait_longer(self, seconds: float) -> None:
+    def extend_timeout(self, seconds: float) -> None:
         """Give the call under way more time: a person, or a solver of captchas, is at work."""
-        patience = PATIENCE.get(None)
+        patience = CALL_TIMEOUT.get(None)
         until = patience.when() if patience else None
         if patience and until is not None:
             now = asyncio.get_running_loop().time()

@@ -21,8 +21,8 @@ from agent.memory.kinds import BASES, ERROR, FACT, INSIGHT, KNOWN, OUTCOME, PLAY
 from agent.memory.memory_types import Origin
 from agent.protocol.replies import loose_json, loose_object
 from agent.tools.context import memory_of
-from agent.tools.person import needs_yes
-from agent.tools.registry import Needed, Params, Risk, ToolResult, ToolSource, raw_tool, tool
+from agent.tools.person import require_yes
+from agent.tools.registry import NonEmpty, Params, Risk, ToolResult, ToolSource, raw_tool, tool
 from agent.wiki.wiki_files import Relation, get, search
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def remember(context: ToolContext, param: str) -> ToolResult:
     if not origin.trusted and await context.in_memory_thread(memory.upkeep("").trusts, name):
         value = js.to_string(fields["value"])
         effect = f"replaces what you had saved as {name!r} by {value!r}"
-        await needs_yes(context, "REMEMBER", effect, act=False)
+        await require_yes(context, "REMEMBER", effect, act=False)
     await context.in_memory_thread(partial(memory.remember, name, fields["value"], origin=origin))
     return ToolResult({"success": True, "message": f'Remembered "{name}".'})
 
@@ -177,7 +177,7 @@ Milestones = Annotated[
 
 @memory_tool("SET_GOAL", "sets what a project wants.", Risk.WRITE, lasting=True)
 async def set_goal(
-    context: ToolContext, *, project: Needed, goals: Goals, milestones: Milestones
+    context: ToolContext, *, project: NonEmpty, goals: Goals, milestones: Milestones
 ) -> ToolResult:
     """Add goals and milestones to a project, which is opened if it is new."""
     upkeep, now = memory_of(context).upkeep(""), context.now_ms()
@@ -200,8 +200,8 @@ async def set_goal(
 async def update_goal(
     context: ToolContext,
     *,
-    project: Needed,
-    milestone: Needed,
+    project: NonEmpty,
+    milestone: NonEmpty,
     status: Literal["pending", "in_progress", "done", "blocked", "dropped"] = "in_progress",
     notes: str = "",
 ) -> ToolResult:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolError
 from agent.tools.context import PATIENCE_SECONDS, SOLVABLE, web_of
-from agent.tools.registry import Needed, Risk, ToolResult, tool
+from agent.tools.registry import NonEmpty, Risk, ToolResult, tool
 from agent.tools.sources import register
 from browser.errors import BrowserError
 from browser.solvers import SolverFailed
@@ -41,7 +41,7 @@ def open_tab(context: ToolContext) -> Tab:
 
 
 @tool("OPEN", "opens a page in the browser.", capped=False)
-async def open_page(context: ToolContext, *, url: Needed) -> Finish:
+async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
     """Open a page in the browser and show it: in the open tab, in a new one if that is lost."""
     web = web_of(context)
     # An attached Chrome has a network of its own, which no proxy of ours guards.
@@ -103,7 +103,7 @@ async def snapshot(context: ToolContext, *, ref: str | None = None) -> ToolResul
 
 
 @page_tool("FIND", "finds text or a role on the whole page.", capped=False)
-async def find(context: ToolContext, *, text: Needed) -> ToolResult:
+async def find(context: ToolContext, *, text: NonEmpty) -> ToolResult:
     """Look for text or a role on the whole page."""
     tab = open_tab(context)
     async with web_of(context).lock:
@@ -228,7 +228,7 @@ async def take_wall_down(context: ToolContext, tab: Tab) -> bool:
         page = await web.read_tab()
         if (done := _FOR_A_PERSON.get(page.outcome)) is None:
             return False
-        context.wait_longer(PATIENCE_SECONDS)
+        context.extend_timeout(PATIENCE_SECONDS)
         asked = f"go on at {page.url} once you have {done} in the browser window"
         return bool(await context.approve(asked))
     if web.solver is not None and (await web.read_tab()).outcome in SOLVABLE:
@@ -263,7 +263,7 @@ async def _ask_solver(context: ToolContext, tab: Tab, challenge: Challenge) -> t
     if web.solves_left <= 0:
         return Outcome.QUOTA, "this run has had as many captchas solved as one may"
     web.solves_left -= 1
-    context.wait_longer(SOLVER_SECONDS)
+    context.extend_timeout(SOLVER_SECONDS)
     try:
         token = await web.solver.solve(challenge)
     except SolverFailed as error:

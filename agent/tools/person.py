@@ -45,7 +45,7 @@ async def ask_user(
 PERSON_TOOLS = (ask_user,)
 
 
-def refused(
+def refusal(
     context: ToolContext,
     tool: str,
     why: str,
@@ -61,7 +61,7 @@ def refused(
     return ToolError(f"{tool} was not done: {why}", hint=hint)
 
 
-async def needs_yes(
+async def require_yes(
     context: ToolContext, tool: str, effect: str, site: str = "", *, act: bool = True
 ) -> None:
     """Ask for a person's yes, unless it was given for the site. Raises `ToolError` without it."""
@@ -71,9 +71,9 @@ async def needs_yes(
         if context.approve is None:
             why = f"it {effect}: that needs a person's yes, and nobody can be asked here"
             hint = "Go on without it, or run in a terminal."
-            raise refused(context, tool, why, hint, undone=act)
+            raise refusal(context, tool, why, hint, undone=act)
         said = await context.approve(effect)
         if not said:
-            raise refused(context, tool, f"the person said no: it {effect}")
+            raise refusal(context, tool, f"the person said no: it {effect}")
         if said == "site" and site:
             context.agreed.add(site)

@@ -14,12 +14,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ResearchError, ToolError
-from agent.guard.provenance import SEARCH, Kind, literal, site_of
+from agent.guard.provenance import SEARCH, Kind, exact_url, site_of
 from agent.guard.secret_store import secret_name
 from agent.models.base import images_kept
 from agent.protocol.results import CallResult, to_json
-from agent.tools.context import NO_BROWSER, PATIENCE, PLACE
-from agent.tools.person import needs_yes, refused
+from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER
+from agent.tools.person import refusal, require_yes
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
 from agent.types import Image
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFailed, RefError
@@ -85,18 +85,18 @@ class Policy:
                 into = arguments.model_dump(mode="json", exclude_unset=True)
             mended = {"name": call.name, "param": call.param, "tier": tier, "into": into}
             context.record("call.mended", place, **mended)
-        arguments, told = await only_free_words_leave(context, tool, arguments)
+        arguments, told = await check_outgoing(context, tool, arguments)
         await reopen_page(context, tool, arguments)
-        await acts_need_a_yes(context, tool, arguments)
-        await what_lasts_needs_a_yes(context, tool, arguments)
-        await others_tools_need_a_yes(context, tool, arguments)
+        await check_acts(context, tool, arguments)
+        await check_lasting(context, tool, arguments)
+        await check_server_tool(context, tool, arguments)
         if tool.risk is not Risk.READ:
             context.record("tool.intent", place, name=call.name, param=call.param)
         seconds = context.seconds_left(tool.seconds or context.limits.call_seconds)
         try:
             async with asyncio.timeout(seconds) as patience:
-                PATIENCE.set(patience)
-                PLACE.set(place)
+                CALL_TIMEOUT.set(patience)
+                CALL_PLACE.set(place)
                 made = await tool.run(context, arguments)
         except TimeoutError as error:
             raise ToolError(f"no answer within {seconds:.0f} s") from error
@@ -193,7 +193,7 @@ _CODES = ("Key", "Digit", "Numpad")
 """What keyboard codes of letters and digits begin with: `KeyD` writes a d."""
 
 
-def _pressed(keys: str) -> str:
+def _keys_text(keys: str) -> str:
     """Give what pressing keys one after the other writes; what is no letter parts words."""
     written = []
     for named in keys.split() or ["Space"]:
@@ -206,7 +206,7 @@ def _pressed(keys: str) -> str:
     return "".join(written)
 
 
-def _pointed(asked: Any) -> str:
+def _pointer_text(asked: Any) -> str:
     """Give what a call of the mouse tells: its pixels and seconds, and what answers a dialog."""
     said = asked.model_dump(exclude_none=True, exclude_defaults=True)
     numbers = [f"{said[name]:g}" for name in ("x", "y", "dx", "dy", "seconds") if name in said]
@@ -222,12 +222,12 @@ _TEXT_OF: Final[dict[str, Callable[[Any], str]]] = {
     "CRAWL": lambda asked: asked.query,
     "TYPE": lambda asked: "" if secret_name(asked.text) else asked.text,
     "SELECT": lambda asked: asked.value,
-    "PRESS": lambda asked: _pressed(asked.keys),
+    "PRESS": lambda asked: _keys_text(asked.keys),
     "UPLOAD": lambda asked: " ".join(_file_names(asked)),
     "DROP": lambda asked: " ".join((*_file_names(asked), *asked.data.values())),
     "DIALOG": lambda asked: asked.text or "",
     "EVALUATE": lambda asked: asked.function,
-    **dict.fromkeys(("CLICK", "HOVER", "DRAG"), _pointed),
+    **dict.fromkeys(("CLICK", "HOVER", "DRAG"), _pointer_text),
 }
 """The text of a call that a site is given, beside an address."""
 _ASKED_LATER: Final[dict[str, Callable[[Any], str]]] = {
@@ -242,7 +242,7 @@ _GO_THERE_SO: Final = (
 )
 
 
-async def only_free_words_leave(
+async def check_outgoing(
     context: ToolContext, tool: Tool, arguments: Any
 ) -> tuple[Any, dict[str, str]]:
     """No text leaves that holds a word which may not go there; the person can let it.
@@ -254,9 +254,9 @@ async def only_free_words_leave(
     told: dict[str, str] = {}
     outgoing = context.outgoing
     keys = tool.name == "PRESS" or getattr(arguments, "append", False)
-    for text, site in _leaving(context, tool, arguments):
+    for text, site in _outgoing_texts(context, tool, arguments):
         if context.redactor.text(text) != text:
-            raise refused(context, tool.name, "it holds a secret of the environment")
+            raise refusal(context, tool.name, "it holds a secret of the environment")
         if site is None:
             why = outgoing.refusal_of_address(text)
         else:
@@ -267,7 +267,7 @@ async def only_free_words_leave(
             effect = f"send “{text}” to {site or site_of(text) or 'a tool'}, where {why}"
             if not await context.approve(effect):
                 why, hint = f"the person said no: {why}", "Do it without that word."
-                raise refused(context, tool.name, why, hint)
+                raise refusal(context, tool.name, why, hint)
             outgoing.allow(text)
         elif (
             tool.name == "WEB_SEARCH"
@@ -279,18 +279,20 @@ async def only_free_words_leave(
             arguments = arguments.model_copy(update={"query": kept})
         else:
             hint = _GO_THERE_SO if site is None else _SAY_IT_SO
-            raise refused(context, tool.name, why, hint)
+            raise refusal(context, tool.name, why, hint)
     return arguments, told
 
 
-def _leaving(context: ToolContext, tool: Tool, arguments: Any) -> Iterator[tuple[str, str | None]]:
+def _outgoing_texts(
+    context: ToolContext, tool: Tool, arguments: Any
+) -> Iterator[tuple[str, str | None]]:
     """Give the texts of a call that leave, with the site they go to; None for an address."""
     url = getattr(arguments, "url", "")
     if url and not url.startswith("file:"):
         yield url, None
     tab = context.web.tab if context.web else None
     if tool.source is ToolSource.MCP:
-        yield " ".join(_said(arguments, tool.schema or {})), tool.server
+        yield " ".join(_argument_texts(arguments, tool.schema or {})), tool.server
     elif tool.params is None:  # a caller's own function, whatever it is called
         if tool.risk is Risk.EXTERNAL:
             yield arguments, ""
@@ -305,17 +307,17 @@ def _leaving(context: ToolContext, tool: Tool, arguments: Any) -> Iterator[tuple
         yield _TEXT_OF[tool.name](arguments), site_of(url) or (site_of(tab.url) if tab else "")
 
 
-def _said(arguments: Any, schema: dict[str, Any]) -> Iterator[str]:
+def _argument_texts(arguments: Any, schema: dict[str, Any]) -> Iterator[str]:
     """Give all that the arguments of a tool say; the names of fields that it has say nothing."""
     if isinstance(arguments, dict):
         known = schema.get("properties", {})
         for name, value in arguments.items():
             if name not in known:
                 yield str(name)
-            yield from _said(value, known.get(name, {}))
+            yield from _argument_texts(value, known.get(name, {}))
     elif isinstance(arguments, list):
         for value in arguments:
-            yield from _said(value, schema.get("items", {}))
+            yield from _argument_texts(value, schema.get("items", {}))
     elif not isinstance(arguments, bool) and arguments is not None:
         yield str(arguments)
 
@@ -331,7 +333,7 @@ ACTS: Final = frozenset(
 """What is more than reading: any of it may change something, whatever the page calls it."""
 
 
-async def acts_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:
+async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """Where a person is logged in, only reading is free; all else needs their yes.
 
     A file goes only where the person wants it: where their question names the site, and the file
@@ -341,10 +343,10 @@ async def acts_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> N
     if web is None:
         return
     logged_in = read.attached or bool(read.sites)
-    if tool.name == "OPEN" and logged_in and read.is_persons(arguments.url):
-        if not _is_persons_link(context, arguments.url):
+    if tool.name == "OPEN" and logged_in and read.is_personal(arguments.url):
+        if not _is_personal_link(context, arguments.url):
             effect = f"opens {arguments.url} with the logins of this browser"
-            await needs_yes(context, tool.name, effect, site_of(arguments.url))
+            await require_yes(context, tool.name, effect, site_of(arguments.url))
         return
     if tool.name not in ACTS or tool.params is None or web.tab is None:
         return
@@ -353,7 +355,7 @@ async def acts_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> N
     named = read.is_shared(Kind.FILE) or all(name.casefold() in asked for name in handed)
     if handed and not (site and site in asked and named):
         files = ", ".join(arguments.path.splitlines())
-        await needs_yes(context, tool.name, f"hands {files} over to {site or web.tab.url}")
+        await require_yes(context, tool.name, f"hands {files} over to {site or web.tab.url}")
     elif logged_in:
         # What it does, in words that a person can decide by.
         said = arguments.model_dump(exclude_none=True, exclude_defaults=True)
@@ -362,36 +364,36 @@ async def acts_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> N
         does = await web.tab.effect(ref, said.get("keys")) if act else ""
         named_ref = web.tab.named(ref) if ref else ""
         effect = " ".join(filter(None, (f"does {tool.name}", named_ref, what, does)))
-        await needs_yes(context, tool.name, f"{effect}, at {web.tab.url}", site)
+        await require_yes(context, tool.name, f"{effect}, at {web.tab.url}", site)
 
 
-def _is_persons_link(context: ToolContext, url: str) -> bool:
+def _is_personal_link(context: ToolContext, url: str) -> bool:
     """Whether the person, or a page of theirs on its own site, names an address; or its root."""
-    if literal(url) in context.provenance.persons_links:
+    if exact_url(url) in context.provenance.personal_links:
         return True
     parsed = parse(url)
     named = parsed is not None and parsed.host in context.question.casefold()
     return bool(named and parsed and parsed.host and parsed.path == "/" and not parsed.query)
 
 
-async def what_lasts_needs_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:
+async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """What steers later runs, or sets them off, is the person's once somebody else was read."""
     if tool.lasting and context.provenance.untrusted:
         said = arguments.model_dump(exclude_none=True, exclude_defaults=True)
         told = ", ".join(f"{key} {value!r}" for key, value in said.items())
         sets_off = tool.risk is Risk.EXTERNAL
         does = f"does {tool.name}" if sets_off else "changes what later runs go by"
-        await needs_yes(context, tool.name, f"{does} ({told})", act=sets_off)
+        await require_yes(context, tool.name, f"{does} ({told})", act=sets_off)
 
 
-async def others_tools_need_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:
+async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """What another program's tool does is not known to us: only reading is free, or what is named.
 
     A yes can be given for all tools of its server.
     """
     if tool.source is ToolSource.MCP and not tool.free:
         effect = f"calls {tool.name} with {to_json(arguments)}"
-        await needs_yes(context, tool.name, effect, tool.server)
+        await require_yes(context, tool.name, effect, tool.server)
 
 
 # The page that was open when a run was cut off.

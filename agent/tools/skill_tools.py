@@ -17,8 +17,8 @@ from agent.guard.provenance import Kind
 from agent.memory.layers import SKILL_SCORE
 from agent.protocol.replies import inert
 from agent.tools.context import memory_of
-from agent.tools.person import needs_yes
-from agent.tools.registry import Needed, Risk, ToolResult, ToolSource, tool
+from agent.tools.person import require_yes
+from agent.tools.registry import NonEmpty, Risk, ToolResult, ToolSource, tool
 
 if TYPE_CHECKING:
     from agent.memory.storage import Upkeep
@@ -49,7 +49,7 @@ async def learn_skill(
     known = await context.in_memory_thread(upkeep.skills)
     if not trusted and any(s.get("name") == name and s.get("trusted", True) for s in known):
         effect = f"replaces your skill {name!r} by {instruction!r}"
-        await needs_yes(context, "LEARN_SKILL", effect, act=False)
+        await require_yes(context, "LEARN_SKILL", effect, act=False)
     keep = partial(learn, upkeep, name, instruction, context.now_ms(), trusted=trusted)
     await context.in_memory_thread(keep)
     told = f"Kept {name!r} as a note of what was read; `research skills trust` makes it a skill."
@@ -69,7 +69,7 @@ async def list_skills(context: ToolContext) -> ToolResult:
 
 
 @skill_tool("FORGET_SKILL", "forgets what was learned.", Risk.WRITE, lasting=True)
-async def forget_skill(context: ToolContext, *, name: Needed) -> ToolResult:
+async def forget_skill(context: ToolContext, *, name: NonEmpty) -> ToolResult:
     """Delete a skill."""
     gone = await context.in_memory_thread(memory_of(context).upkeep("").drop_skill, name)
     if not gone:
@@ -130,7 +130,7 @@ def skills_block(context: ToolContext) -> str:
 
 
 @skill_tool("read_skill", "gives the text of a skill, or of a file beside it.", capped=False)
-async def read_skill(context: ToolContext, *, name: Needed, file: str = "") -> ToolResult:
+async def read_skill(context: ToolContext, *, name: NonEmpty, file: str = "") -> ToolResult:
     """Give the text of a skill, or of a file of it: the person's as such, a project's as data."""
     skill = next((s for s in context.skills if s.name == name and not s.broken), None)
     if skill is None:

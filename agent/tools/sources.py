@@ -38,7 +38,7 @@ def register(context: ToolContext, page: Page) -> Source:
             page = replace(page, body=b"", document=document)
     source = context.evidence.add(page)
     if document is not None:
-        persons = page.via == "browser" and context.provenance.is_persons(page.url)
+        persons = page.via == "browser" and context.provenance.is_personal(page.url)
         links = (link.url for link in document.links)
         context.provenance.add_addresses(links, Kind.PAGE if persons else Kind.WEB, page.url)
     if len(context.evidence.sources) > known:
@@ -99,7 +99,7 @@ def register_results(
     return sources
 
 
-def passages_block(
+def show_passages(
     context: ToolContext, source: Source, *, query: str = "", start: int = 1
 ) -> tuple[str, tuple[Passage, ...]]:
     """List a source's passages within the budget, and which: all of it, or the best for a query.
@@ -118,10 +118,10 @@ def passages_block(
             chars += len(passage.text)
         led_to = {b.id for a, b in pairwise(source.passages) if a.id in wanted and leads_in(a.text)}
         chosen = [p for p in source.passages if p.id in wanted | led_to]
-    return listed(chosen, room)
+    return list_passages(chosen, room)
 
 
-def listed(passages: Iterable[Passage], room: int) -> tuple[str, tuple[Passage, ...]]:
+def list_passages(passages: Iterable[Passage], room: int) -> tuple[str, tuple[Passage, ...]]:
     """Write passages a line each, as many as fit into `room` characters (the first always).
 
     Gives the text, and the passages that are in it.

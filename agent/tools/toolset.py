@@ -45,7 +45,7 @@ _RULES: Final = (
 )
 
 
-def tools_there(context: ToolContext) -> Iterator[tuple[Tool, str]]:
+def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
     """Give every tool of ours, with the reason why a run with these means has no use for it."""
     solver = context.web is not None and context.web.solver is not None
     no_solver = "" if solver else "nobody solves captchas: --solver"
@@ -66,7 +66,7 @@ def tools_there(context: ToolContext) -> Iterator[tuple[Tool, str]]:
         yield from ((tool, "") for tool in COMPUTING_TOOLS)
 
 
-def plugged_tools(names: Sequence[str]) -> Iterator[Tool]:
+def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
     """Give the tools of the plug-ins that were named; raises `UsageError` for others."""
     for name in names:
         found = plugged("tools", name)
@@ -83,7 +83,7 @@ class Selected:
     """
 
     rows: tuple[tuple[Tool, str], ...]
-    told: tuple[str, ...] = ()
+    diagnostics: tuple[str, ...] = ()
     refused: frozenset[str] = frozenset()
 
     def registry(self) -> Registry:
@@ -91,7 +91,7 @@ class Selected:
         on = [tool for tool, why in self.rows if not why]
         return Registry(on, {t.name: why for t, why in self.rows if t.name in self.refused})
 
-    def as_noted(self, options: Options) -> dict[str, Any]:
+    def for_record(self, options: Options) -> dict[str, Any]:
         """Say for the record which tools a run has, by what rules, and why not the others."""
         on: dict[str, list[str]] = {}
         for tool, why in self.rows:
@@ -101,31 +101,31 @@ class Selected:
             "on": on,
             "off": {tool.name: why for tool, why in self.rows if why},
             "policy": {name: getattr(options, name) for name in _RULES},
-            "diagnostics": list(self.told),
+            "diagnostics": list(self.diagnostics),
         }
 
 
-def select(
-    there: Iterable[tuple[Tool, str]], options: Options, told: Iterable[str] = ()
+def select_tools(
+    there: Iterable[tuple[Tool, str]], options: Options, diagnostics: Iterable[str] = ()
 ) -> Selected:
     """Decide about tools; of two that are named alike the first counts. Given by source.
 
-    Each comes with the reason why this run has no use for it, "" where it has; `told` are further
-    diagnostics.
+    Each comes with the reason why this run has no use for it, "" where it has; `diagnostics` are
+    further ones.
     """
     rows: dict[str, tuple[Tool, str]] = {}
-    told, refused = [*told], set[str]()
+    notes, refused = [*diagnostics], set[str]()
     for tool, useless in there:
         key = _plain(tool.name)
         if key in rows:
-            told.append(f"{tool.name} of {tool.server or tool.source} is named as one before it")
+            notes.append(f"{tool.name} of {tool.server or tool.source} is named as one before it")
             continue
         why = _rule_against(tool, options)
         rows[key] = (tool, why or useless)
         refused |= {tool.name} if why else set()
     order = [*ToolSource]
     by_source = sorted(rows.values(), key=lambda row: order.index(row[0].source))
-    return Selected(tuple(by_source), tuple(told), frozenset(refused))
+    return Selected(tuple(by_source), tuple(notes), frozenset(refused))
 
 
 def _rule_against(tool: Tool, options: Options) -> str:
@@ -191,13 +191,13 @@ class ObservedCalls:
 
         def finished() -> CallResult:
             result = finish()
-            observe(self._provenance, result.observed(call), self._files, result.web)
+            note_observation(self._provenance, result.observed(call), self._files, result.web)
             return result
 
         return finished
 
 
-def observe(
+def note_observation(
     provenance: Provenance, seen: Observation, files: frozenset[str] = frozenset(), web: str = ""
 ) -> None:
     """Note an observation; one that failed, or a page without a word, was still read."""
@@ -238,7 +238,7 @@ def _kind_of(provenance: Provenance, seen: Observation, url: str, files: frozens
     if url.startswith("file:"):
         return Kind.FILE if url in files else Kind.CORPUS
     over_http = seen.tool in ("READ", "FETCH_URL", "CRAWL") and seen.get("via") == "http"
-    return Kind.PAGE if not over_http and provenance.is_persons(url) else Kind.WEB
+    return Kind.PAGE if not over_http and provenance.is_personal(url) else Kind.WEB
 
 
 def _strings(data: Any) -> Iterator[str]:

@@ -17,9 +17,15 @@ from agent.journal.events import REPHRASE
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import loose_object
-from agent.tools.context import PLACE, SOLVABLE, web_of
-from agent.tools.registry import Needed, ToolResult, tool
-from agent.tools.sources import CHARS_PER_TOKEN, listed, passages_block, register, register_results
+from agent.tools.context import CALL_PLACE, SOLVABLE, web_of
+from agent.tools.registry import NonEmpty, ToolResult, tool
+from agent.tools.sources import (
+    CHARS_PER_TOKEN,
+    list_passages,
+    register,
+    register_results,
+    show_passages,
+)
 from agent.types import Message
 from browser.search.chain import ask, joined
 from browser.search.corpus import Corpus
@@ -53,7 +59,7 @@ _FOLDER = "corpus"
 async def web_search(
     context: ToolContext,
     *,
-    query: Needed,
+    query: NonEmpty,
     site: str | None = None,
     since: str | None = None,
     lang: str | None = None,
@@ -66,7 +72,7 @@ async def web_search(
     for provider in web.chain.providers:
         if isinstance(provider, Corpus):  # indexing a folder takes no time from the search
             async for state in provider.prepare():
-                context.wait_longer(INDEXING_SECONDS)
+                context.extend_timeout(INDEXING_SECONDS)
                 context.record(
                     "corpus.indexed",
                     files=state.files,
@@ -83,7 +89,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery) -> ChainRe
     first = await ask(web.chain, query, engines=engines, fresh=web.fresh)
     if context.rephrase is None or not _is_too_little(context, query, first):
         return first
-    other = await context.rephrase(context.question, query.text, PLACE.get())
+    other = await context.rephrase(context.question, query.text, CALL_PLACE.get())
     found = await asyncio.gather(
         *(
             ask(
@@ -230,7 +236,7 @@ async def read(context: ToolContext, *, url: str = "", query: str = "", start: i
 
 
 @tool("FETCH_URL", "reads a page from its beginning.", capped=False, listed=False)
-async def fetch_url(context: ToolContext, *, url: Needed) -> Finish:
+async def fetch_url(context: ToolContext, *, url: NonEmpty) -> Finish:
     """Read a page in the reference engine's form."""
     page = await _page(context, url)
     return lambda: fetch_result(context, page)
@@ -254,7 +260,7 @@ def read_result(context: ToolContext, page: Page, query: str = "", start: int = 
     if document is None or not document.text.strip():
         return _unread(context, page)
     source = register(context, page)
-    block, shown = passages_block(context, source, query=query, start=start)
+    block, shown = show_passages(context, source, query=query, start=start)
     advice = _WALL_ADVICE.get(page.outcome)
     if page.outcome in SOLVABLE and context.web and context.web.takes_walls_down:
         advice = "OPEN it: there the check can be taken down"
@@ -330,7 +336,7 @@ CRAWL_SECONDS = 45.0
 async def crawl(
     context: ToolContext,
     *,
-    url: Needed,
+    url: NonEmpty,
     query: str = "",
     pages: Annotated[int, Field(ge=1, le=MOST_PAGES)] = 12,
 ) -> Finish:
@@ -364,7 +370,7 @@ def _crawl_result(context: ToolContext, crawled: Crawl, url: str, query: str) ->
     each = max(2, BEST_PASSAGES // max(1, len(sources)))
     best = [p for s in sources.values() for p in context.evidence.search(query, each, s.n)]
     room = context.limits.read_tokens * CHARS_PER_TOKEN
-    found, shown = listed(best, room - len(overview))
+    found, shown = list_passages(best, room - len(overview))
     return ToolResult(
         {name: value for name, value in data.items() if value not in (0, [])},
         "\n\n".join(part for part in (overview, found) if part),

@@ -16,7 +16,7 @@ from agent.planner.work import Work
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry, from_functions
-from agent.tools.toolset import tools_there
+from agent.tools.toolset import available_tools
 from agent.types import Message
 from browser.types import PageContext
 from tests.conformance.embeddings import Embeddings
@@ -137,7 +137,7 @@ class Engine:
         own = {name: self._tool(name, what) for name, what in case.get("tools", {}).items()}
         builtin = [
             tool
-            for tool, why in tools_there(self._context)
+            for tool, why in available_tools(self._context)
             if not why and tool.name in REFERENCE_TOOLS
         ]
         policy = Policy(Registry([*builtin, *from_functions(own)]), self._context)

@@ -11,7 +11,7 @@ from agent.memory import Memory
 from agent.prompts import system_prompt
 from agent.tools.context import Limits, ToolContext
 from agent.tools.registry import Registry, tool_specs
-from agent.tools.toolset import tools_there
+from agent.tools.toolset import available_tools
 
 RAW = {"REMEMBER": ("key", "value"), "RECALL": ("key",), "SEARCH_MEMORY": ("query", "kinds")}
 """Tools that read their parameter by themselves, as the reference engine does."""
@@ -20,14 +20,14 @@ RAW = {"REMEMBER": ("key", "value"), "RECALL": ("key",), "SEARCH_MEMORY": ("quer
 @pytest.fixture
 def registry():
     context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str)
-    return Registry(tool for tool, why in tools_there(context) if not why)
+    return Registry(tool for tool, why in available_tools(context) if not why)
 
 
 @pytest.fixture
 def with_memory():
     context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str)
     context.memory = Memory.open(":memory:")
-    yield Registry(tool for tool, why in tools_there(context) if not why)
+    yield Registry(tool for tool, why in available_tools(context) if not why)
     context.memory.close()
 
 
