@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from agent.errors import ResearchError
 from agent.guard.window import IMAGE_TOKENS, tokens
-from agent.models.base import CALL_BUDGET, heard_reply, message_kept
+from agent.journal.messages import message_row
+from agent.models.base import CALL_BUDGET, stream_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,7 +70,7 @@ class ModelClient:
             place,
             sha256=request_digest(self.system, fitted),
             system=self.system if self._sent == 0 else None,
-            messages=[message_kept(message) for message in whole[self._sent :]],
+            messages=[message_row(message) for message in whole[self._sent :]],
         )
         self._sent = len(whole)
 
@@ -78,7 +79,7 @@ class ModelClient:
 
         started = time.monotonic()
         try:
-            reply = await heard_reply(self.model, self.system, fitted, hear)
+            reply = await stream_reply(self.model, self.system, fitted, hear)
         except ResearchError as error:
             info = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
             self.record("model.failed", place, **info)

@@ -37,7 +37,7 @@ from agent.run.web import open_web
 from agent.tools.action_tools import SCRIPTING_TOOLS
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
-from agent.tools.toolset import ObservedCalls, available_tools, select_tools
+from agent.tools.toolset import ObservedCalls, available_tools, select
 from agent.types import ToolCall
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class ToolSession:
         given = {name: value for name, value in asked.items() if value is not None}
         self.hear(" ".join(map(str, given.values())))
         scripting = ((tool, "") for tool in SCRIPTING_TOOLS)
-        tools = select_tools((*available_tools(context), *scripting), self.options).registry()
+        tools = select((*available_tools(context), *scripting), self.options).registry()
         policy = Policy(tools, context)
         calls = ObservedCalls(policy, self.read, self.options.file)
         return (await calls.run(ToolCall(tool, json.dumps(given)), ""))()

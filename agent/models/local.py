@@ -25,7 +25,7 @@ _UP = "up at "
 
 
 @asynccontextmanager
-async def serving(file: str, context_window: int) -> AsyncIterator[str]:
+async def serve_model_file(file: str, context_window: int) -> AsyncIterator[str]:
     """Serve a model file until the block ends; gives the address of its API.
 
     Raises `UsageError` where there is no such file or the library is missing, `ModelUnavailable`

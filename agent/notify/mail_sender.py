@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from agent.errors import NotSent, UsageError
-from agent.notify.service_client import BACKOFF_S, TRIES, pause
+from agent.notify.service_client import BACKOFF_S, TRIES, backoff_delay
 from browser.errors import ConnectFailed
 from browser.net.dial import tunnel
 from browser.net.guard import AddressKind, classify
@@ -61,7 +61,7 @@ class MailServer:
             said = f"the password of {user} at {parts.hostname} is not set"
             raise UsageError(said, hint=f"`research keys set {PASSWORD}` keeps it.")
         secure = parts.scheme == "smtps"
-        return cls(parts.hostname, port, secure, user, password, address(sender))
+        return cls(parts.hostname, port, secure, user, password, parse_address(sender))
 
     @property
     def place(self) -> str:
@@ -70,7 +70,7 @@ class MailServer:
         return f"{host}:{self.port}"
 
 
-def address(text: str) -> str:
+def parse_address(text: str) -> str:
     """Check an e-mail address. Raises `UsageError`."""
     try:
         checked = Address(addr_spec=text.strip())
@@ -81,7 +81,7 @@ def address(text: str) -> str:
     return checked.addr_spec
 
 
-def mail_of(
+def build_mail(
     notice: Notice, sender: str, to: Sequence[str], headers: Mapping[str, str] | None = None
 ) -> EmailMessage:
     """Make a message of a notice; its Message-ID is made of the notice's id."""
@@ -121,7 +121,7 @@ async def send_mail(
         except (ConnectFailed, _Later) as error:
             if attempt + 1 == TRIES:
                 raise NotSent(f"{server.place}: {error}") from error
-        await asyncio.sleep(pause(attempt, backoff))
+        await asyncio.sleep(backoff_delay(attempt, backoff))
     raise AssertionError("a message is sent at least once")
 
 

@@ -80,7 +80,7 @@ class ServiceClient:
                 if wanted is not None and wanted > LONGEST_WAIT_S:
                     said = f"{answer.url.host} asks to be left alone for {wanted:.0f} s"
                     raise NotSent(said, hint="Try again later.")
-            await asyncio.sleep(pause(attempt, self._backoff) if wanted is None else wanted)
+            await asyncio.sleep(backoff_delay(attempt, self._backoff) if wanted is None else wanted)
         raise AssertionError("a call is made at least once")
 
     async def _once(
@@ -100,7 +100,7 @@ class ServiceClient:
                 raise NotSent(said) from error
 
 
-def pause(attempt: int, backoff: float = BACKOFF_S) -> float:
+def backoff_delay(attempt: int, backoff: float = BACKOFF_S) -> float:
     """Seconds before the next try: twice as long each time, with jitter; tries count from 0."""
     longest: float = min(_LONGEST_BACKOFF_S, backoff * 2**attempt)
     return random.uniform(longest / 2, longest)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import NotSent, ResearchError, UsageError
 from agent.notify.atom_feed import add_entry
-from agent.notify.mail_sender import MailServer, address, is_near, mail_of, send_mail
+from agent.notify.mail_sender import MailServer, build_mail, is_near, parse_address, send_mail
 from agent.notify.notice import Delivery
 from agent.notify.service_client import BACKOFF_S, ServiceClient
 from browser.errors import BrowserError
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.notify.notice import Notice
 
-Way = Callable[[str, "Notice"], Awaitable[None]]
+Sender = Callable[[str, "Notice"], Awaitable[None]]
 """Takes what stands behind the scheme, and the notice; raises what `notify` then tells."""
 
 _HOOK_S = 15.0
@@ -53,7 +53,7 @@ async def notify(
     options: Options,
     *,
     environ: Mapping[str, str] | None = None,
-    ways: Mapping[str, Way] | None = None,
+    ways: Mapping[str, Sender] | None = None,
     backoff: float = BACKOFF_S,
 ) -> tuple[Delivery, ...]:
     """Tell each target; what fails at one is its outcome, and stops no other.
@@ -110,15 +110,15 @@ async def _mail(
 ) -> None:
     server = MailServer.of(options.smtp_url, environ)
     async with Egress(only(options, server.place)) as egress:
-        await send_mail(mail_of(notice, server.sender, to), server, egress.proxy_url, backoff)
+        await send_mail(build_mail(notice, server.sender, to), server, egress.proxy_url, backoff)
 
 
 async def _post(notice: Notice, url: str, key: bytes, options: Options, backoff: float) -> None:
     """Post a notice; a receiver that gets it twice tells by `webhook-id`. Raises `NotSent`."""
     body = json.dumps(_payload(notice)).encode()
-    headers = signed(notice.id, body, key)
+    headers = sign(notice.id, body, key)
     async with (
-        Egress(only(options, place_of(url))) as egress,
+        Egress(only(options, host_and_port(url))) as egress,
         ServiceClient(egress, timeout=_HOOK_S, backoff=backoff) as service,
     ):
         answer = await service.call("POST", url, repeatable=True, content=body, headers=headers)
@@ -136,7 +136,7 @@ def only(options: Options, *places: str) -> EgressPolicy:
     )
 
 
-def place_of(url: str) -> str:
+def host_and_port(url: str) -> str:
     """Give `host:port` of an address, the scheme's own port too. Raises `UsageError`."""
     parsed = parse(url)
     if parsed is None or not parsed.host:
@@ -147,7 +147,7 @@ def place_of(url: str) -> str:
 
 
 def _addresses(text: str) -> list[str]:
-    return [address(one) for one in text.partition("?")[0].split(",")]
+    return [parse_address(one) for one in text.partition("?")[0].split(",")]
 
 
 def _file(text: str) -> Path:
@@ -234,7 +234,7 @@ def _key(value: str) -> bytes:
         raise UsageError(f"a key that begins with {_BASE64} goes on in base64") from error
 
 
-def signed(name: str, body: bytes, key: bytes, *, at: int | None = None) -> dict[str, str]:
+def sign(name: str, body: bytes, key: bytes, *, at: int | None = None) -> dict[str, str]:
     """Give the headers that sign a body; `at` is the time in seconds since 1970, now by default."""
     stamp = str(int(time.time()) if at is None else at)
     mac = hmac.new(key, b".".join((name.encode(), stamp.encode(), body)), hashlib.sha256)

@@ -136,7 +136,7 @@ def _of_actions(reply: str, names: Mapping[str, str]) -> str:
     if action and known:
         _, _, given = rest.partition("Input:")
         param = _partition_line(given, "Observation:")[0].strip().strip("`").strip()
-        return f"{_THINK_OPEN}{inert(before)}{_THINK_CLOSE}{tag(known, param)}"
+        return f"{_THINK_OPEN}{inert(before)}{_THINK_CLOSE}{format_call(known, param)}"
     before, final, answer = _partition_line(reply, "Final Answer:")
     thought = before.lstrip().startswith("Thought:")
     return answer if final and (thought or not before.strip()) else reply
@@ -173,7 +173,7 @@ def _of_element(reply: str, name: str) -> str:
             return done + reply
         fields = dict(_FIELD.findall(inside))
         param = json.dumps(fields, ensure_ascii=False) if fields else inside
-        done, reply = f"{done}{before}{tag(name, param)}", after
+        done, reply = f"{done}{before}{format_call(name, param)}", after
 
 
 def _rewritten(reply: str, opens: str, closes: str, names: Mapping[str, str]) -> str:
@@ -197,11 +197,11 @@ def _tags(text: str, names: Mapping[str, str]) -> str:
     if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
         value = value["tool_calls"]
     rows = value if isinstance(value, list) else [value]
-    calls = [call_of(row) or _flat_call(row, names) for row in rows]
-    return "\n".join(tag(*call) for call in calls if call) if all(calls) else ""
+    calls = [read_call(row) or _flat_call(row, names) for row in rows]
+    return "\n".join(format_call(*call) for call in calls if call) if all(calls) else ""
 
 
-def call_of(row: Any) -> tuple[str, str] | None:
+def read_call(row: Any) -> tuple[str, str] | None:
     """Read a call in JSON, in any of the forms in use: its name and its arguments as they stand."""
     if isinstance(row, dict) and isinstance(row.get("function"), dict):
         row = row["function"]
@@ -230,7 +230,7 @@ def _flat_call(row: Any, names: Mapping[str, str]) -> tuple[str, str] | None:
     return names[row[key].casefold()], json.dumps(fields, ensure_ascii=False)
 
 
-def tag(name: str, arguments: str) -> str:
+def format_call(name: str, arguments: str) -> str:
     """Write a call; arguments that are slightly broken JSON are mended, others stay as they are."""
     value = loose_json(arguments) if arguments.strip() else None
     if value in (None, {}):
@@ -319,7 +319,7 @@ def loose_object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def mended_object(text: str) -> dict[str, Any] | None:
+def repair_object(text: str) -> dict[str, Any] | None:
     """Read the object that broken JSON was meant to be: quotes, commas, brackets that are off."""
     import json_repair  # noqa: PLC0415 - hardly ever needed
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agent.guard.secret_store import SecretStore
     from agent.memory.memory_api import Memory
     from agent.prompts.skill_files import Skill
-    from agent.wiki.wiki_index import Wiki
+    from agent.wiki import Wiki
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
     from browser.net.polite import Polite

@@ -23,14 +23,14 @@ from agent.protocol.replies import loose_json, loose_object
 from agent.tools.context import memory_of
 from agent.tools.person import require_yes
 from agent.tools.registry import NonEmpty, Params, Risk, ToolResult, ToolSource, raw_tool, tool
-from agent.wiki.wiki_files import Relation, get, search
+from agent.wiki import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agent.memory.memory_types import Hit
     from agent.tools.context import ToolContext
-    from agent.wiki.wiki_index import Wiki
+    from agent.wiki import Wiki
 
 
 MATCHES = 10
@@ -273,7 +273,7 @@ async def memory_search(
     """Find files."""
     wiki, limits = wiki_of(context), context.limits
     most, place = limit or limits.wiki_results, source or wiki.rules.source
-    finding = partial(search, wiki.files, query, most, place, limits.wiki_snippet)
+    finding = partial(wiki.search, query, most, place, limits.wiki_snippet)
     found = await context.in_memory_thread(finding)
     shown = [{"path": f.path, "title": f.title, "score": round(f.score, 2)} for f in found]
     text = "\n".join(f"{f.path}: {' '.join(f.snippet.split())}" for f in found)
@@ -289,8 +289,8 @@ async def memory_get(
     lines: Annotated[int | None, Field(ge=1, le=500)] = None,
 ) -> ToolResult:
     """Read a window of lines; what runs wrote into the wiki is the web's words."""
-    files, limits = wiki_of(context).files, context.limits
-    reading = partial(get, files, path, start, lines or limits.wiki_lines, limits.wiki_units)
+    wiki, limits = wiki_of(context), context.limits
+    reading = partial(wiki.read_lines, path, start, lines or limits.wiki_lines, limits.wiki_units)
     found = await context.in_memory_thread(reading)
     if found is None:
         raise ToolError(f"no such file: {path}", hint="Find one with memory_search.")

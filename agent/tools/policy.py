@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import ResearchError, ToolError
 from agent.guard.provenance import SEARCH, Kind, exact_url, site_of
 from agent.guard.secret_store import secret_name
-from agent.models.base import images_kept
+from agent.journal.messages import image_rows
 from agent.protocol.results import CallResult, to_json
 from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER
 from agent.tools.person import refusal, require_yes
@@ -151,7 +151,7 @@ def result_data(
     """
     whole = result.web.startswith(result.snapshot)
     observed = {
-        "images": images_kept(result.images),
+        "images": image_rows(result.images),
         "passages": [passage.id for passage in result.passages],
         "results": [[hit.url, hit.title, hit.snippet] for hit in result.results],
         "snapshot": len(result.snapshot) if whole else 0,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from agent.errors import ToolError
-from agent.protocol.replies import mended_object
+from agent.protocol.replies import repair_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -179,7 +179,7 @@ def _readings(
     except ValueError:
         read = None
     tier = AS_WRITTEN if isinstance(read, dict) else LENIENT
-    read = read if isinstance(read, dict) else mended_object(param)
+    read = read if isinstance(read, dict) else repair_object(param)
     if read is not None:
         known = {name.casefold(): name for name in names}
         fields = {known.get(name.casefold(), name): value for name, value in read.items()}

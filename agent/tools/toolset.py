@@ -105,7 +105,7 @@ class Selected:
         }
 
 
-def select_tools(
+def select(
     there: Iterable[tuple[Tool, str]], options: Options, diagnostics: Iterable[str] = ()
 ) -> Selected:
     """Decide about tools; of two that are named alike the first counts. Given by source.

@@ -20,12 +20,12 @@ import openpyxl
 
 from agent.errors import JournalError
 from agent.journal.events import Journal, read_events
+from agent.journal.integrity import check_blobs, check_chain
 from agent.journal.runs import RunFolder, Runs
-from agent.journal.seal import check_blobs, check_chain
 from agent.journal.usage import usage
 from agent.protocol import inert, parse
 from agent.protocol.native import as_turns
-from agent.protocol.replies import loose_json, mended_object
+from agent.protocol.replies import loose_json, repair_object
 from agent.types import Message
 from browser.errors import BrowserError, Refused
 from browser.extract import extract_body
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[2]
 _TOOLS = ("READ", "WEB_SEARCH", "FETCH_URL", "REMEMBER", "STOP")
+_READ = {"function": {"name": "READ", "parameters": {"properties": {"url": {}}}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +73,11 @@ def protocol(body: bytes) -> None:
         assert all(c.name.isascii() and c.name.replace("_", "").isalnum() for c in reply.calls)
         for call in reply.calls:
             loose_json(call.param)
-            mended_object(call.param[:2_000])
+            repair_object(call.param[:2_000])
     harmless = inert(text)
     assert len(harmless) == len(text), "inert text has another length"
     assert "<<TOOL:" not in harmless, "inert text holds a tag"
-    as_turns([Message("assistant", text), Message("user", text)], {"READ": "url"})
+    as_turns([Message("assistant", text), Message("user", text)], [_READ])
 
 
 def _is_inner(address: Address) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.background.conversation_jobs import ConversationJobs, FinishedTurn
 from agent.errors import ResearchError
 from agent.evidence import Evidence
 from agent.guard.budget import Budget
 from agent.loop.context_builder import ContextBuilder
+from agent.loop.orchestrator import Orchestrator
+from agent.loop.plan import NO_RESPONSE
 from agent.memory import Turn
-from agent.planner.plan import NO_RESPONSE
-from agent.planner.work import Work
+from agent.run.conversation_jobs import ConversationJobs, FinishedTurn
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry, from_functions
@@ -133,7 +133,7 @@ class Engine:
             recall=False,
         )
 
-    def _work(self, case: dict[str, Any], opening: ContextBuilder, most: int) -> Work:
+    def _work(self, case: dict[str, Any], opening: ContextBuilder, most: int) -> Orchestrator:
         own = {name: self._tool(name, what) for name, what in case.get("tools", {}).items()}
         builtin = [
             tool
@@ -143,7 +143,7 @@ class Engine:
         policy = Policy(Registry([*builtin, *from_functions(own)]), self._context)
         budget, note = EachItsOwn(most), self._speaker.note
         system = case.get("systemPrompt", "")
-        return Work(
+        return Orchestrator(
             self._speaker, policy, budget, system, note, opening, guarded=False, concurrent=1
         )
 
@@ -169,7 +169,7 @@ class Engine:
             self._memory.append_turn(SESSION, turn.role, turn.text)
         self._history += pair
 
-    async def _after(self, opening: ContextBuilder, work: Work) -> None:
+    async def _after(self, opening: ContextBuilder, work: Orchestrator) -> None:
         jobs = ConversationJobs(
             self._memory.upkeep(SESSION),
             self._context.in_memory_thread,
@@ -177,7 +177,7 @@ class Engine:
             self._speaker.note,
             self._ask,
         )
-        done = FinishedTurn(tuple(self._history), len(work.messages), opening.shown)
+        done = FinishedTurn(tuple(self._history), len(work.messages), opening.skills)
         await jobs.run(done)
 
     async def _ask(self, name: str, system: str, request: str) -> str:

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 import pytest
 
 from agent.errors import ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
-from agent.models.failures import ATTEMPTS
 from agent.models.providers import endpoint, remote_model
+from agent.models.remote import ATTEMPTS
 from agent.protocol import parse
 from agent.tools.registry import Registry, tool_specs
 from agent.tools.web_tools import WEB_TOOLS

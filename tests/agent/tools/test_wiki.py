@@ -13,8 +13,7 @@ from agent.tools.policy import Policy
 from agent.tools.registry import Registry
 from agent.tools.toolset import available_tools
 from agent.types import ToolCall
-from agent.wiki.wiki_files import Folder
-from agent.wiki.wiki_index import Wiki
+from agent.wiki import Wiki
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def context(tmp_path: Path) -> Iterator[ToolContext]:
-    wiki = Wiki(Folder(tmp_path / "wiki"))
+    wiki = Wiki(tmp_path / "wiki")
     wiki.ensure()
-    wiki.files.write_file("boats.md", "# Boats\n" + "The Kittiwake is a yawl.\n" * 300)
+    wiki.write_file("boats.md", "# Boats\n" + "The Kittiwake is a yawl.\n" * 300)
     made = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, lambda _: "")
     made.wiki = wiki
     yield made

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from browser.errors import ActionError, DeadlineExceeded
@@ -137,7 +139,7 @@ async def test_upload_and_download(show, pages, tmp_path, downloads_dir):
     snapshot = await tab.snapshot()
     assert "note.txt" in (await tab.upload(ref(snapshot, "file File"), [file])).changes
     outcome = await tab.click(ref(snapshot, "link get"))
-    saved = await tab.events.saved()
+    saved = [done.path for done in await asyncio.gather(*tab.events.downloads)]
     assert any("data.csv" in event for event in outcome.events)
     assert [path.read_text() for path in saved] == ["a,b"]
     assert saved[0].parent == downloads_dir
